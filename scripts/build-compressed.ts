@@ -17,7 +17,7 @@ async function compressFile(path: string): Promise<void> {
   const bytes = await readFile(path);
   if (bytes.length <= worthwhile) return;
   await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes, { params: brotliParams(bytes.length) }));
-  await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }));
+  await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION, memLevel: 9 }));
 }
 
 const brotliParams = (size: number) => ({

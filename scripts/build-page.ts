@@ -1,5 +1,5 @@
 /** Builds the page into dist/web: the output of Vite, the service worker, compressed copies, and the documentation. */
-import { rename, rm, utimes } from 'node:fs/promises';
+import { appendFile, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
 import { compressFiles } from './build-compressed.ts';
@@ -12,6 +12,7 @@ export async function buildPage(root: string): Promise<void> {
   try {
     const configFile = join(root, 'web/vite.config.ts');
     await build({ configFile, build: { outDir: unfinished }, logLevel: 'warn' });
+    await addWorkerLicense(root, join(unfinished, 'assets/licenses.md'));
     await buildServiceWorker(root, unfinished);
     await compressFiles(join(unfinished, 'assets'));
     await buildDocs(root, unfinished);
@@ -21,6 +22,14 @@ export async function buildPage(root: string): Promise<void> {
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
+}
+
+/** Vite lists the libraries of the page, but not the QR decoder in its worker. */
+async function addWorkerLicense(root: string, licenses: string): Promise<void> {
+  const folder = join(root, 'node_modules/qr');
+  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const text = await readFile(join(folder, 'LICENSE-MIT'), 'utf8');
+  await appendFile(licenses, `\n---\n\n## ${name} - ${version} (${license})\n\n${text.trim()}\n`);
 }
 
 /** Replaces the folder atomically, because a server may be about to read the page. */

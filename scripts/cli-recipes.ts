@@ -16,6 +16,16 @@ poproom get "$code"
 `,
   },
   {
+    name: 'quick',
+    title: 'Send a file without creating a room first',
+    lines: `
+poproom send photo.jpg
+
+# In a script, the first line is the code of the new room:
+code=$(poproom send photo.jpg | head -n 1)
+`,
+  },
+  {
     name: 'folder',
     title: 'Move a folder to another machine',
     lines: `

@@ -4,6 +4,7 @@ import { apiGuide } from './api-guide/index.ts';
 import { closeCodeTable } from './api-guide/live.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 import { cliGuide } from './cli-guide.ts';
+import { manPage } from './man-page.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
 
@@ -14,6 +15,7 @@ const documents = {
   'src/protocol/types.ts': protocolTypes,
   'docs/api.md': apiGuide,
   'docs/cli.md': cliGuide,
+  'man/poproom.1': manPage,
   'docs/live.md': liveGuide,
 };
 

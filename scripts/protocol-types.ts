@@ -29,6 +29,7 @@ const named = {
   TicketIssued: bodies.ticketIssued,
   FileEntry: bodies.fileEntry,
   FileList: bodies.fileList,
+  RoomDetails: bodies.roomDetails,
   ServerLimits: bodies.serverLimits,
   HealthReport: bodies.healthReport,
   Readiness: bodies.readiness,

@@ -115,6 +115,7 @@ function resultsOf({ files, engine }: Job, events: readonly TestEvent[], ending:
   const started = events.filter((event) => event.type === 'file started').length;
   const ran = files.slice(0, Math.max(1, started));
   const parts = ran.map((file) => eventsOf(file, events));
+  let cpuBefore = 0;
   const hasFailed = events.some(({ type }) => type === 'failed');
   return ran.map((file, index) => {
     const own = parts[index] ?? [];
@@ -122,7 +123,11 @@ function resultsOf({ files, engine }: Job, events: readonly TestEvent[], ending:
     const isCut = !own.some(({ type }) => type === 'file ended') || (isLast && ending.ended !== 0 && !hasFailed);
     const failures = own.flatMap((event) => (event.type === 'failed' ? [event.failure] : []));
     if (isCut) failures.push(abnormalEnd(file, ending, own));
-    return resultOf({ file, engine, failures, output: ending.output }, own, ending);
+    // The time of a browser that has exited may be missing.
+    const cpuTotal = Math.max(cpuBefore, own.find((event) => event.type === 'file ended')?.cpuSeconds ?? 0);
+    const cpuSeconds = cpuTotal - cpuBefore;
+    cpuBefore = cpuTotal;
+    return resultOf({ file, engine, failures, cpuSeconds, output: ending.output }, own, ending);
   });
 }
 
@@ -134,7 +139,7 @@ function eventsOf(file: string, events: readonly TestEvent[]): TestEvent[] {
 }
 
 function resultOf(
-  known: Pick<Result, 'file' | 'engine' | 'failures' | 'output'>,
+  known: Pick<Result, 'file' | 'engine' | 'failures' | 'cpuSeconds' | 'output'>,
   events: readonly TestEvent[],
   ending: Ending,
 ): Result {

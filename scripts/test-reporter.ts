@@ -1,10 +1,12 @@
 /** Writes the results of the test files of one process as lines of JSON, for the pool that started it. */
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
+import { cpuSeconds } from './test-cpu.ts';
 
 export type TestEvent =
   | { type: 'file started'; file: string }
-  | { type: 'file ended'; file: string; seconds: number }
+  /** `cpuSeconds` is the total of the process and of those that it started, since its start. */
+  | { type: 'file ended'; file: string; seconds: number; cpuSeconds: number }
   | { type: 'started'; name: string }
   /** A suite has no outcome, because only its tests count. */
   | { type: 'ended'; name: string; outcome?: Outcome }
@@ -52,7 +54,8 @@ function* convert({ type, data }: RunnerEvent): Generator<TestEvent> {
 const isOwnFailure = ({ details }: RunnerEvent['data']) => details?.error?.failureType !== 'subtestsFailed';
 
 function endOf(type: string, { name = '', nesting, skip, details }: RunnerEvent['data']): TestEvent {
-  if (!nesting) return { type: 'file ended', file: name, seconds: (details?.duration_ms ?? 0) / 1000 };
+  if (!nesting)
+    return { type: 'file ended', file: name, seconds: (details?.duration_ms ?? 0) / 1000, cpuSeconds: cpuSeconds() };
   if (details?.type === 'suite') return { type: 'ended', name };
   const outcome = type === 'test:fail' ? 'failed' : skip === undefined || skip === false ? 'passed' : 'skipped';
   return { type: 'ended', name, outcome };

@@ -12,7 +12,10 @@ import { haproxyMissing, hasHaproxy } from '../test/support/haproxy.ts';
 import { findPython, pyNaClMissing } from '../test/support/python.ts';
 import { type Job, runPool } from './test-pool.ts';
 
-/** Tests of HTTP and the live channel that do not depend on the store, so one engine is enough. */
+/**
+ * Tests of HTTP and the live channel that do not depend on the store, so one engine is enough: syntax, headers, documents
+ * and timers. The suites in test/contract prove that the stores of both engines behave the same.
+ */
 const engineIndependent = new RegExp(
   `^test/(http/(${[
     'asyncapi',
@@ -20,20 +23,25 @@ const engineIndependent = new RegExp(
     'clients',
     'conformance',
     'cross-site',
-    'docs-page',
-    'held-bodies',
     'disconnects',
+    'docs-page',
+    'errors',
+    'held-bodies',
+    'hostile-uploads',
     'links',
     'malformed-http',
     'openapi',
     'page',
     'pipelining',
+    'plain-text',
     'timeouts',
+    'tls',
     'tiny-chunks',
+    'tus-protocol',
     'upgrades',
     'upload-names',
     'zip-format',
-  ].join('|')})|live/(bounds|hostile|slow-readers))\\.test\\.ts$`,
+  ].join('|')})|live/(bounds|events|heartbeat|hostile|slow-readers))\\.test\\.ts$`,
 );
 
 /** Enough to share most of the start, and few enough to spread them evenly over the cores. */
@@ -58,6 +66,11 @@ provide(
   'Tests of the distributed engine need redis-server: on Debian, "sudo apt-get install redis-server".',
 );
 provide('haproxy', hasHaproxy(), haproxyMissing);
+provide(
+  'nginx-light',
+  isCommand('nginx', '-v'),
+  'The test of the nginx sample needs nginx: on Debian, "sudo apt-get install nginx-light".',
+);
 provide('python3-nacl', findPython() !== undefined, pyNaClMissing);
 provide(
   'strace',

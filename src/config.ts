@@ -1,6 +1,20 @@
 /** The settings. Only this module reads the environment. `--help` is generated from the same table. */
-import { BlockList, isIP } from 'node:net';
-import { parseRedisUrl } from './redis/redis-url.ts';
+import {
+  addressRanges,
+  duration,
+  fileStore,
+  logLevel,
+  longText,
+  origins,
+  realFolder,
+  roomStore,
+  size,
+  webAddress,
+  wholeNumber,
+  yesOrNo,
+} from './config/values.ts';
+
+export { type Bucket, type FilesFolder, folderIn, readBucket } from './config/values.ts';
 
 interface Setting<T> {
   name: string;
@@ -22,15 +36,17 @@ function optional<T>(name: string, help: string, read: (text: string) => T): Set
 export const settings = {
   port: setting('PORT', '8080', 'port to listen on', wholeNumber(0, 65_535)),
   host: setting('POPROOM_HOST', '0.0.0.0', 'address to listen on', String),
-  dataDir: setting('POPROOM_DATA_DIR', './data', 'folder for the database, the files and the secret', String),
+  dataDir: setting('POPROOM_DATA_DIR', './data', 'folder for the database, the files and the secret', realFolder),
   store: setting('POPROOM_STORE', 'sqlite:', 'store for rooms: sqlite: or redis://…', roomStore),
-  files: setting('POPROOM_FILES', 'disk:', 'store for files: disk: or s3://BUCKET/PREFIX', fileStore),
+  files: setting('POPROOM_FILES', 'disk:', 'store for files: disk:, disk:/FOLDER or s3://BUCKET/PREFIX', fileStore),
   s3Endpoint: optional('POPROOM_S3_ENDPOINT', 'URL of an S3-compatible store other than AWS', webAddress),
   s3PathStyle: optional(
     'POPROOM_S3_PATH_STYLE',
     'true: bucket in the path; false: bucket in the host name; default: true if an endpoint is set',
     yesOrNo,
   ),
+  tlsCert: optional('POPROOM_TLS_CERT', 'PEM file with the certificate and its chain; turns on HTTPS', String),
+  tlsKey: optional('POPROOM_TLS_KEY', 'PEM file with the private key of the certificate', String),
   secret: optional('POPROOM_SECRET', 'key for PIN hashes; default: generated and stored in the data folder', longText),
   publicUrl: optional('POPROOM_PUBLIC_URL', 'base URL for links; default: taken from the request', webAddress),
   filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
@@ -114,13 +130,19 @@ export class ConfigError extends Error {
   }
 }
 
-export function readConfig(env: Env = process.env): Config {
-  const { config, problems } = inspectConfig(env);
+export function readConfig(env: Env = process.env, options: ServeOptions = {}): Config {
+  const { config, problems } = inspectConfig(env, options);
   if (problems.length > 0) throw new ConfigError(problems);
   return config as Config;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
+
+/** The settings that `poproom serve` also takes as options, with the names of these options. */
+export const serveOptions = { port: 'port', host: 'host', dataDir: 'data' } as const;
+
+/** The values of these options, which override the environment. */
+export type ServeOptions = Partial<Record<keyof typeof serveOptions, string | undefined>>;
 
 export interface Inspection {
   /** Without the invalid settings. */
@@ -131,14 +153,17 @@ export interface Inspection {
 }
 
 /** Reads the settings without throwing, for diagnosis. */
-export function inspectConfig(env: Env = process.env): Inspection {
+export function inspectConfig(env: Env = process.env, options: ServeOptions = {}): Inspection {
   const problems: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [key, { name, read }] of Object.entries(settings)) {
+    const given = options[key as keyof ServeOptions];
+    const label = given === undefined ? name : `--${serveOptions[key as keyof ServeOptions]}`;
     try {
-      config[key] = read(env[name]?.trim());
+      if (given?.trim() === '') throw new Error('needs a value');
+      config[key] = read((given ?? env[name])?.trim());
     } catch (error) {
-      problems.push(`${name} ${(error as Error).message}`);
+      problems.push(`${label} ${(error as Error).message}`);
     }
   }
   problems.push(...contradictions(config));
@@ -147,137 +172,24 @@ export function inspectConfig(env: Env = process.env): Inspection {
   return { config, problems, unknown };
 }
 
+/** The command line reads these variables, or sets them for the command of `watch --exec`. */
+const clientVariables = [
+  ...['URL', 'API_KEY', 'PIN', 'NEW_PIN', 'ROOM_KEY', 'CODE', 'VERSION', 'TIMEOUT', 'LAN_LINK', 'RECENT'],
+].map((name) => `POPROOM_${name}`);
+
 /** Includes the variables of the command line, which are in the same environment. */
-export const settingNames: readonly string[] = [
-  ...Object.values(settings).map(({ name }) => name),
-  ...['POPROOM_URL', 'POPROOM_API_KEY', 'POPROOM_PIN'],
-];
+export const settingNames: readonly string[] = [...Object.values(settings).map(({ name }) => name), ...clientVariables];
 
 function contradictions(config: Partial<Config>): string[] {
   const { roomTtl = 0, roomMaxTtl = roomTtl, fileMax = 0, roomMaxBytes = fileMax, store, secret } = config;
   const problems: string[] = [];
+  if (Boolean(config.tlsCert) !== Boolean(config.tlsKey)) {
+    problems.push('POPROOM_TLS_CERT and POPROOM_TLS_KEY must be set together');
+  }
   if (fileMax > roomMaxBytes) problems.push('POPROOM_FILE_MAX must not exceed POPROOM_ROOM_MAX_BYTES');
   if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL');
   if (store && store !== 'sqlite:' && !secret) {
     problems.push('POPROOM_SECRET is required with Redis, with the same value on all nodes');
   }
   return problems;
-}
-
-/** Quotes the value, unless it may be a URL with a password. */
-function invalid(rule: string, value: string): Error {
-  return new Error(value.includes('@') ? rule : `${rule}; got "${value}"`);
-}
-
-function wholeNumber(least: number, most = Number.MAX_SAFE_INTEGER) {
-  return (text: string): number => {
-    const n = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-    if (n >= least && n <= most) return n;
-    const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`;
-    throw invalid(`must be a whole number ${range}`, text);
-  };
-}
-
-const secondsPer: Record<string, number> = { '': 1, s: 1, m: 60, h: 3600, d: 86_400 };
-
-/** In seconds. The limit keeps expiry dates representable. */
-function duration(text: string): number {
-  const [, number, unit = ''] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
-  const seconds = Number(number) * (secondsPer[unit] ?? Number.NaN);
-  if (seconds >= 60 && seconds <= 3650 * 86_400) return seconds;
-  throw invalid('must be a duration from 60 seconds to 3650d, for example 3600, 90m, 24h or 7d', text);
-}
-
-const bytesPer: Record<string, number> = { '': 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3, TiB: 1024 ** 4 };
-
-function size(least: number, most = Number.MAX_SAFE_INTEGER) {
-  return (text: string): number => {
-    const [, number, unit = ''] = /^(\d{1,15})((?:[KMGT]iB)?)$/.exec(text) ?? [];
-    const bytes = Number(number) * (bytesPer[unit] ?? Number.NaN);
-    if (bytes >= least && bytes <= most) return bytes;
-    throw invalid('must be a size, for example 1048576, 512KiB or 1MiB', text);
-  };
-}
-
-/** Only checks the URL. The error does not quote it, because it may contain a password. */
-function roomStore(text: string): string {
-  if (text === 'sqlite:') return text;
-  if (!/^rediss?:/.test(text)) throw new Error('must be sqlite: or a URL, for example redis://localhost:6379');
-  parseRedisUrl(text);
-  return text;
-}
-
-export interface Bucket {
-  bucket: string;
-  /** The prefix of object names, with a trailing slash. */
-  prefix: string;
-}
-
-function fileStore(text: string): 'disk:' | Bucket {
-  if (text === 'disk:') return text;
-  const bucket = readBucket(text);
-  if (!bucket) throw invalid('must be disk: or a bucket, for example s3://my-bucket/poproom', text);
-  return bucket;
-}
-
-export function readBucket(text: string): Bucket | undefined {
-  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*))?$/.exec(text) ?? [];
-  return bucket ? { bucket, prefix: prefix.replace(/\/*$/, prefix === '' ? '' : '/') } : undefined;
-}
-
-function oneOf(...choices: string[]) {
-  return (text: string): string => {
-    if (choices.includes(text)) return text;
-    throw invalid(`must be ${choices.join(' or ')}`, text);
-  };
-}
-
-function yesOrNo(text: string): boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
-  throw invalid('must be true or false', text);
-}
-
-/** The error does not quote the value, because it is a secret. */
-function longText(text: string): string {
-  if (text.length >= 16) return text;
-  throw new Error('must have at least 16 characters');
-}
-
-function webAddress(text: string): string {
-  const url = URL.parse(text);
-  const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
-  if (plain) return url.href.replace(/\/+$/, '');
-  throw invalid('must be a URL, for example https://pop.example.org', text);
-}
-
-function origins(text: string): string[] {
-  return text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map((part) => {
-      const url = URL.parse(part);
-      if (url && url.origin !== 'null' && url.href === `${url.origin}/`) return url.origin;
-      throw invalid('must be a list of origins, for example https://app.example.org', text);
-    });
-}
-
-function addressRanges(text: string): BlockList {
-  const ranges = new BlockList();
-  for (const part of text.split(/[\s,]+/).filter(Boolean)) addRange(ranges, part);
-  return ranges;
-}
-
-function addRange(ranges: BlockList, text: string): void {
-  const [address = '', prefix] = text.split('/');
-  const version = isIP(address);
-  const bits = version === 6 ? 128 : 32;
-  const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
-  if (version === 0 || !(length <= bits)) {
-    throw invalid('must be a list of addresses or CIDR ranges, for example 10.0.0.0/8', text);
-  }
-  ranges.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
-}
-
-function logLevel(text: string): string {
-  return oneOf('debug', 'info', 'warn', 'error', 'silent')(text);
 }

@@ -44,9 +44,12 @@ export function createLog(level: string): OpenLog {
     warn: write('warn'),
     error: write('error'),
     async open() {
-      const { pino } = await import('pino');
+      const { pino, stdTimeFunctions } = await import('pino');
       const format = output.isTerminal ? await loadPretty() : (line: string) => line;
-      sink = pino({ level, base: null }, { write: (line) => writer.write(format(line)) });
+      sink = pino(
+        { level, base: null, timestamp: stdTimeFunctions.isoTime, formatters: { level: levelName } },
+        { write: (line) => writer.write(format(line)) },
+      );
       for (const [of, fields, message] of early.splice(0)) sink[of](fields, message);
       if (lostEarly > 0) reportLost(lostEarly);
     },
@@ -56,6 +59,9 @@ export function createLog(level: string): OpenLog {
     isBlocked: writer.isBlocked,
   };
 }
+
+/** Names instead of pino's numbers. */
+const levelName = (level: string) => ({ level });
 
 async function loadPretty(): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');

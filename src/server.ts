@@ -7,23 +7,27 @@ import type { Config } from './config.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { createClientLog } from './core/client-log.ts';
 import type { CoreDeps } from './core/deps.ts';
+import { hasCode } from './core/errors.ts';
 import { createClaims } from './core/files/claims.ts';
 import { createFiles } from './core/files/files.ts';
 import { createFileSpace } from './core/files/space.ts';
 import { createUploads } from './core/files/uploads.ts';
 import { createZips } from './core/files/zips.ts';
 import { collectWhenQuiet } from './core/garbage.ts';
+import { createIdempotency } from './core/idempotency.ts';
 import { quotas, type RoomLimits } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
 import { answerOperator } from './core/operator-requests.ts';
+import { type Outages, watchOutages } from './core/outages.ts';
 import type { Clock, Log } from './core/ports.ts';
 import { createRooms } from './core/rooms.ts';
 import { createStorageQuota } from './core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
-import { closeToOthers } from './engine/data-folder.ts';
+import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
+import { type CertificatePair, openCertificate } from './http/certificate.ts';
 import type { PageLimits } from './http/page/html.ts';
 import { lanAddresses } from './http/page/lan-addresses.ts';
 import { serverLimits } from './http/page/server-limits.ts';
@@ -39,7 +43,7 @@ import { createHandlers } from './http/routes/handlers.ts';
 import { createMetrics, type Gauges } from './http/routes/metrics.ts';
 import { createErrorPage, createPageReader } from './http/routes/page.ts';
 import { createProbes } from './http/routes/probes.ts';
-import { createHttpServer, idleTimeoutSeconds } from './http/server.ts';
+import { createHttpServer, idleTimeoutSeconds, replaceCertificate } from './http/server.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { createLive } from './live/index.ts';
 import { eraseEveryMs } from './store/sqlite/writer.ts';
@@ -70,6 +74,12 @@ export interface ServerOptions {
   sweepEveryMs: number;
   /** How often deleted text is erased from the files of the embedded engine. */
   eraseEveryMs: number;
+  /** Whether the PINs of stored rooms may become invalid. */
+  acceptNewSecret: boolean;
+  /** How often the files of the certificate are compared. */
+  certificateCheckMs: number;
+  /** How often a lost store is asked whether it responds again. */
+  outageCheckMs: number;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -82,6 +92,9 @@ const defaults: ServerOptions = {
   idleTimeoutMs: idleTimeoutSeconds * 1000,
   sweepEveryMs,
   eraseEveryMs,
+  acceptNewSecret: false,
+  certificateCheckMs: 10_000,
+  outageCheckMs: 1000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
@@ -89,19 +102,27 @@ const defaults: ServerOptions = {
 
 export async function startServer(config: Config, log: Log, given: Partial<ServerOptions> = {}): Promise<Running> {
   const options = { ...defaults, ...given };
+  await assertFolderResponds(config.dataDir);
+  const certificate = openCertificate({ cert: config.tlsCert, key: config.tlsKey });
   warnOfOpenFiles(config.dataDir, log);
-  const engine = await openEngine(config, options.clock, options.eraseEveryMs);
+  const engine = await openEngine(config, options.clock, options);
   const service = createService(config, log, engine, options);
-  const server = await createHttp(service).catch(async (error) => {
+  const server = await createHttp(service, certificate?.pair).catch(async (error) => {
     await endService(service);
     throw error;
   });
   const closeConnections = trackConnections(server);
   let stopBackgroundWork = () => {};
+  const stopWatching = certificate?.watch({
+    everyMs: options.certificateCheckMs,
+    log,
+    use: (pair) => replaceCertificate(server, pair),
+  });
 
   async function end(): Promise<void> {
     service.stopping.abort();
     stopBackgroundWork();
+    stopWatching?.();
     service.live.stop();
     await closeConnections(finishWithinMs - config.drain * 1000);
     await endService(service);
@@ -123,7 +144,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   try {
     const port = await listen(server, config);
     stopBackgroundWork = startBackgroundWork(service, log);
-    return { port, networkUrls: networkUrls(config.host, port), stop };
+    return { port, networkUrls: networkUrls(config, port), stop };
   } catch (error) {
     await end();
     throw error;
@@ -157,14 +178,22 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
   const space = createFileSpace(deps);
   const maxMessageBytes = largestContentBody(config.contentMax);
   const turns = new Turns();
+  const outages = watchOutages({
+    stores: { rooms: store.ping, files: blobs.ping },
+    log,
+    monotonic: options.monotonic,
+    everyMs: options.outageCheckMs,
+  });
   return {
     config,
+    outages,
     options,
     engine,
     deps,
     clientLog,
     rooms,
     space,
+    idempotency: createIdempotency({ store: store.idempotency, secret, hashClient, clock }),
     files: createFiles(deps, space),
     uploads: createUploads(deps, space),
     claims: createClaims(deps),
@@ -183,26 +212,31 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
       maxMessageBytes,
       validate: async (schema, value) => (await validatorOf(schema))(value),
     }),
-    sweeper: createSweeper(deps, sweepOptions(options, log)),
+    sweeper: createSweeper(deps, sweepOptions(options, log, outages)),
     stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
     stopping: new AbortController(),
   };
 }
 
-function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log): SweepWatch {
+function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log, outages: Outages): SweepWatch {
   return {
     everyMs: sweepEveryMs,
     monotonic,
     done: (swept) => log.info(swept, 'swept'),
-    failed: (err) => log.error({ err }, 'sweep failed'),
+    failed(err) {
+      outages.suspect();
+      // The store is reported as lost; a stack every 15 seconds would add nothing.
+      log.error(hasCode(err, 'UNAVAILABLE') ? { reason: err.message } : { err }, 'sweep failed');
+    },
     doubted: (why) =>
       log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
   };
 }
 
-async function endService({ live, clientLog, sweeper, stopOperatorRequests, engine }: Service): Promise<void> {
+async function endService({ live, clientLog, outages, sweeper, stopOperatorRequests, engine }: Service): Promise<void> {
   live.stop();
   clientLog.stop();
+  outages.stop();
   await sweeper.stop();
   await stopOperatorRequests?.();
   await engine.close();
@@ -224,7 +258,7 @@ function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
   };
 }
 
-async function createHttp(service: Service): Promise<Server> {
+async function createHttp(service: Service, certificate: CertificatePair | undefined): Promise<Server> {
   const { config, options, engine, live, clientLog, memory, turns, stopping } = service;
   const { idleTimeoutMs } = options;
   const metrics = config.metrics ? await createMetrics(metricSources(service)) : undefined;
@@ -238,14 +272,17 @@ async function createHttp(service: Service): Promise<Server> {
     requireApiKey: config.requireApiKey,
   });
   const resumption = createResumption(engine.secret, options.clock);
-  const requestLog = createRequestLog(clientLog, metrics?.observe ?? (() => undefined));
+  const requestLog = createRequestLog(clientLog, {
+    observe: metrics?.observe ?? (() => undefined),
+    onFailure: service.outages.suspect,
+  });
   const isStopping = () => stopping.signal.aborted;
   const page = createPageReader(
     {
       source: options.page,
       limits: pageLimits(config),
       serverLimits: serverLimits(config),
-      address: () => config.publicUrl ?? networkUrls(config.host, (server.address() as AddressInfo).port)[0],
+      address: () => config.publicUrl ?? networkUrls(config, (server.address() as AddressInfo).port)[0],
     },
     config,
   );
@@ -256,6 +293,7 @@ async function createHttp(service: Service): Promise<Server> {
     claims: service.claims,
     zips: service.zips,
     space: service.space,
+    idempotency: service.idempotency,
     limits: service.deps.limits,
     storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),
     probes: createProbes({ ...probeSources(service), isStopping }),
@@ -284,6 +322,7 @@ async function createHttp(service: Service): Promise<Server> {
     nextRequestId,
     headersFor: authorizer.headersFor,
     idleTimeoutMs,
+    certificate,
   });
   return server;
 }
@@ -313,8 +352,8 @@ function probeSources({ config, options, engine: { store, blobs }, sweeper, maxS
   };
 }
 
-function networkUrls(host: string, port: number): string[] {
-  return lanAddresses(host).map((address) => `http://${address}:${port}`);
+function networkUrls({ host, tlsCert }: Config, port: number): string[] {
+  return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
 }
 
 const roomLimits = ({ contentMax, fileMax, roomMaxFiles, roomMaxBytes }: Config): RoomLimits => ({

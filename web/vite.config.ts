@@ -1,32 +1,63 @@
 /** Builds the page into dist/web, or serves it from source with the API of a locally running server. */
 import { fileURLToPath } from 'node:url';
-import { defineConfig, type Plugin } from 'vite';
+import { defineConfig, type HtmlTagDescriptor, type Plugin, type Rolldown } from 'vite';
+import { chunkGroups, views } from '../scripts/build-page-chunks.ts';
 import { slimCodeMirror } from '../scripts/build-slim-codemirror.ts';
+import { splitStrings } from '../scripts/build-split-strings.ts';
 
+const source = fileURLToPath(new URL('src/', import.meta.url));
 const api = 'http://localhost:8080';
 
-/** Vite drops the attribute. Without it, the browser would show an empty page until the script has run. */
-const blockingScript: Plugin = {
-  name: 'blocking-script',
+/**
+ * Vite drops the attribute `blocking`. Without it, the browser would show an empty page until the script has run.
+ * Comments are not for browsers.
+ */
+const finishHtml: Plugin = {
+  name: 'finish-html',
   apply: 'build',
   transformIndexHtml: {
     order: 'post',
-    handler: (html) => html.replace('<script type="module"', '<script type="module" blocking="render"'),
+    handler: (html) =>
+      html.replace('<script type="module"', '<script type="module" blocking="render"').replace(/\s*<!--.*?-->/gs, ''),
   },
 };
 
+/** Loads the code of a view together with the page. The server keeps the links of the view that it sends. */
+const viewLinks: Plugin = {
+  name: 'view-links',
+  apply: 'build',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (_, { bundle = {} }) =>
+      (['home', 'room'] as const).flatMap((view) => linksOf(bundle, source + views[view], view)),
+  },
+};
+
+type Outputs = Record<string, Rolldown.OutputChunk | Rolldown.OutputAsset>;
+
+function linksOf(outputs: Outputs, entry: string, view: string): HtmlTagDescriptor[] {
+  const chunks = Object.values(outputs).filter((output) => output.type === 'chunk');
+  const needed = new Set<Rolldown.OutputChunk>();
+  const add = (chunk: Rolldown.OutputChunk | undefined) => {
+    if (!chunk || chunk.name === 'page' || needed.has(chunk)) return;
+    needed.add(chunk);
+    for (const imported of chunk.imports) add(chunks.find(({ fileName }) => fileName === imported));
+  };
+  add(chunks.find(({ facadeModuleId }) => facadeModuleId === entry));
+  const styles = [...needed].flatMap(({ viteMetadata }) => [...(viteMetadata?.importedCss ?? [])]);
+  const link = (rel: string) => (path: string) => ({
+    tag: 'link',
+    attrs: { rel, crossorigin: true, href: `/${path}`, 'data-view': view },
+    injectTo: 'head' as const,
+  });
+  return [
+    ...[...needed].map(({ fileName }) => fileName).map(link('modulepreload')),
+    ...[...new Set(styles)].map(link('stylesheet')),
+  ];
+}
+
 /** The server lets browsers cache files with such a name forever, so no other file may be named like this. */
 const hashedName = 'assets/[name].[hash:12]';
-
-/** The room view and the text engine, without dialogs and other parts that are rarely opened. */
-const roomModules =
-  /@codemirror|\/node_modules\/diff\/|\/src\/(client\/)?text[./]|\/web\/src\/(room\/te|views\/room\/(?!\w+-dialog|pin-pad|find-links))/;
-
-/** Chunks to load together with a dynamic import. The chunk of the first view is there already. */
-function preloadsOf(file: string, imports: readonly string[]): string[] {
-  const others = imports.filter((path) => path !== file && !path.includes('/page.'));
-  return others.length === 0 ? [] : [file, ...others];
-}
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
@@ -36,7 +67,8 @@ export default defineConfig({
     target: 'baseline-widely-available',
     // No data: URLs, so that the Content-Security-Policy does not have to allow them.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false, resolveDependencies: (file, imports) => preloadsOf(file, imports) },
+    // Lists of chunks would be part of the first view. The page prefetches what it loads on demand.
+    modulePreload: { polyfill: false, resolveDependencies: () => [] },
     license: { fileName: 'assets/licenses.md' },
     rolldownOptions: {
       output: {
@@ -44,17 +76,12 @@ export default defineConfig({
         entryFileNames: `${hashedName}.js`,
         chunkFileNames: `${hashedName}.js`,
         assetFileNames: `${hashedName}[extname]`,
-        // One chunk for the first view and one for a room: more chunks would compress less well.
-        codeSplitting: {
-          groups: [
-            { name: 'page', tags: ['$initial'], priority: 1 },
-            { name: 'room', test: roomModules },
-          ],
-        },
+        codeSplitting: { groups: chunkGroups(source) },
       },
     },
   },
-  plugins: [slimCodeMirror(), blockingScript],
+  worker: { format: 'es', rolldownOptions: { output: { hashCharacters: 'hex', entryFileNames: `${hashedName}.js` } } },
+  plugins: [slimCodeMirror(), splitStrings(source), finishHtml, viewLinks],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',
 });

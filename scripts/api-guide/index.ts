@@ -1,8 +1,11 @@
 /** docs/api.md and /docs: the API as a guide for developers, with requests to copy for each endpoint. */
 import { fillPhrases } from '../../src/http/page/server-limits.ts';
+import { statusOf } from '../../src/http/response/error-reply.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
+import { type ErrorCode, errorCodes as meanings } from '../../src/protocol/error-codes.ts';
 import { defaultPhrases } from '../default-limits.ts';
 import { alignTables, anchor, fence, paragraphs, sections, table } from '../markdown.ts';
+import { errorExamples } from '../openapi/error-examples.ts';
 import { endpointChapters, requests } from './endpoints.ts';
 import { limitsChapter } from './limits.ts';
 import { liveChapters } from './live.ts';
@@ -75,10 +78,10 @@ write again.
 }
 
 function errorCodes(): string {
-  const all = Object.entries(document.components.examples);
-  const rows = all.map(([code, example]) => [`\`${code}\``, String(example['x-status']), example.summary]);
-  const detailed = all.flatMap(([code, { value }]) => {
-    const { details } = (value as { error: { details?: object } }).error;
+  const all = Object.entries(meanings) as [ErrorCode, string][];
+  const rows = all.map(([code, meaning]) => [`\`${code}\``, String(statusOf[code]), meaning]);
+  const detailed = all.flatMap(([code]) => {
+    const { details } = errorExamples[code] as { details?: object };
     return details ? [[`\`${code}\``, `\`${JSON.stringify(details)}\``]] : [];
   });
   return paragraphs([

@@ -15,7 +15,7 @@ export interface Snippets {
 }
 
 /** Only browsers request these. */
-type ForBrowsers = 'home' | 'roomPage' | 'sharePage' | 'pageAsset' | 'favicon';
+type ForBrowsers = 'home' | 'roomPage' | 'sharePage' | 'invitePage' | 'pageAsset' | 'favicon';
 
 export const sdkStart = `
 import { createClient } from 'poproom/client';

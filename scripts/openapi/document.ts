@@ -3,7 +3,7 @@ import type { ServerLimits } from '../../src/http/page/server-limits.ts';
 
 export interface OpenApiDocument {
   openapi: string;
-  info: { title: string; version: string; summary: string; description: string; license: object };
+  info: { title: string; version: string; summary: string; description: string; contact: object; license: object };
   servers: { url: string; description: string }[];
   security: Record<string, string[]>[];
   tags: { name: string; description: string }[];

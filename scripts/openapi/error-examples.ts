@@ -73,6 +73,14 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   NOT_ONE_TIME_FILE: { message: 'This is not a one-time file. Download it from its URL.' },
   UPLOAD_CONFLICT: { message: 'The upload has 5242880 bytes. Continue from there.', details: { offset: 5_242_880 } },
+  REQUEST_IN_PROGRESS: {
+    message: 'A request with this Idempotency-Key is still running. Try again in 1 second.',
+    details: { field: 'Idempotency-Key' },
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    message: 'This Idempotency-Key was used for a different request. Use a new key for each request.',
+    details: { field: 'Idempotency-Key' },
+  },
   ORIGIN_NOT_ALLOWED: {
     message: 'Pages of this origin may not open live channels on this server.',
     details: { field: 'Origin' },

@@ -11,13 +11,13 @@ import { exampleOf, refer } from './schemas.ts';
 
 const codes = Object.keys(errorCodes) as ErrorCode[];
 
-/** Returned for paths and methods without an operation. */
-const outsideOperations: ErrorCode[][] = [['NOT_FOUND'], ['METHOD_NOT_ALLOWED']];
+/** No operation returns the others. */
+const possible = codes.filter((code) => Object.values<Endpoint>(endpoints).some(({ errors }) => errors.includes(code)));
 
 export function errorExampleComponents(): Record<string, Example> {
   const requestId = exampleOf(errorBody.properties.requestId);
   return Object.fromEntries(
-    codes.map((code) => {
+    possible.map((code) => {
       const value = { success: false, error: { code, ...errorExamples[code] }, requestId };
       return [code, { summary: errorCodes[code], value, 'x-status': statusOf[code] }];
     }),
@@ -25,7 +25,7 @@ export function errorExampleComponents(): Record<string, Example> {
 }
 
 export function errorResponseComponents(): Record<string, Response> {
-  const sets = [...Object.values(endpoints).flatMap((endpoint) => codesByStatus(endpoint)), ...outsideOperations];
+  const sets = Object.values(endpoints).flatMap((endpoint) => codesByStatus(endpoint));
   return Object.fromEntries(sets.map((set) => [nameOf(set), responseOf(set)]));
 }
 
@@ -48,13 +48,12 @@ function nameOf(set: readonly ErrorCode[]): string {
 }
 
 function responseOf(set: ErrorCode[]): Response {
-  const possible = { properties: { error: { properties: { code: { enum: set } } } } };
   return {
     description: set.map((code) => `\`${code}\`: ${errorCodes[code]}`).join(' '),
     headers: headersOf(ownHeaders[statusOf[set[0] as ErrorCode]] ?? []),
     content: {
       'application/json': {
-        schema: { allOf: [refer(errorBody), possible] },
+        schema: refer(errorBody),
         examples: Object.fromEntries(set.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
     },
@@ -63,7 +62,6 @@ function responseOf(set: ErrorCode[]): Response {
 
 const ownHeaders: Record<number, readonly string[]> = {
   401: ['WWW-Authenticate'],
-  405: ['Allow'],
   429: ['Retry-After'],
   503: ['Retry-After'],
 };

@@ -120,6 +120,8 @@ with \`Allow\`. If a response has \`Retry-After\`, wait that many seconds before
 - Timestamps are UTC with milliseconds: \`2026-11-15T09:30:00.000Z\`. Sizes are in bytes.
 - JSON bodies are UTF-8 with \`Content-Type: application/json\`. The server rejects unknown fields, so that typos are \
 noticed.
+- Texts of 1 KiB or more are compressed if \`Accept-Encoding\` allows \`br\` or \`gzip\` (\`curl --compressed\`).
+- The server logs the trace id of a valid \`traceparent\`.
 - \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials), with half \
 of the visitor's limits for requests and failed lookups. The server rejects other cross-site requests, such as images \
 and forms.

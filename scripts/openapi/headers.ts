@@ -90,17 +90,17 @@ export const headers = {
   },
   UploadLocation: {
     description: 'The URL of the upload, which contains its id.',
-    schema: { type: 'string' },
+    schema: { type: 'string', format: 'uri' },
     example: 'https://pop.example.org/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015',
   },
   RoomLocation: {
     description: 'The URL of the room in the API. Absent if the Host header is malformed.',
-    schema: { type: 'string' },
+    schema: { type: 'string', format: 'uri' },
     example: 'https://pop.example.org/api/rooms/7KQ2MX',
   },
   FileLocation: {
     description: 'The URL of the file, the same as `fileUrl`.',
-    schema: { type: 'string' },
+    schema: { type: 'string', format: 'uri' },
     example: 'https://pop.example.org/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg',
   },
   'Upload-Offset': {

@@ -26,6 +26,7 @@ export function openapiTemplate(): document.OpenApiDocument {
       version: packageJson.version,
       summary: 'One text and some files, shared between devices through short-lived rooms.',
       description: guide,
+      contact: { name: 'The Poproom contributors' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'The server that provides this document.' }],
@@ -37,12 +38,15 @@ export function openapiTemplate(): document.OpenApiDocument {
       responses: errorResponseComponents(),
       parameters: Object.fromEntries(Object.entries(sharedParameters).map(([name, it]) => [name, parameter(it)])),
       examples: errorExampleComponents(),
-      headers,
+      headers: responseHeaders,
       securitySchemes,
     },
     'x-limits': defaultLimits,
   };
 }
+
+/** No operation returns `Allow`: it belongs to methods that are not described. */
+const { Allow: _, ...responseHeaders } = headers;
 
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `pop_` and 32 letters or digits. Optional.' },
@@ -106,19 +110,19 @@ const textContent = (example: string | undefined) =>
 
 const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
+/** Code generators use only one type of a body. The raw bytes are described for PUT. */
 const fileBody: document.RequestBody = {
-  description: 'A form with one file, or the raw bytes of the file with their `Content-Type`.',
+  description: 'A form with one file. Instead of it, the raw bytes with their `Content-Type` and a name are accepted.',
   required: true,
   content: {
     'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },
-    '*/*': { schema: bytes, example: '(the bytes)' },
   },
 };
 
 const rawFileBody: document.RequestBody = {
-  description: 'The bytes of the file.',
+  description: 'The bytes of the file, of any type.',
   required: false,
-  content: { '*/*': { schema: bytes, example: '(the bytes)' } },
+  content: { 'application/octet-stream': { schema: bytes, example: '(the bytes)' } },
 };
 
 const uploadBody: document.RequestBody = {

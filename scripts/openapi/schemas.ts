@@ -44,7 +44,8 @@ function inner(schema: object): object {
   return mapValues(schema, (value) => refer(value));
 }
 
-function open(schema: object): object {
+/** The schema without the ban on further properties. */
+export function open(schema: object): object {
   const { additionalProperties, ...rest } = schema as { additionalProperties?: unknown };
   return mapValues(additionalProperties === false ? rest : schema, open);
 }

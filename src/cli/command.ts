@@ -1,6 +1,7 @@
 /** Defines what a command is. Help, completion and argument parsing are derived from it. */
 import { parseArgs } from 'node:util';
 import { hasPinArgument, pinArgumentRefused } from './pin-argument.ts';
+import { suggestName } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Option {
@@ -26,6 +27,9 @@ export interface Command {
   choices?: readonly string[] | 'file';
   load(): Promise<(input: Input) => Promise<void>>;
 }
+
+/** Whether the first argument of a command is, or may be, a room code. */
+export const takesCode = ({ args }: Command): boolean => /^\[?CODE\b/.test(args);
 
 export interface Input {
   args: readonly string[];
@@ -56,15 +60,24 @@ export function readInput(command: Command, args: string[]): Input {
 }
 
 function parse({ name, options }: Command, args: string[]): { values: Values; positionals: string[] } {
-  const known = Object.entries({ ...options, help }).map(([option, { value, short }]) => {
+  const all = { ...options, help };
+  const known = Object.entries(all).map(([option, { value, short }]) => {
     return [option, { type: value ? ('string' as const) : ('boolean' as const), ...(short && { short }) }] as const;
   });
   try {
     return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true });
   } catch (error) {
     // Only the first sentence is meant for users.
-    throw new UsageError(`${(error as Error).message.split(/\.( |$)|\n/, 1)[0]}; see poproom ${name} --help.`);
+    const [sentence = ''] = (error as Error).message.split(/\.( |$)|\n/, 1);
+    throw new UsageError(`${sentence}; ${suggestOption(sentence, Object.keys(all))}see poproom ${name} --help.`);
   }
+}
+
+/** Such as "did you mean --expires? Or ", if the sentence is about an option that does not exist. */
+function suggestOption(sentence: string, known: readonly string[]): string {
+  const [, unknown = ''] = /^Unknown option '--([^'=]+)/.exec(sentence) ?? [];
+  const nearest = suggestName(unknown, known);
+  return nearest === undefined ? '' : `did you mean --${nearest}? Or `;
 }
 
 export function helpOf({ name, args, summary, details, options, examples }: Command): string {

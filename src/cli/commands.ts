@@ -1,18 +1,25 @@
 /** All commands, in the order of the help. The code of a command is loaded only when it runs. */
 import { type Command, json } from './command.ts';
+import { localCommands } from './local-commands.ts';
 import { roomCommands } from './room-commands.ts';
 
-export { roomCommands };
+export { localCommands, roomCommands };
 
 export const serverCommands: readonly Command[] = [
   {
     name: 'serve',
     args: '',
     summary: 'start the server',
-    options: {},
+    details: 'Options override the environment variables PORT, POPROOM_HOST and POPROOM_DATA_DIR.',
+    options: {
+      port: { value: 'PORT', summary: 'port to listen on' },
+      host: { value: 'ADDRESS', summary: 'address to listen on' },
+      data: { value: 'FOLDER', summary: 'folder for the database, the files and the secret', choices: 'file' },
+      'accept-new-secret': { summary: 'start although the secret has changed; PINs of existing rooms become invalid' },
+    },
     examples: [
       ['poproom serve', 'use port 8080, and ./data for data'],
-      ['PORT=80 POPROOM_DATA_DIR=/var/lib/poproom poproom serve', 'use another port and folder'],
+      ['poproom serve --port 80 --data /var/lib/poproom', 'use another port and folder'],
     ],
     load: async () => (await import('./server/serve.ts')).serve,
   },
@@ -57,6 +64,24 @@ with a code can read the room. A running server removes a room within seconds.`,
     load: async () => (await import('./server/rooms.ts')).rooms,
   },
   {
+    name: 'backup',
+    args: 'FILE | restore FILE',
+    summary: 'back up the data folder into one file, or restore it',
+    details: `Run it with the settings of the server, as the user of the server. A backup is consistent while the server runs. It is a
+tar file with the database, the files and the secret, and is never overwritten. Restoring needs a stopped server and an
+empty data folder, and checks everything before it takes effect.`,
+    options: {
+      replace: { summary: 'with restore: replace the data in the folder' },
+      json,
+    },
+    examples: [
+      ['poproom backup /backup/poproom.tar', 'back up a running server'],
+      ['POPROOM_DATA_DIR=/var/lib/poproom poproom backup restore /backup/poproom.tar', 'restore it into a new folder'],
+    ],
+    choices: 'file',
+    load: async () => (await import('./server/backup.ts')).backup,
+  },
+  {
     name: 'migrate',
     args: '--from … --to …',
     summary: 'move all data to another engine or folder',
@@ -91,7 +116,10 @@ differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS vari
     args: '',
     summary: 'check the setup of the server, and suggest fixes',
     details: `Run it with the settings of the server, whether or not the server is running. It checks the settings, the stores, the
-disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.`,
+disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.
+
+With --url it checks only that server, from anywhere. The exit code is 1 if something is wrong, and 8 if the server does
+not respond, so that the checks of a running server were skipped.`,
     options: {
       url: {
         value: 'URL',
@@ -117,4 +145,4 @@ disk, the clock and, if a server responds, the effects of a proxy in front of it
   },
 ];
 
-export const commands: readonly Command[] = [...roomCommands, ...serverCommands];
+export const commands: readonly Command[] = [...roomCommands, ...localCommands, ...serverCommands];

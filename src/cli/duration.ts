@@ -1,4 +1,6 @@
 /** Parses and formats durations. */
+import { PoproomError } from '../client/index.ts';
+import { countOf } from './counts.ts';
 import { UsageError } from './usage-error.ts';
 
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
@@ -17,3 +19,26 @@ export function formatDuration(ms: number): string {
   const parts = days > 0 ? [`${days} d`, hours && `${hours} h`] : [hours && `${hours} h`, `${minutes % 60} min`];
   return parts.filter(Boolean).join(' ');
 }
+
+/** Turns the rejection of `--expires` by a server, in seconds, into a sentence about days. */
+export async function withLifetimeErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { field, maximum } = error instanceof PoproomError ? error.details : {};
+    if (field !== 'expiresIn' || typeof maximum !== 'number') throw error;
+    throw new UsageError(`--expires is too long: this server keeps a room for at most ${formatMaximum(maximum)}.`);
+  }
+}
+
+/** Such as "7 days", "36 hours" or "90 minutes". */
+function formatMaximum(seconds: number): string {
+  const [size, unit] = units.find(([size]) => seconds % size === 0) ?? [1, 'second'];
+  return countOf(seconds / size, unit);
+}
+
+const units: readonly (readonly [seconds: number, unit: string])[] = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+];

@@ -10,7 +10,13 @@ export interface Environment {
   roomKey: string | undefined;
   /** For `poproom set --new-pin`. */
   newPin: string | undefined;
-  /** Of the config file, which the user writes. */
+  /** The longest silence of a server, such as `30s`. */
+  timeout: string | undefined;
+  /** Whether links to this machine become links to its address in the local network. */
+  usesLanLinks: boolean;
+  /** Whether used rooms are remembered. */
+  keepsRecentRooms: boolean;
+  /** Of the config file, which `poproom config` writes. */
   configFolder: string;
   /** Of state that the CLI keeps, such as the last server used. */
   stateFolder: string;
@@ -31,6 +37,9 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     pin: env.POPROOM_PIN || undefined,
     roomKey: env.POPROOM_ROOM_KEY || undefined,
     newPin: env.POPROOM_NEW_PIN || undefined,
+    timeout: env.POPROOM_TIMEOUT || undefined,
+    usesLanLinks: !isOff(env.POPROOM_LAN_LINK),
+    keepsRecentRooms: !isOff(env.POPROOM_RECENT),
     configFolder: folder('XDG_CONFIG_HOME', '.config'),
     stateFolder: folder('XDG_STATE_HOME', '.local/state'),
     shell: env.SHELL || env.ComSpec || '/bin/sh',
@@ -43,6 +52,8 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     },
   };
 }
+
+const isOff = (value: string | undefined) => ['off', 'false', 'no', '0'].includes(value?.toLowerCase() ?? '');
 
 /** The environment for a command that the user gave. */
 export function environmentWith(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {

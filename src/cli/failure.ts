@@ -3,13 +3,21 @@ import { type PoproomErrorCode, PoproomError as RemoteError } from '../client/in
 import { ConfigError } from '../config.ts';
 import { PoproomError as LocalError } from '../core/errors.ts';
 import { ClipboardError } from './clipboard-error.ts';
+import { formatBytes } from './counts.ts';
 import { FileError } from './file-error.ts';
+import { formatJson } from './output.ts';
 import { printable } from './printable.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Failure {
   exitCode: number;
-  sentence: string;
+  /** Stable, for programs: an error code of the server or the SDK, or one of `localCodes`. */
+  code: string;
+  /** For people. Empty if nothing is to be printed. */
+  message: string;
+  /** The id of the request in the log of the server. */
+  requestId?: string | undefined;
+  details?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** Ends the command without a further message. */
@@ -32,7 +40,7 @@ const noAccess = 4;
 const conflict = 5;
 const tooLarge = 6;
 const limited = 7;
-const unreachable = 8;
+export const unreachable = 8;
 const localFile = 9;
 export const interrupted = 130;
 
@@ -78,18 +86,43 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
   UNAVAILABLE: unreachable,
 };
 
+/** Codes of failures that are not from a server, with their meaning for the documentation. */
+export const localCodes = {
+  USAGE: 'incorrect usage',
+  LOCAL_FILE: 'a local file or folder cannot be read or written',
+  CLIPBOARD: 'the clipboard is missing or does not work',
+  SETTINGS: 'the settings of the server are invalid',
+  FAILED: 'any other failure',
+} as const;
+
 export function explain(error: unknown): Failure {
-  if (error instanceof ExitError) return { exitCode: error.exitCode, sentence: '' };
-  if (error instanceof RemoteError) {
-    return { exitCode: exitCodeOf(error), sentence: prefixed(printable(error.message.slice(0, maxMessageLength))) };
-  }
-  if (error instanceof UsageError) return { exitCode: usage, sentence: prefixed(error.message) };
-  if (error instanceof FileError) return { exitCode: localFile, sentence: prefixed(printable(error.message)) };
-  if (error instanceof ClipboardError) return { exitCode: other, sentence: prefixed(error.message) };
-  if (error instanceof LocalError) return { exitCode: other, sentence: prefixed(error.message) };
-  if (error instanceof ConfigError) return { exitCode: usage, sentence: describeSettings(error) };
+  if (error instanceof ExitError) return { exitCode: error.exitCode, code: 'FAILED', message: '' };
+  if (error instanceof RemoteError) return explainRemote(error);
+  if (error instanceof UsageError) return { exitCode: usage, code: 'USAGE', message: error.message };
+  if (error instanceof FileError) return { exitCode: localFile, code: 'LOCAL_FILE', message: printable(error.message) };
+  if (error instanceof ClipboardError) return { exitCode: other, code: 'CLIPBOARD', message: error.message };
+  if (error instanceof LocalError) return { exitCode: other, code: error.code, message: error.message };
+  if (error instanceof ConfigError) return { exitCode: usage, code: 'SETTINGS', message: describeSettings(error) };
   return explainSystemError(error as NodeJS.ErrnoException);
 }
+
+/** A sentence with the name of the command. */
+export const formatFailure = ({ code, message }: Failure): string =>
+  code === 'SETTINGS' ? message : `poproom: ${message}`;
+
+/** One line of JSON, for `--json`. */
+export const failureJson = ({ exitCode, code, message, requestId, details }: Failure): string =>
+  formatJson({ error: { code, message, requestId, details, exitCode } });
+
+function explainRemote(error: RemoteError): Failure {
+  const message = withUnits(printable(error.message.slice(0, maxMessageLength)));
+  const details = Object.keys(error.details).length > 0 ? error.details : undefined;
+  return { exitCode: exitCodeOf(error), code: error.code, message, requestId: error.requestId, details };
+}
+
+/** Some limits of a server are in bytes: "1048576 bytes of UTF-8" becomes "1 MiB". */
+const withUnits = (message: string) =>
+  message.replaceAll(/\b(\d{4,15}) bytes(?: of UTF-8)?/g, (_, bytes) => formatBytes(Number(bytes)));
 
 /** A `NOT_FOUND` that is not about a version means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {
@@ -98,27 +131,21 @@ function exitCodeOf({ code, details }: RemoteError): number {
   return isMissingVersion ? missing : (exitCode ?? other);
 }
 
-const prefixed = (sentence: string) => `poproom: ${sentence}`;
-
 function describeSettings({ problems }: ConfigError): string {
   return ['poproom cannot start with these settings:', ...problems.map((problem) => `  ${problem}`)].join('\n');
 }
 
 function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoException): Failure {
-  if (message === 'file is not a database')
-    return {
-      exitCode: other,
-      sentence: prefixed('poproom.db in POPROOM_DATA_DIR is not a database; restore it from a backup.'),
-    };
+  if (message === 'file is not a database') return failed(notDatabase);
   const sentence = code === undefined ? undefined : bySystemCode[code]?.(path ?? message);
-  if (sentence === undefined) return { exitCode: other, sentence: prefixed(stack ?? message) };
-  return { exitCode: path === undefined ? other : localFile, sentence: prefixed(sentence) };
+  if (sentence === undefined) return failed(stack ?? message);
+  return path === undefined ? failed(sentence) : { exitCode: localFile, code: 'LOCAL_FILE', message: sentence };
 }
 
+const failed = (message: string): Failure => ({ exitCode: other, code: 'FAILED', message });
+const notDatabase = 'poproom.db in POPROOM_DATA_DIR is not a database; restore it from a backup.';
+
 const bySystemCode: Record<string, (what: string) => string> = {
-  EADDRINUSE: () => 'The port is in use; choose another one, such as PORT=8081.',
-  ENOTFOUND: wrongHost,
-  EADDRNOTAVAIL: wrongHost,
   EACCES: noPermission,
   EPERM: noPermission,
   EROFS: noPermission,
@@ -128,10 +155,6 @@ const bySystemCode: Record<string, (what: string) => string> = {
   ENOTDIR: mustBeFolder,
   ENOSPC: () => 'The disk is full.',
 };
-
-function wrongHost(): string {
-  return 'POPROOM_HOST is not an address of this machine.';
-}
 
 function noPermission(what: string): string {
   return `Permission denied: ${what}`;

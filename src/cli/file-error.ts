@@ -11,6 +11,10 @@ export async function withFileErrors<T>(path: string, work: () => Promise<T>): P
   }
 }
 
+export function alreadyExists(path: string): string {
+  return `${path} already exists; use --force to overwrite it, or --existing skip or rename.`;
+}
+
 const noPermission = (path: string) => `Permission denied: ${path}`;
 const noSpace = (path: string) => `The disk is full; ${path} was not written.`;
 
@@ -21,7 +25,7 @@ const messages: Readonly<Record<string, (path: string) => string>> = {
   ENOENT: (path) => `${path} does not exist.`,
   ENOTDIR: (path) => `${path} is not a folder, or is not inside a folder.`,
   EISDIR: (path) => `${path} is a folder.`,
-  EEXIST: (path) => `${path} already exists; use --force to overwrite it.`,
+  EEXIST: alreadyExists,
   ENOSPC: noSpace,
   EDQUOT: noSpace,
   EFBIG: noSpace,

@@ -1,6 +1,8 @@
 /** The `poproom` command. */
 import { type Command, formatColumns, helpOf, readInput } from './command.ts';
-import { commands, roomCommands, serverCommands } from './commands.ts';
+import { commands, localCommands, roomCommands, serverCommands } from './commands.ts';
+import { fitWidth } from './fit-width.ts';
+import { suggestCommand } from './suggestion.ts';
 import { UsageError } from './usage-error.ts';
 
 // A reader that stops reading, or a terminal that is closed (EIO), is not a failure: the command finishes its work, or
@@ -15,26 +17,46 @@ process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
 try {
   await run(process.argv.slice(2));
 } catch (error) {
-  const { explain } = await import('./failure.ts');
-  const { exitCode, sentence } = explain(error);
-  process.exitCode = exitCode;
-  if (sentence) console.error(sentence);
+  const { explain, failureJson, formatFailure } = await import('./failure.ts');
+  const failure = explain(error);
+  process.exitCode = failure.exitCode;
+  if (failure.message) console.error((wantsJson(process.argv.slice(2)) ? failureJson : formatFailure)(failure));
 }
 
 async function run([name = 'help', ...rest]: string[]): Promise<void> {
-  if (name === '--version' || name === '-v')
+  if (['--version', '-V', '-v'].includes(name))
     return console.log((await import('../../package.json', { with: { type: 'json' } })).default.version);
   if (name === 'help' && rest[0] !== undefined) return run([rest[0], '--help']);
-  if (['help', '--help', '-h'].includes(name)) return console.log(await overview());
+  if (['help', '--help', '-h'].includes(name)) return printHelp(await overview());
   const command = commands.find((candidate) => candidate.name === name);
-  if (!command) throw new UsageError(`Unknown command "${name}"; see poproom --help.`);
+  if (!command) throw new UsageError(explainUnknown(name));
   const input = readInput(command, rest);
-  if (input.isSet('help')) return console.log(await fullHelp(command));
+  if (input.isSet('help')) return printHelp(await fullHelp(command));
   try {
     await (await command.load())(input);
   } finally {
     if (roomCommands.includes(command)) exitSoon();
   }
+}
+
+/** Also for incorrect usage, when the options could not be parsed. */
+function wantsJson(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return (end < 0 ? args : args.slice(0, end)).includes('--json');
+}
+
+function explainUnknown(name: string): string {
+  const kind = name.startsWith('-') ? 'option' : 'command';
+  const known = kind === 'option' ? ['--help', '--version'] : commands.map((command) => command.name);
+  const nearest = suggestCommand(name, known);
+  const suggestion = nearest === undefined ? '' : `did you mean ${nearest}? Or `;
+  return `Unknown ${kind} "${name}"; ${suggestion}see poproom --help.`;
+}
+
+/** A pipe receives the lines as they are, for programs such as grep. */
+function printHelp(text: string): void {
+  const { isTTY, columns } = process.stdout;
+  console.log(isTTY && columns > 0 ? fitWidth(text, columns) : text);
 }
 
 /** A server that does not confirm the close of a live channel must not keep the command running. */
@@ -52,14 +74,17 @@ async function overview(): Promise<string> {
 Rooms:
 ${rows(roomCommands)}
 
+This machine:
+${rows(localCommands)}
+
 Your own server:
 ${rows(serverCommands)}
 
   poproom COMMAND --help  show options and examples
-  poproom --version       show the version
+  poproom --version, -V   show the version
 
-The commands use the server from --url, POPROOM_URL or the config file, or the last one used. Set POPROOM_API_KEY to
-send an API key, and POPROOM_PIN or POPROOM_ROOM_KEY to give a PIN or a room key without a prompt.
+The commands use the server from --url, POPROOM_URL or the config file, or the last one used; see poproom config --help.
+Set POPROOM_API_KEY to send an API key, and POPROOM_PIN or POPROOM_ROOM_KEY to give a PIN or a room key without a prompt.
 
 Exit codes on failure:
 ${formatColumns(exitCodes.map(([code, means]) => [String(code), means]))}

@@ -14,6 +14,12 @@ export async function confirm(question: string): Promise<boolean | undefined> {
   return answer === undefined ? undefined : /^y(es)?$/i.test(answer.trim());
 }
 
+/** The same, but Enter means yes. */
+export async function confirmByDefault(question: string): Promise<boolean | undefined> {
+  const answer = await ask(`${question} [Y/n] `, (echo) => process.stderr.write(echo));
+  return answer === undefined ? undefined : !/^no?$/i.test(answer.trim());
+}
+
 async function ask(question: string, show: (echo: string) => void): Promise<string | undefined> {
   const terminal = openTerminal();
   if (!terminal) return undefined;

@@ -3,10 +3,17 @@ import { type Command, json, type Option } from './command.ts';
 
 const url: Option = {
   value: 'URL',
-  summary: 'server to use (default: POPROOM_URL, the config file, or the last server used)',
+  summary:
+    'server to use, as a URL or a name from the config file (default: POPROOM_URL, the config file, or the last server used)',
+};
+const timeout: Option = {
+  value: 'TIME',
+  summary: 'give up if the server does not respond for this long, such as 30s or 5m; 0 waits forever (default: 60s)',
 };
 const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
-const commonOptions = { url, json };
+const commonOptions = { url, timeout, json };
+const noPin: Option = { summary: 'create the room without a PIN, even if POPROOM_PIN is set' };
+const noLan: Option = { summary: 'do not replace localhost in the link by the address of this machine in its network' };
 const roomOptions = { pin, ...commonOptions };
 const codeHelp = `CODE is a room code, in upper or lower case, with or without dashes, or the link of a room; - reads it from standard
 input. The key of an encrypted room comes from this computer, if it created the room, from POPROOM_ROOM_KEY or a prompt.`;
@@ -14,12 +21,20 @@ input. The key of an encrypted room comes from this computer, if it created the 
 export const roomCommands: readonly Command[] = [
   {
     name: 'new',
-    args: '',
+    args: '[-]',
     summary: 'create a room',
-    details: `Prints the code and, on a terminal, also the link and a QR code to scan with another device. If standard input is a
-pipe or a file, it becomes the text of the room.`,
+    details: `Prints the code and, on a terminal, also the link and a QR code to scan with another device. If the server is on this
+machine, the link has the address of the machine in its network, so that a phone can open it; POPROOM_LAN_LINK=off
+disables this.
+
+If standard input is a pipe or a file, it becomes the text of the room, unless a shell loop is reading the file. In a
+loop that reads a pipe, use --no-input. With -, standard input is always the text.
+
+If POPROOM_PIN is set and neither --pin nor --no-pin is given, the command asks on a terminal whether to use it, and
+elsewhere creates a room without a PIN and says so.`,
     options: {
       pin: { summary: 'protect the room with a four-digit PIN, from POPROOM_PIN or a prompt' },
+      'no-pin': noPin,
       expires: {
         value: 'TIME',
         summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
@@ -30,6 +45,8 @@ pipe or a file, it becomes the text of the room.`,
         summary: 'encrypt the room, so that the server cannot read it; it has a key, not a PIN',
       },
       'no-history': { summary: 'keep no history of the text' },
+      'no-input': { summary: 'do not read standard input' },
+      'no-lan': noLan,
       ...commonOptions,
     },
     examples: [
@@ -101,9 +118,12 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
   },
   {
     name: 'send',
-    args: 'CODE FILE…',
-    summary: 'upload files, or folders with -r',
+    args: '[CODE] FILE…',
+    summary: 'upload files, or folders with -r, to a room or to a new one',
     details: `${codeHelp}
+Without CODE, the command creates a room and prints its code first, on a terminal with the link and a QR code. The first
+argument is a file if it exists, and otherwise the room; if it could be both, the command asks you to be explicit.
+
 If FILE is -, standard input is uploaded; --name is then required. After an interruption, run the same command again: it
 continues where it stopped. "poproom info" shows how large a file may be, and how much fits into the room.`,
     options: {
@@ -111,9 +131,15 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
       once: { summary: 'send one-time files: each is erased when someone has received it' },
       name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
       type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
-      ...roomOptions,
+      to: { value: 'CODE', summary: 'room to send to; all arguments are then files' },
+      pin: { summary: 'prompt for the PIN of the room first, or protect the new room with a PIN' },
+      'no-pin': noPin,
+      expires: { value: 'TIME', summary: 'keep the new room for this long, such as 45m, 2h or 3d' },
+      'no-lan': noLan,
+      ...commonOptions,
     },
     examples: [
+      ['poproom send photo.jpg', 'create a room, show its QR code and upload a file'],
       ['poproom send 7KQ2MX photo.jpg notes.pdf', 'upload two files'],
       ['poproom send -r 7KQ2MX photos', 'upload all files of a folder'],
       ['poproom send --once 7KQ2MX id_ed25519.pub', 'upload a file that can be received once'],
@@ -127,7 +153,8 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
     args: 'CODE [NAME]',
     summary: 'download all files of a room, or one of them',
     details: `${codeHelp}
-Existing files are not overwritten without --force. Names that are hidden or special, such as .bashrc, .git, -rf or
+Existing files are not overwritten: the command fails before the first download, unless --existing says otherwise. A
+target folder that ends with / is created. Names that are hidden or special, such as .bashrc, .git, -rf or
 CON, get the prefix _. Invisible characters are removed from names. Files that were sent with their folders are written
 to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is received only if
 it is named, or with --once: it is then erased from the room. With --zip, the archive is written to poproom-CODE.zip, or
@@ -136,17 +163,23 @@ to the path of --output. It does not contain one-time files.`,
       output: {
         short: 'o',
         value: 'PATH',
-        summary: 'target folder, or path for a single file; - is standard output',
+        summary: 'target folder, or path for a single file; FOLDER/ is created; - is standard output',
         choices: 'file',
       },
       zip: { short: 'z', summary: 'download all files as one zip archive' },
-      force: { short: 'f', summary: 'overwrite existing files' },
+      existing: {
+        value: 'CHOICE',
+        summary: 'for files that already exist: skip, rename (to "a (2).jpg"), overwrite or fail (default)',
+        choices: ['skip', 'rename', 'overwrite', 'fail'],
+      },
+      force: { short: 'f', summary: 'overwrite existing files, as --existing overwrite does' },
       once: { summary: 'also receive all one-time files' },
       list: { short: 'l', summary: 'list the files without downloading them' },
       ...roomOptions,
     },
     examples: [
       ['poproom fetch 7KQ2MX', 'download all files to the current folder'],
+      ['poproom fetch 7KQ2MX -o photos/ --existing skip', 'download only what is missing in a folder'],
       ['poproom fetch 7KQ2MX dir.tar -o - | tar x', 'pipe one file into another command'],
       ['poproom fetch 7KQ2MX --zip -o photos.zip', 'download all files as a zip archive'],
     ],

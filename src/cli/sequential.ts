@@ -11,10 +11,18 @@ export interface ItemResult {
   line: string;
 }
 
+interface Batch<T> {
+  items: readonly T[];
+  /** Such as "Sent". */
+  verb: string;
+  /** What `--json` prints, also if nothing is done. Default: the values as an array, if there are any. */
+  toJson?(values: readonly unknown[]): unknown;
+}
+
 /** Prints each result when it is done, or with `--json` all of them at the end. A failure reports which are done. */
 export async function runSequentially<T extends { name: string }>(
   input: Input,
-  { items, verb }: { items: readonly T[]; verb: string },
+  { items, verb, toJson }: Batch<T>,
   work: (item: T) => Promise<ItemResult>,
 ): Promise<void> {
   const done: ItemResult[] = [];
@@ -25,12 +33,13 @@ export async function runSequentially<T extends { name: string }>(
       if (!input.isSet('json')) console.log(handled.line);
     }
   } catch (error) {
-    if (done.length > 0) console.error(partialResult(verb, items, done.length));
+    // With --json, the output lists those that are done.
+    if (done.length > 0 && !input.isSet('json')) console.error(partialResult(verb, items, done.length));
     throw error;
   } finally {
-    if (input.isSet('json') && (done.length > 0 || items.length === 0)) {
-      console.log(formatJson(done.map(({ value }) => value)));
-    }
+    const values = done.map(({ value }) => value);
+    const isPrinted = toJson !== undefined || done.length > 0 || items.length === 0;
+    if (input.isSet('json') && isPrinted) console.log(formatJson(toJson ? toJson(values) : values));
   }
 }
 

@@ -10,9 +10,11 @@ import {
   type RoomCode,
 } from '../client/index.ts';
 import type { Input } from './command.ts';
+import { explainOffline } from './connection-error.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 import { pinFromEnvironment, promptForPin, retryPin } from './pin.ts';
-import { lastServer, readPreferences, rememberServer } from './preferences.ts';
+import { lastServer, rememberServer } from './preferences.ts';
+import { forgetRoom, type RoomDetails, rememberRoom } from './recent-rooms.ts';
 import {
   type KnownRoom,
   keyArgumentRefused,
@@ -22,10 +24,19 @@ import {
   type RoomKeys,
   retryKey,
 } from './room-keys.ts';
+import { chooseServer } from './server-choice.ts';
 import { readInputText } from './standard-input.ts';
+import { timeoutOf } from './timeout.ts';
 import { UsageError } from './usage-error.ts';
 
-const defaultUrl = 'http://localhost:8080';
+export { parseServerUrl } from './server-choice.ts';
+
+/** For the list of recent rooms. */
+export interface RoomMemory {
+  learn(details: RoomDetails): void;
+  /** The room was deleted. */
+  forget(): void;
+}
 
 /** An encrypted room for programs that send their own requests, such as curl. */
 export interface UnlockedRoom {
@@ -64,7 +75,7 @@ export async function withServer<T>(input: Input, work: (client: Client, environ
  * Runs `work` in the room of the first argument. If the room requires a PIN or a key, prompts for it and runs `work`
  * again.
  */
-export async function withRoom<T>(input: Input, work: (room: Room) => Promise<T>): Promise<T> {
+export async function withRoom<T>(input: Input, work: (room: Room, memory: RoomMemory) => Promise<T>): Promise<T> {
   const environment = readEnvironment();
   const { code, url, key: linkedKey } = await readRoom(input.args[0]);
   return rememberOnSuccess(environment, connect(input, environment, url), async (client) => {
@@ -77,7 +88,7 @@ export async function withRoom<T>(input: Input, work: (room: Room) => Promise<T>
     for (;;) {
       const room = client.room(code, { pin, key, seen: key === known?.key ? known?.seen : undefined });
       try {
-        return await work(room);
+        return await workInRoom(environment, client, room, work);
       } catch (error) {
         if (known && isEnd(error)) keys.forget(client.url, code);
         // A script that sets the PIN or the key cannot answer a prompt.
@@ -104,38 +115,45 @@ function keepSeen(keys: RoomKeys, url: string, code: string, room: KnownRoom): v
   } catch {}
 }
 
+async function workInRoom<T>(
+  environment: Environment,
+  { url }: Client,
+  room: Room,
+  work: (room: Room, memory: RoomMemory) => Promise<T>,
+): Promise<T> {
+  const key = { url, code: room.code };
+  let known: RoomDetails | undefined = {};
+  const memory: RoomMemory = {
+    learn(details) {
+      known = { ...known, ...details };
+    },
+    forget() {
+      known = undefined;
+    },
+  };
+  try {
+    const result = await work(room, memory);
+    if (known) rememberRoom(environment, key, known);
+    else forgetRoom(environment, key);
+    return result;
+  } catch (error) {
+    if (!(error instanceof PoproomError) || !endCodes.includes(error.code)) throw error;
+    forgetRoom(environment, key);
+    throw error.code === 'ROOM_NOT_FOUND' && error.details.ended === undefined ? noSuchRoom(error, key) : error;
+  }
+}
+
+const endCodes: readonly string[] = ['ROOM_NOT_FOUND', 'ROOM_EXPIRED'];
+
+/** The server does not know which room the user meant, nor by which URL. */
+function noSuchRoom({ code, requestId, details }: PoproomError, room: { url: string; code: string }): PoproomError {
+  return new PoproomError(code, `There is no room ${room.code} on ${room.url}.`, { requestId, details });
+}
+
 function connect(input: Input, environment: Environment, linked?: string): Client {
-  const preferences = readPreferences(environment);
-  const [option, ...configured] = [input.value('url'), environment.url, preferences.url];
-  const candidates = [option, linked, ...configured, lastServer(environment)];
-  const url = parseServerUrl(candidates.find((candidate) => candidate !== undefined) ?? defaultUrl);
-  const apiKey = keyFor(url, [environment, preferences], [option, ...configured, defaultUrl]);
-  return createClient({ url, apiKey, retry: { attempts: 3, maxSeconds: 5 } });
-}
-
-interface KeySource {
-  url?: string | undefined;
-  apiKey?: string | undefined;
-}
-
-/**
- * A key that was given with a server is only for that server. A key without a server is only for servers that the user
- * named: neither a link from someone else nor the last server, which may come from such a link, may receive it.
- */
-function keyFor(
-  url: string,
-  sources: readonly KeySource[],
-  trusted: readonly (string | undefined)[],
-): string | undefined {
-  const isSame = (other: string | undefined) => other !== undefined && URL.parse(other)?.origin === new URL(url).origin;
-  return sources.find(({ url: own, apiKey }) => apiKey && (own ? [own] : trusted).some(isSame))?.apiKey;
-}
-
-export function parseServerUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.username || url?.password) throw new UsageError('A server URL must not contain a user name or a password.');
-  if (url && /^https?:$/.test(url.protocol) && !url.search && !url.hash) return text;
-  throw new UsageError(`"${text}" is not a valid server URL; example: https://pop.example.org`);
+  const { url, apiKey } = chooseServer(environment, { option: input.value('url'), linked });
+  const timeoutSeconds = timeoutOf(input, environment);
+  return createClient({ url, apiKey, retry: { attempts: 3, maxSeconds: 5 }, timeoutSeconds });
 }
 
 interface NamedRoom {
@@ -155,11 +173,15 @@ export async function readRoom(argument: string | undefined): Promise<NamedRoom>
 
 function parseRoom(text: string): NamedRoom {
   if (/^https?:.*#./s.test(text)) throw new UsageError(keyArgumentRefused);
-  const [, url, linked] = /^(https?:\/\/.+?)\/r\/([^/?#]+)/.exec(text) ?? [];
+  const [, url, linked] = linkPattern.exec(text) ?? [];
   const code = parseRoomCode(linked ?? text);
   if (!code) throw new UsageError(`"${text}" is not a valid room code; example: 7KQ2MX`);
   return { code, ...(url && { url }) };
 }
+
+const linkPattern = /^(https?:\/\/.+?)\/r\/([^/?#]+)/;
+
+export const isRoomLink = (text: string): boolean => linkPattern.test(text);
 
 async function rememberOnSuccess<T>(
   environment: Environment,
@@ -171,9 +193,6 @@ async function rememberOnSuccess<T>(
     if (client.url !== lastServer(environment)) rememberServer(environment, client.url);
     return result;
   } catch (error) {
-    throw error instanceof PoproomError && error.code === 'OFFLINE' ? cannotConnect(client.url) : error;
+    throw error instanceof PoproomError && error.code === 'OFFLINE' ? explainOffline(error, client.url) : error;
   }
 }
-
-const cannotConnect = (url: string) =>
-  new PoproomError('OFFLINE', `Cannot connect to ${url}; use --url or POPROOM_URL to choose another server.`);

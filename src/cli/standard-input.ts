@@ -1,5 +1,5 @@
 /** Reads a text from standard input. */
-import { fstatSync } from 'node:fs';
+import { fstatSync, readFileSync } from 'node:fs';
 import { PoproomError } from '../client/index.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -10,6 +10,18 @@ const maxBytes = 64 * 1024 ** 2;
 export function isPiped(): boolean {
   const input = fstatSync(0);
   return input.isFIFO() || input.isFile() || input.isSocket();
+}
+
+/**
+ * Whether another program has read a part of the file that is standard input, as the `read` of a shell loop does. The rest
+ * of the file is then for that program. Only Linux shows the position in a file, and a pipe has none.
+ */
+export function isPartlyRead(): boolean {
+  try {
+    return fstatSync(0).isFile() && !/^pos:\s+0$/m.test(readFileSync('/proc/self/fdinfo/0', 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 export async function readInputText(): Promise<string> {

@@ -1,12 +1,18 @@
-/** The client without the text engine, which the page loads only when it joins a room. */
+/** The client without the text engine. */
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
+import { requestRoom } from './create-room.ts';
 import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
 import type { RateLimit } from './rate-limit.ts';
-import type { RetryOptions } from './retry.ts';
+import { receive } from './receive.ts';
+import { createRetry, newIdempotencyKey, type RetryOptions } from './retry.ts';
 import { createRoomHandle } from './room.ts';
+import type { RoomAccess } from './room-access.ts';
 import type { RoomBase, RoomKeyAccess } from './room-base.ts';
-import { isHealthReport, isRoomCreated } from './shapes.ts';
-import { type CallOptions, createTransport } from './transport.ts';
+import { createRoomPin } from './room-pin.ts';
+import { createTextRequests } from './room-text.ts';
+import { isHealthReport } from './shapes.ts';
+import { type CallOptions, createTransport, type Transport } from './transport.ts';
+import { upload } from './upload.ts';
 
 export interface ClientOptions {
   /** URL of the server, such as `https://pop.example.org`. */
@@ -19,6 +25,8 @@ export interface ClientOptions {
   deviceName?: string | undefined;
   /** Retries requests that fail with 429 or 503, unless that could execute them twice. Default: no retries. */
   retry?: boolean | RetryOptions | undefined;
+  /** Fails with `OFFLINE` if the server does not respond to a request for this many seconds. Default: no limit. */
+  timeoutSeconds?: number | undefined;
 }
 
 export interface BaseClient<Room extends RoomBase = RoomBase> {
@@ -52,21 +60,31 @@ export interface Creation {
   readonly name?: string | undefined;
 }
 
+/** Sends requests without sealing anything. */
+function openRoom(transport: Transport, access: RoomAccess): RoomBase {
+  const room = createRoomHandle(transport, access, { upload, receive });
+  return { ...room, ...createTextRequests(transport, access, room) };
+}
+
 /** `toRoom` extends each room, for example with its shared text. */
 export function createBaseClient<Room extends RoomBase>(
-  { url, apiKey, deviceId, deviceName, retry = false }: ClientOptions,
+  { url, apiKey, deviceId, deviceName, retry = false, timeoutSeconds }: ClientOptions,
   toRoom: (room: RoomBase) => Room,
 ): BaseClient<Room> {
-  const transport = createTransport({ url, apiKey, retry: retry === true ? {} : retry || undefined });
-  const access = (code: string, pin?: string) => ({ code, pin, deviceId, deviceName });
-  const plainRoom = (code: string, pin?: string) => toRoom(createRoomHandle(transport, access(code, pin)));
-  const sealedRoom = (code: string, source: KeyOptions) => toRoom(createEncryptedRoom(transport, access(code), source));
-  const post = (json: CreateRoomRequest, options: CallOptions | undefined) =>
-    transport.call('/api/rooms', isRoomCreated, { method: 'POST', json, ...options });
+  const retries = retry === true ? {} : retry || undefined;
+  const transport = createTransport({
+    ...{ url, apiKey, withRetry: createRetry(retries) },
+    ...{ newIdempotencyKey: retries && newIdempotencyKey, timeoutSeconds },
+  });
+  const access = (code: string, pin?: string) => ({ code, pin: createRoomPin(pin), deviceId, deviceName });
+  const plainRoom = (code: string, pin?: string) => toRoom(openRoom(transport, access(code, pin)));
+  const sealedRoom = (code: string, source: KeyOptions) =>
+    toRoom(createEncryptedRoom(transport, access(code), source, openRoom));
 
   async function createEncrypted(request: CreateRoomRequest, options?: CallOptions) {
     const { createEncrypted } = await loadEncryption();
-    const { room, expiresAt, hasPin, name } = await createEncrypted((json) => post(json, options), sealedRoom, request);
+    const post = (json: CreateRoomRequest) => requestRoom(transport, json, options);
+    const { room, expiresAt, hasPin, name } = await createEncrypted(post, sealedRoom, request);
     return withCreation(room, { expiresAt, hasPin, name });
   }
 
@@ -83,7 +101,7 @@ export function createBaseClient<Room extends RoomBase>(
     },
     async createRoom({ encrypted = false, ...request } = {}, options) {
       if (encrypted) return createEncrypted(request, options);
-      const { roomId, expiresAt, hasPin, name } = await post(request, options);
+      const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, options);
       return withCreation(plainRoom(roomId, request.pin), { expiresAt, hasPin, name });
     },
     // A degraded server sends its report with status 503.

@@ -4,7 +4,6 @@ import type { SeenVersion } from './encryption.ts';
 import { openLive } from './live.ts';
 import type { LiveOptions } from './live-channel.ts';
 import { randomId } from './random-id.ts';
-import { createRoomHandle } from './room.ts';
 import type { RoomAccess } from './room-access.ts';
 import type { RoomBase } from './room-base.ts';
 import type { KeySource, Unlocked } from './sealed/index.ts';
@@ -17,7 +16,12 @@ export interface KeyOptions extends KeySource {
 }
 
 /** Every request waits until the room is unlocked, so nothing is sent without the key or in plaintext. */
-export function createEncryptedRoom(transport: Transport, access: RoomAccess, source: KeyOptions): RoomBase {
+export function createEncryptedRoom(
+  transport: Transport,
+  access: RoomAccess,
+  source: KeyOptions,
+  openPlain: (transport: Transport, access: RoomAccess) => RoomBase,
+): RoomBase {
   const code = parseRoomCode(access.code) ?? (access.code as RoomCode);
   const path = `/api/rooms/${encodeURIComponent(code)}`;
   let { seen } = source;
@@ -40,8 +44,8 @@ export function createEncryptedRoom(transport: Transport, access: RoomAccess, so
     return unlocked;
   }
 
-  const sealedAccess = { ...access, pin: undefined, encryption: { unlock } };
-  const plain = createRoomHandle(transport, sealedAccess);
+  const sealedAccess = { ...access, encryption: { unlock } };
+  const plain = openPlain(transport, sealedAccess);
   // The name of a device is sealed with its id.
   const liveAccess = { ...sealedAccess, deviceId: access.deviceId ?? randomId() };
 
@@ -53,7 +57,7 @@ export function createEncryptedRoom(transport: Transport, access: RoomAccess, so
   }
 
   const operations = Object.keys(plain)
-    .filter((name) => typeof plain[name as keyof RoomBase] === 'function')
+    .filter((name) => typeof plain[name as keyof RoomBase] === 'function' && name !== 'pin')
     .map((name) => [name, (...args: unknown[]) => run(name as keyof RoomBase, args)]);
   const room = {
     ...plain,

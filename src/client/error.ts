@@ -34,6 +34,7 @@ export interface PoproomErrorExtras {
   details?: Readonly<Record<string, unknown>> | undefined;
   /** Seconds until the next attempt makes sense. */
   retryAfter?: number | undefined;
+  requestId?: string | undefined;
   cause?: unknown;
 }
 
@@ -44,13 +45,17 @@ export class PoproomError extends Error {
   readonly details: Readonly<Record<string, unknown>>;
   /** Seconds until the next attempt makes sense. Undefined if waiting does not help, or the time is unknown. */
   readonly retryAfter: number | undefined;
+  /** The id of the request in the log of the server. Undefined if the error is not from the server. */
+  readonly requestId: string | undefined;
 
-  constructor(code: PoproomErrorCode, message: string, { details = {}, retryAfter, cause }: PoproomErrorExtras = {}) {
+  constructor(code: PoproomErrorCode, message: string, extras: PoproomErrorExtras = {}) {
+    const { details = {}, retryAfter, requestId, cause } = extras;
     super(message, { cause });
     this.name = 'PoproomError';
     this.code = code;
     this.details = details;
     this.retryAfter = retryAfter ?? secondsIn(details);
+    this.requestId = requestId;
   }
 }
 
@@ -66,7 +71,7 @@ export class EncryptionError extends PoproomError {
 
 /** Creates the error for an unsuccessful response. */
 export function errorFrom(status: number, text: string, header: (name: string) => string | null): PoproomError {
-  const extras = { retryAfter: parseRetryAfter(header) };
+  const extras = { retryAfter: parseRetryAfter(header), requestId: header('X-Request-Id') ?? undefined };
   const error = parseError(text);
   if (!error) return unexpectedResponse(status, extras);
   return new PoproomError(error.code as ErrorCode, error.message, { ...extras, details: error.details });

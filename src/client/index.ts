@@ -11,6 +11,7 @@ export type {
   HistoryEntry,
   HistoryText,
   RoomChanged,
+  RoomDetails,
   RoomDevice,
   RoomInfo,
   RoomText,

@@ -1,7 +1,8 @@
-/** The SDK without the text engine, for a page that loads `text.ts` on demand. */
+/** The parts of the SDK that the page needs before it joins a room. It loads the others on demand. */
 
 export { resumeTokenTtlMs } from '../protocol/resume.ts';
-export { type ClientOptions, createBaseClient } from './base-client.ts';
+export { requestRoom } from './create-room.ts';
 export { EncryptionError, PoproomError } from './error.ts';
 export { rateLimitIn } from './rate-limit.ts';
-export type { RoomBase } from './room-base.ts';
+export type { FileRoom } from './room.ts';
+export { createTransport } from './transport.ts';

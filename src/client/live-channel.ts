@@ -136,7 +136,7 @@ export function createLiveChannel(
 
   function toJoin(seq: number | undefined): Join {
     const { pin, deviceId, deviceName } = currentAccess();
-    const join = { type: 'join', pin, deviceId, deviceName, seq } as Join;
+    const join = { type: 'join', pin: pin.current, deviceId, deviceName, seq } as Join;
     if (!textChannel) return codec?.join(join) ?? join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
     const withText = { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
@@ -181,6 +181,7 @@ export function createLiveChannel(
   function receive(message: ServerMessage, events: AsyncQueue<LiveEvent>): void {
     const before = state.name;
     token.takeFrom(message);
+    currentAccess().pin.onMessage(message);
     enter(onMessage(state, message));
     // Before the text, which may reconnect.
     writes.onMessage(message);

@@ -52,23 +52,36 @@ const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_L
 
 export interface RetryableRequest {
   method?: string | undefined;
+  headers?: Readonly<Record<string, string | undefined>> | undefined;
   signal?: AbortSignal | undefined;
 }
 
+export type Retry = <T>(attempt: () => Promise<T>, request: RetryableRequest) => Promise<T>;
+/** With this header, the server executes a request once, however often it is sent. */
+const idempotencyHeader = 'Idempotency-Key';
+
+export const newIdempotencyKey = (): Record<string, string> => ({ [idempotencyHeader]: randomHex() });
+
+/** Works in pages without HTTPS too, where browsers have no `randomUUID`. */
+const randomHex = () =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+
 /** Returns a function that retries temporary failures, unless that could execute a request twice. */
-export function createRetry(options: RetryOptions | undefined) {
+export function createRetry(options: RetryOptions | undefined): Retry {
   const { attempts = options ? 5 : 1, maxSeconds = 60 } = options ?? {};
 
   return async function withRetry<T>(
     attempt: () => Promise<T>,
-    { method = 'GET', signal }: RetryableRequest,
+    { method = 'GET', headers, signal }: RetryableRequest,
   ): Promise<T> {
+    const hasKey = headers?.[idempotencyHeader] !== undefined;
     for (let failures = 1; ; failures++) {
       try {
         return await attempt();
       } catch (error) {
-        if (failures >= attempts || !(error instanceof PoproomError && temporary.has(error.code))) throw error;
-        if (method !== 'GET' && !wasNotExecuted(error)) throw error;
+        if (failures >= attempts || !(error instanceof PoproomError)) throw error;
+        if (!(temporary.has(error.code) || (hasKey && isRepeatable(error)))) throw error;
+        if (method !== 'GET' && !hasKey && !wasNotExecuted(error)) throw error;
         const ms = retryDelay(error, failures);
         if (ms > maxSeconds * 1000) throw error;
         await delay(ms, signal);
@@ -76,6 +89,25 @@ export function createRetry(options: RetryOptions | undefined) {
     }
   };
 }
+
+/** Whether a request with a key can be sent again: its response was lost, or it is still running. */
+function isRepeatable({ code, cause }: PoproomError): boolean {
+  return code === 'REQUEST_IN_PROGRESS' || (code === 'OFFLINE' && !unreachable.has(systemCodeOf(cause)));
+}
+
+/** The request was not sent, and the user should learn that soon. */
+const unreachable: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+/** Node wraps the error of the system. Browsers do not reveal it. */
+const systemCodeOf = (error: unknown): unknown =>
+  (error as { cause?: { code?: unknown } } | undefined)?.cause?.code ?? (error as { code?: unknown } | undefined)?.code;
 
 /** After a 502 or 504 from a proxy, the server may have executed the request. */
 function wasNotExecuted({ details: { status }, retryAfter }: PoproomError): boolean {

@@ -7,6 +7,7 @@ import type {
   FileUploaded,
   HistoryEntry,
   HistoryText,
+  RoomDetails,
   RoomInfo,
   RoomText,
   TextEdit,
@@ -64,7 +65,11 @@ export interface RoomBase {
   readonly key: string | undefined;
   /** The newest version of the text of an encrypted room that this object has seen; see {@link RoomKeyAccess}. */
   readonly seen: SeenVersion | undefined;
+  /** The PIN that requests send. Undefined after someone else has changed it while a live channel was open. */
+  pin(): string | undefined;
   info(options?: CallOptions): Promise<RoomInfo>;
+  /** The same with the version and size of the text, and the files, in one request. Older servers send neither. */
+  details(options?: CallOptions): Promise<RoomDetails>;
   /**
    * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
    * name. This object and its live channels use the new PIN from then on.

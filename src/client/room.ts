@@ -1,73 +1,62 @@
 /** One room: its requests and its live channel. */
 import { parseRoomCode } from '../protocol/room-code.ts';
-import type { EditContentRequest, RoomText } from '../protocol/types.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
 import { openLive } from './live.ts';
-import { receive } from './receive.ts';
+import type { receive } from './receive.ts';
 import { accessHeaders, type RoomAccess } from './room-access.ts';
 import type { DownloadOptions, RoomBase } from './room-base.ts';
 import {
   isConfirmation,
-  isContent,
-  isContentEdited,
   isFileClaimed,
   isFileList,
   isHistoryList,
   isHistoryText,
+  isRoomDetails,
   isRoomInfo,
   isTicketIssued,
   type Shape,
 } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
-import { upload } from './upload.ts';
+import type { upload } from './upload.ts';
+
+/** The requests that read and write the text, which a page does with its live channel; see room-text.ts. */
+export type TextRequests = Pick<RoomBase, 'read' | 'write' | 'edit' | 'append' | 'restore'>;
+
+/** A room without the requests for its text. */
+export type FileRoom = Omit<RoomBase, keyof TextRequests>;
+
+/** The code that transfers files, which a page can load on demand. */
+export interface FileTransfer {
+  upload: typeof upload;
+  receive: typeof receive;
+}
 
 /** A change of the PIN also changes `access`. */
-export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
+export function createRoomHandle(transport: Transport, access: RoomAccess, transfer: FileTransfer): FileRoom {
   const code = parseRoomCode(access.code) ?? access.code;
-  const path = `/api/rooms/${encodeURIComponent(code)}`;
-  const withAccess = async (call: Call): Promise<Call> => ({
-    ...call,
-    headers: { ...(await accessHeaders(access)), ...call.headers },
-  });
+  const path = roomPath(code);
+  const withAccess = accessAdder(access);
   const call = async <T>(end: string, shape: Shape<T>, call: Call = {}) =>
     transport.call(path + end, shape, await withAccess(call));
 
-  async function text(call: Call): Promise<RoomText> {
-    const { status, body, header } = await transport.request(`${path}/content`, isContent, await withAccess(call));
-    const version = body.version ?? parseVersion(header('ETag'));
-    if (version === undefined) throw unexpectedResponse(status);
-    return { content: body.content, version, timestamp: body.timestamp };
-  }
-
-  const patch = (json: EditContentRequest, { signal }: CallOptions = {}) =>
-    call('/content', isContentEdited, { method: 'PATCH', json, signal });
-
-  const room: RoomBase = {
+  const room: FileRoom = {
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
     key: undefined,
     seen: undefined,
+    pin: () => access.pin.current,
     info: (options) => call('', isRoomInfo, options),
+    details: (options) => call('?details=true', isRoomDetails, options),
     async update(changes, options) {
-      const info = await call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
-      if (changes.pin !== undefined) access.pin = changes.pin ?? undefined;
-      return info;
+      const request = call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
+      return changes.pin === undefined ? request : access.pin.change(changes.pin, request);
     },
-    read: (options = {}) => text(options),
-    write: (content, { baseVersion, signal } = {}) => {
-      const headers = { 'If-Match': baseVersion === undefined ? undefined : `"${baseVersion}"` };
-      return text({ method: 'POST', json: { content }, headers, signal });
-    },
-    edit: (edits, { baseVersion, ...options } = {}) =>
-      patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),
-    append: (text, options) => patch({ append: text }, options),
     history: async (options) => (await call('/history', isHistoryList, options)).history,
     historyText: (version, options) => call(`/history/${version}`, isHistoryText, options),
-    restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
     clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
     files: async (options) => (await call('/files', isFileList, options)).files,
     upload: async (source, options = {}) =>
-      upload({ transport, path, headers: await senderHeaders(access) }, source, options),
+      transfer.upload({ transport, path, headers: await senderHeaders(access) }, source, options),
     download: ({ fileUrl }, options) => download(transport, fileUrl, options),
     receive: ({ fileId, fileUrl, fileSize }, options = {}) => {
       const calls = {
@@ -80,7 +69,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
         confirm: room.confirmClaim,
         release: room.releaseClaim,
       };
-      return receive(calls, fileSize, options);
+      return transfer.receive(calls, fileSize, options);
     },
     claim: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}/claim`, isFileClaimed, { method: 'POST', ...options }),
@@ -125,12 +114,12 @@ async function download(
   return retainResponse(response);
 }
 
-/** Ignores what a proxy may add to the tag, such as `W/` or `-gzip`. */
-function parseVersion(etag: string | null): number | undefined {
-  const [digits] = /\d+/.exec(etag ?? '') ?? [];
-  const version = Number(digits);
-  return Number.isSafeInteger(version) ? version : undefined;
-}
+export const roomPath = (code: string): string => `/api/rooms/${encodeURIComponent(code)}`;
+
+/** Adds the PIN or the key to a request. */
+export const accessAdder =
+  (access: RoomAccess) =>
+  async (call: Call): Promise<Call> => ({ ...call, headers: { ...(await accessHeaders(access)), ...call.headers } });
 
 /**
  * Downloads always go to the server itself, which serves all files. A malicious `fileUrl` could otherwise direct the

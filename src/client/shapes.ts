@@ -13,6 +13,7 @@ import type {
   HistoryList,
   HistoryText,
   RoomCreated,
+  RoomDetails,
   RoomDevice,
   RoomInfo,
   RoomLimits,
@@ -111,6 +112,15 @@ export const isRoomInfo = object<RoomInfo>({
   deviceCount: isWhole,
   fileCount: optional(isWhole),
   fileBytes: optional(isWhole),
+});
+/** Older servers send neither the text nor the files. */
+export const isRoomDetails = object<RoomDetails>({
+  ...room,
+  deviceCount: isWhole,
+  fileCount: optional(isWhole),
+  fileBytes: optional(isWhole),
+  text: optional(object<NonNullable<RoomDetails['text']>>({ version: isWhole, bytes: isWhole, timestamp: time })),
+  files: optional(list(file)),
 });
 export const isConfirmation = object<Confirmation>({ success: isTrue, message: text });
 /** Older servers send the version only as `ETag`. */

@@ -111,13 +111,13 @@ function uploadWhole(
   const folder = 'meta' in labels ? undefined : labels.folder;
   const query = new URLSearchParams({ ...(folder && { folder }), ...(once && { once: 'true' }) });
   const url = `${path}/upload${query.size > 0 ? `?${query}` : ''}`;
-  const headers = definedHeaders({ ...labelHeaders(labels), ...target.headers });
+  const headers = definedHeaders({ ...labelHeaders(labels), ...target.headers, ...transport.newIdempotencyKey() });
   // In browsers, fetch does not report upload progress.
   if (!hasXhr() || bytes instanceof ReadableStream)
     return transport.call(url, isFileUploaded, { method: 'POST', body: bytes, headers, onProgress, signal });
   const request = { method: 'POST', path: url, body: bytes, headers, onProgress, signal };
   const attempt = () => sendWithXhr(transport, request, ({ status, text }) => parseBody(status, text, isFileUploaded));
-  return transport.withRetry(attempt, { method: 'POST', signal });
+  return transport.withRetry(attempt, { method: 'POST', headers, signal });
 }
 
 function labelHeaders(labels: FileLabels): Record<string, string> {

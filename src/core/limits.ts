@@ -52,3 +52,6 @@ export function quotas(limits: Record<Tier, number>): Record<Tier, Quota> {
     pro: { tier: 'pro', limit: limits.pro, windowMs: rateWindowMs },
   };
 }
+
+/** Results of requests with idempotency keys: how long, and how many of each client, are kept. */
+export const idempotencyLimits = { keptMs: 24 * 3600_000, perClient: 500 };

@@ -8,7 +8,7 @@ import type { ClientId, StoredFile } from './ports.ts';
 export interface FileAddresses {
   /** The common prefix. Clients with the same base have the same URLs. */
   linkBase: string;
-  linkTo: (file: StoredFile) => string;
+  linkTo: (file: Pick<StoredFile, 'id' | 'name'>) => string;
 }
 
 export interface JoinRequest extends FileAddresses {

@@ -1,6 +1,8 @@
 /** Restricts the data folder to the user that runs the server: folders 0700, files 0600. */
 import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { PoproomError } from '../core/errors.ts';
 
 /** The files and folders that the server creates. Everything below them has the same modes. */
 const database = ['poproom.db', 'poproom.db-wal', 'poproom.db-shm', 'poproom.db-journal'];
@@ -10,6 +12,48 @@ const ownNames = new Set([...files, ...folders, 'secret.new', 'lost+found']);
 
 const others = 0o077;
 const sticky = 0o1000;
+
+/** On Linux: proc, sysfs, cgroup2, debugfs, devpts. */
+const systemFileSystems = [0x9fa0, 0x62656572, 0x63677270, 0x64626720, 0x1cd1];
+
+/** A local disk responds within milliseconds. */
+const responseTimeoutMs = 5000;
+
+/**
+ * Rejects a folder on a file system that does not respond, such as that of a network that is gone, or one of the
+ * system. The calls after this one block the process, and could not report it.
+ */
+export async function assertFolderResponds(folder: string): Promise<void> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new FolderHangs(folder)), responseTimeoutMs);
+  try {
+    const type = await Promise.race([fileSystemOf(resolve(folder)), late]);
+    if (!systemFileSystems.includes(type ?? 0)) return;
+  } finally {
+    clearTimeout(timer);
+  }
+  throw new PoproomError('UNAVAILABLE', `${folder} is on a file system of the system, not on a disk.`);
+}
+
+/** The thread that waits for it keeps the process from exiting. */
+export class FolderHangs extends PoproomError {
+  constructor(folder: string) {
+    const seconds = responseTimeoutMs / 1000;
+    super(
+      'UNAVAILABLE',
+      `The file system of ${folder} has not responded for ${seconds} seconds. Check the disk or the network.`,
+    );
+  }
+}
+
+/** Of the folder, or of the nearest parent that exists. Undefined if it cannot be read. */
+async function fileSystemOf(path: string): Promise<number | undefined> {
+  try {
+    return (await statfs(path)).type;
+  } catch {
+    return dirname(path) === path ? undefined : fileSystemOf(dirname(path));
+  }
+}
 
 /** A file or folder that other users of the machine can open. */
 export interface OpenPath {

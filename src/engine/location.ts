@@ -1,7 +1,6 @@
 /** Parses the locations of stores and files. Each parser throws an error whose message continues "NAME …". */
 import { existsSync, realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { type Bucket, readBucket } from '../config.ts';
+import { type Bucket, folderIn, readBucket } from '../config.ts';
 import { addressOf, parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
 
 export type StorePlace = { folder: string } | { redis: RedisTarget };
@@ -27,12 +26,6 @@ export function readFilesPlace(text: string): FilesPlace {
   const bucket = readBucket(text);
   if (bucket) return { bucket };
   throw new Error('must be disk:FOLDER or a bucket, for example s3://my-bucket/poproom');
-}
-
-/** Rejects two slashes, because a relative path would become an absolute one. */
-function folderIn(scheme: string, text: string): string | undefined {
-  const rest = text.startsWith(`${scheme}:`) ? text.slice(scheme.length + 1) : '';
-  return rest === '' || rest.startsWith('//') ? undefined : resolve(rest);
 }
 
 export function isSameStore(one: StorePlace, other: StorePlace): boolean {

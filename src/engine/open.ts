@@ -1,6 +1,6 @@
 /** Opens what the settings name: the whole engine, only its keys, or only its rooms. */
-import { statfsSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, statfsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { mapInBatches } from '../core/concurrency.ts';
 import { guardRules } from '../core/limits.ts';
@@ -8,10 +8,11 @@ import type { BlobStore, Clock, EventBus, KeyStore, RoomDirectory, Store } from 
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/trash.ts';
 import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
+import { lockFolder } from '../store/sqlite/folder-lock.ts';
 import { openSqliteKeys } from '../store/sqlite/index.ts';
 import { connect, openBlobs, openDistributed, openStore } from './drivers.ts';
-import type { StorePlace } from './location.ts';
-import { keepSecret } from './secret.ts';
+import type { FilesPlace, StorePlace } from './location.ts';
+import { openSecret } from './secret.ts';
 
 export interface Engine {
   store: Store;
@@ -23,29 +24,54 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-export async function openEngine(config: Config, clock: Clock, eraseEveryMs?: number): Promise<Engine> {
+export interface EngineOptions {
+  eraseEveryMs?: number;
+  /** Whether to start with another secret than that of the stored rooms. Their PINs become invalid. */
+  acceptNewSecret?: boolean;
+}
+
+export async function openEngine(config: Config, clock: Clock, options: EngineOptions = {}): Promise<Engine> {
+  const { eraseEveryMs, acceptNewSecret = false } = options;
   const { store, openBus } = await openStore(storePlaceOf(config), {
     rules: rulesOf(config),
     now: clock(),
     eraseEveryMs,
   });
+  let unlockFiles = () => {};
   try {
+    unlockFiles = lockFiles(config);
     const blobs = await openConfiguredBlobs(config);
-    const secret = config.secret ?? keepSecret(config.dataDir);
+    const source = { given: config.secret, folder: config.dataDir, record: store.secretRecord };
+    const secret = await openSecret({ ...source, acceptNew: acceptNewSecret });
     const bus = await openBus();
     const close = async () => {
       bus.close();
       await store.close();
+      unlockFiles();
     };
     return { store, bus, blobs, secret, close };
   } catch (error) {
     await store.close();
+    unlockFiles();
     throw error;
   }
 }
 
-function openConfiguredBlobs({ files, dataDir, minFreeDisk, s3Endpoint, s3PathStyle }: Config): Promise<BlobStore> {
-  return openBlobs(files === 'disk:' ? { folder: join(dataDir, 'files') } : { bucket: files }, {
+/** Two servers would remove each other's files as leftovers. The data folder has a lock of its own. */
+function lockFiles({ files, dataDir }: Config): () => void {
+  if (files === 'disk:' || !('folder' in files) || files.folder === resolve(dataDir)) return () => {};
+  mkdirSync(files.folder, { recursive: true, mode: 0o700 });
+  return lockFolder(files.folder);
+}
+
+export function filesPlaceOf({ files, dataDir }: Pick<Config, 'files' | 'dataDir'>): FilesPlace {
+  if (files === 'disk:') return { folder: join(dataDir, 'files') };
+  return 'folder' in files ? files : { bucket: files };
+}
+
+function openConfiguredBlobs(config: Config): Promise<BlobStore> {
+  const { dataDir, minFreeDisk, s3Endpoint, s3PathStyle } = config;
+  return openBlobs(filesPlaceOf(config), {
     endpoint: s3Endpoint,
     pathStyle: s3PathStyle,
     spool: join(dataDir, 'spool'),
@@ -106,9 +132,10 @@ const shareOfDisk = 0.8;
 
 /** The maximum bytes of all files; 0 means no limit. */
 export function totalMaxBytes({ totalMaxBytes: given, files, dataDir }: TotalSettings): number {
-  if (given !== undefined || files !== 'disk:') return given ?? 0;
+  const place = filesPlaceOf({ files, dataDir });
+  if (given !== undefined || !('folder' in place)) return given ?? 0;
   try {
-    const { blocks, bsize } = statfsSync(dataDir);
+    const { blocks, bsize } = statfsSync(files === 'disk:' ? dataDir : place.folder);
     return Math.floor(blocks * bsize * shareOfDisk);
   } catch {
     // Without a known size there is no limit. Writes fail when the disk is full.

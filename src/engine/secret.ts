@@ -1,5 +1,5 @@
 /** The key for PIN hashes. It is stored outside the database, so that a stolen database alone is not enough. */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import {
   closeSync,
   existsSync,
@@ -12,8 +12,44 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { PoproomError } from '../core/errors.ts';
+import type { SecretRecord } from '../core/ports.ts';
 
-export function keepSecret(folder: string): string {
+export interface SecretSource {
+  /** From the settings. */
+  given: string | undefined;
+  /** Has the secret if none is given. */
+  folder: string;
+  record: SecretRecord;
+  /** Whether rooms with PINs may be given up. */
+  acceptNew: boolean;
+}
+
+/** Rejects if it is not the secret of the stored rooms: every PIN would be wrong, without a reason that anyone sees. */
+export async function openSecret({ given, folder, record, acceptNew }: SecretSource): Promise<string> {
+  const known = await record.find();
+  if (known !== undefined && given === undefined && !acceptNew && !existsSync(secretIn(folder))) {
+    throw wrongSecret(`The secret in ${secretIn(folder)} is missing`, given);
+  }
+  const secret = given ?? keepSecret(folder);
+  const fingerprint = fingerprintOf(secret);
+  if (known === fingerprint || (await record.keep(fingerprint)) === fingerprint) return secret;
+  const name = given === undefined ? `The secret in ${secretIn(folder)}` : 'POPROOM_SECRET';
+  if (!acceptNew) throw wrongSecret(`${name} is not the one that the PINs of the stored rooms were made with`, given);
+  await record.replace(fingerprint);
+  return secret;
+}
+
+function wrongSecret(problem: string, given: string | undefined): PoproomError {
+  const restore = given === undefined ? 'Restore that file from a backup' : 'Set POPROOM_SECRET to its former value';
+  const accept = 'To give up the rooms that have a PIN instead, start once with: poproom serve --accept-new-secret';
+  return new PoproomError('UNAVAILABLE', `${problem}. ${restore}. ${accept}`);
+}
+
+/** Reveals nothing about a random secret. */
+const fingerprintOf = (secret: string) => createHmac('sha256', secret).update('poproom secret').digest('base64url');
+
+function keepSecret(folder: string): string {
   const path = secretIn(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   try {

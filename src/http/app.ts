@@ -11,7 +11,7 @@ import { overloaded } from './request/body.ts';
 import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
 import { pathOf, queryOf, type Request } from './request/request.ts';
-import { givenRequestId } from './request/request-id.ts';
+import { givenRequestId, traceIdIn } from './request/request-id.ts';
 import type { Resumption } from './request/resumption.ts';
 import type { Ticketing } from './request/ticketing.ts';
 import { corsHeaders, preflight, tusCorsHeaders } from './response/cors.ts';
@@ -148,7 +148,16 @@ export function createApp(parts: AppParts): App {
     }
     client ??= authorizer.addressOf(raw);
     const route = routeOf(found);
-    const answered = { requestId: id, client, method, route, status: reply.status, error, startedAt };
+    const answered = {
+      requestId: id,
+      traceId: traceIdIn(raw),
+      client,
+      method,
+      route,
+      status: reply.status,
+      error,
+      startedAt,
+    };
     if (isFailure(answered)) requestLog.failed(answered);
 
     const sending = send({ raw, response, isBodyWithheld: () => isBodyWithheld }, reply, common);
@@ -176,7 +185,7 @@ const ownPaths = new Set<string>(
 );
 
 /** People type these URLs, and may add a slash. */
-const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/r/:roomId']);
+const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/r/:roomId']);
 
 const tusPaths = new Set<string>(
   Object.values(endpoints as Record<string, Endpoint>)

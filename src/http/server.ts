@@ -1,8 +1,11 @@
 /** The HTTP server: its limits, and responses to malformed requests. */
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
+import type { CertificatePair } from './certificate.ts';
+import { answerPlainHttp } from './plain-http.ts';
 import { deadlinePassed, tookTooLong } from './request/aborted.ts';
 import { afterWaiting, createPipeline, currentResponse } from './request/pipeline.ts';
 import { corsHeaders } from './response/cors.ts';
@@ -28,11 +31,13 @@ export interface HttpServerDeps {
   headersFor: (address: string | undefined) => Promise<Record<string, string>>;
   /** A connection may be idle for this long. */
   idleTimeoutMs: number;
+  /** With a certificate, the server speaks only HTTPS. */
+  certificate: CertificatePair | undefined;
 }
 
 export function createHttpServer(parts: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, idleTimeoutMs } = parts;
-  const server = createServer({
+  const { app, onUpgrade, nextRequestId, headersFor, idleTimeoutMs, certificate } = parts;
+  const server = create(certificate, {
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
     // Most requests have no body, and waiting for the end of an empty one is a tenth of their cost.
@@ -50,7 +55,7 @@ export function createHttpServer(parts: HttpServerDeps): Server {
   // Node emits `timeout` to the reader of a body (see `notifyBodyReader`) and closes other connections silently.
   server.timeout = idleTimeoutMs;
   const { serve, guard } = createPipeline((raw, response, awaitsContinue) => void app(raw, response, awaitsContinue));
-  server.on('connection', guard);
+  server.on(certificate ? 'secureConnection' : 'connection', guard);
   const serveWhole = (raw: IncomingMessage, response: ServerResponse) => serve(raw, response, false);
   server.on('request', serveWhole);
   server.on('checkContinue', (raw, response) => serve(raw, response, true));
@@ -80,6 +85,19 @@ export function createHttpServer(parts: HttpServerDeps): Server {
     }
   });
   return server;
+}
+
+function create(certificate: CertificatePair | undefined, options: ServerOptions): Server {
+  if (!certificate) return createServer(options);
+  const { createServer: createTlsServer } = process.getBuiltinModule('node:https');
+  const server = createTlsServer({ ...options, ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: 15_000 });
+  answerPlainHttp(server);
+  return server;
+}
+
+/** New connections use the new certificate. */
+export function replaceCertificate(server: Server, certificate: CertificatePair): void {
+  (server as TlsServer).setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
 }
 
 /** The error code when the pipeline has stopped the parser. */

@@ -9,7 +9,7 @@ import type { Authorizer } from './request/authorize.ts';
 import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
 import { hasBody, pathOf } from './request/request.ts';
-import { givenRequestId } from './request/request-id.ts';
+import { givenRequestId, traceIdIn } from './request/request-id.ts';
 import type { Resumption } from './request/resumption.ts';
 import { corsHeaders } from './response/cors.ts';
 import { errorReply } from './response/error-reply.ts';
@@ -49,7 +49,13 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
     const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
-    const seen = { requestId: id, method: 'GET', route: endpoints.liveChannel.path, startedAt };
+    const seen = {
+      requestId: id,
+      traceId: traceIdIn(raw),
+      method: 'GET',
+      route: endpoints.liveChannel.path,
+      startedAt,
+    };
     let client: ClientId | undefined;
     try {
       // Browsers let any page open a WebSocket to any server. A foreign page must not use its visitor's access.

@@ -25,7 +25,8 @@ export async function openEnd({ store: place, files }: EnginePlace, config: Conf
       await store.close();
       await removeSpool();
     };
-    return { rooms: store.rooms, archive: store.archive, blobs, close };
+    const { rooms, archive, secretRecord } = store;
+    return { rooms, archive, secretRecord, blobs, close };
   } catch (error) {
     await store.close();
     throw error;

@@ -14,6 +14,7 @@ const concurrentRooms = 16;
 
 export async function migrate(migration: Migration): Promise<MigrationReport> {
   await removeUnfinished(migration);
+  await moveFingerprint(migration);
   const keys = await moveKeys(migration);
   const moved = await moveRooms(migration);
   return { moved: { keys, ...moved }, ...(await checkMigration(migration, concurrentRooms)) };
@@ -28,6 +29,12 @@ async function removeUnfinished({ to, clock }: Migration): Promise<void> {
     for (const name of left) await to.blobs.removeLeftovers(blobOf(name));
     return;
   }
+}
+
+/** So that a server at the target does not start with another secret than that of the rooms. */
+async function moveFingerprint({ from, to }: Migration): Promise<void> {
+  const fingerprint = await from.secretRecord.find();
+  if (fingerprint !== undefined) await to.secretRecord.keep(fingerprint);
 }
 
 async function moveKeys({ from, to }: Migration): Promise<number> {

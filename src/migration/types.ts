@@ -1,10 +1,11 @@
 /** Input and report of a migration. */
-import type { Archive, BlobStore, Clock, RoomStore } from '../core/ports.ts';
+import type { Archive, BlobStore, Clock, RoomStore, SecretRecord } from '../core/ports.ts';
 
 export interface MigrationEnd {
   rooms: Pick<RoomStore, 'countRooms' | 'knownBlobs'>;
   archive: Archive;
   blobs: BlobStore;
+  secretRecord: SecretRecord;
 }
 
 export interface Migration {

@@ -22,6 +22,8 @@ export const errorCodes = {
   FILE_CLAIMED: 'Someone else is receiving the one-time file. See Retry-After.',
   NOT_ONE_TIME_FILE: 'The file can be read at its URL, and needs no claim.',
   UPLOAD_CONFLICT: 'The upload has another offset than the request. See offset in details.',
+  REQUEST_IN_PROGRESS: 'A request with this Idempotency-Key is still running. See Retry-After.',
+  IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
   VERSION_CONFLICT:
     'The text has changed since the version that the request is based on, or the file is another version.',
   EDIT_CONFLICT:

@@ -4,6 +4,7 @@ import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 export const timestamp = (description: string, example = '2026-11-15T09:30:00.000Z') =>
   ({
     type: 'string',
+    format: 'date-time',
     pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z$',
     description,
     examples: [example],

@@ -64,6 +64,15 @@ const device: Parameter = {
   pattern: '^[A-Za-z0-9_-]{1,64}$',
   example: 'my-phone',
 };
+export const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A random value of 16 to 128 characters. If the response is lost, send the same request with the same key again ' +
+    'within 24 hours: it runs only once, and you get the first response.',
+  pattern: '^"?[!#-\\[\\]-~]{16,128}"?$',
+  example: '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
+};
 export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
 
 /** By their names in the OpenAPI document. */
@@ -82,6 +91,14 @@ export const listLimit: Parameter = {
   description: 'The maximum number of entries, from the start of the list. Default: all.',
   pattern: '^[1-9][0-9]{0,3}$',
   example: '10',
+};
+
+export const details: Parameter = {
+  name: 'details',
+  in: 'query',
+  description: '`true` also returns the version and the size of the text, and the list of files.',
+  pattern: '^(true|false)$',
+  example: 'true',
 };
 
 export const claim: Parameter = {

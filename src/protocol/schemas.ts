@@ -1,4 +1,5 @@
 /** The schemas of all bodies: the source of validation, types and the OpenAPI document. */
+import { type ErrorCode, errorCodes } from './error-codes.ts';
 import {
   auth,
   compact,
@@ -30,6 +31,7 @@ const fileName = {
 const fileSize = { type: 'integer', minimum: 0, description: 'the size in bytes', examples: [34_567] } as const;
 const fileUrl = {
   type: 'string',
+  format: 'uri',
   description: 'the URL of the file; anyone who knows it can read the file until its room ends',
   examples: ['http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg'],
 } as const;
@@ -91,7 +93,7 @@ const encryption = {
   type: 'object',
   additionalProperties: false,
   required: ['scheme', 'salt', 'verifier'],
-  description: 'makes an encrypted room; not together with a PIN',
+  description: 'an object with `scheme`, `salt` and `verifier`, for an encrypted room; not together with a PIN',
   examples: [{ scheme: 'pop1', salt: salt.examples[0], verifier: 'v5aOiKUkrCssGCZSCRV8j1ytgfkj5BeuPCyO76WdPQg' }],
   properties: {
     scheme: { type: 'string', const: 'pop1', description: 'the scheme, "pop1"' },
@@ -135,6 +137,7 @@ export const roomCreated = {
     roomId,
     link: {
       type: 'string',
+      format: 'uri',
       description: 'the URL of the page of the room, to share with people; missing if the Host header is malformed',
       examples: ['http://localhost:8080/r/7KQ2MX'],
     },
@@ -357,6 +360,7 @@ export const fileClaimed = {
     },
     url: {
       type: 'string',
+      format: 'uri',
       description: 'the URL of the file with the claim; it works until the claim ends',
       examples: [`${fileUrl.examples[0]}?claim=4b2ae1f4d7c09a3361f08c5e92d7b6a0`],
     },
@@ -377,6 +381,7 @@ export const ticketIssued = {
     },
     url: {
       type: 'string',
+      format: 'uri',
       description: 'the URL of the zip archive, with the ticket',
       examples: [`http://localhost:8080/api/rooms/7KQ2MX/files.zip?ticket=${exampleTicket}`],
     },
@@ -414,6 +419,26 @@ export const fileEntry = {
     deviceId: { ...deviceId, description: 'the device that uploaded it; missing if the request had no device id' },
     once,
     meta: fileMeta,
+  },
+} as const;
+
+/** Of `?details=true`. Without it, `text` and `files` are missing. */
+export const roomDetails = {
+  ...roomInfo,
+  properties: {
+    ...roomInfo.properties,
+    text: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['version', 'bytes', 'timestamp'],
+      description: 'the version, the size in bytes and the time of the text; only with `details=true`',
+      properties: {
+        version,
+        bytes: natural('the size of the text in bytes', 1234),
+        timestamp: timestamp('when this text was written'),
+      },
+    },
+    files: { type: 'array', items: fileEntry, description: 'the files, oldest first; only with `details=true`' },
   },
 } as const;
 
@@ -518,6 +543,14 @@ export const liveDescription = {
   },
 } as const;
 
+/** Later versions may add codes. */
+export const errorCode = {
+  type: 'string',
+  enum: Object.keys(errorCodes) as ErrorCode[],
+  description: 'stable, for programs; later versions may add codes',
+  examples: ['ROOM_NOT_FOUND'],
+} as const;
+
 export const errorBody = {
   type: 'object',
   additionalProperties: false,
@@ -529,7 +562,7 @@ export const errorBody = {
       additionalProperties: false,
       required: ['code', 'message'],
       properties: {
-        code: { type: 'string', description: 'stable, for programs', examples: ['ROOM_NOT_FOUND'] },
+        code: errorCode,
         message: {
           type: 'string',
           description: 'a plain sentence, for people',

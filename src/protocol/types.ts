@@ -45,7 +45,7 @@ export interface CreateRoomRequest {
   name?: string | null;
   /** true or false; with false, the room keeps no earlier texts */
   history?: boolean;
-  /** makes an encrypted room; not together with a PIN */
+  /** an object with `scheme`, `salt` and `verifier`, for an encrypted room; not together with a PIN */
   encryption?: {
     /** the scheme, "pop1" */
     scheme: 'pop1';
@@ -261,6 +261,37 @@ export interface FileList {
   files: FileEntry[];
 }
 
+export interface RoomDetails {
+  /** the room code in canonical form */
+  roomId: string;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  name?: string;
+  /** the number of devices in the room */
+  deviceCount: number;
+  /** the number of files, with unfinished uploads and files that can be restored */
+  fileCount: number;
+  /** their size in bytes */
+  fileBytes: number;
+  limits: RoomLimits;
+  /** the version, the size in bytes and the time of the text; only with `details=true` */
+  text?: {
+    /** a whole number, the version of the text */
+    version: number;
+    /** the size of the text in bytes */
+    bytes: number;
+    /** when this text was written */
+    timestamp: string;
+  };
+  /** the files, oldest first; only with `details=true` */
+  files?: FileEntry[];
+}
+
 export interface ServerLimits {
   /** the default lifetime of a room */
   roomLifetimeSeconds: number;
@@ -314,8 +345,50 @@ export interface Readiness {
 export interface ErrorBody {
   success: false;
   error: {
-    /** stable, for programs */
-    code: string;
+    /** stable, for programs; later versions may add codes */
+    code:
+      | 'VALIDATION_FAILED'
+      | 'INVALID_JSON'
+      | 'PIN_REQUIRED'
+      | 'KEY_REQUIRED'
+      | 'API_KEY_REQUIRED'
+      | 'INVALID_API_KEY'
+      | 'PIN_INCORRECT'
+      | 'KEY_INCORRECT'
+      | 'INVALID_TICKET'
+      | 'ORIGIN_NOT_ALLOWED'
+      | 'ROOM_NOT_FOUND'
+      | 'FILE_NOT_FOUND'
+      | 'CLAIM_NOT_FOUND'
+      | 'UPLOAD_NOT_FOUND'
+      | 'NOT_FOUND'
+      | 'METHOD_NOT_ALLOWED'
+      | 'ROOM_EXPIRED'
+      | 'ONE_TIME_FILE'
+      | 'FILE_CLAIMED'
+      | 'NOT_ONE_TIME_FILE'
+      | 'UPLOAD_CONFLICT'
+      | 'REQUEST_IN_PROGRESS'
+      | 'IDEMPOTENCY_KEY_REUSED'
+      | 'VERSION_CONFLICT'
+      | 'EDIT_CONFLICT'
+      | 'COMPACTION_REQUIRED'
+      | 'ENCRYPTION_REQUIRED'
+      | 'BASE_VERSION_REQUIRED'
+      | 'CONTENT_TOO_LARGE'
+      | 'FILE_TOO_LARGE'
+      | 'ROOM_FULL'
+      | 'QUOTA_EXCEEDED'
+      | 'CHECKSUM_MISMATCH'
+      | 'UNSUPPORTED_VERSION'
+      | 'UNSUPPORTED_MEDIA_TYPE'
+      | 'UPGRADE_REQUIRED'
+      | 'RATE_LIMITED'
+      | 'PIN_LOCKED'
+      | 'KEY_LOCKED'
+      | 'INTERNAL'
+      | 'UNAVAILABLE'
+      | 'STORAGE_FULL';
     /** a plain sentence, for people */
     message: string;
     /** data for programs, depending on the code */

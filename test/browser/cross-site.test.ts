@@ -34,6 +34,23 @@ describe('a page of another site', () => {
     assert.equal(await files(), 1);
   });
 
+  it('[LINK-4] [TEXT-12] cannot write a text with a form of any type, marked or not', async (t) => {
+    const { page, server, marked, unmarked, program } = await setUp(t);
+    const path = `/api/rooms/${await server.api.room()}/content`;
+    const text = async () => (await server.api.get(path)).json.content;
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      for (const base of [marked, unmarked]) {
+        assert.match(String(await submitText(page, base + path, type)), /^4(00|15)$/, type);
+      }
+      assert.equal(await text(), '', type);
+    }
+    assert.equal(await submitText(page, program + path, 'text/plain'), 200, 'as a request of a program');
+    assert.equal(await text(), 'content=unwanted\r\n');
+    const fetched = `fetch('${marked}${path}', { method: 'POST', body: 'by CORS' }).then(({ status }) => status)`;
+    assert.equal(await page.evaluate(fetched), 200);
+    assert.equal(await text(), 'by CORS');
+  });
+
   it('[LINK-4] [LINK-6] can embed a picture of a room, link to it, and read it with CORS', async (t) => {
     const { page, server, marked } = await setUp(t);
     const room = await server.api.room();
@@ -64,10 +81,14 @@ const onePixel = Buffer.from(
   'base64',
 );
 
-/** The server is on localhost, once as it is and once with the marks of browsers taken off; the page on 127.0.0.1. */
+/**
+ * The page is on 127.0.0.1 and the server on localhost: as it is, behind a proxy that removes the marks of browsers, and
+ * behind one that also removes the origin, as if a program sent the requests.
+ */
 async function setUp(t: TestContext) {
   const server = await startTestServer(t);
-  const unmarked = await listen(t, createServer(withoutMarks(server)));
+  const unmarked = await listen(t, createServer(without(/^sec-fetch-/, server)));
+  const program = await listen(t, createServer(without(/^sec-fetch-|^origin$/, server)));
   const site = await listen(
     t,
     createServer((_, response) =>
@@ -78,7 +99,8 @@ async function setUp(t: TestContext) {
   t.after(() => context.close());
   const page = await context.newPage();
   await page.goto(`http://127.0.0.1:${site}/`);
-  return { page, server, marked: `http://localhost:${server.port}`, unmarked: `http://localhost:${unmarked}` };
+  const [marked = '', ...proxies] = [server.port, unmarked, program].map((port) => `http://localhost:${port}`);
+  return { page, server, marked, unmarked: proxies[0] as string, program: proxies[1] as string };
 }
 
 async function listen(t: TestContext, server: Server): Promise<number> {
@@ -90,10 +112,10 @@ async function listen(t: TestContext, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-const withoutMarks =
-  ({ port }: TestServer): Parameters<typeof createServer>[1] =>
+const without =
+  (removed: RegExp, { port }: TestServer): Parameters<typeof createServer>[1] =>
   (incoming, response) => {
-    const headers = Object.entries(incoming.headers).filter(([name]) => !name.startsWith('sec-fetch-'));
+    const headers = Object.entries(incoming.headers).filter(([name]) => !removed.test(name));
     const { method, url: path } = incoming;
     const passed = request(
       { port, host: '127.0.0.1', method, path, headers: Object.fromEntries(headers) },
@@ -133,6 +155,20 @@ async function submitForm(page: Page, action: string): Promise<number> {
     const field = Object.assign(document.createElement('input'), { type: 'file', name: 'file' });
     field.files = carried.files;
     form.append(field);
+    document.body.append(frame, form);
+    form.submit();
+  }`);
+  return (await answered).status();
+}
+
+async function submitText(page: Page, action: string, type: string): Promise<number> {
+  const answered = page.waitForResponse(action);
+  await page.evaluate(`{
+    const frame = document.createElement('iframe');
+    frame.name = 'target' + Math.random();
+    const form = document.createElement('form');
+    Object.assign(form, { method: 'post', action: '${action}', enctype: '${type}', target: frame.name });
+    form.append(Object.assign(document.createElement('input'), { name: 'content', value: 'unwanted' }));
     document.body.append(frame, form);
     form.submit();
   }`);

@@ -8,7 +8,7 @@ import { readWith, writeWith } from '../../src/cli/clipboard-program.ts';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { saveState } from '../support/saved-state.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 /** As xclip does, it fails on an empty clipboard, and one that writes stays to serve what it was given. */
@@ -20,9 +20,9 @@ case "$*" in
 esac
 `;
 
-async function setUp(t: TestContext, env: Record<string, string> = { DISPLAY: ':0' }) {
+async function setUp(t: TestContext, env: Record<string, string> = { DISPLAY: ':0' }, start = sharedServer) {
   // The tests look again and again.
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const server = await start(t, { POPROOM_FREE_LIMIT: '0' });
   const proxy = await startTcpProxy(t, () => server.port);
   const cli = await createCli(t, { POPROOM_URL: proxy.url, ...env });
   const code = await server.api.room();
@@ -151,7 +151,7 @@ describe('poproom clip', () => {
   });
 
   it('[CLI-17] continues with the current text when the server has lost the newest one', async (t) => {
-    const { server, cli, code, write, text } = await setUp(t);
+    const { server, cli, code, write, text } = await setUp(t, undefined, startTestServer);
     await write('kept');
     const goBack = await saveState(server);
     cli.start(['clip', code]);
@@ -193,7 +193,7 @@ describe('poproom clip', () => {
   });
 
   it('[CLI-18] reports why the server rejected a text, and continues', async (t) => {
-    const { server, cli, code, write, text } = await setUp(t);
+    const { server, cli, code, write, text } = await setUp(t, undefined, startTestServer);
     await server.restart({ POPROOM_CONTENT_MAX: '100', PORT: String(server.port) });
     await write('stays');
     const clipping = cli.start(['clip', code]);

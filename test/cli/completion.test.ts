@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { commands } from '../../src/cli/commands.ts';
 import { createCli } from '../support/cli.ts';
+import { startTestServer } from '../support/server.ts';
 
 describe('completion in bash', () => {
   it('[CLI-9] offers commands, options, choices and files', async (t) => {
@@ -36,8 +37,28 @@ describe('completion in bash', () => {
     const cli = await createCli(t);
     await writeFile(join(cli.home, 'file'), '');
     const offers = await offersOf(cli.home, (await cli.run(['completion', 'bash'])).stdout);
-    const unknowable = ['get', 'send', 'new --expires', 'get 7KQ2MX --url', 'keys revoke', 'nonsense', 'nonsense -'];
+    const unknowable = ['get', 'new --expires', 'get 7KQ2MX --url', 'keys revoke', 'nonsense', 'nonsense -'];
     for (const line of unknowable) assert.deepEqual(offers('poproom', ...line.split(' '), ''), [], line);
+  });
+});
+
+describe('completion of room codes', () => {
+  it('[CLI-61] offers the recent rooms on the current server', async (t) => {
+    const server = await startTestServer(t);
+    server.clock.now = Date.now();
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const code = (await cli.run(['new'])).stdout.trim();
+    await writeFile(join(cli.home, 'plan.pdf'), '');
+    const env = { ...process.env, PATH: `${cli.bin}:${process.env.PATH}`, HOME: cli.home, POPROOM_URL: server.url };
+    const folders = { XDG_CONFIG_HOME: join(cli.home, '.config'), XDG_STATE_HOME: join(cli.home, '.local/state') };
+    const { stdout } = await cli.run(['completion', 'bash']);
+    const offers = await offersOf(cli.home, stdout, { ...env, ...folders });
+    assert.deepEqual(offers('poproom', 'get', ''), [code]);
+    assert.deepEqual(offers('poproom', 'get', code.slice(0, 2)), [code]);
+    assert.deepEqual(offers('poproom', 'get', code, ''), []);
+    assert.deepEqual(offers('poproom', 'send', 'p'), ['plan.pdf']);
+    const [zsh, fish] = await Promise.all([cli.run(['completion', 'zsh']), cli.run(['completion', 'fish'])]);
+    for (const script of [zsh, fish]) assert.match(script?.stdout ?? '', /poproom recent --codes 2>\/dev\/null/);
   });
 });
 
@@ -61,12 +82,16 @@ describe('completion in zsh and fish', () => {
 });
 
 /** Asks as bash itself does: the words so far, the last of them unfinished. */
-async function offersOf(folder: string, script: string): Promise<(...words: string[]) => string[]> {
+async function offersOf(
+  folder: string,
+  script: string,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<(...words: string[]) => string[]> {
   await writeFile(join(folder, '..', 'completion'), script);
   const ask = `set -eu; source ../completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _poproom || true
     for offer in "\${COMPREPLY[@]+"\${COMPREPLY[@]}"}"; do printf '%s\\0' "$offer"; done`;
   return (...words) => {
-    const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', ask, 'bash', ...words], { cwd: folder });
+    const { stdout, stderr, status } = spawnSync('bash', ['--norc', '-c', ask, 'bash', ...words], { cwd: folder, env });
     assert.deepEqual([status, String(stderr)], [0, '']);
     return String(stdout).split('\0').slice(0, -1);
   };

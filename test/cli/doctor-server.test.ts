@@ -34,7 +34,7 @@ describe('poproom doctor on a server', () => {
     found.assertFinding('server', 'bad', /is not ready: .*files failing/);
   });
 
-  it('[CLI-8] reports when nothing responds, or something that is not Poproom', async (t) => {
+  it('[CLI-8] [CLI-33] reports when nothing responds, or something that is not Poproom', async (t) => {
     const port = await startCaptivePortal(t, 200);
     const [nobody, own, other] = await Promise.all([
       runDoctor(t, {}, ['--url', 'http://127.0.0.1:1']),
@@ -42,7 +42,11 @@ describe('poproom doctor on a server', () => {
       runDoctor(t, { PORT: String(port) }),
     ]);
     nobody?.assertFinding('server', 'bad', /No response from http:\/\/127\.0\.0\.1:1/);
-    own?.assertFinding('server', 'ok', /No server is running at http:\/\/localhost:1;/);
+    own?.assertFinding('server', 'warning', /No server is running at http:\/\/localhost:1\./);
+    // The settings of the caller are not those of the server.
+    for (const check of ['settings', 'rooms', 'files', 'disk']) {
+      assert.ok(!nobody?.findings.some((finding) => finding.check === check), check);
+    }
     other?.assertFinding('server', 'bad', /is not a Poproom server/);
   });
 
@@ -113,14 +117,16 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
     const here = { POPROOM_TRUSTED_PROXIES: '127.0.0.1', POPROOM_PUBLIC_URL: url };
     const untrusted = await startTestServer(t, { POPROOM_TRUSTED_PROXIES: '' });
     const unknown = await startBadProxy(t, untrusted.port, { addsVia: true });
-    const [believing, trusting, sharing] = await Promise.all([
+    const [believing, trusting, sharing, remote] = await Promise.all([
       runDoctor(t, {}, args),
-      runDoctor(t, here, args),
-      runDoctor(t, {}, ['--url', unknown]),
+      runDoctor(t, here),
+      runDoctor(t, { POPROOM_PUBLIC_URL: unknown }),
+      runDoctor(t, here, ['--url', unknown]),
     ]);
     believing?.assertFinding('proxy', 'bad', /accepts any X-Forwarded-For/);
     believing?.assertFinding('server', 'warning', /Anyone can read .*\/metrics/);
     trusting?.assertFinding('proxy', 'ok', /POPROOM_TRUSTED_PROXIES is set/);
+    remote?.assertFinding('proxy', 'ok', /There is a proxy\. On the server/);
     assert.match(sharing?.assertFinding('proxy', 'bad', /share one limit/) ?? '', /POPROOM_TRUSTED_PROXIES/);
   });
 });

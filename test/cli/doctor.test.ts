@@ -1,5 +1,6 @@
 /** `poproom doctor`: settings, the data folder and its database, and the output. */
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -54,6 +55,22 @@ describe('poproom doctor on settings', () => {
     assert.ok(!one.text.includes('sixteen-letters-'));
     other.assertFinding('settings', 'warning', /not https/);
     other.assertFinding('server', 'warning', /No response from http:\/\/pop\.invalid/);
+  });
+});
+
+describe('poproom doctor on a certificate', () => {
+  it('[OPS-10] reports how long it is valid, or what is wrong with its files', async (t) => {
+    const folder = await dataFolder(t);
+    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+    const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '10'];
+    execFileSync('openssl', ['req', ...kind, '-subj', '/CN=doctor', '-keyout', key, '-out', cert], { stdio: 'pipe' });
+    const env = { PORT: '0', POPROOM_DATA_DIR: folder, POPROOM_TLS_CERT: cert };
+    const [soon, wrong] = await Promise.all([
+      runDoctor(t, { ...env, POPROOM_TLS_KEY: key }),
+      runDoctor(t, { ...env, POPROOM_TLS_KEY: cert }),
+    ]);
+    soon.assertFinding('settings', 'warning', /The TLS certificate expires in 9 days\./);
+    wrong.assertFinding('settings', 'bad', /^POPROOM_TLS_KEY: \S+ is not a PEM private key\.$/);
   });
 });
 
@@ -182,6 +199,15 @@ describe('poproom doctor on modes', () => {
 });
 
 describe('the output of poproom doctor', () => {
+  it('[CLI-33] says that checks were skipped if the server does not run, with an exit code of its own', async (t) => {
+    const cli = await createCli(t, { PORT: '1', POPROOM_MIN_FREE_DISK: '0' });
+    const { code, stdout } = await cli.run(['doctor']);
+    assert.equal(code, 8, stdout);
+    assert.match(stdout, /^! server {4}No server is running at http:\/\/localhost:1\.\n {12}Start it/m);
+    assert.match(stdout, /The server is not running; 7 checks were skipped\.\n$/);
+    assert.doesNotMatch(stdout, /No problems found/);
+  });
+
   it('[CLI-8] [CLI-7] is a symbol and a sentence for each finding, in colour only on a terminal that supports it', async (t) => {
     const cli = await createCli(t, { PORT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' });
     const [pipe, screen, plain, dumb] = await Promise.all([

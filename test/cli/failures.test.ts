@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { type CliResult, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 
 describe('a failure', () => {
@@ -19,7 +19,7 @@ describe('a failure', () => {
     ]);
     server.clock.advance(61_000);
     const cases: [exitCode: number, says: RegExp, ended: Promise<CliResult>][] = [
-      [3, /There is no room with this code/, cli.run(['get', 'ZZZZZZ'])],
+      [3, /There is no room ZZZZZZ on http:\/\/127\.0\.0\.1:\d+\./, cli.run(['get', 'ZZZZZZ'])],
       [3, /This room has expired/, cli.run(['info', expired])],
       [3, /There is no file "x"/, cli.run(['rm', room, 'x'])],
       [4, /protected by a PIN/, cli.run(['put', guarded, 'text'])],
@@ -29,8 +29,12 @@ describe('a failure', () => {
         /Someone else has changed the text\. Nothing was overwritten/,
         cli.run(['put', room, 'text', '--base-version', '7']),
       ],
-      [6, /1048576|1 MiB/, cli.run(['put', room], { stdin: 'x'.repeat(1024 ** 2 + 1) })],
-      [8, /Cannot connect to http:\/\/127\.0\.0\.1:1;/, cli.run(['get', room, '--url', 'http://127.0.0.1:1'])],
+      [6, /exceeds the limit of 1 MiB\.\n/, cli.run(['put', room], { stdin: 'x'.repeat(1024 ** 2 + 1) })],
+      [
+        8,
+        /Cannot connect to http:\/\/127\.0\.0\.1:1: port 1 is reserved/,
+        cli.run(['get', room, '--url', 'http://127.0.0.1:1']),
+      ],
     ];
     await Promise.all(
       cases.map(async ([exitCode, says, ended]) => {
@@ -52,7 +56,7 @@ describe('a failure', () => {
   });
 
   it('[CLI-6] of standard input is reported before anything is sent', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
     await writeFile(join(cli.home, 'latin.txt'), Buffer.from('caf\u00e9', 'latin1'));
@@ -73,7 +77,7 @@ describe('a failure', () => {
   });
 
   it('[CLI-6] does not include a reader that stops reading the output', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'x'.repeat(1024 ** 2) } });
@@ -95,7 +99,7 @@ describe('a failure', () => {
   });
 
   it('[CLI-6] of a server with an unexpected response is reported too', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const { run } = await createCli(t);
     const { code, stdout, stderr } = await run(['get', 'ZZZZZZ', '--url', `${server.url}/elsewhere`]);
     assert.deepEqual([code, stdout], [1, '']);

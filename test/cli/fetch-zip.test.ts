@@ -8,12 +8,12 @@ import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { listenOnFreePort } from '../support/listen.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 import { namesInZip, textInZip } from '../support/unzip.ts';
 
 async function setUp(t: TestContext, names: readonly string[] = ['a.txt', 'größe.txt']) {
-  const server = await startTestServer(t);
+  const server = await sharedServer(t);
   const cli = await createCli(t, { POPROOM_URL: server.url, POPROOM_PIN: '0427' });
   const code = await server.api.room({ pin: '0427' });
   for (const name of names) await server.api.upload(code, name, `This is ${name}`, { pin: '0427' });
@@ -63,7 +63,7 @@ describe('poproom fetch --zip', () => {
     };
     assert.deepEqual(await refused('-o', 'mine.zip'), [
       9,
-      'poproom: mine.zip already exists; use --force to overwrite it.\n',
+      'poproom: mine.zip already exists; use --force to overwrite it, or --existing skip or rename.\n',
     ]);
     assert.deepEqual(await refused(), [3, 'poproom: There are no files in this room.\n']);
     assert.equal((await refused('a.txt'))[0], 2);

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, type CliProcess, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 import { startLimitedProxy } from './limited-proxy.ts';
 import { startUntrustedServer } from './untrusted-server.ts';
 
 const MiB = 1024 * 1024;
 
 async function setUp(t: TestContext, files: readonly (readonly [name: string, bytes: string | Buffer])[] = []) {
-  const server = await startTestServer(t);
+  const server = await sharedServer(t);
   const cli = await createCli(t, { POPROOM_URL: server.url });
   const code = await server.api.room();
   for (const [name, bytes] of files) await server.api.upload(code, name, new Uint8Array(Buffer.from(bytes)));
@@ -94,7 +94,10 @@ describe('poproom fetch', () => {
     for (const name of [[], ['second'], ['third']]) {
       const { code: exit, stdout, stderr } = await cli.run(['fetch', code, ...name], folderOf(cli));
       assert.deepEqual([exit, stdout], [9, '']);
-      assert.match(stderr, /^poproom: (second|third) already exists; use --force to overwrite it\.\n$/);
+      assert.match(
+        stderr,
+        /^poproom: (second|third) already exists; use --force to overwrite it, or --existing skip or rename\.\n$/,
+      );
     }
     assert.deepEqual(await fetched(cli), ['second', 'third'], 'all are looked at before one is fetched');
     assert.equal(String(await contentOf(cli, 'folder/second')), 'mine');
@@ -110,7 +113,10 @@ describe('poproom fetch', () => {
     await writeFile(join(cli.home, 'folder/raced'), 'mine');
     line.resume();
     const { code: exit, stderr } = await fetching.result;
-    assert.deepEqual([exit, stderr], [9, 'poproom: raced already exists; use --force to overwrite it.\n']);
+    assert.deepEqual(
+      [exit, stderr],
+      [9, 'poproom: raced already exists; use --force to overwrite it, or --existing skip or rename.\n'],
+    );
     assert.deepEqual(await fetched(cli), ['raced']);
     assert.equal(String(await contentOf(cli, 'folder/raced')), 'mine');
   });
@@ -154,8 +160,7 @@ describe('poproom fetch', () => {
       [['-o', '-'], 2, /^poproom: The room has 2 files; name the one/],
       [['-o', 'path'], 2, /^poproom: path is not a folder, but the room has 2 files/],
       [['-o', ''], 2, /^poproom: --output needs a folder, a path, or -/],
-      [['a', '-o', '-', '--json'], 2, /^poproom: Use either --output - or --json/],
-      [['a', '-o', 'missing/'], 9, /^poproom: missing\/ does not exist\.\n/],
+      [['a', '-o', '-', '--json'], 2, /Use either --output - or --json/],
       [['a', '-o', 'missing/a'], 9, /^poproom: missing does not exist\.\n/],
       [['a', '-f', '-o', '/dev/full'], 9, /^poproom: The disk is full; \/dev\/full was not written\.\n/],
     ];

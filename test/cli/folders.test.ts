@@ -5,11 +5,11 @@ import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 import { startUntrustedServer } from './untrusted-server.ts';
 
 async function setUp(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
   const cli = await createCli(t, { POPROOM_URL: server.url });
   await mkdir(join(cli.home, 'out'));
   return { server, cli, code: await server.api.room() };

@@ -12,7 +12,7 @@ const third = '3';
 async function setUp(t: TestContext, asked: { pin?: string; history?: boolean } = {}) {
   const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
   server.clock.now = Date.parse('2026-11-15T09:30:05.000Z');
-  const cli = await createCli(t, { POPROOM_URL: server.url, TZ: 'Europe/Berlin' });
+  const cli = await createCli(t, { POPROOM_URL: server.url });
   const room = await server.api.room(asked);
   const pin = asked.pin === undefined ? {} : { pin: asked.pin };
   const path = `/api/rooms/${room}`;
@@ -29,7 +29,7 @@ async function setUp(t: TestContext, asked: { pin?: string; history?: boolean } 
 describe('poproom history', () => {
   it('[CLI-20] lists the earlier texts, newest first, with version, time, size and device', async (t) => {
     const { cli, room } = await setUp(t);
-    const { code, stdout, stderr } = await cli.run(['history', room]);
+    const { code, stdout, stderr } = await cli.run(['history', room], { env: { TZ: 'Europe/Berlin' } });
     assert.deepEqual([code, stderr], [0, '']);
     assert.deepEqual(stdout.split('\n'), [
       'VERSION  TIME                 SIZE      DEVICE',

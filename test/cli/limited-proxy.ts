@@ -9,6 +9,8 @@ export interface LimitedProxy {
   readonly paused: Promise<void>;
   /** Number of bytes that were sent to the server. */
   readonly sent: number;
+  /** Whether no connection is open. */
+  readonly isClosed: boolean;
   resume(): void;
   /** Closes all connections and discards data in transit. */
   disconnect(): void;
@@ -43,7 +45,8 @@ export async function startLimitedProxy(
     from.on('error', () => undefined);
     from.on('close', () => {
       sockets.delete(from);
-      to.destroy();
+      // What has arrived is still delivered.
+      to.end();
     });
   }
 
@@ -60,6 +63,9 @@ export async function startLimitedProxy(
   return {
     url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
     paused: paused.promise,
+    get isClosed() {
+      return sockets.size === 0;
+    },
     get sent() {
       return sent;
     },

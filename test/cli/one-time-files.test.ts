@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startLimitedProxy } from './limited-proxy.ts';
 
 const MiB = 1024 * 1024;
 
-async function setUp(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+async function setUp(t: TestContext, start = sharedServer) {
+  const server = await start(t, { POPROOM_FREE_LIMIT: '0' });
   const cli = await createCli(t, { POPROOM_URL: server.url });
   const code = await server.api.room();
   await mkdir(join(cli.home, 'folder'));
@@ -83,7 +83,7 @@ describe('a one-time file on the command line', () => {
 
   it('[CLI-32] stays in the room if it cannot be written, or someone else is receiving it', async (t) => {
     const { server, cli, code, sendOnce, names, isAvailable } = await setUp(t);
-    const { fileUrl } = await sendOnce('key', randomBytes(MiB));
+    const { fileUrl } = await sendOnce('key', Buffer.alloc(MiB, 'x'));
     const full = await cli.run(['fetch', code, 'key', '-f', '-o', '/dev/full']);
     assert.equal(full.code, 9);
     assert.ok(await isAvailable());
@@ -119,7 +119,7 @@ describe('a one-time file on the command line', () => {
   });
 
   it('[CLI-32] is available again 30 minutes after the command was killed', async (t) => {
-    const { server, cli, code, sendOnce, isAvailable } = await setUp(t);
+    const { server, cli, code, sendOnce, isAvailable } = await setUp(t, startTestServer);
     await sendOnce('key', randomBytes(8 * MiB));
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.start(['fetch', code, 'key', '-o', 'folder', '--url', line.url]);

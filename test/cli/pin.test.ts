@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 describe('the PIN of a room', () => {
   it('[CLI-5] is requested on a terminal without echo, and again after a wrong one, with the number of tries left', async (t) => {
@@ -133,7 +133,7 @@ describe('the PIN of a new room', () => {
 });
 
 async function protectedRoom(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
   const room = await server.api.room({ pin: '4821' });
   await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'guarded' }, pin: '4821' });
   return { cli: await createCli(t, { POPROOM_URL: server.url }), server, room };

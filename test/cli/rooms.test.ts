@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 describe('poproom new', () => {
   it('[CLI-2] prints only the code in a pipe', async (t) => {
@@ -53,7 +53,7 @@ describe('poproom new', () => {
   });
 
   it('[CLI-2] deletes the room if its text could not be stored', async (t) => {
-    const { cli, server } = await atServer(t, { POPROOM_METRICS: 'true' });
+    const { cli, server } = await atServer(t, startTestServer);
     const { code, stdout } = await cli.run(['new'], { stdin: 'x'.repeat(1024 ** 2 + 1) });
     assert.deepEqual([code, stdout], [6, '']);
     assert.match((await server.api.get('/metrics')).text, /^poproom_rooms 0$/m);
@@ -205,8 +205,7 @@ describe('poproom rm', () => {
   });
 });
 
-async function atServer(t: TestContext, env: Record<string, string> = {}): Promise<{ cli: Cli; server: TestServer }> {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', ...env });
-  server.clock.now = Date.now();
+async function atServer(t: TestContext, start = sharedServer): Promise<{ cli: Cli; server: TestServer }> {
+  const server = await start(t);
   return { cli: await createCli(t, { POPROOM_URL: server.url }), server };
 }

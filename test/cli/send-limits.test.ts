@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, type TestServer } from '../support/server.ts';
 
 const MiB = 1024 * 1024;
 
 async function setUp(t: TestContext, limits: Record<string, string>) {
-  const server = await startTestServer(t, limits);
+  const server = await sharedServer(t, limits);
   const cli = await createCli(t, { POPROOM_URL: server.url });
   return { server, cli, code: await server.api.room() };
 }

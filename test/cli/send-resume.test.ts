@@ -5,7 +5,8 @@ import { mkdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { sharedServer, type TestServer } from '../support/server.ts';
 import { type LimitedProxy, startLimitedProxy } from './limited-proxy.ts';
 
 const MiB = 1024 * 1024;
@@ -21,7 +22,7 @@ interface Setup {
 
 /** The line stops in the middle of the file `video`. */
 async function setUp(t: TestContext, pin?: string): Promise<Setup> {
-  const server = await startTestServer(t, { POPROOM_FILE_MAX: '50MiB', POPROOM_FREE_LIMIT: '0' });
+  const server = await sharedServer(t, { POPROOM_FILE_MAX: '50MiB', POPROOM_FREE_LIMIT: '0' });
   const line = await startLimitedProxy(t, server.port, { up: 10 * MiB });
   const cli = await createCli(t, { POPROOM_URL: line.url, ...(pin && { POPROOM_PIN: pin }) });
   const bytes = randomBytes(fileBytes);
@@ -35,6 +36,7 @@ async function interrupt({ cli, line }: Setup, args: string[], signal: NodeJS.Si
   sending.signal(signal);
   const result = await sending.result;
   line.resume();
+  await eventually('the server has everything that was sent', () => line.isClosed);
   return result;
 }
 

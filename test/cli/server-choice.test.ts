@@ -40,7 +40,10 @@ describe('the server of a command', () => {
     const { run } = await createCli(t);
     const { code, stderr } = await run(['get', 'ZZZZZZ']);
     // The developer may run a server on this port.
-    assert.ok(code === 3 || stderr.startsWith('poproom: Cannot connect to http://localhost:8080; use --url'), stderr);
+    assert.ok(
+      code === 3 || stderr.startsWith('poproom: Cannot connect to http://localhost:8080: no server is running there'),
+      stderr,
+    );
   });
 
   it('[CLI-4] is remembered only after a successful command', async (t) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 describe('poproom set', () => {
   it('[CHANGE-9] changes the expiry and the name, which new sets and info shows', async (t) => {
@@ -80,6 +80,6 @@ describe('poproom set', () => {
 });
 
 async function atServer(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
   return { server, cli: await createCli(t, { POPROOM_URL: server.url }) };
 }

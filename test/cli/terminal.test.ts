@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { WebSocketServer } from 'ws';
 import { createCli } from '../support/cli.ts';
 import { listenOnFreePort } from '../support/listen.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 /** Overrides and marks of direction, a zero-width space, a soft hyphen, fillers, tags, separators of lines. */
 const unseen =
@@ -19,7 +19,7 @@ const orders = '\x1b]0;owned\x07\x1b[31mred\u009b2J\u202E';
 
 describe('a terminal', () => {
   it('[CLI-7] does not interpret the text of a room, which a pipe receives unchanged', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
     const content = `one\ttab\r\n${orders}\n`;
@@ -37,7 +37,7 @@ describe('a terminal', () => {
   });
 
   it('[CLI-22] shows invisible characters of a text, which a pipe receives unchanged', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
     const content = `${[...unseen].map((character) => `[${character}]`).join('')}\n${kept}\n`;

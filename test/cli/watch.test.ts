@@ -7,12 +7,12 @@ import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { saveState } from '../support/saved-state.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
-async function setUp(t: TestContext, room: { pin?: string } = {}) {
+async function setUp(t: TestContext, room: { pin?: string } = {}, start = sharedServer) {
   // The tests look again and again.
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const server = await start(t, { POPROOM_FREE_LIMIT: '0' });
   const proxy = await startTcpProxy(t, () => server.port);
   const cli = await createCli(t, { POPROOM_URL: proxy.url });
   return { server, proxy, cli, code: await server.api.room(room) };
@@ -171,7 +171,7 @@ describe('poproom watch', () => {
 
 describe('poproom watch, after failures', () => {
   it('[CLI-16] reconnects after an interruption, and prints what was written during it', async (t) => {
-    const { server, proxy, cli, code } = await setUp(t);
+    const { server, proxy, cli, code } = await setUp(t, {}, startTestServer);
     await write(server, code, 'before');
     const watching = cli.terminal(`poproom watch ${code}`);
     await watching.waitForOutput('before\r\n');
@@ -189,7 +189,7 @@ describe('poproom watch, after failures', () => {
   });
 
   it('[CLI-16] continues with the current text when the server has lost the newest one', async (t) => {
-    const { server, cli, code } = await setUp(t);
+    const { server, cli, code } = await setUp(t, {}, startTestServer);
     await write(server, code, 'kept');
     const goBack = await saveState(server);
     const watching = cli.start(['watch', code]);

@@ -5,11 +5,11 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 describe('disconnecting from a room', () => {
   it('[SDK-3] and following it again starts with a snapshot', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const live = createClient({ url })
       .room(await api.room())
       .live();
@@ -43,7 +43,7 @@ describe('disconnecting from a room', () => {
   });
 
   it('[SDK-3] removes its listeners from a signal that is still in use', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const room = createClient({ url }).room(await api.room());
     const { signal } = new AbortController();
     room.live({ signal });

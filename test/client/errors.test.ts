@@ -4,13 +4,13 @@ import { describe, it } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
 import { breakStore } from '../support/break-store.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 import { startCaptivePortal } from './captive-portal.ts';
 
 describe('an error of the SDK', () => {
   it('[SDK-1] has the code, the sentence and the details of the server', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const error = await failure(createClient({ url }).createRoom({ expiresIn: 1 }));
     const said = (await api.post('/api/rooms', { json: { expiresIn: 1 } })).json.error;
     assert.equal(error.code, 'VALIDATION_FAILED');
@@ -19,7 +19,7 @@ describe('an error of the SDK', () => {
   });
 
   it('[SDK-1] matches its request: a file, a room, a PIN', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const client = createClient({ url });
     const code = await api.room({ pin: '1234' });
     assert.equal((await failure(client.room('ZZZZZZ').delete())).code, 'ROOM_NOT_FOUND');

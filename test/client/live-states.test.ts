@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, type Ended, type LiveEvent } from '../../src/client/index.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 type Next = IteratorResult<LiveEvent, Ended>;
 
@@ -103,7 +103,7 @@ describe('a live channel', () => {
 });
 
 async function openChannel(t: TestContext) {
-  const { url, api } = await startTestServer(t);
+  const { url, api } = await sharedServer(t);
   const code = await api.room();
   const leaving = new AbortController();
   t.after(() => leaving.abort());

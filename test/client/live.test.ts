@@ -5,7 +5,7 @@ import { createClient, PoproomError } from '../../src/client/index.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { saveState } from '../support/saved-state.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startCaptivePortal } from './captive-portal.ts';
 import { follow } from './follower.ts';
@@ -15,7 +15,7 @@ const deadLineMs = 7_000;
 
 describe('following a room', () => {
   it('[SDK-3] reports the whole room, then of each change', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const client = createClient({ url, deviceId: 'one', deviceName: 'The first' });
     const { code: roomId } = await client.createRoom();
     const follower = follow(t, client.room(roomId));
@@ -54,7 +54,7 @@ describe('following a room', () => {
   });
 
   it('[SDK-3] receives a snapshot if it missed changes', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
     const follower = follow(t, createClient({ url: proxy.url }).room(room));
@@ -116,7 +116,7 @@ describe('following a room', () => {
   });
 
   it('[SDK-3] replaces a dead connection when it is woken', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
     const follower = follow(t, createClient({ url: proxy.url }).room(room));
@@ -129,7 +129,7 @@ describe('following a room', () => {
   });
 
   it('[SDK-3] reconnects when it is woken, though an earlier try still hangs on a dead line', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const follower = follow(t, createClient({ url: proxy.url }).room(await server.api.room()));
     await follower.next('snapshot');
@@ -144,7 +144,7 @@ describe('following a room', () => {
   });
 
   it('[SDK-3] survives a captive portal', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const portal = await startCaptivePortal(t, 200);
     let port = server.port;
     const proxy = await startTcpProxy(t, () => port);
@@ -161,7 +161,7 @@ describe('following a room', () => {
   });
 
   it('[SDK-3] reconnects with a changed name', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const room = await api.room();
     const one = follow(t, createClient({ url, deviceId: 'one', deviceName: 'Old' }).room(room));
     await one.next('snapshot');
@@ -176,7 +176,7 @@ describe('following a room', () => {
   });
 
   it('[SDK-3] [SDK-4] ends when its signal aborts, and the device is removed', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const room = await api.room();
     const follower = follow(t, createClient({ url }).room(room));
     await follower.next('snapshot');
@@ -187,7 +187,7 @@ describe('following a room', () => {
   });
 
   it('[SDK-3] [SDK-4] ends when its loop is left, and the device is removed', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const room = await api.room();
     for await (const { type } of createClient({ url }).room(room).live()) if (type === 'snapshot') break;
     await eventually('the device is gone', async () => (await api.get(`/api/rooms/${room}`)).json.deviceCount === 0);
@@ -206,14 +206,14 @@ describe('the end of following', () => {
   });
 
   it('[SDK-4] is the same error if a proxy never responds to the upgrade', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const url = await startBadProxy(t, server.port, { ignoresUpgrade: true });
     hasten(t, 20);
     await assert.rejects(follow(t, createClient({ url }).room('ZZZZZZ')).end, is('ROOM_NOT_FOUND'));
   });
 
   it('[SDK-4] is an error for a PIN that is missing or wrong, with the remaining tries', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const client = createClient({ url });
     const room = await api.room({ pin: '1234' }, { from: '10.0.0.9' });
     await assert.rejects(follow(t, client.room(room)).end, is('PIN_REQUIRED'));
@@ -242,7 +242,7 @@ describe('the end of following', () => {
   });
 
   it('[SDK-4] reports this even if it happened during an interruption', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await server.api.room();
     const follower = follow(t, createClient({ url: proxy.url }).room(room));

@@ -6,13 +6,13 @@ import { describe, it, type TestContext } from 'node:test';
 import { createClient, type FileEntry, PoproomError, type Room } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { listenOnFreePort } from '../support/listen.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
 const MiB = 1024 * 1024;
 
 async function start(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  const server = await sharedServer(t);
   const line = await startTcpProxy(t, () => server.port);
   const client = createClient({ url: line.url });
   const { code } = await client.createRoom({ pin: '0427' });

@@ -12,7 +12,7 @@ import {
   type UploadSource,
 } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 import { startUnfinishedResponse } from '../support/unfinished-response.ts';
 import { unzip } from '../support/unzip.ts';
 
@@ -241,7 +241,7 @@ describe('a file', () => {
 });
 
 async function setUp(t: TestContext) {
-  const { url } = await startTestServer(t);
+  const { url } = await sharedServer(t);
   const client = createClient({ url });
   return { client, room: await client.createRoom() };
 }

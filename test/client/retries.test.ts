@@ -1,8 +1,9 @@
 /** Requests that are rejected temporarily, and requests with an API key. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { type ClientOptions, createClient } from '../../src/client/index.ts';
+import { startBadProxy } from '../support/bad-proxy.ts';
 import { apiKeysOf } from '../support/keys.ts';
 import { listenOnFreePort } from '../support/listen.ts';
 import { startTestServer } from '../support/server.ts';
@@ -22,19 +23,63 @@ describe('a request that is rejected temporarily', () => {
 
   it('[SDK-11] by a proxy, possibly after its execution, is retried only if it is safe', async (t) => {
     const { count, url } = await startBrokenGateway(t, 504);
-    const room = createClient({ url, retry: { attempts: 2 } }).room('7KQ2MX');
-    const changing = [
-      () => createClient({ url, retry: { attempts: 2 } }).createRoom(),
+    const client = createClient({ url, retry: { attempts: 2 } });
+    const room = client.room('7KQ2MX');
+    const unsafe = [() => room.delete(), () => room.removeFile('x'), () => room.update({ name: 'x' })];
+    const withKey = [
+      () => client.createRoom(),
       () => room.upload(new Blob(['x']), { name: 'x' }),
       () => room.write('x'),
-      () => room.delete(),
+      () => room.append('x'),
     ];
-    for (const change of changing) {
+    for (const change of unsafe) {
       await assert.rejects(change(), { code: 'UNAVAILABLE' });
       assert.equal(count(), 1, String(change));
     }
-    await assert.rejects(room.read(), { code: 'UNAVAILABLE' });
-    assert.equal(count(), 2);
+    for (const request of [() => room.read(), ...withKey]) {
+      await assert.rejects(request(), { code: 'UNAVAILABLE' });
+      assert.equal(count(), 2, String(request));
+    }
+  });
+
+  for (const loss of ['whole', 'body'] as const) {
+    it(`[IDEM-5] whose response is lost (${loss}) is retried, and runs once`, async (t) => {
+      const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+      const lost = new Set<string>();
+      const losesResponse = ({ headers }: IncomingMessage) => {
+        const key = String(headers['idempotency-key'] ?? '');
+        if (key === '' || lost.has(key)) return undefined;
+        lost.add(key);
+        return loss;
+      };
+      const url = await startBadProxy(t, server.port, { losesResponse });
+      const client = createClient({ url, retry: true });
+      const room = await client.createRoom({ name: 'Once' });
+      assert.equal((await room.write('a')).version, 1);
+      assert.equal((await room.edit([{ from: 1, to: 1, insert: 'b' }])).version, 2);
+      assert.equal((await room.append('c')).version, 3);
+      assert.equal((await room.read()).content, 'abc');
+      const uploaded = await room.upload(new Blob(['hello']), { name: 'x' });
+      assert.deepEqual(
+        (await room.files()).map(({ fileId }) => fileId),
+        [uploaded.fileId],
+      );
+      assert.equal(lost.size, 5);
+      const metrics = await server.api.get('/metrics');
+      assert.match(metrics.text, /^poproom_rooms 1$/m);
+    });
+  }
+
+  it('[IDEM-5] is sent without a key and once if retries are not enabled', async (t) => {
+    const server = await startTestServer(t);
+    const keys: unknown[] = [];
+    const losesResponse = ({ headers }: IncomingMessage) => {
+      keys.push(headers['idempotency-key']);
+      return 'whole' as const;
+    };
+    const url = await startBadProxy(t, server.port, { losesResponse });
+    await assert.rejects(createClient({ url }).createRoom(), { code: 'OFFLINE' });
+    assert.deepEqual(keys, [undefined]);
   });
 
   for (const [status, headers] of [

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, createSharedText, type LiveText, type LiveTextOptions } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 describe('room.text()', () => {
@@ -108,7 +108,7 @@ describe('room.text()', () => {
   });
 
   it('[SDK-13] reports why it cannot join', async (t) => {
-    const { url } = await startTestServer(t);
+    const { url } = await sharedServer(t);
     const room = await createClient({ url }).createRoom({ pin: '0427' });
     const text = createClient({ url }).room(room.code).text();
     await assert.rejects(text.synchronized(), { code: 'PIN_REQUIRED' });
@@ -221,7 +221,7 @@ describe('a room', () => {
   });
 
   it('[SDK-14] keeps no history when it was created without one', async (t) => {
-    const { url } = await startTestServer(t);
+    const { url } = await sharedServer(t);
     const room = await createClient({ url }).createRoom({ history: false });
     await room.write('a text that is long enough to be kept');
     await room.write('');

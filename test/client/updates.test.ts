@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
@@ -28,7 +28,7 @@ describe('room.update()', () => {
   });
 
   it('[CHANGE-8] uses the new PIN from then on, for requests and for live channels that reconnect', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await createClient({ url: proxy.url }).createRoom();
     const other = createClient({ url: server.url }).room(room.code);
@@ -49,16 +49,22 @@ describe('room.update()', () => {
     assert.equal((await other.info()).hasPin, false);
   });
 
-  it('[CHANGE-7] [SDK-4] ends the live channel of a client that returns with the earlier PIN', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+  it('[CHANGE-7] [CHANGE-8] [SDK-4] does not send the earlier PIN after another client has changed it', async (t) => {
+    const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
     const proxy = await startTcpProxy(t, () => server.port);
     const room = await createClient({ url: server.url }).createRoom({ pin: '0427' });
-    const follower = follow(t, createClient({ url: proxy.url }).room(room.code, { pin: '0427' }));
+    const other = createClient({ url: proxy.url }).room(room.code, { pin: '0427' });
+    const follower = follow(t, other);
     await follower.next('snapshot');
-    await room.update({ pin: '8642' });
+    await other.update({ pin: '1111' });
     await follower.next('room');
+    assert.equal(other.pin(), '1111', 'its own change');
+    await createClient({ url: server.url }).room(room.code, { pin: '1111' }).update({ pin: '8642' });
+    await follower.next('room');
+    assert.equal(other.pin(), undefined);
+    await assert.rejects(other.info(), isError('PIN_REQUIRED'));
     proxy.disconnect();
-    await assert.rejects(follower.end, isError('PIN_INCORRECT'));
+    await assert.rejects(follower.end, isError('PIN_REQUIRED'));
   });
 });
 

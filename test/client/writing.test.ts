@@ -3,13 +3,13 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
 describe('a write', () => {
   it('[SDK-6] returns `written`, or `conflict` with the current text', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const room = await api.room();
     const [one, two] = [follow(t, createClient({ url }).room(room)), follow(t, createClient({ url }).room(room))];
     await Promise.all([one.next('snapshot'), two.next('snapshot')]);
@@ -24,7 +24,7 @@ describe('a write', () => {
   });
 
   it('[SDK-6] can be awaited in the loop that follows the room', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const controller = new AbortController();
     t.after(() => controller.abort());
     const live = createClient({ url })
@@ -40,7 +40,7 @@ describe('a write', () => {
   });
 
   it('[SDK-6] that is awaited in the loop fails when its connection is lost', async (t) => {
-    const { url } = await startTestServer(t);
+    const { url } = await sharedServer(t);
     const live = (await createClient({ url }).createRoom()).live();
     for await (const event of live) {
       if (event.type !== 'snapshot') continue;
@@ -61,7 +61,7 @@ describe('a write', () => {
   });
 
   it('[SDK-6] with an impossible base version is rejected immediately', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const follower = follow(t, createClient({ url }).room(await api.room()));
     await follower.next('snapshot');
     for (const version of [-1, 0.5, Number.NaN, 2 ** 53])
@@ -79,7 +79,7 @@ describe('a write', () => {
   });
 
   it('[SDK-6] fails with OFFLINE before it has joined and after it has disconnected', async (t) => {
-    const { url, api } = await startTestServer(t);
+    const { url, api } = await sharedServer(t);
     const room = createClient({ url }).room(await api.room());
     await assert.rejects(room.live().write('hello', 0), hasCode('OFFLINE'));
     const follower = follow(t, room);
@@ -119,7 +119,7 @@ describe('a write', () => {
 });
 
 async function followThroughProxy(t: TestContext) {
-  const server = await startTestServer(t);
+  const server = await sharedServer(t);
   const proxy = await startTcpProxy(t, () => server.port);
   const room = await server.api.room();
   const follower = follow(t, createClient({ url: proxy.url }).room(room));

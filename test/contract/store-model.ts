@@ -4,6 +4,7 @@ import { it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { Content, RoomStore, TextState } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
+import { isLongRun } from '../hostile/long-run.ts';
 import { anyText } from './any-text.ts';
 import { absence, foreseen, live, type Model, type ModelRoom, type Real, type Step } from './model.ts';
 import { addSomeFiles, compareFiles, fileSteps, listedIn } from './model-files.ts';
@@ -25,6 +26,7 @@ import {
 } from './store-under-test.ts';
 
 const lifetime = 2 * hour;
+const interruptAfterTimeLimit = isLongRun ? 600_000 : 20_000;
 
 export function modelTests(open: OpenStore): void {
   const agreeOn = async (t: TestContext, anyCommands: fc.Arbitrary<Command>[], first: Step) => {
@@ -34,7 +36,7 @@ export function modelTests(open: OpenStore): void {
       for (const code of real.codes) await first(model, real, code);
       await fc.asyncModelRun(() => ({ model, real }), sequence);
     });
-    await fc.assert(agrees, { seed: 20261115, numRuns: 40, interruptAfterTimeLimit: 20_000 });
+    await fc.assert(agrees, { seed: 20261115, numRuns: isLongRun ? 200 : 15, interruptAfterTimeLimit });
   };
 
   it('has the outcome that a simple model of rooms predicts', (t) => agreeOn(t, commands, async () => undefined));

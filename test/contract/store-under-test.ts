@@ -50,7 +50,7 @@ export const manyMisses = guardRules(0);
 export function sharedStore(
   open: OpenStore,
   rules: GuardRules = guardRules(20),
-): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive' | 'storage'> {
+): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive' | 'storage' | 'idempotency'> {
   let under: StoreUnderTest;
   before(async () => {
     under = await open({ rules, now: start });
@@ -71,6 +71,9 @@ export function sharedStore(
     },
     get storage() {
       return under.store.storage;
+    },
+    get idempotency() {
+      return under.store.idempotency;
     },
   };
 }

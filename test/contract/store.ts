@@ -7,6 +7,7 @@ import { contentTests } from './store-content.ts';
 import { fileTests } from './store-files.ts';
 import { guardTests } from './store-guard.ts';
 import { historyTests } from './store-history.ts';
+import { idempotencyTests } from './store-idempotency.ts';
 import { keyTests } from './store-keys.ts';
 import { lifetimeTests } from './store-lifetime.ts';
 import { logTests } from './store-log.ts';
@@ -16,6 +17,7 @@ import { removalTests } from './store-removal.ts';
 import { restartTests } from './store-restart.ts';
 import { roomTests } from './store-rooms.ts';
 import { sealedTests } from './store-sealed.ts';
+import { secretTests } from './store-secret.ts';
 import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
@@ -48,6 +50,8 @@ const suites = {
   'storage accounts': storageTests,
   rates: rateTests,
   keys: keyTests,
+  'idempotency keys': idempotencyTests,
+  secret: secretTests,
   restarts: restartTests,
   'encrypted rooms': sealedTests,
   archive: archiveTests,

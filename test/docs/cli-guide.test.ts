@@ -38,6 +38,10 @@ describe('the guide of the command line', () => {
       async share() {
         assert.match(await successOutput(run('share')), /\d\d:\d\d/);
       },
+      async quick() {
+        await writeFile(join(example.path, 'photo.jpg'), 'a photo');
+        assert.match(await successOutput(run('quick')), /^[0-9A-Z]{6}\nhttp:.*photo\.jpg\n$/);
+      },
       async folder() {
         const project = join(example.path, 'project');
         await mkdir(project);

@@ -15,7 +15,7 @@ import { type Random, seededRandom } from '../support/seeded-random.ts';
 import { assertIntact } from './database-integrity.ts';
 import { createWriters, type Writers } from './writers.ts';
 
-const rounds = isLongRun ? 300 : 20;
+const rounds = isLongRun ? 300 : 8;
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a server that is killed', () => {

@@ -27,7 +27,7 @@ export function openConnection(t: TestContext, port: number): Connection {
       }
       const response = await roundTrip(socket, bytes, isHead);
       if (!response.headers.has('content-length') && ![204, 304].includes(response.status)) socket.destroy();
-      if (response.headers.get('connection') === 'close') socket.destroy();
+      if (response.headers.get('connection')?.endsWith('close')) socket.destroy();
       return response;
     },
     close: () => void socket?.destroy(),

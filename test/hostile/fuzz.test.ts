@@ -20,7 +20,7 @@ import { isLongRun } from './long-run.ts';
 import { type Memory, openMemoryProbe, withInspector } from './memory.ts';
 
 const batch = 1000;
-const batches = isLongRun ? 200 : 20;
+const batches = isLongRun ? 200 : 10;
 /** After this many batches, all code is loaded. */
 const warmUp = 5;
 /** In MiB, for code that is compiled later and for the thousands of created rooms. */
@@ -77,7 +77,7 @@ describe('requests generated from the OpenAPI document', timeout, () => {
       await rooms.removeAll();
       await eventually('no blobs are left', async () => (await storedBlobs(folder)).length === 0);
       assert.deepEqual(await readdir(folder), names);
-      assert.doesNotMatch(server.output(), /"level":[56]0/, 'no errors are logged');
+      assert.doesNotMatch(server.output(), /"level":"(error|fatal)"/, 'no errors are logged');
       assert.equal((await server.api.get('/api/health')).status, 200);
     },
   );
@@ -89,8 +89,8 @@ const format = ({ heap, resident }: Memory) => `${heap.toFixed(1)} MiB of heap, 
 function anyRequest(operations: readonly Operation[]): fc.Arbitrary<Draft> {
   const each = (draw: (operation: Operation) => fc.Arbitrary<Draft>, from = operations) =>
     fc.oneof(...from.map((operation) => ({ weight: interestOf(operation), arbitrary: draw(operation) })));
-  // A valid request of tus depends on the state of an upload.
-  const stateless = operations.filter(({ path }) => !path.includes('/uploads'));
+  // A valid request of tus depends on the state of an upload, and a snapshot on the text of an encrypted room.
+  const stateless = operations.filter(({ path }) => !/\/uploads|\/compact$/.test(path));
   const requests = fc.oneof(
     { weight: 1, arbitrary: each(validRequest, stateless) },
     { weight: 2, arbitrary: each(nearlyValidRequest) },

@@ -5,11 +5,11 @@ import { describe, it } from 'node:test';
 import { asyncapiDocument } from '../../scripts/asyncapi.ts';
 import { closeCodes } from '../../src/protocol/close-codes.ts';
 import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('the AsyncAPI document', () => {
   it('[LIVE-15] is served, and matches the code', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const committed = JSON.parse(await readFile(new URL('../../asyncapi.json', import.meta.url), 'utf8'));
     assert.deepEqual(committed, JSON.parse(JSON.stringify(asyncapiDocument())), 'run "npm run generate"');
     assert.deepEqual((await api.get('/api/asyncapi.json')).json, committed);
@@ -23,6 +23,19 @@ describe('the AsyncAPI document', () => {
       const found = pointer.split('/').reduce((at, key) => at?.[key], document);
       assert.ok(found, pointer);
     }
+  });
+
+  it('[LIVE-15] lets the server add fields, names its servers and describes how readers continue', async (t) => {
+    const document = JSON.parse(JSON.stringify(asyncapiDocument()));
+    for (const type of Object.keys(serverMessages)) {
+      assert.doesNotMatch(JSON.stringify(document.components.messages[`server-${type}`]), /additionalProperties/, type);
+    }
+    assert.ok(document.channels.events['x-request-headers']['Last-Event-ID']);
+    for (const { servers } of Object.values<{ servers: object[] }>(document.channels)) assert.equal(servers.length, 1);
+    const { api } = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org/rooms' });
+    const { websocket, events } = (await api.get('/api/asyncapi.json')).json.servers;
+    assert.deepEqual([websocket.host, websocket.protocol, websocket.pathname], ['pop.example.org', 'wss', '/rooms']);
+    assert.equal(events.protocol, 'https');
   });
 
   it('[LIVE-15] describes the close codes, in the same words as docs/live.md', async () => {

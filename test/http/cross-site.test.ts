@@ -5,7 +5,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { requestRaw } from '../support/raw-http.ts';
 import { requestHead } from '../support/raw-socket.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const elsewhere = 'https://elsewhere.example';
 
@@ -51,7 +51,7 @@ describe('a request from another site without CORS', () => {
   }
 
   it('[LINK-4] does not count as a miss or a PIN attempt of its visitor', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const room = await server.api.room({ pin: '0427' });
     for (let n = 0; n < 25; n++) await send(t, server, 'GET', `/api/rooms/ZZZZZZ${n + 10}`, image);
     for (let n = 0; n < 6; n++) await send(t, server, 'GET', `/api/rooms/${room}?pin=9999`, image);
@@ -60,7 +60,7 @@ describe('a request from another site without CORS', () => {
   });
 
   it('[LINK-4] cannot upload a file with a form', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const path = `/api/rooms/${room}/upload`;
     assertError(await sendForm(t, server, path, form), 400, 'VALIDATION_FAILED');
@@ -69,11 +69,12 @@ describe('a request from another site without CORS', () => {
   });
 
   it('[LINK-4] [TEXT-12] cannot write a text with a form or a beacon', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const path = `/api/rooms/${await server.api.room()}/content`;
     const beacon = { ...marks('no-cors', 'empty'), Origin: elsewhere };
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
-      for (const sent of [form, beacon, { ...form, Origin: 'null' }]) {
+      // The last one is a form over plain HTTP.
+      for (const sent of [form, beacon, { ...form, Origin: 'null' }, plainCors]) {
         const response = await send(t, server, 'POST', path, { ...sent, 'Content-Type': type }, 'content=x');
         assert.equal(assertError(response, 400, 'VALIDATION_FAILED', type).field, 'Sec-Fetch-Site');
       }
@@ -88,7 +89,7 @@ describe('a request from another site without CORS', () => {
   });
 
   it('[LINK-4] is accepted from the same site, from the address bar and from programs', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = `/api/rooms/${await server.api.room()}`;
     for (const site of ['same-origin', 'same-site', 'none']) {
       assert.equal((await send(t, server, 'GET', room, marks('navigate', 'document', site))).status, 200, site);
@@ -97,7 +98,7 @@ describe('a request from another site without CORS', () => {
   });
 
   it('[LINK-4] can open pages and files: links work, and pictures can be embedded', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const { fileUrl } = (await server.api.upload(room, 'a.txt', 'abc')).json;
     const file = new URL(fileUrl).pathname;
@@ -144,7 +145,7 @@ describe('CORS requests from other sites', () => {
     });
 
     it(`[LINK-6] use up at most half of their visitor's misses: ${how}`, async (t) => {
-      const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+      const server = await startTestServer(t);
       const room = `/api/rooms/${await server.api.room()}`;
       const lookUp = (n: number) => send(t, server, 'GET', `/api/rooms/ZZZZZZ${n + 10}`, headers);
       const responses = await Promise.all(Array.from({ length: 30 }, (_, n) => lookUp(n)));
@@ -159,7 +160,7 @@ describe('CORS requests from other sites', () => {
   }
 
   it('[LINK-6] do not lock their visitor out of a room with wrong PINs', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = `/api/rooms/${await server.api.room({ pin: '0427' })}`;
     const guess = (pin: string) => send(t, server, 'GET', `${room}?pin=${pin}`, cors);
     for (let n = 0; n < 5; n++) assertError(await guess('9999'), 403, 'PIN_INCORRECT');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 async function roomWith({ api }: TestServer, content: string) {
   const code = await api.room();
@@ -13,7 +13,7 @@ async function roomWith({ api }: TestServer, content: string) {
 
 describe('PATCH …/content', () => {
   it('[TEXT-9] edits parts of the text, and returns the version', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, patch } = await roomWith(server, 'Hello world');
     const edits = [
       { from: 0, to: 1, insert: 'J' },
@@ -27,7 +27,7 @@ describe('PATCH …/content', () => {
   });
 
   it('[TEXT-9] uses the current version without a base version, and appends to the end', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, patch } = await roomWith(server, 'a');
     await patch({ edits: [{ from: 0, to: 1, insert: 'b' }] });
     assert.equal((await patch({ append: '\r\nc\u0000' })).json.version, 3);
@@ -35,7 +35,7 @@ describe('PATCH …/content', () => {
   });
 
   it('[TEXT-10] rebases over later writes, and loses none of 50 concurrent edits', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const { path, patch } = await roomWith(server, '');
     const numbers = Array.from({ length: 50 }, (_, n) => n);
     const lines = numbers.map((n) => `line ${n}\n`);
@@ -53,7 +53,7 @@ describe('PATCH …/content', () => {
   });
 
   it('[TEXT-10] orders insertions at the same position by device id', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, patch } = await roomWith(server, '');
     const write = (insert: string, device?: string) =>
       patch({ edits: [{ from: 0, to: 0, insert }], baseVersion: 0 }, device ? { 'x-device-id': device } : {});
@@ -65,7 +65,7 @@ describe('PATCH …/content', () => {
   });
 
   it('[TEXT-4] [TEXT-9] respects If-Match', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, patch } = await roomWith(server, 'x');
     assert.equal((await patch({ append: 'y' }, { 'if-match': '"1"' })).status, 200);
     const conflict = await patch({ append: 'z' }, { 'if-match': '"1"' });
@@ -112,7 +112,7 @@ describe('PATCH …/content', () => {
   });
 
   it('[PIN-2] requires the PIN', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/content`;
     assertError(await api.patch(path, { json: { append: 'x' } }), 401, 'PIN_REQUIRED');
     assert.equal((await api.patch(path, { json: { append: 'x', pin: '0427' } })).status, 200);

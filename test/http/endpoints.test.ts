@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { breakFileStore, breakStore } from '../support/break-store.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 describe('health', () => {
   it('[API-7] reports a healthy server, and its uptime', async (t) => {
@@ -72,7 +72,7 @@ describe('the files of a room', () => {
   });
 
   it('[API-8] are listed in the order of their uploads if those happened in the same millisecond', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const names = ['z', 'y', 'x', 'w', 'v', 'u'];
     for (const name of names) await api.upload(room, name, name);
@@ -84,7 +84,7 @@ describe('the files of a room', () => {
   });
 
   it('[API-8] are removed individually', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const [gone, kept] = [await uploaded(api, room), await uploaded(api, room)];
     const { status, json } = await api.delete(`/api/rooms/${room}/files/${gone.id}`);
@@ -98,7 +98,7 @@ describe('the files of a room', () => {
   });
 
   it('[API-8] are removed from their own room only', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const [room, other] = [await api.room(), await api.room()];
     const { id } = await uploaded(api, room);
     for (const fileId of [id, id.toUpperCase(), 'x', '%00', '0'.repeat(32)]) {
@@ -110,7 +110,7 @@ describe('the files of a room', () => {
 
 describe('a response', () => {
   it('[API-9] has the status 201 for creations, 200 for other successes, and 304, 206 and 204 where specified', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const path = `/api/rooms/${room}`;
     const file = await uploaded(api, room);

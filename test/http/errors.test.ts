@@ -7,8 +7,9 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { breakStore } from '../support/break-store.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { createSealedRoom, SealedReplica } from '../support/sealed-room.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { removeUploadFolder } from '../support/stored-blobs.ts';
 
@@ -136,6 +137,27 @@ const occasions: Record<ErrorCode, Occasion> = {
     meet: async ({ api }) => api.delete(`/api/rooms/${await api.room()}/claims/${'0'.repeat(32)}`),
   },
   UPLOAD_CONFLICT: { status: 409, meet: (server) => continueUpload(server, { 'upload-offset': '5' }) },
+  REQUEST_IN_PROGRESS: {
+    status: 409,
+    async meet({ api, port }, t) {
+      const path = `/api/rooms/${await api.room()}/upload`;
+      const headers = { 'X-File-Name': 'a', 'Content-Type': 'text/plain', 'Idempotency-Key': 'k'.repeat(16) };
+      const first = await openRawSocket(t, port);
+      await first.send(requestHead('POST', path, { ...headers, 'Content-Length': 2, Expect: '100-continue' }));
+      assert.equal((await first.response()).status, 100);
+      const response = await api.post(path, { headers, body: 'ab' });
+      first.destroy();
+      return response;
+    },
+  },
+  IDEMPOTENCY_KEY_REUSED: {
+    status: 422,
+    async meet({ api }) {
+      const headers = { 'idempotency-key': 'k'.repeat(16) };
+      await api.post('/api/rooms', { json: {}, headers });
+      return api.post('/api/rooms', { json: { name: 'other' }, headers });
+    },
+  },
   UNSUPPORTED_VERSION: {
     status: 412,
     meet: async ({ api }) => api.post(`/api/rooms/${await api.room()}/uploads`, { headers: { 'upload-length': '1' } }),
@@ -229,11 +251,40 @@ describe('an error', () => {
     }
   });
 
+  it('[ERR-8] has the trace id of a valid traceparent in its log line, and nowhere else', async (t) => {
+    const server = await startTestServer(t);
+    const span = '00f067aa0ba902b7-01';
+    const idOf = (n: number) => `4bf92f3577b34da6a3ce929d0e0e47${String(n).padStart(2, '0')}`;
+    const ask = async (traceparent: string, requestId: string) => {
+      const { text, headers } = await server.api.get('/api/nothing', {
+        headers: { traceparent, tracestate: 'vendor=1', 'x-request-id': requestId },
+      });
+      assert.doesNotMatch(text + JSON.stringify([...headers]), /4bf92f3577b34da6/);
+      return new RegExp(`"requestId":"${requestId}"(,"traceId":"([^"]*)")?`).exec(server.logged())?.[2];
+    };
+    for (const [n, given] of [
+      `00-${idOf(1)}-${span}`,
+      `01-${idOf(2)}-${span}`,
+      `cc-${idOf(3)}-${span}-more`,
+    ].entries()) {
+      assert.equal(await ask(given, `valid${n}`), idOf(n + 1));
+    }
+    const id = idOf(9);
+    const invalid = ['', id, `ff-${id}-${span}`, `00-${id.toUpperCase()}-${span}`, `00-${id}-${span}-more`];
+    invalid.push(
+      `00-${'0'.repeat(32)}-${span}`,
+      `00-${id}-${'0'.repeat(16)}-01`,
+      `01-${id}-${span}${'x'.repeat(9000)}`,
+    );
+    invalid.push(`00-${id}-${span}, 00-${id}-${span}`, `00-${id}"-${span}`);
+    for (const [n, given] of invalid.entries()) assert.equal(await ask(given, `invalid${n}`), undefined, given);
+  });
+
   for (const [code, { status, env, meet }] of Object.entries(occasions)) {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
       const response = await meet(await startTestServer(t, env), t);
       assertError(response, status, code);
-      const asksToWait = [429, 503].includes(status) || code === 'FILE_CLAIMED';
+      const asksToWait = [429, 503].includes(status) || ['FILE_CLAIMED', 'REQUEST_IN_PROGRESS'].includes(code);
       assert.equal(response.headers.has('retry-after'), asksToWait);
       assert.equal(response.headers.has('allow'), status === 405);
     });
@@ -244,14 +295,14 @@ describe('an error', () => {
   });
 
   it('[ERR-1] has the id of its request, which is unique', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const ids = new Set<string>();
     for (let n = 0; n < 20; n++) ids.add((await api.get('/api/nothing')).json.requestId);
     assert.equal(ids.size, 20);
   });
 
   it('[ERR-1] is reported to HEAD only by its status', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { status, text, headers } = await api.call('HEAD', '/api/rooms/7KQ2MX');
     assert.equal(status, 404);
     assert.equal(text, '');

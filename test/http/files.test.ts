@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ApiResponse, RequestOptions } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const text = '0123456789';
@@ -19,7 +19,7 @@ async function uploadedFile(
 
 describe('the URL of a file', () => {
   it('[FILE-1] is under /files, of 128 random bits and the name, and different for each file', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const seen = new Set<string>();
     for (let i = 0; i < 5; i++) {
       const { fileUrl } = await uploadedFile(server, { name: 'my notes.txt' });
@@ -40,7 +40,7 @@ describe('the URL of a file', () => {
   });
 
   it('[FILE-1] finds the file by its id alone, whatever name follows, and not by part of the id', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { fileId } = await uploadedFile(server);
     assert.equal((await server.api.get(`/files/${fileId}/other.name`)).text, text);
     const wrong = [
@@ -91,7 +91,7 @@ describe('the URL of a file', () => {
 
 describe('a file', () => {
   it('[FILE-2] supports GET and HEAD', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server);
     const read = await server.api.get(fileUrl);
     const look = await server.api.call('HEAD', fileUrl);
@@ -126,7 +126,7 @@ describe('a file', () => {
   });
 
   it('[API-12] is listed with as many others as the client wants', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     for (const name of ['a', 'b', 'c']) await api.upload(room, name, '');
     for (const list of ['files', 'history']) {
@@ -144,7 +144,7 @@ describe('a file', () => {
   });
 
   it('[FILE-10] is removed only in the version that If-Match names', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { api } = server;
     const { room, fileId, fileUrl } = await uploadedFile(server);
     const etag = (await api.get(fileUrl)).headers.get('etag') ?? '';
@@ -186,7 +186,7 @@ describe('a file', () => {
   });
 
   it('[FILE-2] returns 416 for a range outside its bytes', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server);
     for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=999-', 'bytes=-0']) {
       const { status, code, headers } = await server.api.get(fileUrl, { headers: { range } });
@@ -216,7 +216,7 @@ describe('a file', () => {
   });
 
   it('[FILE-2] is returned in part under If-Range only while it is unchanged', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server);
     const etag = (await server.api.get(fileUrl)).headers.get('etag') ?? '';
     const part = (condition: string) =>
@@ -228,7 +228,7 @@ describe('a file', () => {
   });
 
   it('[FILE-2] [FILE-5] is not sent again to a client that has it', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server);
     const etag = (await server.api.get(fileUrl)).headers.get('etag') ?? '';
     assert.match(etag, /^"[0-9a-f]{32}"$/);
@@ -246,7 +246,7 @@ describe('a file', () => {
   });
 
   it('[FILE-2] without bytes is returned completely for every range', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server, { body: '' });
     for (const range of ['bytes=0-', 'bytes=0-0', 'bytes=-5']) {
       const { status, text: got } = await server.api.get(fileUrl, { headers: { range } });
@@ -310,7 +310,7 @@ describe('the headers of a file', () => {
   });
 
   it('[FILE-4] make a file an attachment on request, with its own type', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server, { name: 'thing', type: 'image/png' });
     for (const query of ['?download', '?download=1']) {
       const { headers } = await server.api.get(fileUrl + query);
@@ -320,7 +320,7 @@ describe('the headers of a file', () => {
   });
 
   it('[FILE-4] contain names in all scripts, and quotes', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const disposition = async (name: string) =>
       (await server.api.get((await uploadedFile(server, { name })).fileUrl)).headers.get('content-disposition') ?? '';
     assert.equal(
@@ -335,7 +335,7 @@ describe('the headers of a file', () => {
   });
 
   it('[FILE-8] contain a fallback name of harmless ASCII characters', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const fallbacks = {
       'naïve.txt': 'naive.txt',
       '履歴書.pdf': '___.pdf',

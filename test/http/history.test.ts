@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 async function openRoom({ api }: TestServer, json = {}) {
   const path = `/api/rooms/${await api.room(json)}`;
@@ -44,7 +44,7 @@ describe('history', () => {
   });
 
   it('[HIST-1] keeps the text before it is cleared, and nothing of small changes', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { write, append, history } = await openRoom(server);
     await write(longText);
     await append(' at all');
@@ -72,7 +72,7 @@ describe('history', () => {
   });
 
   it('[HIST-1] keeps the newest 50', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const { write, history } = await openRoom(server);
     for (let n = 0; n < 53; n++) await write(String.fromCharCode(97 + (n % 26)).repeat(30));
     const versions = (await history()).map(({ version }: { version: number }) => version);
@@ -83,7 +83,7 @@ describe('history', () => {
   });
 
   it('[HIST-1] keeps at most 4 MiB', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const { write, history } = await openRoom(server);
     const letters = [...'abcdefg'];
     for (const letter of letters) await write(letter.repeat(1_000_000));
@@ -92,7 +92,7 @@ describe('history', () => {
   });
 
   it('[HIST-2] returns 404 for an unknown version', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, write } = await openRoom(server);
     await write(longText);
     for (const version of ['1', '0', '99', 'x', '-1', '1.0']) {
@@ -101,7 +101,7 @@ describe('history', () => {
   });
 
   it('[HIST-3] is erased on request, and starts again', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, write, history } = await openRoom(server);
     await write(longText);
     await write('short');
@@ -119,7 +119,7 @@ describe('history', () => {
   });
 
   it('[HIST-3] is erased from the log, too: nobody who joins later receives earlier texts', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, write } = await openRoom(server);
     await write('my secret text');
     await write('something else');
@@ -131,7 +131,7 @@ describe('history', () => {
   });
 
   it('[HIST-3] ends with the room', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { path, write } = await openRoom(server);
     await write(longText);
     await write('');
@@ -141,7 +141,7 @@ describe('history', () => {
   });
 
   it('[HIST-4] is not kept for a room that was created without', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { write, history } = await openRoom(server, { history: false });
     await write(longText);
     await write('');
@@ -163,7 +163,7 @@ describe('history', () => {
   });
 
   it('[PIN-2] requires the PIN', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/history`;
     for (const response of [await api.get(path), await api.get(`${path}/1`), await api.delete(path)]) {
       assertError(response, 401, 'PIN_REQUIRED');

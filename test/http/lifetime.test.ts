@@ -6,7 +6,7 @@ import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { roomOperations } from '../support/room-operations.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { createOrphanBlob, createUnfinishedUpload, storedBlobs, unfinishedBlobs } from '../support/stored-blobs.ts';
 
@@ -35,7 +35,7 @@ describe('the lifetime of a room', () => {
   });
 
   it('[LIFE-1] cannot be anything else', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     for (const expiresIn of [59, 604_801, 0, -60, 60.5, 1e300, '3600', '', true, null, [3600], { s: 60 }]) {
       const details = assertError(await api.post('/api/rooms', { json: { expiresIn } }), 400, 'VALIDATION_FAILED');
       assert.equal(details.field, 'expiresIn', JSON.stringify(expiresIn));

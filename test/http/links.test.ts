@@ -5,12 +5,12 @@ import { endpoints } from '../../src/protocol/endpoints.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { storedBlobs } from '../support/stored-blobs.ts';
 
 describe('a link', () => {
   it('[LINK-1] is built from the Host of the request', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     for (const host of ['localhost:8080', 'pop.example.org', '192.168.1.7:8080', '[fe80::1]:8080', 'my-box', 'a.b:1']) {
       const { fileUrl } = (await upload(t, server, room, `Host: ${host}`)).json;
@@ -100,7 +100,7 @@ describe('a link', () => {
   });
 
   it('[LINK-1] is not built from two Hosts, nor without one', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const twice = await upload(t, server, room, 'Host: localhost', 'Host: evil.example');
     assert.equal(assertError(twice, 400, 'VALIDATION_FAILED').field, 'Host');
@@ -109,7 +109,7 @@ describe('a link', () => {
   });
 
   it('[LINK-1] does not affect responses without one', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     for (const host of ['a b', '"><script>', '[::1']) {
       const response = await requestRaw(
         t,
@@ -123,7 +123,7 @@ describe('a link', () => {
 
 describe('every response of the API', () => {
   it('[LINK-2] [LINK-3] is not cached, and can be read by pages of any origin, without credentials', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     for (const [name, { headers }] of Object.entries(await answersOf(server))) {
       assert.equal(headers.get('cache-control'), 'no-store', name);
       assertReadable(headers, name);
@@ -131,7 +131,7 @@ describe('every response of the API', () => {
   });
 
   it('[LINK-3] can be read by other origins if it is a file or a probe, too', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { fileUrl } = (await api.upload(await api.room(), 'a.txt', 'abc')).json;
     for (const path of [fileUrl, '/livez', '/readyz', '/nothing']) {
       assertReadable((await api.get(path, { headers: { origin: 'https://elsewhere.example' } })).headers, path);
@@ -141,7 +141,7 @@ describe('every response of the API', () => {
 
 describe('a preflight', () => {
   it('[LINK-3] is answered for every path that is not a page, with its methods and all headers of the API', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     for (const { method, path, parameters, sameOriginOnly } of Object.values(endpoints) as Described[]) {
       if (sameOriginOnly) continue;
       const { status, text, headers } = await api.call('OPTIONS', path.replace(/:\w+/g, 'x'), {

@@ -5,7 +5,7 @@ import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
 import { fromRawResponse, requestLines, requestRaw, sendRaw } from '../support/raw-http.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { countRooms } from '../support/store-inspector.ts';
 
 const post = ['POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
@@ -56,7 +56,7 @@ describe('a request that the HTTP parser rejects', () => {
   });
 
   it('[ERR-5] receives a description of the problem if there is one', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const messageOf = async (name: string) => (await requestRaw(t, port, malformed[name] ?? '')).json.error.message;
     assert.match(await messageOf('a header of 20 kB'), /16 KiB/);
     assert.match(await messageOf('an unknown method'), /method/);
@@ -64,7 +64,7 @@ describe('a request that the HTTP parser rejects', () => {
   });
 
   it('[ERR-5] may follow a valid request, and is answered after it or instead of it', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const socket = await openRawSocket(t, port);
     await socket.send(requestHead('GET', '/api/health'));
     assert.equal((await socket.response()).status, 200);
@@ -74,7 +74,7 @@ describe('a request that the HTTP parser rejects', () => {
   });
 
   it('[ERR-5] never corrupts the bytes of a file that is being sent', async (t) => {
-    const { api, port } = await startTestServer(t);
+    const { api, port } = await sharedServer(t);
     const size = 10 * 1024 * 1024;
     const { fileUrl } = (await api.upload(await api.room(), 'zeros', Buffer.alloc(size))).json;
     const socket = await openRawSocket(t, port);
@@ -87,7 +87,7 @@ describe('a request that the HTTP parser rejects', () => {
   });
 
   it('[ERR-5] that is incomplete is not served', async (t) => {
-    const { port, api } = await startTestServer(t);
+    const { port, api } = await sharedServer(t);
     for (const bytes of [
       '',
       'GET',
@@ -104,14 +104,14 @@ describe('a request that the HTTP parser rejects', () => {
 
 describe('an unusual but valid request', () => {
   it('[ERR-1] is rejected without a Host, as HTTP/1.1 requires', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const response = await requestRaw(t, port, requestLines('GET /api/health HTTP/1.1', 'Connection: close'));
     assert.equal(assertError(response, 400, 'VALIDATION_FAILED').field, 'Host');
     assert.equal((await requestRaw(t, port, requestLines('GET /api/health HTTP/1.0'))).status, 200);
   });
 
   it('[ERR-4] must name its target as a path', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const at = (target: string) =>
       requestRaw(t, port, requestLines(`GET ${target} HTTP/1.1`, 'Host: x', 'Connection: close'));
     for (const target of ['/api/health?', '/api/health?http://y/']) {
@@ -126,14 +126,14 @@ describe('an unusual but valid request', () => {
   });
 
   it('[ERR-1] is answered as if it had no Upgrade', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const upgrade = ['Connection: Upgrade, close', 'Upgrade: websocket', 'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
     const response = await requestRaw(t, port, requestLines('GET /api/health HTTP/1.1', 'Host: x', ...upgrade));
     assert.equal(response.json.status, 'healthy');
   });
 
   it('[ERR-1] is answered in order if many arrive together', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const several = ['/api/health', '/api/nothing', '/livez', '/api/rooms/7KQ2MX'].map((path) =>
       requestHead('GET', path),
     );
@@ -146,7 +146,7 @@ describe('an unusual but valid request', () => {
   });
 
   it('[ERR-1] receives 100 Continue when its body is acceptable', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const socket = await openRawSocket(t, port);
     const head = { 'Content-Type': 'application/json', 'Content-Length': 2, Expect: '100-continue' };
     await socket.send(requestHead('POST', '/api/rooms', head));
@@ -156,7 +156,7 @@ describe('an unusual but valid request', () => {
   });
 
   it('[ERR-1] is rejected before it sends a body that would be rejected', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const json = { 'Content-Type': 'application/json', Expect: '100-continue' };
     const refused: [string, Record<string, string | number>, number, string][] = [
       ['/api/rooms', { ...json, 'Content-Length': 10_000_000 }, 413, 'CONTENT_TOO_LARGE'],
@@ -173,7 +173,7 @@ describe('an unusual but valid request', () => {
   });
 
   it('[ERR-1] may have another Expect, which is ignored', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const expecting = requestLines(...post, 'Content-Length: 2', 'Expect: miracles', 'Connection: close');
     assert.equal((await requestRaw(t, port, `${expecting}{}`)).status, 201);
   });

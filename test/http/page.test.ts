@@ -10,9 +10,9 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { createPageFolder, script } from '../support/page-folder.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
-const addresses = ['/', '/r/7KQ2MX', '/r/no%20code%20at%20all', '/share', '/share?text=hello'];
+const addresses = ['/', '/r/7KQ2MX', '/r/no%20code%20at%20all', '/share', '/share?text=hello', '/invite'];
 const built = new URL('../../dist/web/', import.meta.url);
 const assetNames = readdirSync(new URL('assets/', built)).filter((name) => !/\.(br|gz)$/.test(name));
 
@@ -41,7 +41,7 @@ function policyOf({ headers }: ApiResponse): Record<string, string> {
 
 describe('the page', () => {
   it('[SITE-1] is the same at all its URLs, whatever the room', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { text } = await api.get('/');
     assert.match(text, /^<!doctype html>/);
     for (const address of addresses) {
@@ -53,7 +53,7 @@ describe('the page', () => {
   });
 
   it('[SITE-1] consists of existing files, and is shown when its script has run', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { text } = await api.get('/');
     const names = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, name = '']) => name);
     assert.ok(names.length > 2);
@@ -85,7 +85,7 @@ describe('the page', () => {
   });
 
   it('[SITE-3] may load only from this server', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     for (const address of addresses) {
       assert.deepEqual(policyOf(await api.get(address)), {
         'default-src': "'none'",
@@ -120,7 +120,7 @@ describe('the page', () => {
   });
 
   it('[SITE-3] has no inline script or style, and loads nothing from elsewhere', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { text } = await api.get('/');
     assert.doesNotMatch(text, /<style|\sstyle=|\son\w+=|javascript:|https?:|\/\/[a-z]/i);
     for (const [, attributes, body] of text.matchAll(/<script([^>]*)>(.*?)<\/script>/gs)) {
@@ -130,7 +130,7 @@ describe('the page', () => {
   });
 
   it('[SITE-4] does not reveal the code of a room', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     for (const address of addresses) {
       const { headers } = await api.get(address);
       assert.equal(headers.get('referrer-policy'), 'no-referrer');
@@ -301,7 +301,7 @@ describe('a file of the page', () => {
 
 describe('the page that was built', () => {
   it('[SITE-6] [SITE-7] is served file by file, each with a type, the longer ones compressed', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     for (const name of assetNames) {
       const bytes = readFileSync(new URL(`assets/${name}`, built));
       const { status, headers } = await api.get(`/assets/${name}`, { headers: { 'accept-encoding': 'br' } });
@@ -326,7 +326,7 @@ describe('the page that was built', () => {
   });
 
   it('[SITE-5] has its scripts and styles under names that contain their hash', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { text } = await api.get('/');
     const loaded = [...text.matchAll(/"(\/assets\/[^"]+\.(?:js|css))"/g)].map(([, address = '']) => address);
     assert.ok(loaded.length >= 2);
@@ -336,7 +336,7 @@ describe('the page that was built', () => {
   });
 
   it('[SITE-10] answers browsers that open a broken link with the page, and programs with JSON', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const page = await api.get('/');
     const gone = `/files/${'0'.repeat(32)}/report.pdf`;
     for (const path of ['/no/such/page', gone, '/docs/unknown', '/livez/x']) {
@@ -362,8 +362,8 @@ describe('the page that was built', () => {
   });
 
   it('[SITE-11] redirects from a trailing slash, and has an icon where browsers look for it', async (t) => {
-    const { api } = await startTestServer(t);
-    for (const path of ['/docs', '/share', '/r/7KQ2MX']) {
+    const { api } = await sharedServer(t);
+    for (const path of ['/docs', '/share', '/invite', '/r/7KQ2MX']) {
       const response = await api.get(`${path}/?text=a%20b`);
       assert.equal(response.status, 308, path);
       assert.equal(response.headers.get('location'), `${path}?text=a%20b`);
@@ -382,7 +382,7 @@ describe('the page that was built', () => {
     assert.match(text, /<meta property="og:title" content="Poproom">/);
     assert.match(text, /<meta property="og:image" content="https:\/\/pop\.example\/assets\/icon-512\.png">/);
     assert.doesNotMatch(text, /"og:url"|7KQ2MX/);
-    const unknown = await startTestServer(t);
+    const unknown = await sharedServer(t);
     assert.doesNotMatch((await unknown.api.get('/r/7KQ2MX')).text, /og:image/);
   });
 });

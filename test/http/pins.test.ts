@@ -8,7 +8,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
 import { roomOperations } from '../support/room-operations.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 
 const right = '0427';
@@ -17,7 +17,7 @@ const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a PIN', () => {
   it('[PIN-1] is a string of four ASCII digits when a room is created', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     for (const pin of ['0000', '0427', '9999']) {
       assert.equal((await api.post('/api/rooms', { json: { pin } })).json.hasPin, true);
     }
@@ -29,7 +29,7 @@ describe('a PIN', () => {
   });
 
   it('[PIN-1] must be one in requests, too, in every place', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: right });
     const path = `/api/rooms/${room}/content`;
     for (const pin of ['427', '12345', 'abcd', '', '04 27']) {
@@ -46,7 +46,7 @@ describe('a PIN', () => {
   });
 
   it('[PIN-2] is required by a protected room for every operation', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: right });
     for (const { name, run } of roomOperations) {
       assertError(await run(api, room), 401, 'PIN_REQUIRED', name);
@@ -60,7 +60,7 @@ describe('a PIN', () => {
   });
 
   it('[PIN-2] prevents a write and a removal if it is missing', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: right });
     for (const sending of [{}, { pin: wrong }]) {
       for (const { run } of roomOperations) await run(api, room, sending);
@@ -72,7 +72,7 @@ describe('a PIN', () => {
   });
 
   it('[PIN-3] is accepted in a header, in the query, in a JSON body, or in a form before the file', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: right });
     const path = `/api/rooms/${room}`;
     assert.equal((await api.get(path, { pin: right })).status, 200);
@@ -85,7 +85,7 @@ describe('a PIN', () => {
   });
 
   it('[PIN-3] is used from the header first, then from the query, then from the body', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: right });
     const send = (header: string | undefined, query: string | undefined, body: string) =>
       api.post(`/api/rooms/${room}/content${query === undefined ? '' : `?pin=${query}`}`, {
@@ -100,7 +100,7 @@ describe('a PIN', () => {
   });
 
   it('[PIN-3] is used from the header before the form, and not after the file', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: right });
     assert.equal((await uploadForm(api, room, wrong, { pin: right })).status, 201);
     assertError(await uploadForm(api, room, right, { pin: wrong }), 403, 'PIN_INCORRECT');
@@ -169,7 +169,7 @@ describe('the secrecy of a PIN', () => {
   });
 
   it('[PIN-6] depends on a secret outside the store: with another, the PIN is rejected', async (t) => {
-    const server = await startTestServer(t);
+    const server = await startTestServer(t, {}, { acceptNewSecret: true });
     const { api, restart } = server;
     const room = await api.room({ pin: right });
     const secret = await secretOf(server);

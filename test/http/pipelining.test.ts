@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sendRaw } from '../support/raw-http.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 const get = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${more}\r\n`;
 
@@ -27,7 +27,7 @@ describe('requests on one connection', () => {
   });
 
   it('[SAFE-2] are not read further until the waiting ones are answered', async (t) => {
-    const { port } = await startTestServer(t);
+    const { port } = await sharedServer(t);
     const socket = await openRawSocket(t, port, { readsResponses: false });
     const batch = get('/docs').repeat(2000);
     let sent = 0;
@@ -42,7 +42,7 @@ describe('requests on one connection', () => {
   });
 
   it('[SAFE-2] that follow one that ends the connection are not served', async (t) => {
-    const { api, port } = await startTestServer(t);
+    const { api, port } = await sharedServer(t);
     const room = await api.room();
     const last = get('/api/health', 'Connection: close\r\n');
     const responses = await sendRaw(t, port, get('/api/health') + last + get(`/api/rooms/${room}/content`));

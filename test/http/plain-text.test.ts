@@ -4,14 +4,14 @@ import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { requestRaw } from '../support/raw-http.ts';
 import { requestHead } from '../support/raw-socket.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 const MiB = 1024 * 1024;
 const byCurl = 'application/x-www-form-urlencoded';
 
 describe('a plain text', () => {
   it('[TEXT-12] is stored byte by byte, whichever of the types it has', async (t) => {
-    const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     const texts = ['hello', 'a=b&c%20d+e', '{"content":"x"}', '\r\n\t ', '\ufeffx', 'a\u0000b', 'Grüezi 😀', ''];
     const types = ['text/plain', byCurl, 'Text/Plain; charset=UTF-8', 'text/plain;charset="utf8"'];
@@ -29,7 +29,7 @@ describe('a plain text', () => {
   });
 
   it('[TEXT-12] [TEXT-1] may have exactly 1 MiB', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     const write = (body: string) => api.post(path, { body, headers: { 'content-type': 'text/plain' } });
     assert.equal((await write('é'.repeat(MiB / 2))).status, 200);
@@ -38,7 +38,7 @@ describe('a plain text', () => {
   });
 
   it('[TEXT-12] is rejected if it is not UTF-8, and nothing is stored', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     const write = (type: string, body: Uint8Array<ArrayBuffer>) =>
       api.post(path, { body, headers: { 'content-type': type } });
@@ -52,7 +52,7 @@ describe('a plain text', () => {
   });
 
   it('[TEXT-12] needs the PIN and the right version like any other', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/content`;
     const write = (end: string, headers: Record<string, string>) =>
       api.post(path + end, { body: 'hello', headers: { 'content-type': byCurl, ...headers } });
@@ -63,7 +63,7 @@ describe('a plain text', () => {
   });
 
   it('[TEXT-13] is returned bare if the client accepts nothing else', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     const accepting = (accept: string, more = {}) => api.get(path, { headers: { accept, ...more } });
     for (const content of ['Grüezi\n<b>😀</b>', 'x'.repeat(100_000), '']) {
@@ -72,7 +72,7 @@ describe('a plain text', () => {
         const { status, headers, text } = await accepting(accept);
         assert.deepEqual([status, text === content], [200, true]);
         assert.equal(headers.get('content-type'), 'text/plain; charset=utf-8');
-        assert.deepEqual([headers.get('vary'), headers.get('cache-control')], ['Accept', 'no-store']);
+        assert.deepEqual([headers.get('vary'), headers.get('cache-control')], ['Accept, Accept-Encoding', 'no-store']);
       }
     }
     assert.equal((await accepting('text/plain', { 'if-none-match': '"3"' })).status, 304);
@@ -84,7 +84,7 @@ describe('a plain text', () => {
   });
 
   it('[TEXT-13] is JSON for browsers and for libraries that name both types', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     const both = ['application/json, text/plain, */*', 'text/plain, application/json, */*', 'text/plain, */*; q=0.01'];
     const browsers = ['text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', '*/*', 'text/*', 'text/html'];
@@ -96,7 +96,7 @@ describe('a plain text', () => {
 
 describe('a file by its name', () => {
   it('[UP-15] is uploaded with PUT, with and without a type', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { api, port } = server;
     const room = await api.room({ pin: '0427' });
     const path = `/api/rooms/${room}/upload/na%C3%AFve%20plan.txt`;

@@ -95,7 +95,7 @@ describe('the limit of a client', () => {
       assert.equal(leftOf(await api.call(method, path)), left, `${method} ${path}`);
     }
     const free = [fileUrl, '/files/x/y', '/docs', '/livez', '/readyz', '/metrics', '/apis', '/nothing'];
-    free.push('/', '/r/7KQ2MX', '/share', '/assets/nothing');
+    free.push('/', '/r/7KQ2MX', '/share', '/invite', '/assets/nothing');
     for (const path of free) assert.equal(leftOf(await api.get(path)), left, path);
   });
 

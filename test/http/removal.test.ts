@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 async function upload({ api }: TestServer, room: string, name: string, text = name) {
   assert.equal((await api.upload(room, name, text)).status, 201);
@@ -17,7 +17,7 @@ const namesIn = async ({ api }: TestServer, room: string) =>
 
 describe('a removed file', () => {
   it('[UNDO-1] is hidden, and restored at its place', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     for (const name of ['a.txt', 'b.txt', 'c.txt']) await upload(server, room, name);
     const [, { fileId, fileUrl }] = (await server.api.get(`/api/rooms/${room}/files`)).json.files;
@@ -32,7 +32,7 @@ describe('a removed file', () => {
   });
 
   it('[UNDO-1] leaves and returns on the other devices', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const { fileId } = await upload(server, room, 'a.txt');
     const device = await joinRoom(t, server.url, room);

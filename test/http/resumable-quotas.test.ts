@@ -33,7 +33,7 @@ describe('the quota of a client', () => {
     assertError(await createUpload(api, room, 1), 413, 'QUOTA_EXCEEDED');
     assertError(await api.upload(room, 'more.bin', 'x'), 413, 'QUOTA_EXCEEDED');
 
-    for (const created of accepted.filter(({ headers }) => headers.has('location'))) {
+    for (const created of accepted.filter(({ headers }) => headers.has('tus-resumable'))) {
       const { status } = await sendPart(api, pathIn(created), 0, Buffer.alloc(100 * KiB, 'x'));
       assert.equal(status, 204, 'an upload that was started needs no more space');
     }

@@ -5,7 +5,7 @@ import { type ClientRequest, request } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const tus = { 'tus-resumable': '1.0.0' };
 const MiB = 1024 * 1024;
@@ -95,7 +95,7 @@ describe('a resumable upload', () => {
   });
 
   it('[TUS-2] takes its first bytes with the request that starts it', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const created = await server.api.post(`/api/rooms/${room}/uploads`, {
       headers: { ...tus, 'upload-length': '5', 'content-type': 'application/offset+octet-stream' },
@@ -111,7 +111,7 @@ describe('a resumable upload', () => {
   });
 
   it('[TUS-2] understands the metadata of Uppy, and cleans names', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const values = { name: '../a\u202Eb.png', type: 'image/png', relativePath: 'photos/../2026//a.png' };
     await create(server, room, 0, { 'upload-metadata': metadata(values) });
@@ -225,7 +225,7 @@ describe('a resumable upload', () => {
   ];
   for (const [what, status, code, headers] of malformed) {
     it(`[TUS-3] is rejected with ${what}, and leaves nothing`, async (t) => {
-      const { api } = await startTestServer(t);
+      const { api } = await sharedServer(t);
       const room = await api.room();
       const all = { ...tus, 'upload-length': '5', ...headers };
       const rejected = await api.post(`/api/rooms/${room}/uploads`, { headers: all });
@@ -242,7 +242,7 @@ describe('a resumable upload', () => {
   ];
   for (const [what, status, headers] of firstParts) {
     it(`[TUS-3] leaves nothing if its first bytes come with ${what}`, async (t) => {
-      const { api } = await startTestServer(t);
+      const { api } = await sharedServer(t);
       const type = { 'content-type': 'application/offset+octet-stream' };
       const all = { ...tus, ...type, 'upload-length': '5', ...headers };
       const rejected = await api.post(`/api/rooms/${await api.room()}/uploads`, { headers: all, body: 'Hello' });
@@ -252,7 +252,7 @@ describe('a resumable upload', () => {
   }
 
   it('[TUS-2] has the canonical room code in its URL', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const path = await create(server, `%20${room.toLowerCase().slice(0, 3)}-${room.slice(3)}`, 5);
     assert.ok(path.startsWith(`/api/rooms/${room}/uploads/`), path);
@@ -284,7 +284,7 @@ describe('a resumable upload', () => {
   });
 
   it('[TUS-9] needs the PIN of its room', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room({ pin: '0427' });
     const headers = { ...tus, 'upload-length': '5' };
     assertError(await server.api.post(`/api/rooms/${room}/uploads`, { headers }), 401, 'PIN_REQUIRED');

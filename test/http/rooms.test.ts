@@ -1,7 +1,7 @@
 /** Rooms over the API: creation, description, deletion. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 const day = 24 * 3600_000;
 
@@ -36,7 +36,7 @@ describe('rooms', () => {
   });
 
   it('[DEV-2] reject an invalid device id', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const code = await api.room();
     for (const id of ['', 'a b', 'ä', 'x'.repeat(65), 'a/b']) {
       const headers = { 'x-device-id': encodeURIComponent(id) };
@@ -50,7 +50,7 @@ describe('rooms', () => {
   });
 
   it('[API-3] [LIFE-4] are deleted with their text and their files', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const code = await api.room();
     const { fileUrl } = (await api.upload(code, 'a.txt', 'hello')).json;
     const deleted = await api.delete(`/api/rooms/${code}`);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { anyText } from '../contract/any-text.ts';
 import { assertError } from '../support/assert-error.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const MiB = 1024 * 1024;
 const unlimited = { POPROOM_FREE_LIMIT: '0' };
@@ -31,11 +31,11 @@ describe('a text', () => {
       assert.equal((await api.post(path, { json: { content } })).json.content, content);
       assert.equal((await api.get(path)).json.content, content);
     });
-    await fc.assert(comesBack, { numRuns: 150 });
+    await fc.assert(comesBack, { numRuns: 60 });
   });
 
   it('[TEXT-1] is returned unchanged where others trim, cut or normalise', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = await pathOf(api);
     const plain = ['', ' ', '\n', '\r\n', '\ta\r\rb \n', '"\\/', '<script>', '{{x}}', '%00', "'; DROP TABLE rooms;--"];
     const odd = [
@@ -55,7 +55,7 @@ describe('a text', () => {
   });
 
   it('[TEXT-1] may have exactly 1 MiB of UTF-8', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = await pathOf(api);
     for (const unit of ['a', 'é', '😀']) {
       const content = unit.repeat(MiB / Buffer.byteLength(unit));
@@ -68,7 +68,7 @@ describe('a text', () => {
   });
 
   it('[TEXT-1] may have 1 MiB even if every character of it is escaped', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = await pathOf(api);
     const send = (escaped: string) =>
       api.post(path, { body: `{"content":"${escaped}"}`, headers: { 'content-type': 'application/json' } });
@@ -89,7 +89,7 @@ describe('a text', () => {
   });
 
   it('[TEXT-1] is rejected with half of a surrogate pair', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = await pathOf(api);
     for (const escaped of ['\\ud800', '\\udc00', 'a\\ud83d', '\\ude00\\ud83d', '😀\\udfff', '\\ud800\\ud800\\udc00']) {
       const headers = { 'content-type': 'application/json' };

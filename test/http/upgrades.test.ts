@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { connect } from '../support/device.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const route = '/api/rooms/:roomId/live';
 const handshake = (room: string, ...more: string[]) =>
@@ -45,15 +45,17 @@ describe('a refused upgrade', () => {
     assert.equal(await counted(server, 403), '1');
   });
 
-  it('[ERR-7] has the request id that it was given', async (t) => {
+  it('[ERR-7] [ERR-8] has the request id and the trace id that it was given', async (t) => {
     const server = await startTestServer(t);
-    const given = handshake('7KQ2MX', 'Origin: https://evil.example', 'X-Request-Id: from-proxy_1.2');
+    const trace = 'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+    const given = handshake('7KQ2MX', 'Origin: https://evil.example', 'X-Request-Id: from-proxy_1.2', trace);
     const { json, headers } = await requestRaw(t, server.port, given);
     assert.deepEqual([json.requestId, headers.get('x-request-id')], ['from-proxy_1.2', 'from-proxy_1.2']);
+    assert.match(server.logged(), /"requestId":"from-proxy_1.2","traceId":"4bf92f3577b34da6a3ce929d0e0e4736"/);
   });
 
   it('[LIVE-27] returns 426 with the version that the server supports', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const other = handshake(room).replace('Version: 13', 'Version: 8');
     const without = handshake(room).replace('Sec-WebSocket-Version: 13\r\n', '');

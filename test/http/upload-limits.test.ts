@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { closingBoundary, filePart, form, formType, partHead } from '../support/form.ts';
 import { chunk, openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { assertNothingStored, storedBlobs } from '../support/stored-blobs.ts';
 import { streamed } from '../support/streamed-body.ts';
 
@@ -54,7 +54,7 @@ describe('the maximum file size', () => {
   });
 
   it('[UP-2] rejects a client that expects 100 Continue, instead of continuing', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const secret = await server.api.room({ pin: '0427' });
     const asking = { Expect: '100-continue' };

@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { filePart, form, formType } from '../support/form.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { assertNothingStored, storedBlobs } from '../support/stored-blobs.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
@@ -58,7 +58,7 @@ describe('the name of an upload', () => {
   });
 
   it('[UP-5] loses line breaks, and cannot add a header', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const { json } = await api.upload(room, 'a\r\nSet-Cookie: x=1\r\n.txt', 'x');
     assert.equal(json.fileName, 'aSet-Cookie: x=1.txt');
@@ -67,7 +67,7 @@ describe('the name of an upload', () => {
   });
 
   it('[UP-5] is cut to 255 bytes between characters, and keeps its extension', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const emoji = '👩‍🚀'.repeat(100);
     const sendAsForm = (name: string) =>
@@ -85,7 +85,7 @@ describe('the name of an upload', () => {
   });
 
   it('[UP-5] is read from a form in all encodings that clients use', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const dispositions = [
       ['name="file"; filename="naïve 😀.txt"', 'naïve 😀.txt'],

@@ -6,7 +6,7 @@ import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { chunk, lastChunk, openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { readBlob, storedBlobs, unfinishedBlobs } from '../support/stored-blobs.ts';
 import { streamed } from '../support/streamed-body.ts';
 
@@ -15,7 +15,7 @@ const largest = 10_485_760;
 
 describe('uploads', () => {
   it('[API-6] [UP-1] accepts a file as a form', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const body = new FormData();
     body.set('file', new Blob(['hello'], { type: 'text/markdown' }), 'notes.md');
@@ -31,7 +31,7 @@ describe('uploads', () => {
   });
 
   it('[API-6] [UP-1] accepts raw bytes, named by a header or by the query', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const byHeader = await api.upload(room, 'naïve plan.txt', 'hello', { headers: { 'content-type': 'text/plain' } });
     assert.equal(byHeader.status, 201);
@@ -49,7 +49,7 @@ describe('uploads', () => {
   });
 
   it('[UP-1] uses the name in the header if both are given', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const { json } = await api.post(`/api/rooms/${room}/upload?fileName=query.txt`, {
       body: 'x',
@@ -59,7 +59,7 @@ describe('uploads', () => {
   });
 
   it('[UP-2] accepts empty files', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const bare = await api.upload(room, 'empty.txt', '');
     const asForm = await api.post(`/api/rooms/${room}/upload`, {
@@ -107,7 +107,7 @@ describe('uploads', () => {
   }
 
   it('[UP-2] sends 100 Continue to a client that expects it, and then accepts the file', async (t) => {
-    const { api, port } = await startTestServer(t);
+    const { api, port } = await sharedServer(t);
     const room = await api.room();
     const bodies = [
       { body: Buffer.from('hello'), headers: { 'Content-Type': 'text/plain', 'X-File-Name': 'a.txt' } },
@@ -124,7 +124,7 @@ describe('uploads', () => {
   });
 
   it('[UP-1] accepts a form that arrives in single bytes, with text before and after it', async (t) => {
-    const { api, port } = await startTestServer(t);
+    const { api, port } = await sharedServer(t);
     const room = await api.room();
     const socket = await openRawSocket(t, port);
     const headers = { Host: `127.0.0.1:${port}`, 'Content-Type': formType, 'Transfer-Encoding': 'chunked' };
@@ -152,7 +152,7 @@ describe('uploads', () => {
     const wrong = field('pin', '9999');
 
     it('[PIN-3] accepts the PIN as a field before the file', async (t) => {
-      const { api } = await startTestServer(t);
+      const { api } = await sharedServer(t);
       const room = await api.room({ pin: '0427' });
       const send = (body: Buffer, sending = {}) =>
         api.post(`/api/rooms/${room}${upload}`, { body, headers: { 'content-type': formType }, ...sending });
@@ -164,7 +164,7 @@ describe('uploads', () => {
     });
 
     it('[PIN-3] uses the header, then the query, then the field', async (t) => {
-      const { api } = await startTestServer(t);
+      const { api } = await sharedServer(t);
       const room = await api.room({ pin: '0427' });
       const send = (query: string, pin: string | undefined, body: Buffer) =>
         api.post(`/api/rooms/${room}${upload}${query}`, {
@@ -179,7 +179,7 @@ describe('uploads', () => {
     });
 
     it('[PIN-3] accepts the PIN for raw bytes in the header and in the query', async (t) => {
-      const { api } = await startTestServer(t);
+      const { api } = await sharedServer(t);
       const room = await api.room({ pin: '0427' });
       assert.equal((await api.upload(room, 'a', 'x', { pin: '0427' })).status, 201);
       assert.equal((await api.upload(room, 'a', 'x', { pin: '9999' })).code, 'PIN_INCORRECT');

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0' };
 
 describe('the version of a text', () => {
   it('[TEXT-3] increases by one with each write, and both endpoints return it', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { path, write } = await room(api);
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
     for (const tag of ['"1"', '"2"', '"3"']) {
@@ -19,7 +19,7 @@ describe('the version of a text', () => {
   });
 
   it('[TEXT-3] does not increase with uploads', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { path, code, write } = await room(api);
     await write('x');
     await api.upload(code, 'a.txt', 'abc');
@@ -40,7 +40,7 @@ describe('the version of a text', () => {
 
 describe('a write with If-Match', () => {
   it('[TEXT-4] succeeds for the current version, alone, in a list, or as *', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { write } = await room(api);
     const matching = ['"0"', '"1"', '"9", "2"', '"3","x"', ' "4" ', '*', ' * ', '"x,y" , "7"', 'W/"9", "8"'];
     for (const [version, ifMatch] of matching.entries()) {
@@ -69,7 +69,7 @@ describe('a write with If-Match', () => {
   });
 
   it('[TEXT-4] is rejected if it is malformed, and nothing is written', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { path, write } = await room(api);
     for (const ifMatch of ['0', '', '"0', '0"', "'0'", '"0" "1"', '*, "0"', 'w/"0"', '"0";', '"0",,x', 'null']) {
       const response = await write('x', ifMatch);
@@ -98,7 +98,7 @@ describe('a read with If-None-Match', () => {
     api.get(path, { headers: { 'if-none-match': tag } });
 
   it('[TEXT-5] returns 304 without a body for the current version', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { path, write } = await room(api);
     await write('x');
     for (const tag of ['"1"', 'W/"1"', '"0", "1"', '"0","1" ,"2"', '*']) {
@@ -111,7 +111,7 @@ describe('a read with If-None-Match', () => {
   });
 
   it('[TEXT-5] returns the text for another version, or an invalid condition', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { path, write } = await room(api);
     await write('x');
     for (const tag of ['"0"', '"2"', '"11"', '1', '""', 'nonsense', '"0", "2"']) {
@@ -125,7 +125,7 @@ describe('a read with If-None-Match', () => {
   });
 
   it('[TEXT-5] [PIN-2] still requires the PIN', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room({ pin: '0427' })}/content`;
     assertError(await readAt(api, path, '*'), 401, 'PIN_REQUIRED');
   });

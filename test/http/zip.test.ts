@@ -6,7 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import { apiKeysOf } from '../support/keys.ts';
 import { openHandles } from '../support/process-stats.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { storedBlobs, writeBlob } from '../support/stored-blobs.ts';
 import { unzip } from '../support/unzip.ts';
 
@@ -75,7 +75,7 @@ describe('the zip archive of a room', () => {
   });
 
   it('[ZIP-1] leaves one-time files out', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const secret = await server.api.post(`/api/rooms/${room}/upload?once=true`, {
       body: 'secret',
@@ -89,7 +89,7 @@ describe('the zip archive of a room', () => {
   });
 
   it('[ZIP-1] does not exist for a room without files', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     assertError(await api.get(zipOf(room)), 404, 'FILE_NOT_FOUND');
     assertError(await api.get(zipOf('7KQ2MX')), 404, 'ROOM_NOT_FOUND');
@@ -97,7 +97,7 @@ describe('the zip archive of a room', () => {
   });
 
   it('[ZIP-2] has distinct names that are safe on every system', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const names = ['a.txt', 'A.txt', 'x/a.txt', 'X/a.txt', '../../.bashrc', 'nul.txt', 'what?.txt', '-rf', 'x/../b'];
     for (const name of names) await upload(server, room, name);
@@ -115,7 +115,7 @@ describe('the zip archive of a room', () => {
   });
 
   it('[ZIP-3] has only the selected files, and all of them', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { api } = server;
     const room = await api.room();
     const [a, b] = [await upload(server, room, 'a.txt'), await upload(server, room, 'a.txt', 'second')];
@@ -248,7 +248,7 @@ describe('a ticket for a zip archive', () => {
   });
 
   it('[ZIP-7] is not valid if it is forged, for another room, or after the room was deleted', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const server = await sharedServer(t);
     const { api } = server;
     const [room, other] = [await api.room({ pin }), await api.room()];
     await upload(server, room, 'a.txt', 'a', { pin });

@@ -6,13 +6,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { connect, type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 const MiB = 1024 * 1024;
 const rawSocketOf = (socket: WebSocket) => (socket as unknown as { _socket: Socket })._socket;
 
 async function openRoom(t: TestContext) {
-  const server = await startTestServer(t);
+  const server = await sharedServer(t);
   return { ...server, room: await server.api.room() };
 }
 

@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { joinRoom } from '../support/device.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('changes of a room', () => {
   it('[LIVE-2] start with a snapshot of everything', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room({ pin: '0427' });
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'Hello' }, pin: '0427' });
     await api.upload(room, 'a.txt', 'hi', { pin: '0427' });
@@ -30,7 +30,7 @@ describe('changes of a room', () => {
   });
 
   it('[LIVE-3] by REST, by socket, by upload, by removal and by wrong PINs reach every device in the order of seq', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room({ pin: '0427' });
     const pin = '0427';
     const [one, two] = [await joinRoom(t, url, room, { pin }), await joinRoom(t, url, room, { pin })];

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { connect, joinRoom } from '../support/device.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('devices in a room', () => {
   it('[DEV-1] see each other by name, and two channels of one device are one', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room();
     const phone = await joinRoom(t, url, room, { deviceId: 'phone', deviceName: 'My phone' });
     await phone.next('snapshot');
@@ -26,7 +26,7 @@ describe('devices in a room', () => {
   });
 
   it('[DEV-3] are removed within two seconds of a clean close', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room();
     const stays = await joinRoom(t, url, room, { deviceId: 'stays' });
     await stays.next('snapshot');

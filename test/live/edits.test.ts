@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { TextEdit } from '../../src/protocol/types.ts';
 import { type Device, type JoinOptions, joinRoom } from '../support/device.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const insert = (at: number, text: string): TextEdit[] => [{ from: at, to: at, insert: text }];
 
@@ -19,7 +19,7 @@ const contentOf = async ({ api }: TestServer, room: string) =>
 
 describe('editing over the channel', () => {
   it('[LIVE-16] [LIVE-17] sends others the edit, its author an acknowledgement, and older clients the text', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const [author, other] = [
       await editor(t, server, room, { deviceId: 'author' }),
@@ -42,7 +42,7 @@ describe('editing over the channel', () => {
   });
 
   it('[LIVE-16] sends a replaced text as the smallest edit', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'one\ntwo\nthree\n' } });
     const device = await editor(t, server, room);
@@ -53,7 +53,7 @@ describe('editing over the channel', () => {
   });
 
   it('[LIVE-5] [LIVE-16] allows old and new clients to write in one room', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const [modern, old] = [await editor(t, server, room), await joinRoom(t, server.url, room)];
     await old.next('snapshot');
@@ -69,7 +69,7 @@ describe('editing over the channel', () => {
   });
 
   it('[LIVE-16] sends a client that receives whole texts the result of its edit', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const old = await joinRoom(t, server.url, room);
     await old.next('snapshot');
@@ -80,7 +80,7 @@ describe('editing over the channel', () => {
   });
 
   it('[TEXT-10] [LIVE-17] rebases edits of older versions, and orders ties by device', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const [a, b] = [await editor(t, server, room, { deviceId: 'a' }), await editor(t, server, room, { deviceId: 'b' })];
     b.send({ type: 'edit', edits: insert(0, 'xyz'), baseVersion: 0 });
@@ -95,7 +95,7 @@ describe('editing over the channel', () => {
   });
 
   it('[LIVE-17] sends everything before an acknowledgement, with 10 devices that write without waiting', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const names = Array.from({ length: 10 }, (_, n) => `device-${n}`);
     const devices = await Promise.all(names.map((deviceId) => editor(t, server, room, { deviceId })));
@@ -122,7 +122,7 @@ const versionsOf = ({ received }: Device) =>
 
 describe('a device that rejoins', () => {
   it('[LIVE-18] receives the edits that it missed, and no snapshot', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const writer = await editor(t, server, room, { deviceId: 'writer' });
     const first = await editor(t, server, room, { deviceId: 'phone' });
@@ -143,7 +143,7 @@ describe('a device that rejoins', () => {
   });
 
   it('[LIVE-18] receives a snapshot as well if it missed something else', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const writer = await editor(t, server, room);
     writer.send({ type: 'edit', edits: insert(0, 'a'), baseVersion: 0, ref: 'mine' });
@@ -157,7 +157,7 @@ describe('a device that rejoins', () => {
   });
 
   it('[LIVE-18] receives a snapshot if its version is unknown, too new, or was another text', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const writer = await editor(t, server, room);
     for (const [n, letter] of [...'ab'].entries()) {
@@ -173,7 +173,7 @@ describe('a device that rejoins', () => {
   });
 
   it('[LIVE-19] [SYNC-3] can repeat an edit that was stored, and it is stored once', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const first = await editor(t, server, room, { deviceId: 'phone' });
     const edit = { type: 'edit', edits: insert(0, 'once'), baseVersion: 0, ref: 'r1' };

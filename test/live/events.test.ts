@@ -1,7 +1,7 @@
 /** The live channel over server-sent events. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 interface Event {
   id: number | undefined;
@@ -53,7 +53,7 @@ describe('server-sent events', () => {
   });
 
   it('[LIVE-1] [LIVE-2] [LIVE-3] carry the same as the socket, with the seq as id', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room({ pin: '0427' });
     const events = follow(t, `${url}/api/rooms/${room}/events?pin=0427&deviceId=tv&deviceName=TV`);
     const snapshot = await next(events);
@@ -70,7 +70,7 @@ describe('server-sent events', () => {
   });
 
   it('[LIVE-4] resume from Last-Event-ID', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room();
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
     const same = follow(t, `${url}/api/rooms/${room}/events`, { 'last-event-id': '1' });
@@ -81,7 +81,7 @@ describe('server-sent events', () => {
   });
 
   it('[LIVE-7] return the error of the REST API', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: '0427' });
     assert.equal((await api.get(`/api/rooms/${room}/events`)).code, 'PIN_REQUIRED');
     assert.equal((await api.get(`/api/rooms/${room}/events`, { pin: '9999' })).code, 'PIN_INCORRECT');

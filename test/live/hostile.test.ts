@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { startRedis } from '../support/redis.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
@@ -37,7 +37,7 @@ function acceptedAt(t: TestContext, port: number): Socket[] {
 
 describe('misbehaving connections', () => {
   it('[RUN-7] a CONNECT that is reset does not stop the server', async (t) => {
-    const { api, port } = await startTestServer(t);
+    const { api, port } = await sharedServer(t);
     for (let i = 0; i < 20; i++) {
       const socket = await open(t, port);
       socket.write('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n');
@@ -48,7 +48,7 @@ describe('misbehaving connections', () => {
   });
 
   it('[RUN-7] a rejected upgrade that stays half open is closed', async (t) => {
-    const { api, port } = await startTestServer(t);
+    const { api, port } = await sharedServer(t);
     const socket = await open(t, port);
     socket.write(handshake(`/api/rooms/${await api.room()}/live`, 'Origin: https://evil.example\r\n'));
     const [answer] = await once(socket, 'data');
@@ -132,7 +132,7 @@ describe('misbehaving connections', () => {
   });
 
   it('[LIVE-7] HEAD of a stream is authorized like GET', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     assert.equal((await api.call('HEAD', '/api/rooms/ZZZZZZ/events')).status, 404);
     assert.equal((await api.call('HEAD', `/api/rooms/${await api.room()}/events`)).status, 200);
   });

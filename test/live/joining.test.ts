@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('joining', () => {
   it('[LIVE-7] is rejected with the reason and its close code', async (t) => {
@@ -27,7 +27,7 @@ describe('joining', () => {
   });
 
   it('[LIVE-11] must happen within five seconds', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const device = await connect(t, url, await api.room());
     const before = performance.now();
     assert.equal((await device.closed).code, 1008);
@@ -36,7 +36,7 @@ describe('joining', () => {
   });
 
   it('[LIVE-11] must be the first message', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room();
     for (const first of [
       { type: 'content', content: 'x', baseVersion: 0 },
@@ -53,7 +53,7 @@ describe('joining', () => {
   });
 
   it('[LIVE-4] with its last seq sends a device only what it missed', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room();
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
     const first = await joinRoom(t, url, room, { deviceId: 'phone' });

@@ -4,11 +4,11 @@ import { connect as connectSocket } from 'node:net';
 import { describe, it } from 'node:test';
 import { connect, joinRoom } from '../support/device.ts';
 import { onMessageReceived } from '../support/record-traffic.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('writing over the channel', () => {
   it('[LIVE-5] is answered with a conflict if another client was faster, and overwrites nothing', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const room = await api.room();
     const [one, two] = [await joinRoom(t, url, room), await joinRoom(t, url, room)];
     await Promise.all([one.next('snapshot'), two.next('snapshot')]);
@@ -47,7 +47,7 @@ describe('writing over the channel', () => {
   });
 
   it('[LIVE-5] is rejected with the ref of the message', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
     device.send({ type: 'content', content: 'x', baseVersion: -1, ref: 'mine' });
@@ -69,7 +69,7 @@ describe('writing over the channel', () => {
   });
 
   it('[LIVE-9] of large texts waits at the sender until the earlier ones are stored', async (t) => {
-    const { api, url, port } = await startTestServer(t);
+    const { api, url, port } = await sharedServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
     const texts = 30;
@@ -92,7 +92,7 @@ describe('writing over the channel', () => {
   });
 
   it('[LIVE-9] too fast closes the channel', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
     for (let i = 0; i < 200; i++) device.send({ type: 'heartbeat' });
@@ -116,7 +116,7 @@ describe('writing over the channel', () => {
   });
 
   it('[LIVE-9] is not compressed', async (t) => {
-    const { api, url } = await startTestServer(t);
+    const { api, url } = await sharedServer(t);
     const device = await connect(t, url, await api.room(), { perMessageDeflate: true });
     assert.equal(device.socket.extensions, '');
   });

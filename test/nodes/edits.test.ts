@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { TextEdited, Written } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';
-import { installationSettings, type Stores, startTwoNodes, withoutLimits } from '../support/nodes.ts';
+import { type SharedNodes, type Stores, startSharedNodes } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
@@ -11,13 +11,18 @@ const insert = (at: number, text: string) => [{ from: at, to: at, insert: text }
 
 describe('a text that is edited on two nodes', () => {
   let stores: Stores & { redis: RedisServer; s3: TestS3 };
+  let shared: SharedNodes;
   before(async () => {
     stores = { redis: await startRedis(), s3: await startS3() };
+    shared = await startSharedNodes(stores);
   });
-  after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
+  after(async () => {
+    await shared.stop();
+    await Promise.all([stores.redis.stop(), stores.s3.stop()]);
+  });
 
   it('[NODE-1] [TEXT-10] has the edits of both, in one order, and is sent to all', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+    const [one, two] = shared.nodes;
     const room = await one.api.room();
     const join = async (url: string, deviceId: string) => {
       const device = await joinRoom(t, url, room, { edits: true, deviceId });
@@ -37,7 +42,7 @@ describe('a text that is edited on two nodes', () => {
   });
 
   it('[LIVE-18] [LIVE-19] [NODE-8] continues with the other node, and stores an edit once', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+    const [one, two] = shared.nodes;
     const room = await one.api.room();
     const first = await joinRoom(t, one.url, room, { edits: true, deviceId: 'phone' });
     const { content } = await first.next('snapshot');
@@ -52,8 +57,8 @@ describe('a text that is edited on two nodes', () => {
     assert.equal((await one.api.get(`/api/rooms/${room}/content`)).json.content, 'once');
   });
 
-  it('[HIST-2] [HIST-3] has one history on both', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+  it('[HIST-2] [HIST-3] has one history on both', async () => {
+    const [one, two] = shared.nodes;
     const path = `/api/rooms/${await one.api.room()}`;
     const longText = 'a text that is long enough to be missed';
     await one.api.post(`${path}/content`, { json: { content: longText } });

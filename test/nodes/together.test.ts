@@ -5,21 +5,32 @@ import { hashOf } from '../support/acknowledged.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer } from '../support/keys.ts';
-import { installationSettings, type Stores, startNode, startTwoNodes, withoutLimits } from '../support/nodes.ts';
+import {
+  installationSettings,
+  type SharedNodes,
+  type Stores,
+  startNode,
+  startSharedNodes,
+  startTwoNodes,
+} from '../support/nodes.ts';
 import { run, type ServerProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
 describe('several nodes', () => {
   let stores: Stores & { redis: RedisServer; s3: TestS3 };
+  let shared: SharedNodes;
   before(async () => {
     stores = { redis: await startRedis(), s3: await startS3() };
+    shared = await startSharedNodes(stores);
   });
-  after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
+  after(async () => {
+    await shared.stop();
+    await Promise.all([stores.redis.stop(), stores.s3.stop()]);
+  });
 
   it('[NODE-1] send the devices of one what is written on another, immediately and in order', async (t) => {
-    const settings = installationSettings(stores, withoutLimits);
-    const [one, two, three] = [...(await startTwoNodes(t, settings)), await startNode(t, settings)] as const;
+    const [one, two, three] = shared.nodes;
     const room = await one.api.room();
     const there = await joinRoom(t, two.url, room, { deviceId: 'there' });
     const elsewhere = await joinRoom(t, three.url, room, { deviceId: 'elsewhere' });
@@ -44,6 +55,19 @@ describe('several nodes', () => {
       assert.deepEqual(seqsOf(received), seqsOf(received).toSorted(byNumber));
   });
 
+  it('[IDEM-1] return the response of another to a request with the same key', async () => {
+    const [one, two] = shared.nodes;
+    const request = { json: { name: 'Once' }, headers: { 'idempotency-key': 'of-several-nodes-1' } };
+    const responses = await Promise.all([one, two, one, two].map(({ api }) => api.post('/api/rooms', request)));
+    const created = responses.filter(({ status }) => status === 201).map(({ json }) => json.roomId);
+    assert.equal(new Set(created).size, 1);
+    assert.ok(responses.every(({ status, code }) => status === 201 || code === 'REQUEST_IN_PROGRESS'));
+    for (const { api } of [one, two]) {
+      const again = await api.post('/api/rooms', request);
+      assert.deepEqual([again.json.roomId, again.headers.get('idempotency-replayed')], [created[0], 'true']);
+    }
+  });
+
   it('[LIVE-22] allow a channel of another node to resume, even if all requests are used up', async (t) => {
     const [one, two] = await startTwoNodes(t, installationSettings(stores, { POPROOM_FREE_LIMIT: '1' }));
     const room = await one.api.room({ pin: '0427' }, { from: '10.0.0.9' });
@@ -56,8 +80,7 @@ describe('several nodes', () => {
   });
 
   it('[NODE-2] serve a file that was uploaded on another, and stop when it is removed on a third', async (t) => {
-    const settings = installationSettings(stores, withoutLimits);
-    const [one, two, three] = [...(await startTwoNodes(t, settings)), await startNode(t, settings)] as const;
+    const [one, two, three] = shared.nodes;
     const room = await one.api.room();
     const device = await joinRoom(t, two.url, room);
     await device.next('snapshot');
@@ -76,7 +99,7 @@ describe('several nodes', () => {
     for (const { url } of [one, two]) assert.equal((await fetch(url + path)).status, 404);
     // Until the room ends, the file could be restored for a minute.
     assert.equal((await two.api.delete(`/api/rooms/${room}`)).status, 200);
-    const prefix = settings.POPROOM_FILES?.split('/').at(-1) ?? '';
+    const prefix = shared.settings.POPROOM_FILES?.split('/').at(-1) ?? '';
     await eventually(
       'its blobs are deleted',
       async () => !(await stores.s3.keys()).some((key) => key.startsWith(prefix)),
@@ -84,7 +107,7 @@ describe('several nodes', () => {
   });
 
   it('[NODE-3] count and list the devices of all of them', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+    const [one, two] = shared.nodes;
     const room = await one.api.room();
     const laptop = await joinRoom(t, one.url, room, { deviceId: 'laptop', deviceName: 'Laptop' });
     await laptop.next('snapshot');
@@ -107,7 +130,7 @@ describe('several nodes', () => {
   });
 
   it('[NODE-4] close a room on all of them when it is deleted on one', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+    const [one, two] = shared.nodes;
     const room = await one.api.room();
     const devices = await Promise.all([one, two, two].map(({ url }) => joinRoom(t, url, room)));
     for (const device of devices) await device.next('snapshot');
@@ -133,7 +156,8 @@ describe('several nodes', () => {
   });
 
   it('[NODE-6] evaluate at most 5 of 200 wrong PINs that are sent to two of them concurrently', async (t) => {
-    const nodes = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+    const [one, two] = shared.nodes;
+    const nodes = [one, two] as const;
     const room = await nodes[0].api.room({ pin: '0427' });
     const member = await joinRoom(t, nodes[1].url, room, { pin: '0427' });
     await member.next('snapshot');

@@ -71,6 +71,14 @@ describe('the executable', () => {
     assert.equal(first.server.errors(), '');
     const second = await start(t, data);
     assert.equal(await second.poproom('get', code), 'from the executable');
+    // Also a backup of the running server.
+    const tar = join(data, 'backup.tar');
+    const settings = { ...nowhere, POPROOM_DATA_DIR: data };
+    assert.equal((await run(['backup', tar], settings, executable())).code, 0);
+    const elsewhere = join(data, 'restored');
+    await run(['backup', 'restore', tar], { ...settings, POPROOM_DATA_DIR: elsewhere }, executable());
+    const third = await start(t, elsewhere);
+    assert.equal(await third.poproom('get', code), 'from the executable');
   });
 
   it('[PACK-5] runs on Redis and S3 too', async (t) => {

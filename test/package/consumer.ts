@@ -38,6 +38,7 @@ import {
   type Room,
   type RoomChanged,
   type RoomCode,
+  type RoomDetails,
   type RoomDevice,
   type RoomInfo,
   type RoomKeyAccess,
@@ -72,11 +73,12 @@ export async function useEverything(url: string): Promise<string[]> {
   const code: RoomCode | undefined = parseRoomCode(made.code.toLowerCase());
   const room: Room = client.room(made.code, { pin: '0427' });
   const { hasPin }: RoomInfo = await room.info(call);
+  const { files: listed }: RoomDetails = await room.details(call);
   return [
     status,
     `limit ${limit !== undefined && limit.remaining < limit.limit && limit.resetAt > new Date()}`,
     `code ${code === room.code && room.link === `${client.url}/r/${room.code}`}`,
-    `pin ${hasPin && made.hasPin && Date.parse(made.expiresAt) > Date.now()}`,
+    `pin ${hasPin && made.hasPin && listed?.length === 0 && Date.parse(made.expiresAt) > Date.now()}`,
     await useText(room),
     await useFiles(room, call),
     await useArchive(room, call),

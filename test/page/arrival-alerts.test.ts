@@ -3,17 +3,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { startRoom, startTestSite } from '../support/page.ts';
+import { sharedTestSite, startRoom } from '../support/page.ts';
 import { arrived, pickFiles } from './support/files.ts';
 
 const sound = (page: Page) => page.getByRole('switch', { name: 'Play a sound when files arrive' });
 const notifications = (page: Page) =>
   page.getByRole('switch', { name: 'Notify me while this page is in the background' });
-const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings' }).click();
+const openSettings = (page: Page) => page.getByRole('button', { name: 'Settings', exact: true }).click();
 
 describe('the page, alerts for new files', () => {
   it('[PAGE-75] are off until they are turned on, and are only for files of other devices', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
     await context.grantPermissions(['notifications']);
@@ -47,7 +47,7 @@ describe('the page, alerts for new files', () => {
   });
 
   it('[PAGE-76] explain why there are no notifications, and stay off', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     await page.addInitScript(() => {
       Object.defineProperty(Notification, 'requestPermission', { value: async () => 'denied' });

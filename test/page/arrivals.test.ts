@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
 const androidUserAgent = 'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0.0.0 Mobile Safari/537.36';
@@ -11,7 +11,7 @@ const message = (page: Page, text: string | RegExp) => page.getByRole('status').
 
 describe('the page, a file that arrives', () => {
   it('[PAGE-33] is announced with the device that added it, and highlighted for a moment', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code, { userAgent: androidUserAgent, viewport: { width: 375, height: 700 } });
@@ -66,7 +66,7 @@ describe('the page, a file that arrives', () => {
   });
 
   it('[PAGE-33] is counted in the tab title while the page is hidden', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, joinRoom, startRoom, startTestSite } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
 
 const android =
   'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36';
@@ -11,7 +11,7 @@ const iphone =
 
 describe('the page, devices in a room', () => {
   it('[PAGE-5] are shown with default names as they join and leave', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await seesDevices(laptop, ['Chrome on Linux You', 'Waiting for another device…']);
@@ -29,7 +29,7 @@ describe('the page, devices in a room', () => {
   });
 
   it('[PAGE-5] show a new name of a device, which is saved', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code, { userAgent: android });
@@ -44,7 +44,7 @@ describe('the page, devices in a room', () => {
   });
 
   it('[PAGE-5] are not announced as joined or left when they only change their name', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const phone = await joinRoom(site, await startRoom(laptop), { userAgent: android });
     await laptop.page.getByText('Chrome on Android joined.').waitFor();
@@ -54,7 +54,7 @@ describe('the page, devices in a room', () => {
   });
 
   it('[PAGE-5] count once for two tabs, and stay while one tab is open', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code, { userAgent: android });
@@ -81,7 +81,7 @@ describe('the page, devices in a room', () => {
   });
 
   it('[PAGE-14] are notified of wrong PINs until the notice is dismissed', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { server } = site;
     const code = await server.api.room({ pin: '1234' });
     const { page } = await site.openDevice({ at: `/r/${code}` });
@@ -102,7 +102,7 @@ describe('the page, devices in a room', () => {
 });
 
 async function rename({ page }: BrowserDevice, name: string): Promise<void> {
-  await page.getByRole('button', { name: 'Settings' }).click();
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
   await page.getByRole('textbox', { name: 'Device name' }).fill(name);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');

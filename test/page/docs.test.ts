@@ -1,11 +1,11 @@
 /** The API documentation in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startTestSite } from '../support/page.ts';
+import { sharedTestSite, startTestSite } from '../support/page.ts';
 
 describe('the API documentation in a browser', () => {
   it('[API-11] copies the code of a block', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
     const block = page.locator('#createRoom figure').first();
     await block.getByRole('button', { name: 'Copy' }).click();
@@ -32,7 +32,7 @@ describe('the API documentation in a browser', () => {
   });
 
   it('[API-11] links to the start page, and its table of contents closes after a selection', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ at: '/docs', viewport: { width: 375, height: 700 } });
     await page.getByText('Contents', { exact: true }).click();
     const link = page.getByRole('navigation').getByRole('link', { name: 'Close codes' });
@@ -44,7 +44,7 @@ describe('the API documentation in a browser', () => {
   });
 
   it('[API-11] works without JavaScript, on small and large screens, in light and dark', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ at: '/docs', javaScriptEnabled: false });
     assert.equal(await page.getByRole('button').count(), 0);
     const paper: string[] = [];

@@ -3,13 +3,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page, WebSocketRoute } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, showsStatus, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  sharedTestSite,
+  showsStatus,
+  showsText,
+  startRoom,
+  startTestSite,
+  textOf,
+} from '../support/page.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { agreedText } from './support/typing.ts';
 
 describe('the page, unsent edits', () => {
   it('[PAGE-15] [SYNC-3] of one tab are not changed by another tab, which sends its own', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const first = await site.openDevice();
     const code = await startRoom(first);
     const { second, disconnect, reconnect } = await secondTab(first, code);
@@ -28,7 +36,7 @@ describe('the page, unsent edits', () => {
   });
 
   it('[PAGE-15] [SYNC-3] of an open tab are not taken over by a new tab', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const first = await site.openDevice();
     const code = await startRoom(first);
     const { second, disconnect, reconnect } = await secondTab(first, code);
@@ -46,7 +54,7 @@ describe('the page, unsent edits', () => {
   });
 
   it('[PAGE-15] [SYNC-3] of several closed tabs are all sent by the next tab, each once', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const first = await site.openDevice();
     const code = await startRoom(first);
     const { second } = await secondTab(first, code);
@@ -73,7 +81,7 @@ describe('the page, unsent edits', () => {
   });
 
   it('[PAGE-15] [SYNC-3] whose response was lost with the page are not duplicated by the next tab', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const laptop = await site.openDevice({ baseURL: proxy.url });
     const code = await startRoom(laptop);
@@ -92,7 +100,7 @@ describe('the page, unsent edits', () => {
   });
 
   it('[PAGE-15] [SYNC-3] of a room are kept after leaving, and sent once after rejoining', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await showsStatus(laptop, 'Saved');

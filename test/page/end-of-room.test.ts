@@ -1,11 +1,11 @@
 /** The end of a room: the message on each device, and the data that is left. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BrowserDevice, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
 
 describe('the page, the end of a room', () => {
   it('[PAGE-13] needs a confirmation, which can be cancelled', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
@@ -24,7 +24,7 @@ describe('the page, the end of a room', () => {
   });
 
   it('[PAGE-13] is shown on every device, and their data of the room is removed', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -44,7 +44,7 @@ describe('the page, the end of a room', () => {
   });
 
   it('[PAGE-13] that failed is reported, and the room stays', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
@@ -70,7 +70,7 @@ describe('the page, the end of a room', () => {
   });
 
   it('[PAGE-13] is not shown for an unknown code: the page says so and links to the start', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ at: '/r/abc-def' });
     await assertEndShown(device, 'Room ABCDEF not found', 'Check the code on the other device.');
     await device.page.getByRole('main').getByRole('button', { name: 'Back to home' }).click();
@@ -79,7 +79,7 @@ describe('the page, the end of a room', () => {
   });
 
   it('[PAGE-13] while a device was offline is shown when it reconnects', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
     await device.context.setOffline(true);

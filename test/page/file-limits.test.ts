@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { startRoom, startTestSite } from '../support/page.ts';
+import { sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
 const mebibyte = 1024 * 1024;
@@ -10,7 +10,7 @@ const states = (page: Page, words: string) => page.getByText(words, { exact: tru
 
 describe('the page, the limits for files', () => {
   it('[PAGE-32] states how large a file may be and how much space is left, and counts with the list', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);

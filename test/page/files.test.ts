@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { assertNothingStored } from '../support/stored-blobs.ts';
 import { arrived, dropFiles, pickFiles, picture, rowOf, slowDown } from './support/files.ts';
 
 describe('the page, uploads', () => {
   it('[PAGE-10] [PAGE-12] of several picked files appear on the other device with size and type', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -40,7 +40,7 @@ describe('the page, uploads', () => {
   });
 
   it('[PAGE-10] start when files are dropped anywhere on the page, which shows a drop zone', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
@@ -59,7 +59,7 @@ describe('the page, uploads', () => {
   });
 
   it('[PAGE-10] start when a screenshot is pasted, which is named after the time', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
     const code = await startRoom(device);
@@ -71,7 +71,7 @@ describe('the page, uploads', () => {
   });
 
   it('[PAGE-10] do not start when a pasted text also contains a picture of itself, as from office programs', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
     const code = await startRoom(device);
@@ -84,7 +84,7 @@ describe('the page, uploads', () => {
   });
 
   it('[PAGE-10] start when a pasted file also contains its name as text, as from the Finder', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
@@ -126,7 +126,7 @@ describe('the page, uploads', () => {
   });
 
   it('[PAGE-10] [PAGE-12] of pictures show a preview', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
@@ -138,7 +138,7 @@ describe('the page, uploads', () => {
   });
 
   it('[PAGE-10] that fail show an error, and can be retried with a click', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ serviceWorkers: 'block' });
     const { page } = device;
     const code = await startRoom(device);
@@ -180,7 +180,7 @@ describe('the page, uploads', () => {
   });
 
   it('[PAGE-11] over the limit are rejected with the reason, and nothing is sent', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);

@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { joinRoom, sharedTestSite, showsText, startRoom, textOf } from '../support/page.ts';
 import { arrived, pickFiles } from './support/files.ts';
 
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
 
 describe('the page, focus', () => {
   it('[PAGE-50] is in the text after starting and joining a room, so that typing needs no click', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await laptop.page.getByRole('button', { name: 'Start a room' }).focus();
     await laptop.page.keyboard.press('Enter');
@@ -29,7 +29,7 @@ describe('the page, focus', () => {
   });
 
   it('[PAGE-50] [PAGE-21] moves on when files and uploads are removed by keyboard', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     await startRoom({ page, context });
     const names = ['a.txt', 'b.txt', 'c.txt'];
@@ -60,7 +60,7 @@ describe('the page, focus', () => {
   });
 
   it('[PAGE-50] is on the heading on a touch screen, which keeps the keyboard closed', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice(phone);
     const code = await startRoom(device);
     await focused(device.page, `Room ${code}`);
@@ -69,9 +69,9 @@ describe('the page, focus', () => {
   });
 
   it('[PAGE-59] is on the heading of a dialog, without a ring on its close button', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
-    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await focused(page, 'Settings');
     assert.equal(await page.locator('dialog :focus-visible:not(h2)').count(), 0);
   });

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { startRoom, startTestSite, type TestSite } from '../support/page.ts';
+import { sharedTestSite, startRoom, startTestSite, type TestSite } from '../support/page.ts';
 import { arrived, dropFiles, rowOf } from './support/files.ts';
 
 const contents = { 'photos/a.txt': 'a', 'photos/2026/b.txt': 'b', 'photos/2026/may/c.txt': 'c' };
@@ -13,7 +13,7 @@ const listed = ['photos/2026/b.txt', 'photos/2026/may/c.txt', 'photos/a.txt'];
 
 describe('the page, a folder', () => {
   it('[PAGE-34] is dropped with all its files, which keep their paths', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
@@ -24,7 +24,7 @@ describe('the page, a folder', () => {
   });
 
   it('[PAGE-34] is picked with all its files, and files can still be picked after it', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
@@ -52,7 +52,7 @@ describe('the page, a folder', () => {
 
 describe('the page, the kind of a file', () => {
   it('[PAGE-12] is shown by an icon', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const names = ['song.mp3', 'film.mkv', 'all.zip', 'text.pdf', 'data.bin'];
     for (const name of names) await site.server.api.upload(code, name, 'x');

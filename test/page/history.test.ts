@@ -6,10 +6,10 @@ import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
   joinRoom,
+  sharedTestSite,
   showsStatus,
   showsText,
   startRoom,
-  startTestSite,
   textOf,
 } from '../support/page.ts';
 import { agreedText, write } from './support/typing.ts';
@@ -41,7 +41,7 @@ async function roomWithHistory(device: BrowserDevice, write: (code: string, cont
 
 describe('the page, version history', () => {
   it('[PAGE-26] is a timeline, newest first, with time, size, device and preview', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await roomWithHistory(laptop, (code, content) => write(site, code, content));
     const dialog = await openHistory(laptop);
@@ -63,7 +63,7 @@ describe('the page, version history', () => {
   });
 
   it('[PAGE-26] restores a version on all devices, which can be undone', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await roomWithHistory(laptop, (code, content) => write(site, code, content));
     const phone = await joinRoom(site, code);
@@ -79,7 +79,7 @@ describe('the page, version history', () => {
   });
 
   it('[PAGE-26] is deleted for all devices after a confirmation', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await roomWithHistory(laptop, (code, content) => write(site, code, content));
     const dialog = await openHistory(laptop);
@@ -96,7 +96,7 @@ describe('the page, version history', () => {
   });
 
   it('[PAGE-26] explains when versions are saved, if there are none', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
     const dialog = await openHistory(laptop);
@@ -107,7 +107,7 @@ describe('the page, version history', () => {
   });
 
   it('[PAGE-26] that cannot be read shows the reason, and can be retried', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await roomWithHistory(laptop, (code, content) => write(site, code, content));
     await laptop.page.route('**/history', (route) => route.abort(), { times: 1 });
@@ -122,7 +122,7 @@ describe('the page, version history', () => {
   });
 
   it('[PAGE-26] shows markup as text, in the chosen font', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await laptop.page.getByRole('button', { name: 'Monospace font' }).click();

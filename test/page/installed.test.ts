@@ -57,7 +57,7 @@ describe('the page, as an installed app', () => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true });
     const { page, context } = await site.openDevice();
     await waitForServiceWorker(page);
-    await page.getByRole('button', { name: 'Settings' }).click();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('combobox').selectOption('ar');
     await page.getByRole('dialog', { name: translatorFor('ar')('settings') }).waitFor();
     await context.setOffline(true);
@@ -87,10 +87,15 @@ describe('the page, as an installed app', () => {
     await waitForServiceWorker(page);
     await context.setOffline(true);
     await page.reload();
-    await page.getByRole('button', { name: 'Settings' }).click();
-    await page.getByRole('dialog', { name: 'Settings' }).waitFor();
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
+    await page.getByRole('dialog', { name: 'Settings', exact: true }).waitFor();
     await page.goto('/share');
     await page.getByRole('heading', { name: 'Nothing to share' }).waitFor();
+    await page.goto('/invite');
+    await page.getByRole('status').filter({ hasText: 'Can’t reach the server.' }).waitFor();
+    await context.setOffline(false);
+    await page.getByRole('button', { name: 'Show a new code' }).click();
+    await page.getByRole('img', { name: 'QR code to invite this screen' }).waitFor();
   });
 
   it('[PAGE-17] caches one version of itself, but no shared content or API responses', async (t) => {

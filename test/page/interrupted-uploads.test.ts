@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, startRoom, startTestSite, type TestSite } from '../support/page.ts';
+import { type BrowserDevice, sharedTestSite, startRoom, startTestSite, type TestSite } from '../support/page.ts';
 import { assertNothingStored } from '../support/stored-blobs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { arrived, dropFiles, pickFiles, rowOf, type SlowNetwork, slowDown } from './support/files.ts';
@@ -16,7 +16,7 @@ const phoneScreen = { viewport: { width: 375, height: 700 } };
 
 describe('the page, an upload whose connection is lost', () => {
   it('[PAGE-30] waits for the connection and continues where it was', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const device = await site.openDevice({ baseURL: proxy.url, ...phoneScreen });
     const { page } = device;
@@ -56,10 +56,12 @@ describe('the page, an upload whose connection is lost', () => {
   });
 
   it('[PAGE-30] waits when it is added offline, and is sent later in order', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
+    const prefetched = page.waitForResponse((response) => response.url().includes('/assets/transfer.'));
     const code = await startRoom(device);
+    await (await prefetched).finished();
     await context.setOffline(true);
     await page.getByText('No connection.').waitFor();
     const names = ['1.txt', '2.txt', '3.txt', '4.txt'];
@@ -117,7 +119,7 @@ describe('the page, an upload that a reload interrupts', () => {
 
 describe('the page, an upload that the user interrupts', () => {
   it('[PAGE-10] [PAGE-30] is deleted on the server when it is cancelled', async (t) => {
-    const { site, device, code } = await uploading(t);
+    const { site, device, code } = await uploading(t, startTestSite);
     await device.page.getByRole('button', { name: 'Cancel upload of video.mp4' }).click();
     await rowOf(device.page, 'video.mp4').waitFor({ state: 'detached' });
     await assertNothingStored(site.server, code);
@@ -151,7 +153,7 @@ describe('the page, an upload that the user interrupts', () => {
   });
 
   it('[PAGE-31] does not ask when nothing is being uploaded', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
@@ -165,7 +167,7 @@ describe('the page, an upload that the user interrupts', () => {
 
 describe('the page, several uploads that fail', () => {
   it('[PAGE-10] are retried together, and dismissed together', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice(phoneScreen);
     const { page } = device;
     const code = await startRoom(device);
@@ -200,8 +202,8 @@ interface Uploading {
 }
 
 /** A large file on its way, of which the server has a part. */
-async function uploading(t: TestContext): Promise<Uploading> {
-  const site = await startTestSite(t);
+async function uploading(t: TestContext, start = sharedTestSite): Promise<Uploading> {
+  const site = await start(t);
   const device = await site.openDevice();
   const code = await startRoom(device);
   const sent = countSentBytes(device.page);

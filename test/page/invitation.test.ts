@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import decodeQr from 'qr/decode.js';
-import { type BrowserDevice, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { decodePicture, readQr } from './support/qr.ts';
 
 declare global {
   interface Window {
@@ -13,7 +13,7 @@ declare global {
 
 describe('the page, the invitation', () => {
   it('[PAGE-3] shows the code in large letters, and the link', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
     const spelt = device.page.getByText([...code].join(' '), { exact: true });
@@ -26,7 +26,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] copies the code and the link', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom(device);
     assert.equal(await device.page.evaluate(() => isSecureContext), true);
@@ -55,26 +55,26 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] shows a QR code of the link, in the light and dark theme', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
     for (const colorScheme of ['light', 'dark'] as const) {
       await device.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      assert.equal(await readQr(device), `${site.server.url}/r/${code}`);
+      assert.equal(await readQr(device.page, 'QR code for this room'), `${site.server.url}/r/${code}`);
     }
   });
 
   it('[PAGE-3] copies the QR code as a picture', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom({ page, context });
     await page.getByRole('button', { name: 'Copy QR code' }).click();
     await page.getByText('Copied.').waitFor();
-    assert.equal(await decode(page, await copiedPicture(page)), `${site.server.url}/r/${code}`);
+    assert.equal(await decodePicture(page, Uint8Array.from(await copiedPicture(page))), `${site.server.url}/r/${code}`);
   });
 
   it('[PAGE-3] opens the share sheet of the system if there is one', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
     await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'share'));
@@ -100,7 +100,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] [PAGE-53] folds when another device joins, and remembers what the user chooses', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await startRoom(device);
     const qr = device.page.getByRole('img', { name: 'QR code for this room' });
@@ -121,7 +121,7 @@ describe('the page, the invitation', () => {
   });
 
   it('[PAGE-3] [PAGE-53] is shown on the whole screen, with a QR code that fills it', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice({ viewport: { width: 390, height: 844 } });
     const { page } = device;
     const code = await startRoom(device);
@@ -153,24 +153,6 @@ async function assertCopies(device: BrowserDevice, button: string, expected: str
   await field.fill('');
   await field.press('Control+V');
   assert.equal(await field.inputValue(), expected);
-}
-
-/** From a picture of the screen, as a camera would. */
-async function readQr({ page }: BrowserDevice): Promise<string> {
-  const drawn = page.getByRole('img', { name: 'QR code for this room' });
-  await drawn.locator('path[d^="M"]').waitFor();
-  return decode(page, [...(await drawn.screenshot())]);
-}
-
-async function decode(page: Page, picture: number[]): Promise<string> {
-  const { width, height, pixels } = await page.evaluate(async (bytes) => {
-    const bitmap = await createImageBitmap(new Blob([new Uint8Array(bytes)]));
-    const { width, height } = bitmap;
-    const canvas = new OffscreenCanvas(width, height).getContext('2d') as OffscreenCanvasRenderingContext2D;
-    canvas.drawImage(bitmap, 0, 0);
-    return { width, height, pixels: [...canvas.getImageData(0, 0, width, height).data] };
-  }, picture);
-  return decodeQr({ width, height, data: Uint8Array.from(pixels) });
 }
 
 function copiedPicture(page: Page): Promise<number[]> {

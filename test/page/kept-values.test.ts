@@ -1,6 +1,6 @@
 /** What a device keeps of the page may be of another version, or of someone's hand. */
 import { describe, it } from 'node:test';
-import { startRoom, startTestSite } from '../support/page.ts';
+import { sharedTestSite, startRoom } from '../support/page.ts';
 
 const nonsense = [
   ['rooms', '[null]'],
@@ -13,7 +13,7 @@ const nonsense = [
 
 describe('the page, with invalid values in its storage', () => {
   it('[PAGE-16] opens, and can start a room', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     for (const kept of nonsense) {
       const device = await site.openDevice();
       await device.page.evaluate(([key, value]) => localStorage.setItem(`poproom:${key}`, value), kept);

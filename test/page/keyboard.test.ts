@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, codeOf, startTestSite } from '../support/page.ts';
+import { type BrowserDevice, codeOf, sharedTestSite } from '../support/page.ts';
 
 describe('the page, by keyboard', () => {
   it('[PAGE-21] a room is started, written in and deleted with the keyboard alone', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await tabTo(page, 'Start a room');
@@ -36,7 +36,7 @@ describe('the page, by keyboard', () => {
 
   it('[PAGE-21] a dialog is open before the next key event', async (t) => {
     const { page } = await atHome(t);
-    const settings = page.getByRole('button', { name: 'Settings' });
+    const settings = page.getByRole('button', { name: 'Settings', exact: true });
     await settings.click();
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
@@ -59,7 +59,7 @@ describe('the page, by keyboard', () => {
     const { page } = device;
     await tabTo(page, 'Settings');
     await page.keyboard.press('Enter');
-    const dialog = page.getByRole('dialog', { name: 'Settings' });
+    const dialog = page.getByRole('dialog', { name: 'Settings', exact: true });
     await dialog.waitFor();
     for (let presses = 0; presses < 12; presses++) {
       await page.keyboard.press('Tab');
@@ -123,7 +123,7 @@ describe('the page, by keyboard', () => {
 });
 
 async function atHome(t: TestContext): Promise<BrowserDevice> {
-  return (await startTestSite(t)).openDevice();
+  return (await sharedTestSite(t)).openDevice();
 }
 
 /** As often as it takes; not for ever. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, joinRoom, showsStatus, startTestSite } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, showsStatus } from '../support/page.ts';
 import { putCaret, write } from './support/typing.ts';
 
 const line = 'The quick brown fox jumps over the lazy dog, again and again.\n';
@@ -13,7 +13,7 @@ describe('the page, a large text', () => {
   it('[PAGE-7] handles 90 % of keys in a text of 1 MiB within 50 ms', {
     timeout: 110_000,
   }, async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await write(site, code, content);
     const laptop = await joinRoom(site, code);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, textOf } from '../support/page.ts';
 import { translatorFor } from './support/views.ts';
 
 declare global {
@@ -13,7 +13,7 @@ declare global {
 
 describe('the page, layout', () => {
   it('[PAGE-52] has the text in the first screen, on phones and at 200 % zoom, and fills a large one', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);
@@ -43,7 +43,7 @@ describe('the page, layout', () => {
   });
 
   it('[PAGE-52] [PAGE-58] shifts nothing while a room loads, which shows its code, and when others join', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'a text' } });
     for (const viewport of [
@@ -71,7 +71,7 @@ describe('the page, layout', () => {
   });
 
   it('[PAGE-55] [PAGE-56] shows the whole PIN pad at 320 × 568 pixels, and combines clicked and typed digits', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room({ pin: '1204' });
     const device = await site.openDevice({ at: `/r/${code}`, viewport: { width: 320, height: 568 } });
     const { page } = device;
@@ -95,7 +95,7 @@ describe('the page, layout', () => {
   });
 
   it('[PAGE-55] opens the options without moving what is above, and starts a room with a PIN by keyboard', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     for (const viewport of [
       { width: 320, height: 568 },
       { width: 1280, height: 800 },
@@ -119,7 +119,7 @@ describe('the page, layout', () => {
   });
 
   it('[PAGE-54] [PAGE-55] [PAGE-59] follows scripts and languages, at 320 pixels', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.upload(code, 'קובץ.docx', 'x');
     const android = 'Mozilla/5.0 (Linux; Android 16; Pixel 10) AppleWebKit/537.36 Chrome/142.0 Mobile Safari/537.36';

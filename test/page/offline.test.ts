@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, showsStatus, showsText, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, sharedTestSite, showsStatus, showsText, startTestSite, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { agreedText } from './support/typing.ts';
 
@@ -126,7 +126,7 @@ describe('the page, a lost connection', () => {
 
 describe('the page, an unreachable server', () => {
   it('[PAGE-15] [PAGE-21] is retried automatically without moving the focus from the retry button', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await site.openDevice();
     await page.route('**/livez', (route) => route.abort());

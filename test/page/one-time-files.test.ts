@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { joinRoom, startRoom, startTestSite, type TestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startRoom, type TestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -14,7 +14,7 @@ const dialog = (page: Page, name: string) => page.getByRole('dialog', { name: `R
 
 describe('the page, a one-time file', () => {
   it('[PAGE-72] [PAGE-73] is added by an option for the next files, received once, and then gone for all', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code, { viewport: { width: 320, height: 640 } });
@@ -66,7 +66,7 @@ describe('the page, a one-time file', () => {
   });
 
   it('[PAGE-73] stays in the room if it cannot be saved, or while someone else is receiving it', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { code, fileId } = await roomWithOneTimeFile(site);
     const { page } = await joinRoom(site, code);
     const { claim } = (await site.server.api.post(`/api/rooms/${code}/files/${fileId}/claim`)).json;
@@ -106,7 +106,7 @@ describe('the page, a one-time file', () => {
   });
 
   it('[PAGE-74] is explained by its link, which does not use it up', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { code, fileUrl } = await roomWithOneTimeFile(site);
     const { page } = await site.openDevice({ at: new URL(fileUrl).pathname });
     await page.getByRole('heading', { name: 'This file can be downloaded once.' }).waitFor();

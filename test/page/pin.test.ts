@@ -1,8 +1,8 @@
 /** At the door of a room that asks for its PIN. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, startTestSite, type TestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, sharedTestSite, startTestSite, type TestSite, textOf } from '../support/page.ts';
 import { typeWhenVisible } from './support/fast-typing.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
@@ -66,7 +66,7 @@ describe('the page, the PIN of a room', () => {
   });
 
   it('[PAGE-4] is locked after five wrong tries, shows for how long, and is unlocked afterwards', async (t) => {
-    const { device, site } = await openProtectedRoom(t);
+    const { device, site } = await openProtectedRoom(t, startTestSite);
     const { page } = device;
     await page.clock.install();
     await page.reload();
@@ -139,7 +139,7 @@ describe('the page, the PIN of a room', () => {
   });
 
   it('[PAGE-4] is not requested on the device that created the room, and other devices are asked to get it from its creator', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await page.getByText('PIN and expiration').click();
@@ -154,9 +154,10 @@ describe('the page, the PIN of a room', () => {
 });
 
 async function openProtectedRoom(
-  t: Parameters<typeof startTestSite>[0],
+  t: TestContext,
+  start = sharedTestSite,
 ): Promise<{ site: TestSite; device: BrowserDevice; code: string }> {
-  const site = await startTestSite(t);
+  const site = await start(t);
   const code = await site.server.api.room({ pin: '1204' }, { from: '203.0.113.1' });
   const device = await site.openDevice({ at: `/r/${code}` });
   await device.page.getByRole('heading', { name: `Enter the PIN for room ${code}` }).waitFor();

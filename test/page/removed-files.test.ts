@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
 import { arrived, pickFiles, rowOf } from './support/files.ts';
 
 const phoneScreen = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
@@ -14,7 +14,7 @@ const gone = (page: Page, name: string) => rowOf(page, name).waitFor({ state: 'd
 
 describe('the page, a removed file', () => {
   it('[PAGE-29] is hidden on all devices, and Undo restores it on all devices', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -32,7 +32,7 @@ describe('the page, a removed file', () => {
   });
 
   it('[PAGE-12] [PAGE-29] is removed on a phone from a menu, not by a button beside Download', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await pickFiles(laptop.page, [{ name: 'photo.jpg', content: 'photo' }]);
@@ -50,7 +50,7 @@ describe('the page, a removed file', () => {
   });
 
   it('[PAGE-29] [PAGE-21] is restored by keyboard: the focus moves to Undo', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     await startRoom(device);

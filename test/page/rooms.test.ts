@@ -3,13 +3,21 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, codeOf, joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  codeOf,
+  joinRoom,
+  sharedTestSite,
+  startRoom,
+  startTestSite,
+  textOf,
+} from '../support/page.ts';
 
 const codeField = ({ page }: BrowserDevice) => page.getByRole('textbox', { name: 'Code or link' });
 
 describe('the page, a room', () => {
   it('[PAGE-1] [PAGE-7] is started with one click, and another device joins by its link', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -20,7 +28,7 @@ describe('the page, a room', () => {
   });
 
   it('[SITE-10] leads home from a broken link', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     await page.goto(`/files/${'0'.repeat(32)}/report.pdf`);
     await page.getByRole('heading', { name: 'This file is no longer available.' }).waitFor();
@@ -31,7 +39,7 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-1] may have a PIN, which must have four digits', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     const asked = apiRequests(page);
     await page.getByText('PIN and expiration').click();
@@ -53,7 +61,7 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-1] shows errors at their field, even after the options were collapsed', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     await page.getByText('PIN and expiration').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
@@ -78,7 +86,7 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-1] is not started while the server is unreachable; the page says so, and the next click retries', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     await context.setOffline(true);
     await page.getByRole('button', { name: 'Start a room' }).click();
@@ -96,7 +104,7 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-2] is joined by its code in any case, with dashes and letters that look like digits', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await roomWithLookalikes(site.server.api.room);
     const spelt = code.toLowerCase().replaceAll('0', 'o').replaceAll('1', 'l');
@@ -107,7 +115,7 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-2] is joined with the Enter key, and with a pasted link', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     await codeField(device).fill(code);
@@ -122,7 +130,7 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-2] is left with Back, and joined again with Forward', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const code = await startRoom(device);
@@ -148,7 +156,7 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-2] is not looked up for an invalid code, which is reported immediately', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const asked = apiRequests(device.page);
     const problem = device.page.getByRole('alert');
@@ -204,7 +212,7 @@ describe('the page, a room', () => {
   }
 
   it('[PAGE-16] is listed after a reload, and can be removed from the list with one click, with undo', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
     const first = await startRoom(device);

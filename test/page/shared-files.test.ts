@@ -6,14 +6,14 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
 import { arrived, pickFiles, picture, rowOf } from './support/files.ts';
 
 const asPicture = { headers: { 'content-type': 'image/png' } };
 
 describe('the page, files of a room', () => {
   it('[PAGE-12] [PAGE-22] show a thumbnail if they are pictures, and an icon if they only claim to be', async (t) => {
-    const { server, openDevice } = await startTestSite(t);
+    const { server, openDevice } = await sharedTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
     await server.api.upload(code, 'broken.png', 'this is no picture', asPicture);
@@ -70,7 +70,7 @@ describe('the page, files of a room', () => {
   });
 
   it('[PAGE-12] are downloaded under their names, and their links can be copied', async (t) => {
-    const { server, openDevice } = await startTestSite(t);
+    const { server, openDevice } = await sharedTestSite(t);
     const code = await server.api.room();
     const uploaded = await server.api.upload(code, 'für Ada.txt', 'hello');
     const { page } = await openDevice({ at: `/r/${code}`, permissions: ['clipboard-read', 'clipboard-write'] });
@@ -87,7 +87,7 @@ describe('the page, files of a room', () => {
   });
 
   it('[PAGE-12] [PAGE-40] are opened in a separate tab with a modifier key, which cannot access the room', async (t) => {
-    const { server, openDevice } = await startTestSite(t);
+    const { server, openDevice } = await sharedTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
     const { page, context } = await openDevice({ at: `/r/${code}` });
@@ -101,7 +101,7 @@ describe('the page, files of a room', () => {
   });
 
   it('[PAGE-12] are removed on all devices; a failure is reported, and can be retried', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice({ serviceWorkers: 'block' });
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -125,7 +125,7 @@ describe('the page, files of a room', () => {
   });
 
   it('[PAGE-22] are shown with their names as plain text, however hostile the name', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code, { viewport: { width: 320, height: 640 } });
@@ -148,7 +148,7 @@ describe('the page, files of a room', () => {
   });
 
   it('[PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web and to e-mail', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);

@@ -2,6 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PoproomError, type PoproomErrorCode } from '../../src/client/error.ts';
+import { type AnswerEvent, type AnswerState, answerTransitions } from '../../web/src/invite/answer-state.ts';
+import {
+  maxRenewals,
+  type ScreenEvent,
+  type ScreenState,
+  screenTransitions,
+} from '../../web/src/invite/screen-state.ts';
 import {
   type JoinAttempt,
   type LoadedText,
@@ -35,6 +42,10 @@ const roomEvents: readonly RoomEvent[] = [
   { type: 'file-removed', seq: 2, fileId: 'a' },
   { type: 'devices', seq: 3, devices: [] },
   { type: 'pin-attempts', seq: 4, pinAttempts: 1 },
+  { type: 'room', seq: 5, expiresAt: '2030-01-01T00:00:00Z', hasPin: true, pinChanged: true, pinAttempts: 0 },
+  { type: 'changed', expiresAt: '2030-01-01T00:00:00Z', hasPin: false, name: 'Office' },
+  { type: 'pin-needed' },
+  { type: 'deleting', isDeleting: true },
   failed('UNAVAILABLE'),
   failed('PIN_INCORRECT'),
   failed('ROOM_NOT_FOUND'),
@@ -137,6 +148,45 @@ describe('an upload in the page', () => {
     assert.equal(speedAt(steady, 12_000), undefined, 'nothing was sent for a while');
     const behind = uploadAfter(start, progress(9000, 1000), progress(4000, 2000), progress(4500, 3000));
     assert.equal(speedAt(behind, 3000), 500, 'a part was lost');
+  });
+});
+
+describe('inviting a screen', () => {
+  const created = { type: 'created', meeting: {} } as ScreenEvent;
+  const ended: ScreenEvent = { type: 'ended', isVisible: true };
+  const screenAfter = (...events: ScreenEvent[]): ScreenState =>
+    events.reduce<ScreenState>((state, event) => nextState(screenTransitions, state, event), {
+      name: 'creating',
+      renewals: 0,
+    });
+  const answerAfter = (...events: AnswerEvent[]): string =>
+    events.reduce<AnswerState>((state, event) => nextState(answerTransitions, state, event), {
+      name: 'choosing',
+      error: undefined,
+    }).name;
+
+  it('[PAGE-101] renews a QR code only while it is visible, and not forever', () => {
+    assert.equal(screenAfter(created, ended).name, 'creating');
+    assert.equal(screenAfter(created, { type: 'ended', isVisible: false }).name, 'expired');
+    const renewals = Array.from({ length: maxRenewals + 1 }, () => [created, ended]).flat();
+    assert.equal(screenAfter(...renewals).name, 'expired');
+    assert.equal(screenAfter(...renewals, { type: 'renew' }, created, ended).name, 'creating');
+  });
+
+  it('[PAGE-101] takes one answer, and none after it was cancelled', () => {
+    const answered = (code: string) => ({ type: 'answered', room: { code } }) as ScreenEvent;
+    const invited = screenAfter(created, answered('ABCDEF'), answered('7KQ2MX'), ended);
+    assert.deepEqual(invited, { name: 'invited', room: { code: 'ABCDEF' } });
+    assert.equal(screenAfter({ type: 'close' }, created, answered('ABCDEF')).name, 'closed');
+  });
+
+  it('[PAGE-103] reports success only if the answer was written before the screen deleted the meeting room', () => {
+    const choose: AnswerEvent = { type: 'choose', code: 'ABCDEF' };
+    assert.equal(answerAfter(choose, { type: 'deleted' }), 'invalid');
+    assert.equal(answerAfter(choose, { type: 'written' }, { type: 'deleted' }), 'accepted');
+    assert.equal(answerAfter(choose, { type: 'written' }, { type: 'expired' }), 'invalid');
+    assert.equal(answerAfter(choose, { type: 'failed', error: new PoproomError('OFFLINE', '') }), 'choosing');
+    assert.equal(answerAfter(choose, { type: 'close' }, { type: 'written' }), 'closed');
   });
 });
 

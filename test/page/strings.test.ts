@@ -3,11 +3,16 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { strings as english } from '../../web/src/i18n/languages/en.ts';
-import { languageCodes, loaders } from '../../web/src/i18n/languages.ts';
+import { type InviteStrings, strings as inviteStrings } from '../../web/src/i18n/invite/en.ts';
+import { strings as pageStrings } from '../../web/src/i18n/languages/en.ts';
+import { languageCodes } from '../../web/src/i18n/languages.ts';
 import type { Plural, StringKey } from '../../web/src/i18n/translation.ts';
+import { tables } from './support/translations.ts';
 
-const keys = Object.keys(english) as StringKey[];
+type Key = StringKey | keyof InviteStrings;
+
+const english = tables.en;
+const keys = Object.keys(english) as Key[];
 const sources = fileURLToPath(new URL('../../web/src', import.meta.url));
 
 /** English strings up to this length are labels, which have little space. */
@@ -27,15 +32,20 @@ function neededForms(language: string): string[] {
 
 describe('the strings of the page', () => {
   it('are all used', () => {
-    const files = globSync('**/*.{ts,tsx}', { cwd: sources, exclude: ['i18n/languages/**'] });
+    assert.equal(
+      keys.length,
+      Object.keys(pageStrings).length + Object.keys(inviteStrings).length,
+      'no name is used twice',
+    );
+    const files = globSync('**/*.{ts,tsx}', { cwd: sources, exclude: ['i18n/languages/**', 'i18n/invite/**'] });
     const code = files.map((file) => readFileSync(`${sources}/${file}`, 'utf8')).join('\n');
     const unused = keys.filter((key) => !new RegExp(`(['"\`])${key}\\1|\\b${key}:`).test(code));
     assert.deepEqual(unused, []);
   });
 
   for (const language of languageCodes) {
-    it(`[PAGE-20] are complete in "${language}", with the placeholders and plural forms that they need`, async () => {
-      const { strings } = await loaders[language]();
+    it(`[PAGE-20] are complete in "${language}", with the placeholders and plural forms that they need`, () => {
+      const strings = tables[language];
       assert.deepEqual(Object.keys(strings).toSorted(), keys.toSorted());
       for (const key of keys) {
         const entry = strings[key];
@@ -51,8 +61,8 @@ describe('the strings of the page', () => {
       }
     });
 
-    it(`are short enough in "${language}"`, async () => {
-      const { strings } = await loaders[language]();
+    it(`are short enough in "${language}"`, () => {
+      const strings = tables[language];
       const tooLong = keys.filter((key) => {
         const source = lengthOf(english[key]);
         return lengthOf(strings[key]) > (source <= labelLength ? source * 2 + 8 : source * 1.7);

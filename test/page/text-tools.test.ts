@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import {
   type BrowserDevice,
   joinRoom,
+  sharedTestSite,
   showsStatus,
   showsText,
   startRoom,
@@ -18,7 +19,7 @@ const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 describe('the page, the tools of the text', () => {
   it('[PAGE-9] copy the whole text, and paste at the cursor', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice(clipboard);
     const { page } = laptop;
     const code = await startRoom(laptop);
@@ -36,7 +37,7 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-51] paste on a line of its own before the caret is placed, and images as files', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'of others' } });
     const laptop = await joinRoom(site, code, clipboard);
@@ -89,7 +90,7 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-9] clear it on all devices, with undo', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -105,7 +106,7 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-9] offer to undo Clear only until the next local edit', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -121,7 +122,7 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-9] show it in a monospace font, and remember the choice', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
     const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
@@ -135,7 +136,7 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-60] save it as a file, and print it with the names of the files', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.upload(code, 'notes.pdf', 'x');
     const content = `${'line\n'.repeat(60)}the end`;
@@ -161,7 +162,7 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-9] [PAGE-22] [PAGE-60] show its links, e-mail addresses and phone numbers, and no other links', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).fill(
@@ -196,7 +197,7 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-9] open a link in a window without access to the page', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).fill(`read ${site.server.url}/docs`);

@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, showsStatus, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { joinRoom, sharedTestSite, showsStatus, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { typeWhenVisible } from './support/fast-typing.ts';
 
 describe('the page, the text', () => {
   it('[PAGE-7] is the same on two and on three devices as they type', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);
@@ -29,7 +29,7 @@ describe('the page, the text', () => {
   });
 
   it('[PAGE-7] accepts input as soon as the room is shown', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
     const device = await site.openDevice();
@@ -40,7 +40,7 @@ describe('the page, the text', () => {
   });
 
   it('[PAGE-7] of three devices that type concurrently has the words of all', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     const devices = [laptop, await joinRoom(site, code), await joinRoom(site, code)];
@@ -63,7 +63,7 @@ describe('the page, the text', () => {
   });
 
   it('[PAGE-7] [PAGE-8] keeps its line endings, which the field does not show, during typing', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const path = `/api/rooms/${code}/content`;
     await site.server.api.post(path, { json: { content: 'one\r\ntwo\nthree\r\n' } });
@@ -80,7 +80,7 @@ describe('the page, the text', () => {
   });
 
   it('[PAGE-7] shows whether it is saved, being saved, or offline', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const laptop = await site.openDevice({ baseURL: proxy.url });
     await startRoom(laptop);
@@ -131,7 +131,7 @@ describe('the page, the text', () => {
   });
 
   it('[PAGE-7] [PAGE-15] is sent if the device leaves immediately, and does not remain as a draft', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const laptop = await site.openDevice({ baseURL: proxy.url });
     const code = await startRoom(laptop);

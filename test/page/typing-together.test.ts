@@ -5,9 +5,9 @@ import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
   joinRoom,
+  sharedTestSite,
   showsStatus,
   showsText,
-  startTestSite,
   type TestSite,
   textOf,
 } from '../support/page.ts';
@@ -178,7 +178,7 @@ function closingDevices({ server, openDevice }: TestSite, t: TestContext): TestS
 
 describe('the page, typing together', () => {
   it('[PAGE-24] [SYNC-2] [SYNC-3] [SYNC-4] keeps every word intact on every page', { concurrency: 3 }, async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const random = seededRandom(t);
     await Promise.all(
       Object.entries(scenes).map(([name, play]) => t.test(name, (t) => play(closingDevices(site, t), random, t))),

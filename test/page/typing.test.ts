@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, showsStatus, showsText, startTestSite, textOf } from '../support/page.ts';
+import { joinRoom, sharedTestSite, showsStatus, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { inputMethod, putCaret, seenIn, write } from './support/typing.ts';
 
@@ -154,7 +154,7 @@ describe('the page, local edits', () => {
   });
 
   it('[PAGE-7] [PAGE-24] keep their position in a text with other line endings, despite remote edits', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await write(site, code, 'one\r\ntwo\r\nthree\r\n');
     const laptop = await joinRoom(site, code);

@@ -1,7 +1,7 @@
 /** Undo and redo of local edits, despite remote edits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BrowserDevice, joinRoom, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, joinRoom, sharedTestSite, showsText, startRoom, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { nativeCommand, putCaret, seenIn, undoAll, write } from './support/typing.ts';
 
@@ -87,7 +87,7 @@ describe('the page, undo', () => {
   });
 
   it("[PAGE-25] works with the browser's own command after Clear, without earlier typing", async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await write(site, code, 'from elsewhere');
     const laptop = await joinRoom(site, code);
@@ -98,7 +98,7 @@ describe('the page, undo', () => {
   });
 
   it('[PAGE-25] works with a gesture, and so does redo', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).focus();

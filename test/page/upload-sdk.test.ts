@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { startTestSite } from '../support/page.ts';
+import { sharedTestSite } from '../support/page.ts';
 import { loadSdk, type WithSdk as OnlySdk } from '../support/sdk-in-page.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 
@@ -10,7 +10,7 @@ type WithSdk = OnlySdk & { uploading: { sent: number; stop(): void; end: Promise
 
 describe('an upload by the SDK', () => {
   it('[SDK-7] reports its progress up to the full size', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     await loadSdk(page);
     const room = await site.server.api.room({ pin: '1234' });
@@ -35,7 +35,7 @@ describe('an upload by the SDK', () => {
   });
 
   it('[SDK-7] can be aborted, and leaves nothing', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const { page } = await site.openDevice({ baseURL: proxy.url });
     await loadSdk(page);
@@ -73,7 +73,7 @@ describe('an upload by the SDK', () => {
   });
 
   it('[SDK-7] fails with the error of its progress callback, and cancels its stream when it is aborted', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const { page } = await site.openDevice({ baseURL: proxy.url });
     await loadSdk(page);
@@ -104,7 +104,7 @@ describe('an upload by the SDK', () => {
   });
 
   it('[SDK-7] [SDK-1] fails like every request', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     await loadSdk(page);
     const codes = await page.evaluate(async () => {

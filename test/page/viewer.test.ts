@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import type { SharedFile } from '../../web/src/room/room-phase.ts';
-import { type Preview, previewOf } from '../../web/src/views/room/file-kind.ts';
+import { type Preview, previewOf } from '../../web/src/views/files/file-kind.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestSite, type TestSite } from '../support/page.ts';
+import { sharedTestSite, type TestSite } from '../support/page.ts';
 import { dropFiles, picture, rowOf } from './support/files.ts';
 
 const phoneScreen = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
@@ -46,7 +46,7 @@ describe('the kind of a file', () => {
 
 describe('the page, the file viewer', () => {
   it('[PAGE-40] [PAGE-41] [PAGE-43] shows images, audio, video and text by keyboard, and returns the focus to the file', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['notes.html', 'text/html', '<b>not bold</b>'],
       ['film.webm', 'video/webm', 'not a film'],
@@ -96,11 +96,28 @@ describe('the page, the file viewer', () => {
     await hasFocus(page, 'film.webm');
   });
 
+  it('[PAGE-40] plays a film in place, and stops it when it is closed', async (t) => {
+    const site = await sharedTestSite(t);
+    const { page, context } = await site.openDevice();
+    const code = await roomWith(site, [['film.webm', 'video/webm', await recordFilm(await context.newPage())]]);
+    await page.goto(`/r/${code}`);
+    await fileLink(page, 'film.webm').click();
+    const video = viewer(page).locator('video[controls]:not([autoplay])');
+    await eventually('a picture is shown', () => video.evaluate((film: HTMLVideoElement) => film.videoWidth === 64));
+    const film = await video.elementHandle();
+    await film?.evaluate((player) => (player as HTMLVideoElement).play());
+    await eventually('it plays', () => film?.evaluate((player) => (player as HTMLVideoElement).currentTime > 0));
+    await page.keyboard.press('Escape');
+    await closed(page);
+    assert.ok(await film?.evaluate((player) => (player as HTMLVideoElement).paused));
+  });
+
   it('[PAGE-41] closes with Back, which neither leaves the room nor asks to', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [['photo.png', 'image/png', picture]]);
     const { page } = await site.openDevice({ at: `/r/${code}` });
     await page.route('**/upload', () => undefined);
+    await fileLink(page, 'photo.png').waitFor();
     await dropFiles(page, 'body', [{ name: 'unfinished.bin', content: 1_000 }]);
     await page.getByRole('progressbar').waitFor();
     const entries = () => page.evaluate(() => history.length);
@@ -120,7 +137,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-40] [PAGE-41] [PAGE-43] fills the screen of a phone, and files follow each other with a swipe', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['second.png', 'image/png', picture],
       ['first.png', 'image/png', picture],
@@ -144,7 +161,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-40] does not open for files that the browser cannot show, whose links lead to the file', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['archive.zip', 'application/zip', 'zip'],
       ['report.pdf', 'application/pdf', '%PDF-1.4'],
@@ -158,7 +175,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-42] shows the first 256 KiB of a text, as text, and says that there is more', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     // The last character that fits is cut in two.
     const long = Buffer.concat([Buffer.from('x'.repeat(262_143)), Buffer.from('é and more')]);
     const code = await roomWith(site, [
@@ -181,7 +198,7 @@ describe('the page, the file viewer', () => {
   });
 
   it('[PAGE-44] stays at its file when others add files, and moves on when they remove it', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['last.txt', 'text/plain', 'last'],
       ['photo.png', 'image/png', picture],
@@ -206,6 +223,28 @@ describe('the page, the file viewer', () => {
 });
 
 type Upload = [name: string, type: string, content: string | Buffer];
+
+/** A film of half a second, in changing colours, recorded by this page. */
+async function recordFilm(page: Page): Promise<Buffer> {
+  const bytes = await page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 48 });
+    const recorder = new MediaRecorder(canvas.captureStream(20), { mimeType: 'video/webm;codecs=vp8' });
+    const recorded = new Promise<Blob>((resolve) => {
+      recorder.ondataavailable = ({ data }) => resolve(data);
+    });
+    recorder.start();
+    const paint = setInterval(() => {
+      const context = canvas.getContext('2d') as CanvasRenderingContext2D;
+      context.fillStyle = `hsl(${performance.now() / 5} 90% 50%)`;
+      context.fillRect(0, 0, 64, 48);
+    }, 20);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    clearInterval(paint);
+    recorder.stop();
+    return [...new Uint8Array(await (await recorded).arrayBuffer())];
+  });
+  return Buffer.from(bytes);
+}
 
 /** The files are listed newest first: the last one is on top. */
 async function roomWith({ server: { api } }: TestSite, files: readonly Upload[]): Promise<string> {

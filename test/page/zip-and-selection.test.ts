@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, startTestSite, type TestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, type TestSite } from '../support/page.ts';
 import { unzip } from '../support/unzip.ts';
 import { arrived, rowOf } from './support/files.ts';
 
@@ -16,7 +16,7 @@ const names = ['a.txt', 'b.txt', 'c.txt'] as const;
 
 describe('the page, several files', () => {
   it('[PAGE-70] [PAGE-71] are downloaded as one archive: all of them, or those that are selected', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const pin = '1204';
     const code = await roomWithFiles(site, { pin });
     const { page } = await site.openDevice({ at: `/r/${code}` });
@@ -51,7 +51,7 @@ describe('the page, several files', () => {
   });
 
   it('[PAGE-71] [PAGE-21] are selected and removed by keyboard, and Undo restores them', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWithFiles(site);
     const { page } = await joinRoom(site, code);
     await button(page, 'Select').press('Enter');
@@ -75,7 +75,7 @@ describe('the page, several files', () => {
   });
 
   it('[PAGE-71] are selected by a long press on a phone, where Remove is not beside Download', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await roomWithFiles(site);
     const { page } = await joinRoom(site, code, {
       viewport: { width: 320, height: 640 },

@@ -18,6 +18,7 @@ interface Line {
   count?: number;
   status?: number;
   requestId?: string;
+  reason?: string;
   err?: object;
 }
 
@@ -75,7 +76,7 @@ describe('the log of many events', () => {
     const lines = await refusalsAtEnd(server, 'STORAGE_FULL');
     assert.equal(total(lines), uploads);
     assertFew(lines, since);
-    assert.ok(lines[0]?.msg === 'request failed' && lines[0].err);
+    assert.ok(lines[0]?.msg === 'request failed' && lines[0].reason);
   });
 
   it('[RUN-10] [RUN-11] of messages names the client whose channel is closed', async (t) => {

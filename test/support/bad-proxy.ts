@@ -19,6 +19,8 @@ export interface ProxyFaults {
   maxBytes?: number;
   /** The difference between its clock and the real time. */
   clockSkewMs?: number;
+  /** Whether it drops the connection instead of forwarding a response: before it, or within its body. */
+  losesResponse?: (incoming: IncomingMessage) => 'whole' | 'body' | undefined;
   /** Adds a Via header. */
   addsVia?: boolean;
 }
@@ -40,7 +42,11 @@ export function startBadProxy(t: TestContext, port: number, faults: ProxyFaults)
       path: incoming.url,
       headers: { ...headers, host: forwardedHost },
     });
-    upstream.on('response', (upstreamResponse) => forward(key, upstreamResponse, response));
+    const loss = faults.losesResponse?.(incoming);
+    upstream.on('response', (upstreamResponse) => {
+      if (loss) lose(upstreamResponse, response, loss);
+      else forward(key, upstreamResponse, response);
+    });
     upstream.on('error', () => response.destroy());
     response.on('close', () => upstream.destroy());
     incoming.pipe(upstream);
@@ -86,4 +92,11 @@ function upgrade(incoming: IncomingMessage, near: Duplex, port: number): void {
   });
   near.on('error', () => upstream.destroy());
   upstream.end();
+}
+
+/** The server has executed the request. */
+function lose(upstreamResponse: IncomingMessage, response: ServerResponse, loss: 'whole' | 'body'): void {
+  if (loss === 'whole') return void response.destroy();
+  response.writeHead(upstreamResponse.statusCode ?? 502, upstreamResponse.headers);
+  response.write('{', () => response.destroy());
 }

@@ -15,7 +15,7 @@ const clients = new Map<string, S3Client>();
 /** Undefined for a server that stores its files on disk. */
 export async function bucketOf({ settings }: TestServer): Promise<ServerBucket | undefined> {
   const { files, s3Endpoint: endpoint = '' } = readConfig({ ...settings });
-  if (files === 'disk:') return undefined;
+  if (files === 'disk:' || 'folder' in files) return undefined;
   const { bucket: Bucket, prefix } = files;
   // Loaded on demand, because loading takes longer than most tests.
   const s3 = await import('@aws-sdk/client-s3');

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { canRunInProcess, runInProcess } from './command-in-process.ts';
 import { eventually } from './eventually.ts';
 
 const command = fileURLToPath(new URL('../../bin/poproom.js', import.meta.url));
@@ -50,7 +51,7 @@ export interface Cli {
   readonly home: string;
   /** The first folder in the PATH. */
   readonly bin: string;
-  /** Runs `poproom` to its end, without a terminal. */
+  /** Runs `poproom` to its end, without a terminal, in this process if possible. */
   run(args: readonly string[], options?: RunOptions): Promise<CliResult>;
   /** Starts `poproom`, without a terminal. */
   start(args: readonly string[], options?: RunOptions): CliProcess;
@@ -74,13 +75,25 @@ export async function createCli(t: TestContext, env: Env = {}): Promise<Cli> {
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
 
+  const environmentFor = (more: Env) => ({ ...ownEnvironment(home, bin), ...env, ...more });
+
+  async function run(args: readonly string[], options: RunOptions = {}): Promise<CliResult> {
+    const { stdin, env: more = {}, cwd = home } = options;
+    if (stdin === 'open') return start(args, options).result;
+    const command = { args, env: environmentFor(more), cwd, stdin };
+    return canRunInProcess(command) ? runInProcess(command) : start(args, options).result;
+  }
+
+  const start = (args: readonly string[], options: RunOptions = {}) =>
+    launch([process.execPath, command, ...args], options);
+
   function launch([program = '', ...args]: readonly string[], { stdin, env: more = {}, cwd = home }: RunOptions) {
     // A clean environment, so that local settings have no effect. A detached process has no terminal to ask for a PIN.
     const child = spawn(program, args, {
       cwd,
       detached: true,
       stdio: [stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      env: { ...ownEnvironment(home, bin), ...env, ...more },
+      env: environmentFor(more),
     });
     const one = observe(child);
     started.push(one);
@@ -91,8 +104,8 @@ export async function createCli(t: TestContext, env: Env = {}): Promise<Cli> {
   return {
     home,
     bin,
-    run: (args, options = {}) => launch([process.execPath, command, ...args], options).result,
-    start: (args, options = {}) => launch([process.execPath, command, ...args], options),
+    run,
+    start,
     shell: (line, options = {}) => launch(['/bin/sh', '-c', line], options),
     terminal(line, { columns = 80, ...options } = {}) {
       // `script` of util-linux: -e returns the exit code, and -E never leaves echoing to the command. With exec, Ctrl-C

@@ -33,7 +33,7 @@ export interface JoinOptions {
   timestamp?: string;
 }
 
-const ajv = new Ajv2020({ strict: false });
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const validators = Object.fromEntries(
   Object.entries(serverMessages).map(([type, schema]) => [type, ajv.compile(schema)]),
 );

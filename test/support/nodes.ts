@@ -1,7 +1,6 @@
 /** Several server processes with one Redis and one S3 store, as behind a load balancer. */
-import type { TestContext } from 'node:test';
 import { distributedSettings } from './engine.ts';
-import { dataFolder, type ServerProcess, startProcess } from './process.ts';
+import { type Cleanup, dataFolder, type ServerProcess, startProcess } from './process.ts';
 import type { RedisServer } from './redis.ts';
 import type { TestS3 } from './s3.ts';
 
@@ -21,11 +20,32 @@ export function installationSettings({ redis, s3 }: Stores, env: Env = {}): Env 
   return { ...stores, ...s3.env, POPROOM_TRUSTED_PROXIES: '127.0.0.1', ...env };
 }
 
-export async function startNode(t: TestContext, settings: Env): Promise<ServerProcess> {
+export async function startNode(t: Cleanup, settings: Env): Promise<ServerProcess> {
   return startProcess(t, await dataFolder(t), settings);
 }
 
 /** Two nodes of one installation, each with its own folder. */
-export async function startTwoNodes(t: TestContext, settings: Env): Promise<[ServerProcess, ServerProcess]> {
+export async function startTwoNodes(t: Cleanup, settings: Env): Promise<[ServerProcess, ServerProcess]> {
   return Promise.all([startNode(t, settings), startNode(t, settings)]);
+}
+
+export interface SharedNodes {
+  readonly settings: Env;
+  readonly nodes: readonly [ServerProcess, ServerProcess, ServerProcess];
+  stop(): Promise<void>;
+}
+
+/** Three nodes for the tests of a suite that neither stop them nor test limits. */
+export async function startSharedNodes(stores: Stores): Promise<SharedNodes> {
+  const settings = installationSettings(stores, withoutLimits);
+  const cleanups: (() => unknown)[] = [];
+  const suite = { after: (cleanup: () => unknown) => void cleanups.push(cleanup) } as Cleanup;
+  const [[one, two], three] = await Promise.all([startTwoNodes(suite, settings), startNode(suite, settings)]);
+  return {
+    settings,
+    nodes: [one, two, three],
+    async stop() {
+      for (const cleanup of cleanups) await cleanup();
+    },
+  };
 }

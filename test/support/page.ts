@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { launchBrowser } from './browser.ts';
+import { createDevicePool, type DevicePool } from './device-pool.ts';
 import { eventually } from './eventually.ts';
-import { startTestServer, type TestServer } from './server.ts';
+import { sharedServer, startTestServer, type TestServer } from './server.ts';
 
 export interface BrowserDevice {
   readonly page: Page;
@@ -29,25 +30,49 @@ export interface SiteOptions {
 }
 
 /** The browser that the sites of this process share. It closes when nothing has used it for a while. */
-let browser: Promise<Browser> | undefined;
+let browser: { launched: Promise<Browser>; pool: DevicePool } | undefined;
 let users = 0;
 let closing: NodeJS.Timeout | undefined;
 const closeAfterMs = 1000;
+
+const withoutLimits = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+
+/**
+ * A site whose server other tests of the process use too. It suits every test that uses rooms of its own, and neither
+ * stops the server nor sets its clock.
+ */
+export async function sharedTestSite(t: TestContext): Promise<TestSite> {
+  const server = await sharedServer(t, withoutLimits);
+  return siteOn(t, server, { isShared: true });
+}
 
 /** The server uses the real time, because the countdown of the browser does. */
 export async function startTestSite(
   t: TestContext,
   env: Record<string, string> = {},
-  { browserArgs, host = '127.0.0.1', filesOrigin, hasServiceWorker = false }: SiteOptions = {},
+  options: SiteOptions = {},
 ): Promise<TestSite> {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', ...env });
+  const server = await startTestServer(t, { ...withoutLimits, ...env });
   server.clock.now = Date.now();
-  const running = browserArgs ? await ownBrowser(t, browserArgs) : await sharedBrowser(t);
+  return siteOn(t, server, options);
+}
 
+interface PoolOptions extends SiteOptions {
+  /** Whether the next test can use the pages too, because it has the same server. */
+  isShared?: boolean;
+}
+
+async function siteOn(
+  t: TestContext,
+  server: TestServer,
+  { browserArgs, host = '127.0.0.1', filesOrigin, hasServiceWorker = false, isShared = false }: PoolOptions,
+): Promise<TestSite> {
+  const pool = browserArgs ? await ownBrowser(t, browserArgs) : sharedBrowser(t);
+  const open = isShared ? pool.take : pool.open;
   return {
     server,
     async openDevice({ at = '/', ...options } = {}) {
-      const context = await running.newContext({
+      const device = await open({
         locale: 'en-GB',
         // Without a GPU, animations are the most expensive part.
         reducedMotion: 'reduce',
@@ -55,21 +80,22 @@ export async function startTestSite(
         baseURL: `http://${host}:${server.port}`,
         ...options,
       });
-      context.setDefaultTimeout(30_000);
       const release = useBrowser();
-      t.after(() => context.close().finally(release));
-      const page = await context.newPage();
-      failOnPageErrors(t, page, filesOrigin);
-      await page.goto(at);
-      return { page, context };
+      t.after(() => pool.giveBack(device).finally(release));
+      failOnPageErrors(t, device.page, filesOrigin);
+      await device.page.goto(at);
+      return device;
     },
   };
 }
 
-function sharedBrowser(t: TestContext): Promise<Browser> {
+function sharedBrowser(t: TestContext): DevicePool {
   t.after(useBrowser());
-  browser ??= launchBrowser();
-  return browser;
+  if (!browser) {
+    const launched = launchBrowser();
+    browser = { launched, pool: createDevicePool(() => launched) };
+  }
+  return browser.pool;
 }
 
 /** Keeps the shared browser open until the returned function is called. */
@@ -85,13 +111,13 @@ function useBrowser(): () => void {
 async function closeBrowser(): Promise<void> {
   const last = browser;
   browser = undefined;
-  await (await last)?.close();
+  await (await last?.launched)?.close();
 }
 
-async function ownBrowser(t: TestContext, switches: readonly string[]): Promise<Browser> {
+async function ownBrowser(t: TestContext, switches: readonly string[]): Promise<DevicePool> {
   const own = await launchBrowser(switches);
   t.after(() => own.close());
-  return own;
+  return createDevicePool(async () => own);
 }
 
 /** Starts a room on this device and returns its code. */

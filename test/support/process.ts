@@ -23,6 +23,9 @@ const testDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DI
 
 type Env = Record<string, string>;
 
+/** A test, or a suite whose tests share what is started. */
+export type Cleanup = Pick<TestContext, 'after'>;
+
 export interface Exit {
   code: number | null;
   signal: NodeJS.Signals | null;
@@ -47,7 +50,7 @@ export interface ServerProcess {
 const cleanups = new Map<string, (() => Promise<void>)[]>();
 
 /** A temporary folder. After the test, its servers are stopped and it is removed. */
-export async function dataFolder(t: TestContext): Promise<string> {
+export async function dataFolder(t: Cleanup): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-process-'));
   cleanups.set(folder, []);
   t.after(async () => {
@@ -59,7 +62,7 @@ export async function dataFolder(t: TestContext): Promise<string> {
 }
 
 export async function startProcess(
-  t: TestContext,
+  t: Cleanup,
   folder: string,
   env: Env = {},
   program = builtCommand,

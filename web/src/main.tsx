@@ -5,14 +5,21 @@ import { measureClockOffset } from './device/clock.ts';
 import { applyTheme } from './device/preferences.ts';
 import { reloadRecentRooms } from './device/recent-rooms.ts';
 import { applyLanguage } from './i18n/index.ts';
+import { whenLoaded } from './prefetch.ts';
 import { registerServiceWorker } from './register-service-worker.ts';
-import { App } from './views/app.tsx';
+import { App, loadFirstView } from './views/app.tsx';
 
 reloadRecentRooms();
 void measureClockOffset();
 applyTheme();
-await applyLanguage();
-const root = document.getElementById('app') as HTMLElement;
-keepFocus(root);
-render(<App />, root);
-registerServiceWorker();
+void start();
+
+/** Not with a top-level await: the code of the view imports this module, and would wait for it. */
+async function start(): Promise<void> {
+  await Promise.all([applyLanguage(), loadFirstView()]);
+  const root = document.getElementById('app') as HTMLElement;
+  keepFocus(root);
+  render(<App />, root);
+  // It downloads all other files, which must not delay the first view.
+  whenLoaded(registerServiceWorker);
+}

@@ -1,19 +1,9 @@
 /** Registers the service worker, which makes the page installable and available offline. */
-
-interface TrustedTypes {
-  createPolicy(
-    name: string,
-    rules: { createScriptURL: (url: string) => string },
-  ): {
-    createScriptURL(url: string): string;
-  };
-}
+import { trustedScriptUrl } from './trusted-script-url.ts';
 
 /** Without service workers (plain HTTP, private windows), the page works online only. */
 export function registerServiceWorker(): void {
   if (!('serviceWorker' in navigator) || import.meta.env.DEV) return;
-  const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
-  const policy = trustedTypes?.createPolicy('poproom', { createScriptURL: (url) => url });
-  const url = '/assets/service-worker.js';
-  navigator.serviceWorker.register(policy?.createScriptURL(url) ?? url, { scope: '/' }).catch(() => undefined);
+  const url = trustedScriptUrl('/assets/service-worker.js');
+  navigator.serviceWorker.register(url, { scope: '/' }).catch(() => undefined);
 }

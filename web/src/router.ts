@@ -7,6 +7,7 @@ export type Route =
   | { name: 'home' }
   | { name: 'room'; code: RoomCode | undefined; typed: string }
   | { name: 'share' }
+  | { name: 'invite' }
   | { name: 'missing-page' }
   | { name: 'missing-file' };
 
@@ -36,6 +37,7 @@ export function blockLeaving(ask: (proceed: () => void) => void): () => void {
 export const route = computed<Route>(() => {
   if (path.value === '/') return { name: 'home' };
   if (path.value === '/share') return { name: 'share' };
+  if (path.value === '/invite') return { name: 'invite' };
   // The server sends the page instead of a file only if the file is missing or can be received only once.
   if (path.value.startsWith('/files/')) return { name: 'missing-file' };
   const typed = /^\/r\/([^/]+)\/?$/.exec(path.value)?.[1];

@@ -1,12 +1,11 @@
-/** The API client for the server that served this page. */
-import { type ClientOptions, createBaseClient, PoproomError } from '../../src/client/light.ts';
-import { deviceId, deviceName } from './device/identity.ts';
+/** The connection to the server that served this page. */
+import { createTransport, PoproomError } from '../../src/client/light.ts';
 
-/** With the current device name. */
-export function connectToServer() {
-  const options: ClientOptions = { url: location.origin, deviceId, deviceName: deviceName.value };
-  return createBaseClient(options, (room) => room);
-}
+export const transport = createTransport({
+  url: location.origin,
+  apiKey: undefined,
+  withRetry: (attempt) => attempt(),
+});
 
 /** The error of a failed request. Logs unexpected errors, so that bugs are not hidden. */
 export function toPoproomError(error: unknown): PoproomError {

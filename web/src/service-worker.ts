@@ -72,15 +72,20 @@ async function focusPage(path: string): Promise<void> {
   await (page ? page.focus() : worker.clients.openWindow(path));
 }
 
-const isPage = (path: string) => path === '/' || path === '/share' || path.startsWith('/r/');
+const isPage = (path: string) => ['/', '/share', '/invite'].includes(path) || path.startsWith('/r/');
 
 async function cacheShell(): Promise<void> {
   const languages = [...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()), ...(await cachedLanguages())];
   const files = languages.map((language) => __LANGUAGES__[language]).filter((path) => path !== undefined);
   const paths = [...__SHELL__, ...files];
   const cache = await caches.open(shellCache);
-  await cache.addAll([...new Set(paths)].map((path) => new Request(path, { cache: 'reload' })));
+  await cache.addAll(
+    [...new Set(paths)].map((path) => new Request(path, { cache: isHashed(path) ? 'default' : 'reload' })),
+  );
 }
+
+/** The content never changes, and the browser may have downloaded it for the page already. */
+const isHashed = (path: string) => /\.[0-9a-f]{12}\.\w+$/.test(path);
 
 /** The languages in the cache of the previous version: one of them may be the language that the user has chosen. */
 async function cachedLanguages(): Promise<string[]> {

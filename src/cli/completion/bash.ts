@@ -1,11 +1,15 @@
 /** Completion for bash 3.2 and later. Does not need the bash-completion package. */
-import { type Command, help, type Option } from '../command.ts';
+import { type Command, help, type Option, takesCode } from '../command.ts';
 
 export function bashScript(commands: readonly Command[]): string {
   const names = commands.map(({ name }) => name).join(' ');
   return `# bash completion for poproom. Add to ~/.bashrc: source <(poproom completion bash)
 _poproom_words() {
   COMPREPLY=($(compgen -W "$1" -- "$word"))
+}
+
+_poproom_codes() {
+  COMPREPLY+=($(compgen -W "$(poproom recent --codes 2>/dev/null)" -- "$word"))
 }
 
 _poproom_files() {
@@ -55,12 +59,20 @@ function valuesOf({ name, options }: Command): string[] {
     });
 }
 
-function argumentsOf({ name, args, choices }: Command): string[] {
-  if (!choices) return [];
-  if (choices !== 'file') return [`    ${name}) if ((COMP_CWORD == 2)); then ${offer(choices)}fi ;;`];
-  // The first argument is a room code, not a file.
-  const first = args.startsWith('CODE') ? 3 : 2;
-  return [`    ${name}) if ((COMP_CWORD >= ${first})); then ${offer(choices)}fi ;;`];
+function argumentsOf(command: Command): string[] {
+  const { name, args, choices } = command;
+  const hasCode = takesCode(command);
+  const offers = [
+    ...(hasCode ? ['if ((COMP_CWORD == 2)); then _poproom_codes; fi'] : []),
+    ...(choices ? [`if ((COMP_CWORD ${positionOf(args, choices)})); then ${offer(choices)}fi`] : []),
+  ];
+  return offers.length > 0 ? [`    ${name}) ${offers.join('; ')} ;;`] : [];
+}
+
+/** A room code that is required comes before the files. */
+function positionOf(args: string, choices: NonNullable<Option['choices']>): string {
+  if (choices !== 'file') return '== 2';
+  return args.startsWith('CODE') ? '>= 3' : '>= 2';
 }
 
 function offer(choices: Option['choices']): string {

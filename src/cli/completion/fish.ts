@@ -1,5 +1,5 @@
 /** Completion for fish. */
-import { type Command, help, type Option } from '../command.ts';
+import { type Command, help, type Option, takesCode } from '../command.ts';
 
 export function fishScript(commands: readonly Command[]): string {
   return [
@@ -29,12 +29,17 @@ function optionPart(option: string, { short, value, choices }: Option): string {
   return `${names} -x${choices ? ` -a '${choices.join(' ')}'` : ''}`;
 }
 
-function argumentLines({ name, choices }: Command): string[] {
-  if (choices === undefined) return [];
-  if (choices === 'file') return [`complete -c poproom -n '__fish_seen_subcommand_from ${name}' -F`];
+function argumentLines(command: Command): string[] {
+  const { name, choices } = command;
+  const within = `__fish_seen_subcommand_from ${name}`;
+  const codes = takesCode(command) ? [`complete -c poproom -n '${within}; and ${isFirst}' -a '${codeList}'`] : [];
+  if (choices === undefined) return codes;
+  if (choices === 'file') return [...codes, `complete -c poproom -n '${within}' -F`];
   const all = choices.join(' ');
-  const first = `__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${all}`;
-  return [`complete -c poproom -n '${first}' -a '${all}'`];
+  return [...codes, `complete -c poproom -n '${within}; and not __fish_seen_subcommand_from ${all}' -a '${all}'`];
 }
+
+const isFirst = 'test (count (commandline -opc)) -eq 2';
+const codeList = '(poproom recent --codes 2>/dev/null)';
 
 const quoted = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;

@@ -1,5 +1,5 @@
 /** Completion for zsh, based on `_arguments`. */
-import { type Command, help, type Option } from '../command.ts';
+import { type Command, help, type Option, takesCode } from '../command.ts';
 
 export function zshScript(commands: readonly Command[]): string {
   return `#compdef poproom
@@ -26,10 +26,11 @@ ${commands.map(branchOf).join('\n')}
 if [[ $funcstack[1] == _poproom ]]; then _poproom "$@"; else compdef _poproom poproom; fi`;
 }
 
-function branchOf({ name, args, options, choices }: Command): string {
+function branchOf(command: Command): string {
+  const { name, options } = command;
   const specs = [
     ...Object.entries({ ...options, help }).map(([option, definition]) => optionSpec(option, definition)),
-    ...argumentSpecs(args, choices),
+    ...argumentSpecs(command),
   ];
   return `    ${name})\n      _arguments \\\n${specs.map((spec) => `        ${spec}`).join(' \\\n')} ;;`;
 }
@@ -42,11 +43,17 @@ function optionSpec(option: string, { short, value, summary, choices }: Option):
   return `${quoted(`(-${short} --${option})`)}{-${short}${value ? '+' : ''},${long}}${quoted(description + taken)}`;
 }
 
-function argumentSpecs(args: string, choices: Option['choices']): string[] {
-  const code = args.startsWith('CODE') ? [quoted('1:code: ')] : [];
+function argumentSpecs(command: Command): string[] {
+  const { args, choices } = command;
+  const isOptional = args.startsWith('[');
+  const code = takesCode(command) ? [quoted(`1:code:${isOptional ? codesAndFiles : codes}`)] : [];
   if (choices === 'file') return [...code, quoted('*:file:_files')];
   return choices ? [quoted(`1:what:${action(choices)}`)] : code;
 }
+
+const recent = '"$(poproom recent --codes 2>/dev/null)"';
+const codes = `{compadd -- \${(f)${recent}}}`;
+const codesAndFiles = `{compadd -- \${(f)${recent}}; _files}`;
 
 /** A space means no completions. */
 function action(choices: Option['choices']): string {

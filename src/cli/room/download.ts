@@ -1,5 +1,6 @@
 /** Downloads a file of a room. */
 import { EncryptionError, type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { withinSeconds } from '../../client/silence-limit.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 
@@ -8,6 +9,8 @@ interface Incoming {
   /** Bytes. */
   size: number;
   showsProgress: boolean;
+  /** The longest silence of the server. Undefined means no limit. */
+  timeoutSeconds: number | undefined;
 }
 
 type Consume = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
@@ -19,10 +22,10 @@ type Consume = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
 export async function download(
   room: Room,
   file: FileEntry,
-  { signal, showsProgress }: { signal: AbortSignal; showsProgress: boolean },
+  { signal, ...how }: { signal: AbortSignal } & Pick<Incoming, 'showsProgress' | 'timeoutSeconds'>,
   consume: Consume,
 ): Promise<void> {
-  const incoming = { name: file.fileName, size: file.fileSize, showsProgress };
+  const incoming = { name: file.fileName, size: file.fileSize, ...how };
   const save = (response: Response) => consumeResponse(response, incoming, consume);
   if (file.once) await receive(room, file, signal, save);
   else await save(await room.download(file, { signal }));
@@ -63,10 +66,14 @@ export async function consumeResponse(response: Response, incoming: Incoming, co
   }
 }
 
-async function* counted({ name, size }: Incoming, { body }: Response, show?: (bytes: number) => void) {
+async function* counted(
+  { name, size, timeoutSeconds }: Incoming,
+  { body }: Response,
+  show?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   try {
-    for await (const chunk of body ?? []) {
+    for await (const chunk of inTime(body, timeoutSeconds)) {
       bytes += chunk.length;
       if (bytes > size) break;
       yield chunk;
@@ -77,6 +84,22 @@ async function* counted({ name, size }: Incoming, { body }: Response, show?: (by
     if (error instanceof EncryptionError) throw error;
   }
   if (bytes !== size) throw incomplete(name);
+}
+
+/** Ends if the server sends nothing more. The time that the reader takes for a chunk does not count. */
+async function* inTime(body: Response['body'], timeoutSeconds: number | undefined): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (!reader) return;
+  const cancel = () => reader.cancel();
+  try {
+    for (;;) {
+      const { done, value } = await withinSeconds(timeoutSeconds, reader.read(), cancel);
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await cancel().catch(() => undefined);
+  }
 }
 
 const incomplete = (name: string) =>

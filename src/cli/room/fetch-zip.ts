@@ -1,17 +1,19 @@
 /** `poproom fetch --zip`: downloads all files of a room as one zip archive. */
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, sep } from 'node:path';
 import { PoproomError, type Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { untilInterrupted } from '../interruption.ts';
 import { print } from '../output.ts';
 import { printable } from '../printable.ts';
 import { withRoom } from '../server-context.ts';
+import { timeoutOf } from '../timeout.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeStdout } from '../write-stdout.ts';
-import { atomicWrite, createOnly, replaceExisting } from './atomic-write.ts';
-import { assertNotExisting, isFolder } from './destination.ts';
+import { atomicWrite } from './atomic-write.ts';
+import { isFolder, missingFolders, withFolders } from './destination.ts';
 import { consumeResponse } from './download.ts';
+import { publishFor, readExistingChoice, withoutExisting } from './existing-files.ts';
 
 export async function fetchZip(input: Input): Promise<void> {
   const output = input.value('output');
@@ -20,32 +22,45 @@ export async function fetchZip(input: Input): Promise<void> {
   if (output === '-' && process.stdout.isTTY)
     throw new UsageError('A zip archive cannot be shown on a terminal; use -o FILE, or redirect the output.');
   await withRoom(input, (room) =>
-    untilInterrupted((signal) => (output === '-' ? toStandardOutput(room, signal) : toDisk(input, room, signal))),
+    untilInterrupted((signal) =>
+      output === '-' ? toStandardOutput(input, room, signal) : toDisk(input, room, signal),
+    ),
   );
 }
 
-async function toStandardOutput(room: Room, signal: AbortSignal): Promise<void> {
-  await download(room, signal, async (bytes) => {
+async function toStandardOutput(input: Input, room: Room, signal: AbortSignal): Promise<void> {
+  await download(input, room, signal, async (bytes) => {
     for await (const chunk of bytes) await writeStdout(chunk);
   });
 }
 
 async function toDisk(input: Input, room: Room, signal: AbortSignal): Promise<void> {
-  const path = await pathFor(room, input.value('output') ?? '.');
-  if (!input.isSet('force')) await assertNotExisting([{ path }]);
-  const publish = input.isSet('force') ? replaceExisting : createOnly;
-  await download(room, signal, (bytes) => atomicWrite(path, bytes, publish));
+  const output = input.value('output') ?? '.';
+  const choice = readExistingChoice(input);
+  let path = await pathFor(room, output);
+  const [item] = await withoutExisting([{ path, folders: await missingFolders(dirname(path)) }], choice);
+  if (!item) return;
+  const publish = publishFor(choice, (renamed) => {
+    path = renamed;
+  });
+  const isCreated = output.endsWith('/') || output.endsWith(sep);
+  await withFolders({ folders: isCreated ? item.folders : [] }, () =>
+    download(input, room, signal, (bytes) => atomicWrite(item.path, bytes, publish)),
+  );
   const { size } = await stat(path);
   print(input, { path, fileSize: size }, printable(path));
 }
 
 async function download(
+  input: Input,
   room: Room,
   signal: AbortSignal,
   consume: Parameters<typeof consumeResponse>[2],
 ): Promise<void> {
   const response = await room.downloadZip({ signal });
-  await consumeResponse(response, { name: nameOf(room), size: announcedSize(response), showsProgress: true }, consume);
+  const size = announcedSize(response);
+  const how = { showsProgress: true, timeoutSeconds: timeoutOf(input) };
+  await consumeResponse(response, { name: nameOf(room), size, ...how }, consume);
 }
 
 /** Without it, an incomplete or endless archive would not be noticed. */

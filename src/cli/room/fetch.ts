@@ -7,11 +7,13 @@ import { print, printNotice } from '../output.ts';
 import { printable, printableText } from '../printable.ts';
 import { runSequentially } from '../sequential.ts';
 import { withRoom } from '../server-context.ts';
+import { timeoutOf } from '../timeout.ts';
 import { UsageError } from '../usage-error.ts';
 import { writeStdout } from '../write-stdout.ts';
-import { atomicWrite, createOnly, durably, replaceExisting } from './atomic-write.ts';
-import { assertNotExisting, destinations, withFolders } from './destination.ts';
+import { atomicWrite, durably } from './atomic-write.ts';
+import { destinations, withFolders } from './destination.ts';
 import { download } from './download.ts';
+import { publishFor, readExistingChoice, withoutExisting } from './existing-files.ts';
 import { fetchZip } from './fetch-zip.ts';
 import { findFile, formatSize, pathInRoom } from './find-file.ts';
 
@@ -22,6 +24,7 @@ export async function fetchFiles(input: Input): Promise<void> {
   if (output === '') throw new UsageError('--output needs a folder, a path, or - for standard output.');
   if (output === '-' && input.isSet('json'))
     throw new UsageError('Use either --output - or --json: both write to standard output.');
+  readExistingChoice(input);
   if (input.isSet('zip')) return fetchZip(input);
   await withRoom(input, async (room) => {
     const all = await room.files();
@@ -34,7 +37,7 @@ export async function fetchFiles(input: Input): Promise<void> {
     if (output === '-' && files.length === 0 && found.length > 0)
       throw new UsageError('Name the one-time file to write to standard output, or add --once.');
     return untilInterrupted((signal) =>
-      output === '-' ? toStandardOutput(room, files, signal) : toDisk(input, room, files, signal),
+      output === '-' ? toStandardOutput(input, room, files, signal) : toDisk(input, room, files, signal),
     );
   });
 }
@@ -53,29 +56,40 @@ function list(input: Input, files: readonly FileEntry[]): void {
 
 async function toDisk(input: Input, room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
   const isNamed = input.args.length > 1;
-  const items = await destinations(files, input.value('output') ?? '.', isNamed ? pathsWithoutFolders : localPaths);
-  if (!input.isSet('force')) await assertNotExisting(items);
-  const publish = input.isSet('force') ? replaceExisting : createOnly;
+  const choice = readExistingChoice(input);
+  const all = await destinations(files, input.value('output') ?? '.', isNamed ? pathsWithoutFolders : localPaths);
+  const items = await withoutExisting(all, choice);
+  const timeoutSeconds = timeoutOf(input);
   await runSequentially(input, { items, verb: 'Fetched' }, async (item) => {
-    const { file, path } = item;
+    const { file } = item;
+    let { path } = item;
+    const publish = publishFor(choice, (renamed) => {
+      path = renamed;
+    });
     await withFolders(item, () =>
-      download(room, file, { signal, showsProgress: true }, (bytes) =>
+      download(room, file, { signal, showsProgress: true, timeoutSeconds }, (bytes) =>
         // A one-time file is erased from the room afterwards.
-        atomicWrite(path, bytes, file.once ? durably(publish) : publish),
+        atomicWrite(item.path, bytes, file.once ? durably(publish) : publish),
       ),
     );
     return { value: { ...file, path }, line: printable(path) };
   });
 }
 
-async function toStandardOutput(room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
+async function toStandardOutput(
+  input: Input,
+  room: Room,
+  files: readonly FileEntry[],
+  signal: AbortSignal,
+): Promise<void> {
   const [file, ...others] = files;
   if (!file) throw new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
   if (others.length > 0)
     throw new UsageError(`The room has ${files.length} files; name the one to write to standard output.`);
   const isTerminal = process.stdout.isTTY;
   // On a terminal, the progress bar would mix with the file.
-  await download(room, file, { signal, showsProgress: !isTerminal }, async (bytes) => {
+  const options = { signal, showsProgress: !isTerminal, timeoutSeconds: timeoutOf(input) };
+  await download(room, file, options, async (bytes) => {
     for await (const chunk of isTerminal ? toPrintable(bytes) : bytes) await writeStdout(chunk);
   });
 }

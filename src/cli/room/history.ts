@@ -37,10 +37,11 @@ function rowOf({ version, timestamp, size, deviceId = '' }: HistoryEntry): strin
 const localTime = (timestamp: string) => new Date(timestamp).toLocaleString('sv-SE');
 
 async function clear(input: Input, room: Room): Promise<void> {
-  // Fail before the prompt if the room does not exist.
-  await room.info();
-  const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await confirm(`Delete the history of room ${room.code} for everyone?`))) throw new ExitError(1);
+  if (process.stdin.isTTY && !input.isSet('yes')) {
+    // Fail before the prompt if the room does not exist.
+    await room.info();
+    if (!(await confirm(`Delete the history of room ${room.code} for everyone?`))) throw new ExitError(1);
+  }
   const done = await room.clearHistory();
   print(input, done, printable(done.message));
 }

@@ -1,5 +1,5 @@
 /** `poproom info`: shows what is in a room and when it expires. */
-import type { RoomInfo } from '../../client/index.ts';
+import type { Room, RoomDetails, RoomInfo } from '../../client/index.ts';
 import { assertOnlyCode } from '../arguments.ts';
 import { formatColumns, type Input } from '../command.ts';
 import { formatBytes } from '../counts.ts';
@@ -11,10 +11,9 @@ import { formatSize, pathInRoom } from './find-file.ts';
 
 export async function info(input: Input): Promise<void> {
   assertOnlyCode('info', input);
-  await withRoom(input, async (room) => {
-    const details = await room.info();
-    const [text, files] = await Promise.all([room.read(), room.files()]);
-    const bytes = Buffer.byteLength(text.content);
+  await withRoom(input, async (room, memory) => {
+    const { text, files, ...details } = await readDetails(room);
+    memory.learn({ expiresAt: details.expiresAt, name: details.name });
     // A script may write its output to a log, so only people see the key in the link.
     const link = process.stdout.isTTY ? room.link : room.link.replace(/#.*/, '');
     const rows: [string, string][] = [
@@ -24,13 +23,20 @@ export async function info(input: Input): Promise<void> {
       ['time left', formatDuration(Date.parse(details.expiresAt) - Date.now())],
       details.encrypted ? ['encrypted', 'yes'] : ['PIN', details.hasPin ? 'yes' : 'no'],
       ['devices', printable(String(details.deviceCount))],
-      ['text', text.version === 0 ? 'none yet' : `${formatBytes(bytes)}, version ${text.version}`],
+      ['text', text.version === 0 ? 'none yet' : `${formatBytes(text.bytes)}, version ${text.version}`],
       ['files', formatUsage(details, files.length)],
       ...files.map((file): [string, string] => ['', `${printable(pathInRoom(file))}  ${formatSize(file)}`]),
     ];
-    const { version, timestamp } = text;
-    print(input, { ...details, link, text: { bytes, version, timestamp }, files }, formatColumns(rows));
+    print(input, { ...details, link, text, files }, formatColumns(rows));
   });
+}
+
+/** Takes one request, or three with an older server. */
+async function readDetails(room: Room): Promise<Required<Pick<RoomDetails, 'text' | 'files'>> & RoomInfo> {
+  const { text, files, ...details } = await room.details();
+  if (text && files) return { ...details, text, files };
+  const [{ content, version, timestamp }, listed] = await Promise.all([room.read(), room.files()]);
+  return { ...details, text: { bytes: Buffer.byteLength(content), version, timestamp }, files: listed };
 }
 
 /** Such as "3 of 100, 1.2 MiB of 100 MiB, up to 10 MiB each". An older server does not state its limits. */

@@ -13,15 +13,20 @@ export async function remove(input: Input): Promise<void> {
   const [, ...names] = input.args;
   if (input.isSet('undo')) return restoreFiles(input, names);
   if (names.length > 0) return removeFiles(input, names);
-  const done = await withRoom(input, (room) => removeRoom(input, room));
+  const done = await withRoom(input, async (room, memory) => {
+    const removed = await removeRoom(input, room);
+    memory.forget();
+    return removed;
+  });
   print(input, done, printable(done.message));
 }
 
 async function removeRoom(input: Input, room: Room): Promise<Confirmation> {
-  // Fail before the prompt if the room does not exist.
-  await room.info();
-  const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await confirm(`Delete room ${room.code} for everyone?`))) throw new ExitError(1);
+  if (process.stdin.isTTY && !input.isSet('yes')) {
+    // Fail before the prompt if the room does not exist.
+    await room.info();
+    if (!(await confirm(`Delete room ${room.code} for everyone?`))) throw new ExitError(1);
+  }
   return room.delete();
 }
 

@@ -6,8 +6,12 @@ import { untilInterrupted } from '../interruption.ts';
 import { printable } from '../printable.ts';
 import { createProgress } from '../progress.ts';
 import { runSequentially } from '../sequential.ts';
-import { withRoom } from '../server-context.ts';
+import { withRoom, withServer } from '../server-context.ts';
+import { UsageError } from '../usage-error.ts';
+import { createWithPin, readLifetime, rememberCreated } from './create-room.ts';
+import { invitation } from './invitation.ts';
 import { openUploads, type Upload } from './open-uploads.ts';
+import { readTarget } from './send-target.ts';
 import { openUnfinishedUploads, type UnfinishedUploads } from './unfinished-uploads.ts';
 import { findUploadInputs, type UploadInput } from './upload-inputs.ts';
 
@@ -15,12 +19,24 @@ import { findUploadInputs, type UploadInput } from './upload-inputs.ts';
 const inPartsFrom = 1024 * 1024;
 
 export async function send(input: Input): Promise<void> {
+  const target = readTarget(input);
+  if (target.room === undefined) return sendToNewRoom(input, target.paths);
+  for (const option of newRoomOptions) {
+    if (input.isSet(option) || input.value(option) !== undefined)
+      throw new UsageError(`--${option} is for a new room; leave out the code, or use "poproom set".`);
+  }
+  await sendToRoom({ ...input, args: [target.room] }, target.paths);
+}
+
+const newRoomOptions = ['expires', 'no-pin', 'no-lan'];
+
+async function sendToRoom(input: Input, paths: readonly string[]): Promise<void> {
   const unfinished = openUnfinishedUploads(readEnvironment());
   let inputs: readonly UploadInput[] | undefined;
   let uploads: readonly Upload[] | undefined;
   // Runs again after a PIN prompt, but standard input can be read only once.
   await withRoom(input, async (room) => {
-    inputs ??= await findUploadInputs(input);
+    inputs ??= await findUploadInputs(input, paths);
     const found = inputs;
     await untilInterrupted(async (signal) => {
       uploads ??= await openUploads(room, found, unfinished, signal);
@@ -29,18 +45,50 @@ export async function send(input: Input): Promise<void> {
   });
 }
 
+/** Creates the room when the files are known to exist, and shows its code before they are sent. */
+async function sendToNewRoom(input: Input, paths: readonly string[]): Promise<void> {
+  const lifetime = readLifetime(input);
+  const unfinished = openUnfinishedUploads(readEnvironment());
+  const inputs = await findUploadInputs(input, paths);
+  await withServer(input, (client, environment) =>
+    untilInterrupted(async (signal) => {
+      const room = await createWithPin(input, client, environment, lifetime);
+      const uploads = await openUploads(room, inputs, unfinished, signal).catch((error) => deleteUnused(room, error));
+      rememberCreated(environment, client, room);
+      if (!input.isSet('json'))
+        console.log(process.stdout.isTTY ? await invitation(input, room) : printable(room.code));
+      const { code: roomId, link, expiresAt, hasPin } = room;
+      const toJson = (files: readonly unknown[]) => ({ roomId, link, expiresAt, hasPin, files });
+      await sendAll(input, room, { uploads, unfinished, signal, toJson, again: againIn(room, paths) });
+    }),
+  );
+}
+
+/** The code of the room was never printed. */
+async function deleteUnused(room: Room, error: unknown): Promise<never> {
+  await room.delete().catch(() => undefined);
+  throw error;
+}
+
+const againIn = ({ code }: Room, paths: readonly string[]) =>
+  `Run this to continue: poproom send ${code} ${paths.map((path) => (/^[\w./-]+$/.test(path) ? path : JSON.stringify(path))).join(' ')}`;
+
 interface Sending {
   uploads: readonly Upload[];
   unfinished: UnfinishedUploads;
   signal: AbortSignal;
+  toJson?: (files: readonly unknown[]) => unknown;
+  /** How to continue after an interruption. */
+  again?: string;
 }
 
 /** Until all files are sent, the ids of complete ones are kept as well: the same command does not send them again. */
-async function sendAll(input: Input, room: Room, { uploads, unfinished, signal }: Sending): Promise<void> {
+async function sendAll(input: Input, room: Room, sending: Sending): Promise<void> {
+  const { uploads, unfinished, signal, toJson, again = 'Run the same command again to continue.' } = sending;
   let current: string | undefined;
   let [sentFiles, receivedBytes] = [0, 0];
   try {
-    await runSequentially(input, { items: uploads, verb: 'Sent' }, async (upload) => {
+    await runSequentially(input, { items: uploads, verb: 'Sent', ...(toJson && { toJson }) }, async (upload) => {
       const { key, folder } = upload;
       const remember = (id: string) => key !== undefined && unfinished.remember(key, id);
       [current, receivedBytes] = [key, 0];
@@ -61,7 +109,7 @@ async function sendAll(input: Input, room: Room, { uploads, unfinished, signal }
     const canContinue = signal.aborted || isTemporary(error);
     if (!canContinue && current !== undefined) unfinished.forget([current]);
     const isKept = sentFiles > 0 || (current !== undefined && receivedBytes > 0);
-    if (canContinue && isKept) console.error('Run the same command again to continue.');
+    if (canContinue && isKept && !input.isSet('json')) console.error(again);
     throw error;
   }
 }

@@ -2,7 +2,7 @@
 import type { RoomInfo, UpdateRoomRequest } from '../../client/index.ts';
 import { assertOnlyCode } from '../arguments.ts';
 import type { Input } from '../command.ts';
-import { formatDuration, readDuration } from '../duration.ts';
+import { formatDuration, readDuration, withLifetimeErrors } from '../duration.ts';
 import { readEnvironment } from '../environment.ts';
 import { print } from '../output.ts';
 import { choosePin, newPinFromEnvironment } from '../pin.ts';
@@ -14,13 +14,15 @@ export async function set(input: Input): Promise<void> {
   assertOnlyCode('set', input);
   const changes = readChanges(input);
   let newPin = input.isSet('new-pin') ? newPinFromEnvironment(readEnvironment()) : undefined;
-  await withRoom(input, async (room) => {
+  await withRoom(input, async (room, memory) => {
     if (input.isSet('new-pin') && newPin === undefined) {
       // Prompts for the current PIN first if it is needed, so that nobody chooses a new one in vain.
       await room.info();
       newPin = await chooseNewPin();
     }
-    const details = await room.update({ ...changes, ...(newPin !== undefined && { pin: newPin }) });
+    const update = { ...changes, ...(newPin !== undefined && { pin: newPin }) };
+    const details = await withLifetimeErrors(() => room.update(update));
+    memory.learn({ expiresAt: details.expiresAt, name: details.name });
     print(input, { ...details, link: room.link }, summarize(details));
   });
 }

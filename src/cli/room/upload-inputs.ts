@@ -25,8 +25,7 @@ export interface UploadInput {
   version: FileVersion | undefined;
 }
 
-export async function findUploadInputs(input: Input): Promise<readonly UploadInput[]> {
-  const [, ...paths] = input.args;
+export async function findUploadInputs(input: Input, paths: readonly string[]): Promise<readonly UploadInput[]> {
   const [name, type] = [input.value('name'), readType(input.value('type'))];
   if (paths.length === 0) throw new UsageError('Which files? Give their paths, or - for standard input.');
   if (name !== undefined && paths.length > 1) throw new UsageError('--name needs exactly one file.');

@@ -86,7 +86,8 @@ async function waitForChange(watching: Watch): Promise<void> {
     },
   });
   signal.throwIfAborted();
-  if (!changed.signal.aborted) throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before its text changed.`);
+  if (!changed.signal.aborted)
+    throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before its text changed.`, { details: { ended: end } });
   if (input.value('exec') === undefined) return printText(input, text);
   const exitCode = await runOnText(watching);
   if (exitCode !== 0) throw new ExitError(exitCode);

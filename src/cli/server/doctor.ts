@@ -2,11 +2,12 @@
 import { type Config, inspectConfig } from '../../config.ts';
 import type { Input } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
+import { unreachable } from '../failure.ts';
 import { parseServerUrl } from '../server-context.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Check, DoctorContext, ServerAddress } from './doctor/check.ts';
 import { filesChecks } from './doctor/files-checks.ts';
-import { bad, type Finding } from './doctor/finding.ts';
+import { bad, type Finding, isSkipped } from './doctor/finding.ts';
 import { type CheckFinding, report } from './doctor/report.ts';
 import { serverChecks } from './doctor/server-checks.ts';
 import { settingsChecks } from './doctor/settings-checks.ts';
@@ -21,6 +22,7 @@ export async function doctor(input: Input): Promise<void> {
   const findings = await runChecks(createContext(input, environment));
   report(input, findings, environment);
   if (findings.some(({ verdict }) => verdict === 'bad')) process.exitCode = 1;
+  else if (findings.some(isSkipped)) process.exitCode = unreachable;
 }
 
 function createContext(input: Input, { apiKey }: Environment): DoctorContext {
@@ -33,18 +35,20 @@ function createContext(input: Input, { apiKey }: Environment): DoctorContext {
 }
 
 /** Undefined if the server chooses its port. */
-function configuredAddress({ publicUrl, port, host }: Partial<Config>): ServerAddress | undefined {
+function configuredAddress({ publicUrl, port, host, tlsCert }: Partial<Config>): ServerAddress | undefined {
   if (publicUrl) return { url: publicUrl, from: 'POPROOM_PUBLIC_URL' };
   if (!port) return undefined;
   const isWildcard = host === undefined || host === '0.0.0.0' || host === '::';
   const name = isWildcard ? 'localhost' : host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${name}:${port}`, from: 'PORT' };
+  return { url: `${tlsCert ? 'https' : 'http'}://${name}:${port}`, from: 'PORT' };
 }
 
 /** Runs all checks concurrently, and returns the findings in the order of the checks. */
 async function runChecks(context: DoctorContext): Promise<CheckFinding[]> {
   const { config } = context.settings;
-  const runnable = checks.filter(({ needs }) => needs.every((key) => key in config));
+  // The settings of the caller say nothing about a server that is named by its URL.
+  const chosen = context.address?.from === '--url' ? serverChecks : checks;
+  const runnable = chosen.filter(({ needs }) => needs.every((key) => key in config));
   const all = runnable.map(async ({ name, run }) => {
     const findings = await Promise.try(run, config as Config, context).catch((error) => [failedCheck(error)]);
     return findings.map((finding) => ({ check: name, ...finding }));

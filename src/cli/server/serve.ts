@@ -1,12 +1,17 @@
 /** `poproom serve`: runs the server in the foreground until a signal stops it. */
+import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
-import { type Config, readConfig } from '../../config.ts';
+import { type Config, inspectConfig, readConfig, type ServeOptions, serveOptions } from '../../config.ts';
 import type { Log } from '../../core/ports.ts';
-import { createLog } from '../../log.ts';
+import { FolderHangs } from '../../engine/data-folder.ts';
+import { filesPlaceOf } from '../../engine/open.ts';
+import { createLog, type OpenLog } from '../../log.ts';
 import { type Running, startServer } from '../../server.ts';
 import type { Input } from '../command.ts';
 import { UsageError } from '../usage-error.ts';
+import { explainStart } from './start-error.ts';
+import { describeUnknown } from './unknown-settings.ts';
 
 const maxStopMs = 30_000;
 /** For a slow log reader to take the last lines. */
@@ -14,16 +19,18 @@ const logFlushMs = 1000;
 const forcedLogFlushMs = 100;
 const logOpenDelayMs = 50;
 
-export async function serve({ args }: Input): Promise<void> {
+export async function serve(input: Input): Promise<void> {
+  const { args } = input;
   if (args.length > 0)
     throw new UsageError(
-      `"poproom serve" takes no arguments, but got "${args[0]}"; use environment variables, see poproom serve --help.`,
+      `"poproom serve" takes no arguments, but got "${args[0]}"; use options or environment variables, see poproom serve --help.`,
     );
 
-  const config = readConfig();
+  const config = readConfig(undefined, optionsOf(input));
   const log = createLog(config.logLevel);
   logWarnings(log);
-  const running = await startServer(config, log, { lostLogLines: log.lostLines });
+  for (const name of inspectConfig().unknown) log.warn({ setting: name }, describeUnknown(name));
+  const running = await start(config, log, input.isSet('accept-new-secret'));
   onStopSignals(stop, endNow);
   if (process.stdout.isTTY) log.print(await announcement(config, running));
   // Answer clients that wait for the server before loading the log writer.
@@ -65,6 +72,25 @@ export async function serve({ args }: Input): Promise<void> {
   }
 }
 
+function optionsOf(input: Input): ServeOptions {
+  return Object.fromEntries(Object.entries(serveOptions).map(([key, option]) => [key, input.value(option)]));
+}
+
+async function start(config: Config, log: OpenLog, acceptNewSecret: boolean): Promise<Running> {
+  try {
+    return await startServer(config, log, { lostLogLines: log.lostLines, acceptNewSecret });
+  } catch (error) {
+    if (error instanceof FolderHangs) endWithoutThreads(error);
+    throw explainStart(error, config);
+  }
+}
+
+/** A thread hangs in the file system, so a normal exit would wait for it. */
+function endWithoutThreads({ message }: Error): void {
+  writeSync(process.stderr.fd, `poproom: ${message}\n`);
+  process.kill(process.pid, 'SIGKILL');
+}
+
 /** Node would write warnings to standard error, and block if nobody reads it. */
 function logWarnings(log: Log): void {
   process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning from Node'));
@@ -90,12 +116,12 @@ function onStopSignals(onFirst: (signal: StopSignal) => void, onRepeated: (signa
 
 /** Shown only on a terminal. */
 async function announcement(config: Config, { port, networkUrls }: Running): Promise<string> {
-  const url = config.publicUrl ?? `http://localhost:${port}`;
+  const url = config.publicUrl ?? `${config.tlsCert ? 'https' : 'http'}://localhost:${port}`;
   const rows = [
     ['open', url],
     ...networkUrls.map((networkUrl) => ['from other devices', networkUrl]),
     ['rooms', config.store === 'sqlite:' ? `SQLite in ${config.dataDir}` : 'Redis'],
-    ['files', config.files === 'disk:' ? `${config.dataDir}/files` : `S3, bucket ${config.files.bucket}`],
+    ['files', filesRow(config)],
     ['API docs', `${url}/docs`],
   ];
   const table = `\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n\n`;
@@ -104,3 +130,8 @@ async function announcement(config: Config, { port, networkUrls }: Running): Pro
 }
 
 const indent = (text: string) => text.replaceAll(/^/gm, '  ');
+
+function filesRow(config: Config): string {
+  const place = filesPlaceOf(config);
+  return 'folder' in place ? place.folder : `S3, bucket ${place.bucket.bucket}`;
+}

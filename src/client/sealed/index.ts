@@ -139,6 +139,8 @@ export function createSealedOperations(
     ...content,
     ...createSealedFiles(room, plain, target),
     info: async (options?: CallOptions) => openInfo(await plain.info(options)),
+    // The server knows only the sizes of sealed data.
+    details: async (options?: CallOptions) => openInfo(await plain.info(options)),
     async update({ name, ...changes }: UpdateRoomRequest, options?: CallOptions): Promise<RoomInfo> {
       const sealed = name === undefined ? {} : { name: name ? sealRoomName(room, name) : name };
       return openInfo(await plain.update({ ...changes, ...sealed }, options));

@@ -105,7 +105,7 @@ const folded = (name: string) =>
     .normalize('NFC');
 
 /** Puts the number before the extension, and shortens the name if the result is too long. */
-function numbered(name: string, number: string): string {
+export function numbered(name: string, number: string): string {
   const [, stem = name, ending = ''] = /^(.+?)((?:\.tar)?\.[^.\s]{1,16})?$/su.exec(name) ?? [];
   const available = maxBytes - Buffer.byteLength(number + ending);
   const kept = Buffer.byteLength(stem) <= available ? stem : cut(stem, available).replace(trailing, '');

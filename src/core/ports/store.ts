@@ -1,8 +1,10 @@
 /** Everything that an engine keeps, except the bytes of files. */
 import type { Archive } from './archive.ts';
 import type { KeyStore, RateCounter } from './clients.ts';
+import type { IdempotencyStore } from './idempotency.ts';
 import type { OperatorInbox } from './operators.ts';
 import type { RoomStore } from './rooms.ts';
+import type { SecretRecord } from './secret.ts';
 import type { StorageAccounts } from './storage.ts';
 
 /** One storage engine. Closing it writes everything that is still in memory. */
@@ -12,6 +14,8 @@ export interface Store {
   keys: KeyStore;
   archive: Archive;
   storage: StorageAccounts;
+  idempotency: IdempotencyStore;
+  secretRecord: SecretRecord;
   /** Set if only the server may change rooms; undefined if the command line can change them directly. */
   inbox: OperatorInbox | undefined;
   /** Rejects if the store does not respond. */

@@ -3,7 +3,7 @@ import type { Encoding } from '../request/accept-encoding.ts';
 import type { LinkSettings } from '../response/links.ts';
 import { compressedFile, hashOf, type PageFile } from './compressed-file.ts';
 import { createDocs, type Docs } from './docs.ts';
-import { filledPage, type PageLimits, pageHeaders } from './html.ts';
+import { filledPage, type PageLimits, pageHeaders, type View } from './html.ts';
 import type { ServerLimits } from './server-limits.ts';
 import type { PageSource } from './source.ts';
 
@@ -17,9 +17,9 @@ export interface PageSettings {
 }
 
 export interface PageFiles {
-  html: PageFile;
+  html: Record<View, PageFile>;
   /** For browsers on the server itself. Only these receive its address in the local network. */
-  localHtml: PageFile;
+  localHtml: Record<View, PageFile>;
   htmlHeaders: Record<string, string>;
   /** By name under /assets/. */
   assets: Map<string, PageFile>;
@@ -47,9 +47,14 @@ async function fillPage(built: string, settings: PageSettings, links: LinkSettin
   const { limits, address } = settings;
   const htmlHeaders = pageHeaders(links);
   const { publicUrl } = links;
-  const filled = (where: string) =>
-    compressedFile(filledPage(built, { limits, address: where, publicUrl }), htmlHeaders);
-  return { html: await filled(''), localHtml: await filled(address() ?? ''), htmlHeaders };
+  const filled = async (view: View, where: string) =>
+    compressedFile(filledPage(built, { view, limits, address: where, publicUrl }), htmlHeaders);
+  const forViews = async (where: string) => ({
+    home: await filled('home', where),
+    room: await filled('room', where),
+    other: await filled('other', where),
+  });
+  return { html: await forViews(''), localHtml: await forViews(address() ?? ''), htmlHeaders };
 }
 
 const suffixes = { br: '.br', gzip: '.gz' } as const;

@@ -17,19 +17,27 @@ const imageTag = /<meta property="og:image" content="([^"]*)">/;
 
 const addressTag = /<meta name="poproom-address" content="">/;
 
+/** A link that preloads the code or the style of a view. */
+const viewLink = /\s*<link [^>]*data-view="(\w+)"[^>]*>/g;
+
+/** The view that the page shows first. `other` needs no more than every page. */
+export type View = 'home' | 'room' | 'other';
+
 interface PageValues {
+  view: View;
   limits: PageLimits;
   /** For browsers on the server itself, whose own URL (localhost) does not work on other devices. */
   address: string;
   publicUrl: string | undefined;
 }
 
-export function filledPage(built: string, { limits, address, publicUrl }: PageValues): string {
+export function filledPage(built: string, { view, limits, address, publicUrl }: PageValues): string {
   const tag = html`<meta name="poproom-limits" content="${JSON.stringify(limits)}">`;
   const where = html`<meta name="poproom-address" content="${address}">`;
   return built
     .replace(limitsTag, () => tag.html)
     .replace(addressTag, () => where.html)
+    .replace(viewLink, (link, of: string) => (of === view ? link : ''))
     .replace(imageTag, (_, path: string) => previewImage(path, publicUrl).html);
 }
 

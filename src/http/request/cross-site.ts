@@ -30,6 +30,11 @@ export function isForeignOrigin({ headers }: IncomingMessage, { publicUrl, allow
   return !itsHost || (itsHost !== host && (!publicUrl || itsHost !== new URL(publicUrl).host));
 }
 
+/** Forms can send these types without the permission of the server, and over plain HTTP browsers do not mark them. */
+export function refuseForeignForm(raw: IncomingMessage, isCrossSite: boolean): void {
+  if (isCrossSite && raw.headers['sec-fetch-mode'] !== 'cors') throw crossSiteRefused();
+}
+
 export function crossSiteRefused(): PoproomError {
   return new PoproomError('VALIDATION_FAILED', 'Pages of other sites must use CORS requests to call the API.', {
     details: { field: 'Sec-Fetch-Site' },

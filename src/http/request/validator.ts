@@ -23,7 +23,8 @@ async function compile(schema: object): Promise<Validator> {
 async function load(): Promise<Ajv> {
   const { Ajv } = await import('ajv');
   // Our own schemas need no validation against the meta-schema, which would be most of the work.
-  return new Ajv({ verbose: true, meta: false, validateSchema: false });
+  // Formats are for readers of the documents. Patterns check the values.
+  return new Ajv({ verbose: true, meta: false, validateSchema: false, validateFormats: false });
 }
 
 function toValidator(check: ValidateFunction): Validator {

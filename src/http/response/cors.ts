@@ -3,7 +3,7 @@ import type { Reply } from './reply.ts';
 
 const exposed =
   'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
-  'X-Request-Id, Content-Disposition, Content-Range, Allow, Location';
+  'X-Request-Id, Content-Disposition, Content-Range, Allow, Location, Idempotency-Replayed';
 
 export const corsHeaders = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': exposed };
 
@@ -23,10 +23,10 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
       Allow: allow.join(', '),
       'Access-Control-Allow-Methods': allow.join(', '),
       'Access-Control-Allow-Headers':
-        'Authorization, Content-Type, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, Tus-Resumable, ' +
-        'Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, Upload-Offset, X-API-Key, X-Device-Id, ' +
-        'X-File-Meta, X-File-Name, X-HTTP-Method-Override, X-Request-Id, X-Requested-With, X-Resume-Token, X-Room-Auth, ' +
-        'X-Room-Pin',
+        'Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, ' +
+        'traceparent, tracestate, Tus-Resumable, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, ' +
+        'Upload-Offset, X-API-Key, X-Device-Id, X-File-Meta, X-File-Name, X-HTTP-Method-Override, X-Request-Id, ' +
+        'X-Requested-With, X-Resume-Token, X-Room-Auth, X-Room-Pin',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',
     },

@@ -35,7 +35,8 @@ export function findOwnBase({ raw }: Pick<Request, 'raw'>, settings: LinkSetting
 function ownAddress(raw: IncomingMessage, proxies: BlockList): string | undefined {
   const { host = '' } = raw.headers;
   if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) return undefined;
-  const overTls = cameThroughProxy(raw, proxies) && header(raw, 'x-forwarded-proto')?.toLowerCase() === 'https';
+  const forwarded = cameThroughProxy(raw, proxies) ? header(raw, 'x-forwarded-proto')?.toLowerCase() : undefined;
+  const overTls = forwarded === undefined ? 'encrypted' in raw.socket : forwarded === 'https';
   return `${overTls ? 'https' : 'http'}://${host}`;
 }
 

@@ -12,6 +12,8 @@ export interface Reply {
   headers?: Record<string, string>;
   /** A stream of known length needs a Content-Length in the headers. */
   body?: string | Uint8Array | Readable;
+  /** Whether these bytes are in memory only for this reply. Others are shared between clients. */
+  isOwnBody?: true;
 }
 
 export function json(status: number, value: unknown, headers?: Record<string, string>): Reply {

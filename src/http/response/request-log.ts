@@ -1,5 +1,6 @@
 /** Records every request: a log line and an observation for the metrics. */
 import type { ClientLog } from '../../core/client-log.ts';
+import { hasCode } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports.ts';
 import { causeOf, codeOf } from './error-reply.ts';
 
@@ -13,6 +14,8 @@ export interface Observation {
 
 export interface Answered extends Pick<Observation, 'method' | 'route' | 'status'> {
   requestId: string;
+  /** The id of the distributed trace that the request belongs to. */
+  traceId: string | undefined;
   client: ClientId;
   /** Why the request was rejected or failed, if it was. */
   error: unknown;
@@ -27,11 +30,18 @@ export interface RequestLog {
   answered(answered: Answered): void;
 }
 
-export function createRequestLog(lines: ClientLog, observe: (seen: Observation) => void): RequestLog {
+export interface RequestEvents {
+  observe: (seen: Observation) => void;
+  /** Called when a request fails because of the server. */
+  onFailure: () => void;
+}
+
+export function createRequestLog(lines: ClientLog, { observe, onFailure }: RequestEvents): RequestLog {
   return {
     failed(answered) {
       const { client, error } = answered;
-      const fields = { ...fieldsOf(answered), err: causeOf(error) };
+      onFailure();
+      const fields = { ...fieldsOf(answered), ...explain(error) };
       lines.refused({ client, code: codeOf(error), level: 'error', fields, message: 'request failed' });
     },
 
@@ -48,12 +58,20 @@ export function createRequestLog(lines: ClientLog, observe: (seen: Observation) 
   };
 }
 
+/** A store that is unavailable or full is not a bug, so a stack for each request would only hide the reason. */
+function explain(error: unknown): { reason: string } | { err: unknown } {
+  const err = causeOf(error);
+  const isExpected = hasCode(error, 'UNAVAILABLE', 'STORAGE_FULL') && err instanceof Error;
+  return isExpected ? { reason: err.message } : { err };
+}
+
 /** Whether the server failed. Such requests are logged with their cause. */
 export const isFailure = ({ status, error }: Pick<Answered, 'status' | 'error'>) =>
   status >= 500 && error !== undefined;
 
-function fieldsOf({ requestId, method, route, status, startedAt }: Answered) {
-  return { requestId, method, route, status, ms: Math.round(secondsSince(startedAt) * 1e4) / 10 };
+function fieldsOf({ requestId, traceId, method, route, status, startedAt }: Answered) {
+  const ids = traceId === undefined ? { requestId } : { requestId, traceId };
+  return { ...ids, method, route, status, ms: Math.round(secondsSince(startedAt) * 1e4) / 10 };
 }
 
 const secondsSince = (startedAt: number) => (performance.now() - startedAt) / 1000;

@@ -8,9 +8,10 @@ import type { Reply } from './reply.ts';
 /** Smaller ones are not counted: a connection has only one response at a time. */
 const countedFrom = 16 * 1024;
 
-/** Whether the response may be sent. Byte bodies are shared between clients and streams are not buffered. */
-export function holdUnsent(memory: MemoryBudget, client: ClientId, { body }: Reply, response: ServerResponse): boolean {
-  if (typeof body !== 'string' || body.length < countedFrom) return true;
+/** Whether the response may be sent. Streams are not buffered. */
+export function holdUnsent(memory: MemoryBudget, client: ClientId, reply: Reply, response: ServerResponse): boolean {
+  const body = ownBody(reply);
+  if (body === undefined || body.length < countedFrom) return true;
   const bytes = Buffer.byteLength(body);
   if (!memory.take(client, bytes)) {
     noteDropped(bytes);
@@ -18,4 +19,9 @@ export function holdUnsent(memory: MemoryBudget, client: ClientId, { body }: Rep
   }
   response.once('close', () => memory.release(client, bytes));
   return true;
+}
+
+function ownBody({ body, isOwnBody }: Reply): string | Uint8Array | undefined {
+  if (typeof body === 'string') return body;
+  return isOwnBody && body instanceof Uint8Array ? body : undefined;
 }

@@ -1,6 +1,7 @@
 /** The text of a room. */
 
 import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
 import type { Content } from '../../core/ports.ts';
@@ -18,27 +19,47 @@ import type {
   WriteContentRequest,
 } from '../../protocol/types.ts';
 import type { BodyRules } from '../request/body.ts';
+import { refuseForeignForm } from '../request/cross-site.ts';
 import { largestContentBody, withJson } from '../request/json-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { isTextBody, withText } from '../request/text-body.ts';
 import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
+import { compress, isCompressible } from '../response/compression.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { fingerprintOf, runOnce } from './idempotent.ts';
 
-export const writeContent = ({ rooms, largestContent }: Service): Handler => {
+export const writeContent = (service: Service): Handler => {
+  const { rooms, largestContent } = service;
   const bodyRules = contentRules(rooms, largestContent);
   const textRules = { ...bodyRules, maxBytes: longestSealed(largestContent) };
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     const write = async ({ content, pin }: WriteContentRequest) => {
-      const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions);
+      const caller = callerOf(request, pin);
+      const { result: written, headers } = await runOnce(service, request, 'writeContent', {
+        perform: () => rooms.writeContent(caller, content, ifVersions),
+        ...comparing(rooms, caller, () => fingerprintOf(header(request.raw, 'if-match'), content)),
+      });
       const body = `{"success":true,${textBody({ content, ...written }).slice(1)}`;
-      return jsonText(200, body, { ETag: versionTag(written.version) });
+      return jsonText(200, body, { ETag: versionTag(written.version), ...headers });
     };
-    if (isTextBody(request.raw)) return withText(request, textRules, (content) => write({ content }));
+    if (isTextBody(request.raw)) {
+      refuseForeignForm(request.raw, request.isCrossSite);
+      return withText(request, textRules, (content) => write({ content }));
+    }
     return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, write);
   };
 };
+
+/** A repetition needs the PIN too, even if it changes nothing. */
+const comparing = (rooms: Rooms, caller: Caller, fingerprint: () => string) => ({
+  fingerprint,
+  async compare() {
+    await rooms.info(caller);
+    return fingerprint();
+  },
+});
 
 /** Checks the room before the server reads a large body. */
 const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
@@ -46,12 +67,19 @@ const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
   beforeLarge: (request) => rooms.checkCaller(callerOf(request)),
 });
 
-export const editContent = ({ rooms, largestContent }: Service): Handler => {
+export const editContent = (service: Service): Handler => {
+  const { rooms, largestContent } = service;
   const bodyRules = contentRules(rooms, largestContent);
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, async ({ pin, ...body }) => {
-      return edited(await rooms.editContent(callerOf(request, pin), { ...editOf(body), ifVersions }));
+      const caller = callerOf(request, pin);
+      const edit = { ...editOf(body), ifVersions };
+      const { result, headers } = await runOnce(service, request, 'editContent', {
+        perform: () => rooms.editContent(caller, edit),
+        ...comparing(rooms, caller, () => fingerprintOf(JSON.stringify(edit))),
+      });
+      return edited(result, headers);
     });
   };
 };
@@ -65,10 +93,10 @@ export const compactContent = ({ rooms, largestContent }: Service): Handler => {
     );
 };
 
-function edited({ version, writtenAt, compact }: WrittenText): Reply {
+function edited({ version, writtenAt, compact }: WrittenText, headers: Record<string, string> = {}): Reply {
   const hint = compact && { compact };
   const body = { success: true, version, timestamp: toTimestamp(writtenAt), ...hint } satisfies ContentEdited;
-  return json(200, body, { ETag: versionTag(version) });
+  return json(200, body, { ETag: versionTag(version), ...headers });
 }
 
 /** A request has either `edits`, `append` or `sealed`. */
@@ -89,10 +117,11 @@ export const readContent =
   (request) =>
     chain(rooms.readContent(callerOf(request)), (text) => {
       const length = lengthOf(text);
-      if (length <= maxCachedLength) return textReply(text, request);
+      if (!isCompressible(length)) return textReply(text, request);
+      if (length <= maxCachedLength) return compress(request.raw, textReply(text, request));
       // Read again when its turn comes: waiting texts would fill the memory.
       return request.turns.run(request.client, length * readShare, async () =>
-        textReply(await rooms.readContent(callerOf(request)), request),
+        compress(request.raw, textReply(await rooms.readContent(callerOf(request)), request)),
       );
     });
 
@@ -107,7 +136,7 @@ function lengthOf(text: Content | SealedContent): number {
 
 function textReply(text: Content | SealedContent, { raw }: Request): Reply {
   // Both forms have the same tag, because it names the version of the text.
-  const headers = { ETag: versionTag(text.version), Vary: 'Accept' };
+  const headers = { ETag: versionTag(text.version), Vary: 'Accept, Accept-Encoding' };
   if (isNamedBy(raw.headers['if-none-match'], headers.ETag)) {
     return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
   }

@@ -1,7 +1,7 @@
 /** Files of a room: upload, list, remove. */
 import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { fileEntryOf } from '../../core/files/files.ts';
+import { fileEntryOf, type Upload } from '../../core/files/files.ts';
 import type { StoredFile } from '../../core/ports.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
@@ -22,69 +22,114 @@ import { isNamedExactly } from '../request/versions.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { digestOf, fingerprintOf, hashing, type Outcome, runOnce } from './idempotent.ts';
 import { tagOf } from './serve-file.ts';
 
 export const uploadFile = (service: Service): Handler =>
-  receiveFile(service, (request) => {
+  receiveFile(service, 'uploadFile', (request, store) => {
     const type = header(request.raw, 'content-type');
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
-    return isForm ? uploadForm(service, request) : uploadRaw(service, request, { type, name: rawName(request) });
+    return isForm ? uploadForm(service, request, store) : uploadRaw(request, { type, name: rawName(request) }, store);
   });
 
 /** `curl -T` sends no content type. */
 export const putFile = (service: Service): Handler =>
-  receiveFile(service, (request) => {
+  receiveFile(service, 'putFile', (request, store) => {
     const { name = '' } = request.params;
-    return uploadRaw(service, request, { type: header(request.raw, 'content-type') ?? '', name });
+    return uploadRaw(request, { type: header(request.raw, 'content-type') ?? '', name }, store);
   });
 
-function receiveFile({ links }: Service, receive: (request: Request) => Promise<StoredFile>): Handler {
+/** A file that is about to arrive. */
+interface ArrivingFile extends Omit<Upload, 'deviceId'> {
+  caller: Caller;
+  /** The announced length, or an upper bound if it is in a form. */
+  size?: number | undefined;
+  mostBytes?: number | undefined;
+}
+
+type StoreFile = (file: ArrivingFile) => Promise<Outcome<KeptFile>>;
+type KeptFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
+
+function receiveFile(
+  service: Service,
+  endpoint: 'uploadFile' | 'putFile',
+  receive: (request: Request, store: StoreFile) => Promise<Outcome<KeptFile>>,
+): Handler {
   return async (request) => {
-    const { linkTo } = fileAddresses(request, links);
+    const { linkTo } = fileAddresses(request, service.links);
     refuseCompressed(request.raw);
-    const file = await receive(request);
+    const { result: file, headers } = await receive(request, storeOnce(service, request, endpoint));
     const { id: fileId, name: fileName, size: fileSize, once } = file;
     const fileUrl = linkTo(file);
     const body = { success: true, fileId, fileUrl, fileName, fileSize, ...(once && { once }) } as const;
-    return json(201, body satisfies FileUploaded, { Location: fileUrl });
+    return json(201, body satisfies FileUploaded, { Location: fileUrl, ...headers });
   };
 }
 
-async function uploadForm({ files, space }: Service, request: Request): Promise<StoredFile> {
+/** Stores a file. With an Idempotency-Key, its bytes are hashed while they arrive, also those of a repetition. */
+function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 'putFile'): StoreFile {
+  const { files, rooms, space } = service;
+  const isHashed = header(request.raw, 'idempotency-key') !== undefined;
+
+  async function store({ caller, size, mostBytes, ...file }: ArrivingFile): Promise<KeptFile> {
+    const prepared = await files.prepareUpload(caller, size, mostBytes);
+    request.sendContinue();
+    const { id, name, size: stored, once } = await files.upload(prepared, { ...file, deviceId: caller.deviceId });
+    return { id, name, size: stored, once };
+  }
+
+  return (file) => {
+    const fingerprint = (hash: string) => fingerprintOf(file.name, file.type, file.folder, String(file.once), hash);
+    let digest = () => '';
+    return runOnce<KeptFile>(service, request, endpoint, {
+      perform() {
+        if (!isHashed) return store(file);
+        const hashed = hashing(file.bytes);
+        digest = hashed.digest;
+        return store({ ...file, bytes: hashed.bytes }).finally(hashed.stop);
+      },
+      fingerprint: () => fingerprint(digest()),
+      async compare() {
+        await rooms.info(file.caller);
+        request.sendContinue();
+        const hash = await digestOf(file.bytes, space, file.signal);
+        await file.whole;
+        return fingerprint(hash);
+      },
+    });
+  };
+}
+
+async function uploadForm({ space }: Service, request: Request, store: StoreFile): Promise<Outcome<KeptFile>> {
   const announced = announcedLength(request.raw);
   if (space.isTooLarge((announced ?? 0) - formOverhead)) throw space.tooLarge();
   request.sendContinue();
   const signal = abortSignalOf(request.raw);
-  return receiveForm(request.raw, { signal, space }, async ({ pin, folder = '', once, ...file }) => {
-    const caller = callerOf(request, pin);
-    const isOnce = parseOnce(request.query.get('once') ?? once);
-    const prepared = await files.prepareUpload(caller, undefined, announced);
-    return files.upload(prepared, {
+  return receiveForm(request.raw, { signal, space }, async ({ pin, folder = '', once, ...file }) =>
+    store({
       ...file,
+      caller: callerOf(request, pin),
+      mostBytes: announced,
       folder: request.query.get('folder') ?? folder,
-      once: isOnce,
-      deviceId: caller.deviceId,
+      once: parseOnce(request.query.get('once') ?? once),
       signal,
-    });
-  });
+    }),
+  );
 }
 
 async function uploadRaw(
-  { files }: Service,
   request: Request,
   { name, type }: { name: string; type: string },
-): Promise<StoredFile> {
+  store: StoreFile,
+): Promise<Outcome<KeptFile>> {
   const once = parseOnce(request.query.get('once'));
   const meta = header(request.raw, 'x-file-meta');
-  const size = announcedLength(request.raw);
-  const caller = callerOf(request);
-  const prepared = await files.prepareUpload(caller, size);
-  request.sendContinue();
-  return files.upload(prepared, {
-    ...{ name, type, folder: request.query.get('folder') ?? '', once, deviceId: caller.deviceId },
+  return store({
+    ...{ name, type, folder: request.query.get('folder') ?? '', once, caller: callerOf(request) },
     ...(meta !== undefined && { meta }),
     ...{ bytes: bodyOf(request.raw), whole: Promise.resolve(), signal: abortSignalOf(request.raw) },
+    size: announcedLength(request.raw),
   });
 }
 

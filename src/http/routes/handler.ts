@@ -4,6 +4,7 @@ import type { Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
 import type { Zips } from '../../core/files/zips.ts';
+import type { Idempotency } from '../../core/idempotency.ts';
 import type { RoomLimits } from '../../core/limits.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports.ts';
@@ -28,6 +29,7 @@ export interface Service {
   claims: Claims;
   zips: Zips;
   space: FileSpace;
+  idempotency: Idempotency;
   probes: Probes;
   live: LiveGateway;
   links: LinkSettings;

@@ -45,7 +45,7 @@ export function createHandlers(service: Service): Handlers {
     health: health(service),
     getLimits: getLimits(service),
     openapi: openapi(service),
-    asyncapi: asyncapi(),
+    asyncapi: asyncapi(service),
     serveFile: serveFile(service),
     live: live(),
     ready: ready(service),

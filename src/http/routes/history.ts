@@ -5,6 +5,7 @@ import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, HistoryEntry, HistoryList, HistoryText } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf, limitIn } from '../request/request.ts';
+import { compress, variesByEncoding } from '../response/compression.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
@@ -13,14 +14,15 @@ export const listHistory =
   async (request) => {
     const limit = limitIn(request);
     const history = (await rooms.listHistory(callerOf(request))).slice(0, limit);
-    return json(200, { history: history.map(entryOf) } satisfies HistoryList);
+    return compress(request.raw, json(200, { history: history.map(entryOf) } satisfies HistoryList, variesByEncoding));
   };
 
 export const readHistory =
   ({ rooms }: Service): Handler =>
   async (request) => {
     const checkpoint = await rooms.readHistory(callerOf(request), versionIn(request.params.version));
-    return json(200, { content: checkpoint.content, ...entryOf(checkpoint) } satisfies HistoryText);
+    const text = { content: checkpoint.content, ...entryOf(checkpoint) } satisfies HistoryText;
+    return compress(request.raw, json(200, text, variesByEncoding));
   };
 
 export const clearHistory =

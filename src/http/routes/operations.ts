@@ -1,7 +1,10 @@
 /** Health, probes, metrics and API descriptions. */
+import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
+import { compressedFile } from '../page/compressed-file.ts';
+import { acceptedEncoding, variesByEncoding } from '../response/compression.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
@@ -47,14 +50,34 @@ export const openapi = ({ links, serverLimits }: Service): Handler =>
     return { ...document, servers, 'x-limits': serverLimits };
   });
 
-export const asyncapi = (): Handler =>
-  documentHandler(async () => (await import('../../../asyncapi.json', { with: { type: 'json' } })).default);
+export const asyncapi = ({ links }: Service): Handler =>
+  documentHandler(async () => {
+    const { default: document } = await import('../../../asyncapi.json', { with: { type: 'json' } });
+    return links.publicUrl === undefined
+      ? document
+      : { ...document, servers: serversAt(links.publicUrl, document.servers) };
+  });
 
-/** Serializes the document once. */
+/** The servers of the AsyncAPI document at the URL of this one. */
+function serversAt(publicUrl: string, servers: Record<string, { protocol: string }>): object {
+  const { host, protocol, pathname } = new URL(publicUrl);
+  const secure = protocol === 'https:' ? 's' : '';
+  const path = pathname === '/' ? {} : { pathname };
+  return Object.fromEntries(
+    Object.entries(servers).map(([name, server]) => [
+      name,
+      { ...server, host, protocol: server.protocol + secure, ...path },
+    ]),
+  );
+}
+
+/** Serializes and compresses the document once. */
 function documentHandler(load: () => Promise<unknown>): Handler {
-  let bytes: Buffer | undefined;
-  return async () => {
-    bytes ??= Buffer.from(JSON.stringify(await load()));
-    return { ...json(200, {}), body: bytes };
+  const read = loadOnce(async () => compressedFile(JSON.stringify(await load()), {}));
+  return async ({ raw }) => {
+    const { bytes } = await read();
+    const encoding = acceptedEncoding(raw);
+    const encoded = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
+    return { ...json(200, {}, { ...variesByEncoding, ...encoded }), body: bytes.get(encoding) as Uint8Array };
   };
 }

@@ -1,9 +1,10 @@
-/** Serves the page and the API documentation. All paths of the page return the same document. */
+/** Serves the page and the API documentation. All paths return the same document, with the links of their view. */
 import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { PageFile } from '../page/compressed-file.ts';
 import type { PageFiles, PageSettings } from '../page/files.ts';
+import type { View } from '../page/html.ts';
 import { pickEncoding } from '../request/accept-encoding.ts';
 import { header, type Request } from '../request/request.ts';
 import { isNamedBy } from '../request/versions.ts';
@@ -18,6 +19,7 @@ interface PageHandlers {
   home: Handler;
   roomPage: Handler;
   sharePage: Handler;
+  invitePage: Handler;
   pageAsset: Handler;
   favicon: Handler;
   docs: Handler;
@@ -25,11 +27,12 @@ interface PageHandlers {
 
 export function pageHandlers({ page, links }: PageService): PageHandlers {
   // These URLs are private.
-  const unlisted = servePage(page, { 'X-Robots-Tag': 'noindex' });
+  const unlisted = { 'X-Robots-Tag': 'noindex' };
   return {
-    home: servePage(page, {}),
-    roomPage: unlisted,
-    sharePage: unlisted,
+    home: servePage(page, 'home', {}),
+    roomPage: servePage(page, 'room', unlisted),
+    sharePage: servePage(page, 'other', unlisted),
+    invitePage: servePage(page, 'other', unlisted),
     pageAsset: (request) => serveAsset(request, page, request.params.name ?? ''),
     favicon: (request) => serveAsset(request, page, 'favicon.ico'),
     docs: serveDocs(page, links),
@@ -48,10 +51,10 @@ export function createPageReader(settings: PageSettings, links: LinkSettings): R
 
 const notBuilt = () => new PoproomError('NOT_FOUND', 'The page has not been built. Run "npm run build".');
 
-function servePage(page: ReadPage, own: Record<string, string>): Handler {
+function servePage(page: ReadPage, view: View, own: Record<string, string>): Handler {
   return async (request) => {
     const files = await page();
-    return replyWith(request.raw, htmlFor(request.raw, files), { ...htmlHeaders(files), ...own });
+    return replyWith(request.raw, htmlFor(request.raw, files)[view], { ...htmlHeaders(files), ...own });
   };
 }
 
@@ -74,7 +77,7 @@ export const createErrorPage =
   async (raw, error) => {
     const files = await page().catch(() => undefined);
     if (!files) return error;
-    const { body, encodingHeaders } = encodedFor(raw, htmlFor(raw, files));
+    const { body, encodingHeaders } = encodedFor(raw, htmlFor(raw, files).other);
     const own = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex', Vary: 'Accept, Accept-Encoding' };
     return { ...error, headers: { ...error.headers, ...encodingHeaders, ...htmlHeaders(files), ...own }, body };
   };

@@ -1,5 +1,7 @@
 /** Rooms: create, get, change, delete. */
 
+import { PoproomError } from '../../core/errors.ts';
+import { fileEntryOf } from '../../core/files/files.ts';
 import type { RoomLimits } from '../../core/limits.ts';
 import type { RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
@@ -8,31 +10,57 @@ import type {
   Confirmation,
   CreateRoomRequest,
   RoomCreated,
+  RoomDetails,
   RoomInfo,
   UpdateRoomRequest,
 } from '../../protocol/types.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
-import { callerOf } from '../request/request.ts';
-import { findOwnBase } from '../response/links.ts';
+import { callerOf, type Request } from '../request/request.ts';
+import { fileAddresses, findOwnBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
+import { fingerprintOf, runOnce } from './idempotent.ts';
 
 export const createRoom =
-  ({ rooms, limits, links }: Service): Handler =>
+  (service: Service): Handler =>
   async (request) => {
+    const { rooms, limits, links } = service;
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { pin, expiresIn, name, history = true, encryption } = body;
-    const room = await rooms.create({ client: request.client, pin, expiresIn, name, history, encryption });
+    const fingerprint = () => fingerprintOf(JSON.stringify([pin, expiresIn, name, history, encryption]));
+    const { result: room, headers } = await runOnce(service, request, 'createRoom', {
+      perform: async () =>
+        describe(await rooms.create({ client: request.client, pin, expiresIn, name, history, encryption })),
+      fingerprint,
+      compare: async () => fingerprint(),
+    });
     const base = findOwnBase(request, links);
-    const link = base === undefined ? {} : { link: `${base}/r/${room.code}` };
-    const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.code}` };
-    return json(201, { ...describe(room), ...link, limits } satisfies RoomCreated, location);
+    const link = base === undefined ? {} : { link: `${base}/r/${room.roomId}` };
+    const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.roomId}` };
+    return json(201, { ...room, ...link, limits } satisfies RoomCreated, { ...location, ...headers });
   };
 
 export const getRoom =
-  ({ rooms, limits }: Service): Handler =>
-  async (request) =>
-    json(200, infoOf(await rooms.info(callerOf(request)), limits));
+  (service: Service): Handler =>
+  async (request) => {
+    const wantsDetails = parseDetails(request.query.get('details'));
+    const info = infoOf(await service.rooms.info(callerOf(request)), service.limits);
+    return json(200, wantsDetails ? await withDetails(service, request, info) : info);
+  };
+
+async function withDetails({ rooms, files, links }: Service, request: Request, info: RoomInfo): Promise<RoomDetails> {
+  const { linkTo } = fileAddresses(request, links);
+  const caller = callerOf(request);
+  const [{ content, version, writtenAt }, stored] = await Promise.all([rooms.readContent(caller), files.list(caller)]);
+  const text = { version, bytes: Buffer.byteLength(content), timestamp: toTimestamp(writtenAt) };
+  return { ...info, text, files: stored.map((file) => fileEntryOf(file, linkTo)) };
+}
+
+function parseDetails(text: string | null | undefined): boolean {
+  if (text === 'true') return true;
+  if (text === null || text === undefined || text === 'false') return false;
+  throw new PoproomError('VALIDATION_FAILED', '"details" must be true or false.', { details: { field: 'details' } });
+}
 
 export const updateRoom =
   ({ rooms, limits }: Service): Handler =>

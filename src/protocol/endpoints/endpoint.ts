@@ -77,6 +77,9 @@ export const anyRoom = [
 export const anySealedWrite = ['ENCRYPTION_REQUIRED', 'BASE_VERSION_REQUIRED'] as const;
 export const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
+/** Of requests that accept an Idempotency-Key. */
+export const anyKeyed = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const;
+
 /** Responses with a document that browsers show. */
 export const pageResponses = [
   {

@@ -63,7 +63,10 @@ export const liveEndpoints = {
       '`resumeToken`. The new channel then needs no PIN, does not count as a request, and opens even if the request limit ' +
       'is used up.',
     parameters: [roomId],
-    successes: [{ status: 101, description: 'The channel is open. Send `join`.' }],
+    successes: [
+      { status: 101, description: 'The channel is open. Send `join`.' },
+      { status: 200, description: 'The same over HTTP/2 (RFC 8441), if a proxy in front of the server supports it.' },
+    ],
     errors: [...anyRequest, 'ORIGIN_NOT_ALLOWED', 'UPGRADE_REQUIRED'],
     counted: true,
   },

@@ -34,6 +34,14 @@ export const pageEndpoints = {
     description: 'The same page, as the share target of a device.',
     successes: pageResponses,
   },
+  invitePage: {
+    ...anyPage,
+    path: '/invite',
+    summary: 'Invite a screen',
+    description:
+      'The same page. It shows a QR code, by which another device invites it into a room. The link in the QR code has the invitation in its fragment.',
+    successes: pageResponses,
+  },
   favicon: {
     ...anyPage,
     path: '/favicon.ico',

@@ -1,8 +1,19 @@
 /** Endpoints of rooms. */
 
-import { roomAccess } from '../parameters.ts';
+import { details, idempotencyKey, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyBody, anyRequest, anyRoom, type Endpoint } from './endpoint.ts';
+import { anyBody, anyKeyed, anyRequest, anyRoom, type Endpoint } from './endpoint.ts';
+
+const withoutDetails = {
+  roomId: '7KQ2MX',
+  expiresAt: '2026-11-15T10:30:00.000Z',
+  hasPin: true,
+  name: 'Kitchen table',
+  deviceCount: 2,
+  fileCount: 3,
+  fileBytes: 34_567,
+  limits: { textBytes: 1_048_576, fileBytes: 10_485_760, filesPerRoom: 100, fileBytesPerRoom: 104_857_600 },
+};
 
 export const roomsEndpoints = {
   createRoom: {
@@ -14,11 +25,12 @@ export const roomsEndpoints = {
       'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
       'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}. With `encryption`, the room is encrypted: it stores ' +
       'only sealed data, and every request needs `X-Room-Auth`.',
+    parameters: [idempotencyKey],
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [
       { status: 201, description: 'The room was created.', schema: schemas.roomCreated, headers: ['RoomLocation'] },
     ],
-    errors: [...anyRequest, ...anyBody, 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
+    errors: [...anyRequest, ...anyBody, ...anyKeyed, 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
     counted: true,
   },
   getRoom: {
@@ -26,9 +38,11 @@ export const roomsEndpoints = {
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
     summary: 'Get room information',
-    description: 'Returns when the room expires, whether it has a PIN, and how many devices are in it.',
-    parameters: roomAccess,
-    successes: [{ status: 200, description: 'The room.', schema: schemas.roomInfo }],
+    description:
+      'Returns when the room expires, whether it has a PIN, and how many devices are in it. With `details=true`, a single ' +
+      'request also returns the version and the size of the text, and the list of files.',
+    parameters: [...roomAccess, details],
+    successes: [{ status: 200, description: 'The room.', schema: schemas.roomDetails, example: withoutDetails }],
     errors: anyRoom,
     counted: true,
   },

@@ -1,8 +1,8 @@
 /** Endpoints of the text and its history. */
 
-import { checkpointVersion, listLimit, roomAccess } from '../parameters.ts';
+import { checkpointVersion, idempotencyKey, listLimit, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyBody, anyRoom, anySealedWrite, type Endpoint } from './endpoint.ts';
+import { anyBody, anyKeyed, anyRoom, anySealedWrite, type Endpoint } from './endpoint.ts';
 
 export const textEndpoints = {
   writeContent: {
@@ -17,6 +17,7 @@ export const textEndpoints = {
       'and `If-Match` is required.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'If-Match',
         in: 'header',
@@ -28,7 +29,15 @@ export const textEndpoints = {
     successes: [
       { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
     ],
-    errors: [...anyRoom, ...anyBody, ...anySealedWrite, 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    errors: [
+      ...anyRoom,
+      ...anyBody,
+      ...anyKeyed,
+      ...anySealedWrite,
+      'VERSION_CONFLICT',
+      'QUOTA_EXCEEDED',
+      'STORAGE_FULL',
+    ],
     counted: true,
   },
   readContent: {
@@ -63,6 +72,7 @@ export const textEndpoints = {
       'edit only on the current version, and otherwise returns `EDIT_CONFLICT` with the newer ones.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'If-Match',
         in: 'header',
@@ -75,6 +85,7 @@ export const textEndpoints = {
     errors: [
       ...anyRoom,
       ...anyBody,
+      ...anyKeyed,
       ...anySealedWrite,
       'VERSION_CONFLICT',
       'EDIT_CONFLICT',

@@ -2,6 +2,7 @@
 
 import {
   fileMeta,
+  idempotencyKey,
   type Parameter,
   roomAccess,
   tusResumable,
@@ -12,7 +13,7 @@ import {
   uploadOffset,
 } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyRoom, type Endpoint } from './endpoint.ts';
+import { anyKeyed, anyRoom, type Endpoint } from './endpoint.ts';
 
 const oneTime: Parameter = {
   name: 'once',
@@ -36,6 +37,7 @@ export const uploadsEndpoints = {
       'the sealed metadata replaces name, type and folder.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'X-File-Name',
         in: 'header',
@@ -55,7 +57,7 @@ export const uploadsEndpoints = {
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyKeyed, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
   putFile: {
@@ -68,6 +70,7 @@ export const uploadsEndpoints = {
       'is `application/octet-stream`. It does not replace a file with the same name.',
     parameters: [
       ...roomAccess,
+      idempotencyKey,
       {
         name: 'name',
         in: 'path',
@@ -82,7 +85,7 @@ export const uploadsEndpoints = {
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyKeyed, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
   createUpload: {

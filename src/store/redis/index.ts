@@ -2,10 +2,12 @@
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { createArchive } from './archive.ts';
+import { createIdempotencyStore } from './idempotency.ts';
 import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { createRoomStore } from './room-store.ts';
+import { createSecretRecord } from './secret-record.ts';
 import { createStorage } from './storage.ts';
 import { knownBlobs } from './trash.ts';
 
@@ -18,6 +20,8 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     keys: createKeyStore(redis, keys),
     archive: createArchive(redis, keys, rules, storage),
     storage,
+    idempotency: createIdempotencyStore(redis, keys),
+    secretRecord: createSecretRecord(redis, keys),
     inbox: undefined,
     ping: redis.ping,
     // Uses no disk of this node. Redis itself reports when it is full.

@@ -44,8 +44,16 @@ export function createKeys(prefix: string) {
     /** Bytes of a client or network by blob, with their sum, and when each stops counting at the latest. */
     usage: (account: string) => [`${prefix}:usage:{${account}}`, `${prefix}:usage:{${account}}:ends`],
     apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
+    /** The fingerprint of the secret of all nodes. */
+    secretRecord: `${prefix}:{secret}`,
     misses: (client: string) => `${prefix}:misses:{${client}}`,
     spending: (client: string) => `${prefix}:spending:{${client}}`,
+    /** Requests of a client with idempotency keys: results, their order by expiry, and the lease of a running one. */
+    requests: (client: string, key: string) => ({
+      results: `${prefix}:requests:{${client}}`,
+      order: `${prefix}:requests:{${client}}:order`,
+      running: `${prefix}:requests:{${client}}:running:${key}`,
+    }),
     /** The room of a file. */
     roomOfFile: (fileId: string) => `${prefix}:file:{${fileId}}`,
     shards: Array.from({ length: shardCount }, (_, i) => ofShard(i)),

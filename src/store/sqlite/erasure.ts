@@ -6,7 +6,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { busyTimeoutMs } from './connection.ts';
 import { createLogScan } from './log-scan.ts';
-import { overwriteStale, scanDatabase } from './stale-bytes.ts';
+import { layoutOf, overwriteStale, scanDatabase } from './stale-bytes.ts';
 
 /** In pages. The write that exceeds it checkpoints the WAL. */
 const longestLog = 2000;
@@ -35,8 +35,8 @@ export interface Eraser {
 }
 
 export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFile): Eraser {
-  const pageSize = Number(db.prepare('PRAGMA page_size').get()?.page_size);
-  const log = createLogScan(`${path}-wal`, pageSize);
+  const layout = layoutOf(db);
+  const log = createLogScan(`${path}-wal`, layout);
   const dataVersion = db.prepare('PRAGMA data_version');
   /** Changes when another process writes. */
   const foreignVersion = () => Number(dataVersion.get()?.data_version);
@@ -54,7 +54,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
     log.scan(stale);
     if (!emptyLog(db, timeoutMs)) return false;
     const version = foreignVersion();
-    if (isWholeScanDue || version !== seenVersion) stale = scanDatabase(descriptor, pageSize);
+    if (isWholeScanDue || version !== seenVersion) stale = scanDatabase(descriptor, layout);
     if (stale.size > 0 && !overwrite()) return false;
     stale = new Set();
     isWholeScanDue = false;
@@ -67,7 +67,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
     try {
       // No one else writes now. With an empty WAL, the file has the newest copy of each page.
       if (!log.isEmpty()) return false;
-      overwriteStale(descriptor, pageSize, stale);
+      overwriteStale(descriptor, layout, stale);
     } finally {
       db.exec('ROLLBACK');
     }

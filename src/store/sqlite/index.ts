@@ -16,6 +16,7 @@ import { watchDisk } from './disk-reserve.ts';
 import { createEraser, type DatabaseFile } from './erasure.ts';
 import { lockFolder, sqliteBusy } from './folder-lock.ts';
 import { createGuessGuard } from './guess-guard.ts';
+import { createIdempotencyStore } from './idempotency.ts';
 import { createKeyStore } from './key-store.ts';
 import { createOperatorInbox } from './operator-inbox.ts';
 import { createPrivateFile } from './private-file.ts';
@@ -23,6 +24,7 @@ import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
 import { compact, migrate } from './schema.ts';
+import { createSecretRecord } from './secret-record.ts';
 import { createSnapshot, type ReadSnapshot } from './snapshot.ts';
 import { createStorage } from './storage.ts';
 import { createWriter, sqliteFull, storageFull, eraseEveryMs as usualEraseEveryMs, type Writer } from './writer.ts';
@@ -53,6 +55,8 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     keys: createKeyStore(db, writer),
     archive: createArchive({ db, snapshot, writer, guard }),
     storage,
+    idempotency: createIdempotencyStore(db, writer),
+    secretRecord: createSecretRecord(db, writer),
     inbox: createOperatorInbox(db, writer),
     async ping() {
       ping.get();

@@ -5,7 +5,7 @@
  * The layout is in https://sqlite.org/fileformat2.html#the_write_ahead_log
  */
 import { closeSync, openSync, statSync } from 'node:fs';
-import { pieces, read, staleRange } from './stale-bytes.ts';
+import { type PageLayout, pieces, read, staleRange } from './stale-bytes.ts';
 
 const header = { size: 32, saltAt: 16 };
 const frameHeader = { size: 24, saltAt: 8 };
@@ -18,8 +18,8 @@ export interface LogScan {
   scan(stale: Set<number>): void;
 }
 
-export function createLogScan(path: string, pageSize: number): LogScan {
-  const frameSize = frameHeader.size + pageSize;
+export function createLogScan(path: string, layout: PageLayout): LogScan {
+  const frameSize = frameHeader.size + layout.size;
   const positionOf = (frame: number) => header.size + frame * frameSize;
   let salt: Buffer = Buffer.alloc(saltSize);
   let scanned = 0;
@@ -51,7 +51,7 @@ export function createLogScan(path: string, pageSize: number): LogScan {
         for (const { piece: frame } of pieces(file, positionOf(scanned), frameSize)) {
           if (!isCurrent(frame)) return;
           const page = frame.readUInt32BE(0);
-          if (staleRange(frame.subarray(frameHeader.size), page)) stale.add(page);
+          if (staleRange(frame.subarray(frameHeader.size), page, layout)) stale.add(page);
           else stale.delete(page);
           scanned += 1;
         }

@@ -6,7 +6,9 @@ import type {
   CurrentText,
   FileClaim,
   FileQuota,
+  FinishedRequest,
   KeyRecord,
+  RequestKey,
   RoomDraft,
   RoomRecord,
   RoomUpdate,
@@ -18,6 +20,7 @@ import type {
 import type { RoomCode } from '../../core/room-code.ts';
 import * as claims from './claim-operations.ts';
 import * as files from './file-operations.ts';
+import { forgetRequests, rememberRequest } from './idempotency-operations.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { type UpdatedRoom, updateRoom } from './room-update.ts';
@@ -126,6 +129,7 @@ export function createOperations(db: DatabaseSync) {
       const ended = expireWithin(longestSweepMs, codes, now);
       sql('DELETE FROM expired_rooms WHERE expired_at <= ?').get(now - rememberMs);
       sql('DELETE FROM counters WHERE expires_at <= ?').get(now);
+      forgetRequests(sql, now);
       return { codes: codes.slice(0, ended), isDone: ended === codes.length };
     },
 
@@ -140,6 +144,17 @@ export function createOperations(db: DatabaseSync) {
         if (state === null) sql('DELETE FROM counters WHERE kind = ? AND key = ?').get(kind, key);
         else sql('INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)').get(kind, key, state, expiresAt);
       }
+    },
+
+    rememberRequest: (key: RequestKey, request: FinishedRequest, limits: { expiresAt: number; perClient: number }) =>
+      rememberRequest(sql, key, request, limits),
+
+    keepSecretRecord(fingerprint: string): void {
+      sql('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint);
+    },
+
+    replaceSecretRecord(fingerprint: string): void {
+      sql('INSERT OR REPLACE INTO secret_record VALUES (1, ?)').get(fingerprint);
     },
 
     createKey(key: { id: string; name: string; tier: Tier; hash: string }, now: number): ApiKey | undefined {

@@ -187,6 +187,18 @@ export const steps: readonly string[] = [
   ALTER TABLE edits ADD COLUMN sealed TEXT; -- in an encrypted room; NULL if the entry replaced the whole text
   ALTER TABLE files ADD COLUMN meta TEXT; -- sealed metadata, in an encrypted room
   `,
+  `
+  -- Requests with an idempotency key that succeeded. Key and client are hashes, and the result is sealed.
+  CREATE TABLE idempotent_requests (
+    key TEXT PRIMARY KEY, client TEXT NOT NULL, fingerprint TEXT NOT NULL, result TEXT NOT NULL, expires_at INTEGER NOT NULL
+  ) WITHOUT ROWID;
+  CREATE INDEX idempotent_requests_by_client ON idempotent_requests (client, expires_at);
+  CREATE INDEX idempotent_requests_by_expiry ON idempotent_requests (expires_at);
+  `,
+  `
+  -- At most one row: the fingerprint of the secret under which PINs are hashed.
+  CREATE TABLE secret_record (id INTEGER PRIMARY KEY CHECK (id = 1), fingerprint TEXT NOT NULL) STRICT;
+  `,
 ];
 
 /** Version numbers used before the first release. */
@@ -225,5 +237,12 @@ export const isCompacted = (db: DatabaseSync): boolean =>
   db.prepare('PRAGMA application_id').get()?.application_id === compacted;
 
 const versionOf = (db: DatabaseSync) => Number(db.prepare('PRAGMA user_version').get()?.user_version);
+
+/** Whether a database has the schema of this version. */
+export function schemaStateOf(db: DatabaseSync): 'older' | 'current' | 'newer' {
+  const at = versionOf(db);
+  if (at === newest) return 'current';
+  return at < newest ? 'older' : 'newer';
+}
 
 const otherVersion = (origin: string) => new PoproomError('UNAVAILABLE', `The database was created by ${origin}`);

@@ -6,6 +6,7 @@
  * The layout of pages is in https://sqlite.org/fileformat2.html
  */
 import { fdatasyncSync, fstatSync, readSync, writeSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
 
 /** The offset of the cell pointers by page type: interior and leaf pages of indexes and tables. */
 const pointersAt: Record<number, number> = { 2: 12, 5: 12, 10: 8, 13: 8 };
@@ -25,8 +26,34 @@ interface Range {
   to: number;
 }
 
+export interface PageLayout {
+  size: number;
+  /** A database that can shrink has pages that only say where others are referenced. They may look like other pages. */
+  isPointerMap(number: number): boolean;
+}
+
+/** SQLite locks bytes of this page and never uses it. */
+const lockByte = 0x4000_0000;
+const pointerBytes = 5;
+
+export function layoutOf(db: DatabaseSync): PageLayout {
+  const size = Number(db.prepare('PRAGMA page_size').get()?.page_size);
+  const hasPointerMaps = Number(db.prepare('PRAGMA auto_vacuum').get()?.auto_vacuum) !== 0;
+  const pagesPerMap = Math.floor(size / pointerBytes) + 1;
+  const lockPage = lockByte / size + 1;
+  return {
+    size,
+    isPointerMap(number) {
+      if (!hasPointerMaps || number < 2) return false;
+      const first = number - ((number - 2) % pagesPerMap);
+      return number === (first === lockPage ? first + 1 : first);
+    },
+  };
+}
+
 /** The free space of the page, if it contains non-zero bytes. */
-export function staleRange(page: Buffer, number: number): Range | undefined {
+export function staleRange(page: Buffer, number: number, { isPointerMap }: PageLayout): Range | undefined {
+  if (isPointerMap(number)) return undefined;
   const header = number === 1 ? fileHeader : 0;
   const pointers = pointersAt[page[header] ?? 0];
   if (pointers === undefined) return undefined;
@@ -36,20 +63,20 @@ export function staleRange(page: Buffer, number: number): Range | undefined {
   return page.compare(zeros, 0, to - from, from, to) === 0 ? undefined : { from, to };
 }
 
-export function scanDatabase(file: number, pageSize: number): Set<number> {
+export function scanDatabase(file: number, layout: PageLayout): Set<number> {
   const stale = new Set<number>();
-  for (const { piece: page, index } of pieces(file, 0, pageSize)) {
-    if (staleRange(page, index + 1)) stale.add(index + 1);
+  for (const { piece: page, index } of pieces(file, 0, layout.size)) {
+    if (staleRange(page, index + 1, layout)) stale.add(index + 1);
   }
   return stale;
 }
 
 /** The caller ensures that the file has the newest copy of each page, and that no one writes. */
-export function overwriteStale(file: number, pageSize: number, pages: Iterable<number>): void {
-  if (fstatSync(file).size / pageSize >= maxPages) return;
+export function overwriteStale(file: number, layout: PageLayout, pages: Iterable<number>): void {
+  if (fstatSync(file).size / layout.size >= maxPages) return;
   for (const number of pages) {
-    const start = (number - 1) * pageSize;
-    const range = staleRange(read(file, start, pageSize), number);
+    const start = (number - 1) * layout.size;
+    const range = staleRange(read(file, start, layout.size), number, layout);
     if (range) writeSync(file, zeros, 0, range.to - range.from, start + range.from);
   }
   fdatasyncSync(file);

@@ -4,6 +4,7 @@ import { busyTimeoutMs, connect } from './connection.ts';
 import { bytesAddedBy, grows, watchDisk } from './disk-reserve.ts';
 import { createEraser } from './erasure.ts';
 import { createOperations } from './operations.ts';
+import { createShrinker } from './shrinking.ts';
 import { type Batch, type BatchReply, type Operation, sqliteFull, type ThreadData, type WriteError } from './writer.ts';
 
 const { isLogTrusted, ...file } = workerData as ThreadData;
@@ -11,15 +12,24 @@ const db = connect(file.path);
 const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
 const hasSpaceFor = watchDisk(db, file.path);
 const eraser = createEraser(db, file);
+const shrinker = createShrinker(db);
 if (!isLogTrusted) eraser.distrustLog();
 if (!parentPort) throw new Error('This module runs as a thread of the SQLite store.');
 const port = parentPort;
 
 port.on('message', (order: Batch | 'erase' | 'close') => {
   if (order === 'close') return close();
-  if (order === 'erase') ignoringErrors(eraser.erase);
-  port.postMessage(order === 'erase' ? 'erased' : write(order));
+  port.postMessage(order === 'erase' ? erase() : write(order));
 });
+
+function erase(): 'erased' | 'shrinking' {
+  let hasMore = false;
+  ignoringErrors(() => {
+    hasMore = shrinker.shrink();
+  });
+  ignoringErrors(eraser.erase);
+  return hasMore ? 'shrinking' : 'erased';
+}
 
 function write(batch: Batch): BatchReply {
   const bytes = bytesAddedBy(batch);

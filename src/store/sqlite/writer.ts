@@ -47,6 +47,8 @@ const maxQueuedText = 64 * 1024 * 1024;
 export const sqliteFull = 13;
 /** How often deleted text is erased from the files. */
 export const eraseEveryMs = 10_000;
+/** The pause between two steps of returning free pages to the disk. */
+const shrinkEveryMs = 50;
 
 export interface Writer {
   run<N extends Name>(name: N, ...args: Parameters<Operations[N]>): Promise<ReturnType<Operations[N]>>;
@@ -76,8 +78,9 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
     const worker = startThread({ ...file, isLogTrusted: isTrusted });
     // If the thread fails, its knowledge of the WAL is lost.
     isTrusted = false;
-    worker.on('message', (reply: BatchReply | 'erased') => {
-      if (reply === 'erased') onErased();
+    worker.on('message', (reply: BatchReply | 'erased' | 'shrinking') => {
+      if (reply === 'shrinking') setTimeout(eraseSoon, shrinkEveryMs).unref();
+      if (typeof reply === 'string') onErased();
       else settle(reply);
     });
     worker.on('error', (error) => fail(unavailable(error)));

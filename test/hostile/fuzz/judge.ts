@@ -54,7 +54,7 @@ function assertNotServed(method: string, here: readonly Operation[], { status, c
 
 /** A trailing slash leads to the URL without it. */
 function isRedirected(method: string, path: string, { status, headers }: ApiResponse): boolean {
-  const [, target] = /^(\/docs|\/share|\/r\/[^/]+)\/$/.exec(path) ?? [];
+  const [, target] = /^(\/docs|\/share|\/invite|\/r\/[^/]+)\/$/.exec(path) ?? [];
   if (target === undefined || (method !== 'GET' && method !== 'HEAD') || status !== 308) return false;
   assert.equal(headers.get('location')?.split('?')[0], target);
   return true;

@@ -52,7 +52,7 @@ function operationOf(path: string, method: string, described: Node, follow: (nod
     method: method.toUpperCase(),
     parameters: (described.parameters ?? []).map(follow),
     bodySchema: json && follow(json.schema),
-    takesFile: '*/*' in content,
+    takesFile: 'multipart/form-data' in content || 'application/octet-stream' in content,
     responses: new Map(responses),
   };
 }

@@ -1,24 +1,14 @@
 /** Shows every view of the page, in all languages. */
 import type { Page } from 'playwright-core';
-import { type Language, languageCodes, loaders } from '../../../web/src/i18n/languages.ts';
-import { format, type StringKey, type Translation } from '../../../web/src/i18n/translation.ts';
+import type { Language } from '../../../web/src/i18n/languages.ts';
 import type { TestSite } from '../../support/page.ts';
 import { dropFiles, picture } from './files.ts';
+import { inviteViews } from './invite-views.ts';
 import { shareFromOtherApp } from './service-worker.ts';
+import type { Translate } from './translations.ts';
 
 export { type Language, languageCodes as languages } from '../../../web/src/i18n/languages.ts';
-
-/** Returns a text of the page in a language. */
-export type Translate = (name: StringKey, values?: Record<string, string | number>) => string;
-
-const tables = Object.fromEntries(
-  await Promise.all(languageCodes.map(async (language) => [language, (await loaders[language]()).strings] as const)),
-) as Record<Language, Translation>;
-
-export const translatorFor =
-  (language: Language): Translate =>
-  (name, values = {}) =>
-    format(tables[language][name], language, values);
+export { type Translate, translatorFor } from './translations.ts';
 
 /** Changes the language of an open view, as if it had been chosen in another tab. */
 export async function switchLanguage(page: Page, chosen: Language): Promise<void> {
@@ -41,7 +31,7 @@ const longName = 'a-name-without-end-'.repeat(8);
 
 /** Creates the rooms that the views need. */
 export async function allViews(site: TestSite): Promise<Record<string, ShowView>> {
-  return { ...homeViews, ...(await joinViews(site)), ...(await roomViews(site)), ...shareViews };
+  return { ...homeViews, ...inviteViews, ...(await joinViews(site)), ...(await roomViews(site)), ...shareViews };
 }
 
 const homeViews: Record<string, ShowView> = {
@@ -150,11 +140,26 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
     ...(await viewers(site)),
     ...(await oneTimeViews(site)),
     'leave dialog': await leaveDialog(site),
+    'room settings': await roomSettings(site),
     'delete dialog': async (page, translate) => {
       await openEmptyRoom(page);
       await page.getByRole('button', { name: translate('deleteRoom') }).click();
       await page.getByRole('dialog').waitFor();
     },
+  };
+}
+
+/** The settings of a room with a long name and a PIN. */
+async function roomSettings({ server: { api } }: TestSite): Promise<ShowView> {
+  const pin = '1204';
+  const code = await api.room({ pin, name: longName.slice(0, 80) });
+  return async (page, translate) => {
+    await page.goto(`/r/${code}`);
+    await page.getByLabel(translate('pinLabel')).pressSequentially(pin);
+    await page.getByRole('button', { name: translate('roomSettings') }).click();
+    const dialog = page.getByRole('dialog', { name: translate('roomSettings') });
+    await dialog.getByRole('button', { name: translate('showPin') }).click();
+    await dialog.getByRole('radio', { name: translate('newPin') }).check();
   };
 }
 

@@ -3,6 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/index.ts';
 import { Icon } from './icon.tsx';
+import '../style/dialogs.css';
+import '../style/forms.css';
 
 interface Props {
   title: string;
@@ -20,6 +22,9 @@ export function Dialog({ title, onClose, size, children }: Props) {
     // By default, the browser would focus the close button. An input would open the keyboard of a phone.
     const first = dialog.current?.querySelector('textarea') ?? dialog.current?.querySelector('h2');
     first?.focus();
+    // Also restores the focus.
+    const element = dialog.current;
+    return () => element?.close();
   }, []);
 
   // Close synchronously to restore the focus. The native close event fires later and would close a dialog that was

@@ -11,18 +11,24 @@ interface Closable {
 
 type PropsOf<Component> = Component extends (props: infer P extends object) => unknown ? P : never;
 
+export type LazyComponent<Props> = FunctionComponent<Props> & {
+  /** Loads it before it is rendered. Never rejects. */
+  load(): Promise<void>;
+};
+
 /** The component that a module exports by this name. Renders the placeholder while it loads. */
 export function lazy<Module, Name extends keyof Module>(
   load: () => Promise<Module>,
   name: Name,
   Placeholder?: FunctionComponent<PropsOf<Module[Name]>>,
-): FunctionComponent<PropsOf<Module[Name]>> {
+): LazyComponent<PropsOf<Module[Name]>> {
   type Component = FunctionComponent<PropsOf<Module[Name]>>;
   const loaded = signal<Component | 'failed' | undefined>(undefined);
 
-  function start(): void {
+  async function start(): Promise<void> {
+    if (typeof loaded.peek() === 'function') return;
     loaded.value = undefined;
-    load().then(
+    await load().then(
       (module) => {
         loaded.value = module[name] as Component;
       },
@@ -32,16 +38,17 @@ export function lazy<Module, Name extends keyof Module>(
     );
   }
 
-  return (props) => {
+  function Lazy(props: PropsOf<Module[Name]>) {
     const component = loaded.value;
     // Retry also after a failure: the network may be back.
     useEffect(() => {
-      if (typeof loaded.peek() !== 'function') start();
+      void start();
     }, []);
     if (component === 'failed') return <LoadFailed {...(props as Closable)} />;
     const Component = component ?? Placeholder;
     return Component ? <Component {...props} /> : null;
-  };
+  }
+  return Object.assign(Lazy, { load: start });
 }
 
 /** After an update, the server no longer has the files of the old page; a reload fetches the new one. */

@@ -1,5 +1,6 @@
 /** A row of radio buttons. */
 import { useId } from 'preact/hooks';
+import '../style/forms.css';
 
 interface Props<T extends string | number> {
   legend: string;

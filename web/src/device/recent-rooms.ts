@@ -11,11 +11,18 @@ export interface RecentRoom {
   /** When this device first joined, in milliseconds by the server's clock. */
   since: number;
   hasPin: boolean;
+  name?: string | undefined;
+  /** The start of the text, on this device only. Not for rooms with a PIN. */
+  firstLine?: string | undefined;
+  fileCount?: number;
 }
 
 const maxRecentRooms = 12;
 
 export const recentRooms = signal<readonly RecentRoom[]>([]);
+
+export const nameOfRoom = (code: string | undefined): string | undefined =>
+  recentRooms.value.find((room) => room.code === code)?.name;
 
 export function rememberRoom(room: Omit<RecentRoom, 'since'>): RecentRoom {
   // Without deleting the data of rooms that are not in the list: this one may have a PIN and a token already.
@@ -98,4 +105,7 @@ function saveRooms(rooms: readonly RecentRoom[]): void {
 const isRoomList = (value: unknown): value is RecentRoom[] => Array.isArray(value) && value.every(isRoom);
 
 const isRoom = (value: unknown): value is RecentRoom =>
-  isRecord(value) && isString(value.code) && Number.isFinite(value.expiresAt) && Number.isFinite(value.since);
+  isRecord(value) &&
+  isString(value.code) &&
+  [value.expiresAt, value.since, value.fileCount ?? 0].every(Number.isFinite) &&
+  [value.name ?? '', value.firstLine ?? ''].every(isString);

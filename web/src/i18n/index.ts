@@ -7,7 +7,7 @@ import { strings as english } from './languages/en.ts';
 import { type Language, languageCodes, loaders, matchLanguage } from './languages.ts';
 import { format, type StringKey, type Translation } from './translation.ts';
 
-export { type Language, languages } from './languages.ts';
+export type { Language } from './languages.ts';
 export type { StringKey } from './translation.ts';
 
 export const chosenLanguage = persistedSignal<Language | 'auto'>(

@@ -2,34 +2,10 @@
 import { strings as english } from './languages/en.ts';
 import type { Translation } from './translation.ts';
 
-/** Each language in its own words, in the order of the settings: English, then by name. */
-export const languages = {
-  en: 'English',
-  id: 'Bahasa Indonesia',
-  de: 'Deutsch',
-  es: 'Español',
-  fr: 'Français',
-  it: 'Italiano',
-  pl: 'Polski',
-  pt: 'Português (Brasil)',
-  tr: 'Türkçe',
-  ru: 'Русский',
-  uk: 'Українська',
-  ar: 'العربية',
-  hi: 'हिन्दी',
-  zh: '中文',
-  ja: '日本語',
-  ko: '한국어',
-} as const;
-
-export type Language = keyof typeof languages;
-
-export const languageCodes = Object.keys(languages) as Language[];
-
 type Loaded = { strings: Translation };
 
 /** English is part of the first view. The page loads another language only when it is requested. */
-export const loaders: Record<Language, () => Loaded | Promise<Loaded>> = {
+export const loaders = {
   en: () => ({ strings: english }),
   id: () => import('./languages/id.ts'),
   de: () => import('./languages/de.ts'),
@@ -46,7 +22,11 @@ export const loaders: Record<Language, () => Loaded | Promise<Loaded>> = {
   zh: () => import('./languages/zh.ts'),
   ja: () => import('./languages/ja.ts'),
   ko: () => import('./languages/ko.ts'),
-};
+} satisfies Record<string, () => Loaded | Promise<Loaded>>;
+
+export type Language = keyof typeof loaders;
+
+export const languageCodes = Object.keys(loaders) as Language[];
 
 /** The first language that the page has; regions and scripts do not matter. */
 export function matchLanguage(tags: readonly string[]): Language {

@@ -5,13 +5,13 @@ import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recen
 import { toPoproomError } from '../server.ts';
 import { checkRequestLimit } from './request-limit.ts';
 import type { PhaseNamed, RoomEvent } from './room-phase.ts';
-import type { TextModel } from './text-model.ts';
 
 /** The channel stays open until the room ends, joining fails, or the attempt is aborted. */
 export async function openChannel(
   code: RoomCode,
   { attempt, text }: PhaseNamed<'joining' | 'pin-checking'>,
   send: (event: RoomEvent) => void,
+  onHidden: () => void,
 ): Promise<void> {
   const { signal } = attempt.aborter;
   try {
@@ -21,7 +21,11 @@ export async function openChannel(
       resumeToken: savedResumeToken(code),
       onResumeToken: (token) => saveResumeToken(code, token),
     });
-    listenToDevice(live, text, signal);
+    const saveText = () => {
+      text.flush();
+      onHidden();
+    };
+    listenToDevice(live, saveText, signal);
     const end = await readAll(live, (event) => {
       if (signal.aborted) return;
       if (event.type === 'connected') void checkRequestLimit();
@@ -46,17 +50,17 @@ async function readAll(live: LiveRoom, onEvent: (event: LiveEvent) => void): Pro
 /** Adds the room to the recent rooms when it is joined. */
 function toRoomEvent(code: RoomCode, event: LiveEvent): RoomEvent {
   if (event.type !== 'snapshot') return event;
-  const { expiresAt, hasPin } = event.room;
-  return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin }) };
+  const { expiresAt, hasPin, name } = event.room;
+  return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, name }) };
 }
 
 /** Reacts to visibility, network and name changes of the device. */
-function listenToDevice(live: LiveRoom, text: TextModel, signal: AbortSignal): void {
+function listenToDevice(live: LiveRoom, onHidden: () => void, signal: AbortSignal): void {
   const onVisibilityChange = () => {
     if (document.visibilityState === 'visible') live.wake();
-    else text.flush();
+    else onHidden();
   };
-  addEventListener('pagehide', text.flush, { signal });
+  addEventListener('pagehide', onHidden, { signal });
   addEventListener('online', live.wake, { signal });
   addEventListener('offline', live.interrupt, { signal });
   document.addEventListener('visibilitychange', onVisibilityChange, { signal });

@@ -1,6 +1,6 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
 import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
-import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
+import type { FileRoom, PoproomError } from '../../../src/client/light.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
 import type { Transitions } from './state-machine.ts';
 import type { TextModel } from './text-model.ts';
@@ -15,15 +15,18 @@ export interface RoomContent extends Readonly<RecentRoom> {
   readonly limits: Snapshot['room']['limits'];
   /** The number of wrong PINs for this room. */
   readonly pinAttempts: number;
+  /** How often the PIN was changed while this page was connected. */
+  readonly pinChanges: number;
+  /** The user has confirmed that the room is to be deleted. */
+  readonly isDeleting?: boolean;
   /** The latest one-time file that someone has received while this page was connected. */
   readonly received?: SharedFile | undefined;
 }
 
 /** An attempt to join the room, and the live channel that it opens. */
 export interface JoinAttempt {
-  /** Sends requests with the PIN of this attempt. */
-  readonly room: RoomBase;
-  readonly pin: string | undefined;
+  /** Sends requests with the PIN of this attempt, until someone else changes it. */
+  readonly room: FileRoom;
   /** Closes the live channel. */
   readonly aborter: AbortController;
 }
@@ -74,7 +77,7 @@ export type RoomPhase =
   | (LoadedPhase<'joined'> & { readonly content: RoomContent })
   /** The page does not retry, but the user can. */
   | (Phase<'failed'> & { readonly error: PoproomError })
-  | (Phase<'gone'> & { readonly reason: 'deleted' | 'expired' | 'not-found' })
+  | (Phase<'gone'> & { readonly reason: 'deleted' | 'deleted-here' | 'expired' | 'not-found' })
   /** The live channel stays open for a moment to send the last edits. */
   | Phase<'left'>;
 
@@ -87,8 +90,15 @@ export type RoomEvent =
   /** `recent`: the entry of the room in the recent rooms. */
   | (Snapshot & { recent: RecentRoom })
   | { type: 'failed'; error: PoproomError; at: number }
+  /** The server has accepted a change that the user made. */
+  | ({ type: 'changed' } & RoomChange)
+  /** The user needs the PIN, which someone else has changed. */
+  | { type: 'pin-needed' }
+  | { type: 'deleting'; isDeleting: boolean }
   | { type: 'ended'; reason: 'deleted' | 'expired' }
   | { type: 'leave' };
+
+type RoomChange = Pick<Snapshot['room'], 'expiresAt' | 'hasPin' | 'name'>;
 
 type EventOf<Type extends RoomEvent['type']> = Extract<RoomEvent, { type: Type }>;
 
@@ -121,6 +131,15 @@ export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
     'file-added': (phase, { file }) => withContent(phase, { files: [...otherFiles(phase, file.fileId), file] }),
     'file-removed': onFileRemoved,
     devices: (phase, { devices }) => withContent(phase, { devices }),
+    room: (phase, { pinChanged, pinAttempts, ...change }) =>
+      withContent(phase, {
+        ...toContent(change),
+        pinAttempts,
+        pinChanges: phase.content.pinChanges + Number(pinChanged ?? false),
+      }),
+    changed: (phase, change) => withContent(phase, toContent(change)),
+    'pin-needed': (phase) => ({ ...phase, name: 'pin-required', prompt: emptyPrompt }),
+    deleting: (phase, { isDeleting }) => withContent(phase, { isDeleting }),
     'pin-attempts': (phase, { pinAttempts }) => withContent(phase, { pinAttempts }),
   },
   failed: { join: onJoin, leave: onLeave },
@@ -142,7 +161,8 @@ type PhaseWithChannel = PhaseNamed<'joining' | 'pin-checking' | 'joined'>;
 function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPhase {
   const { recent, devices, files, pinAttempts } = event;
   const { limits } = event.room;
-  return { ...phase, name: 'joined', content: { ...recent, devices, files, limits, pinAttempts } };
+  const { pinChanges = 0 } = phase.content ?? {};
+  return { ...phase, name: 'joined', content: { ...recent, devices, files, limits, pinAttempts, pinChanges } };
 }
 
 function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase {
@@ -161,11 +181,21 @@ function onFileRemoved(phase: PhaseNamed<'joined'>, { fileId, received }: EventO
 }
 
 function onEnded(phase: RoomPhase, { reason }: EventOf<'ended'>): RoomPhase {
-  return { ...phase, name: 'gone', reason };
+  return {
+    ...phase,
+    name: 'gone',
+    reason: reason === 'deleted' && phase.content?.isDeleting ? 'deleted-here' : reason,
+  };
 }
 
 function onLeave(phase: RoomPhase): RoomPhase {
   return { ...phase, name: 'left' };
+}
+
+const emptyPrompt: PinPrompt = { isWrong: false, triesLeft: undefined, lockedUntil: undefined };
+
+function toContent({ expiresAt, hasPin, name }: RoomChange): Partial<RoomContent> {
+  return { expiresAt: Date.parse(expiresAt), hasPin, name };
 }
 
 function withContent(phase: PhaseNamed<'joined'>, changes: Partial<RoomContent>): RoomPhase {

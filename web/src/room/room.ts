@@ -1,10 +1,14 @@
 /** A room on this device, for the views: joins it, follows its events, and leaves it. */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { RoomCode } from '../../../src/client/index.ts';
-import { PoproomError, type RoomBase } from '../../../src/client/light.ts';
-import { forgetRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
-import { connectToServer } from '../server.ts';
+import { type FileRoom, PoproomError } from '../../../src/client/light.ts';
+import { createRoomHandle, createRoomPin } from '../../../src/client/light-room.ts';
+import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import { deviceId, deviceName } from '../device/identity.ts';
+import { forgetRoom, rememberRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
+import { transport } from '../server.ts';
 import { claimDrafts } from './drafts.ts';
+import { lazyTransfer, openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
@@ -16,9 +20,9 @@ import {
   roomTransitions,
   type SharedFile,
 } from './room-phase.ts';
-import { refusalOf } from './space.ts';
 import { createStateMachine } from './state-machine.ts';
-import { createUploads, type Uploads } from './uploads.ts';
+import { openText } from './text-drafts.ts';
+import type { Uploads } from './uploads.ts';
 
 export interface RoomModel {
   readonly code: RoomCode;
@@ -27,11 +31,13 @@ export interface RoomModel {
   readonly content: ReadonlySignal<RoomContent>;
   readonly uploads: Uploads;
   /** The room's API, with the PIN of the latest attempt to join. */
-  requests(): RoomBase;
+  requests(): FileRoom;
   join(pin?: string): void;
   /** Returns whether it succeeded. */
   removeFile(file: SharedFile): Promise<boolean>;
   restoreFile(file: SharedFile): Promise<boolean>;
+  /** Returns the error if it failed. */
+  update(changes: UpdateRoomRequest): Promise<PoproomError | undefined>;
   delete(): Promise<void>;
   leave(): void;
 }
@@ -52,31 +58,53 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     },
     onTransition,
   );
-  const requests = () => phase.peek().attempt.room;
-  const uploads = createUploads({
-    code,
-    room: requests,
-    refusalOf: (file, others) => refusalOf(phase.peek().content as RoomContent, file, others),
-    discard(uploadId) {
-      // If this fails, the server deletes the upload when it expires.
-      if (phase.peek().name !== 'gone')
-        void requests()
-          .cancelUpload(uploadId)
-          .catch(() => undefined);
+  /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
+  function requests(): FileRoom {
+    const { attempt, content } = phase.peek();
+    if (content?.hasPin && attempt.room.pin() === undefined) send({ type: 'pin-needed' });
+    return attempt.room;
+  }
+
+  /** Stores what the list of recent rooms shows. */
+  function remember(): void {
+    const { content, text, name } = phase.peek();
+    if (!content || !text || name === 'gone') return;
+    const { expiresAt, hasPin, files } = content;
+    const firstLine = hasPin ? undefined : firstLineOf(text.shared.value);
+    rememberRoom({ code, expiresAt, hasPin, name: content.name, firstLine, fileCount: files.length });
+  }
+
+  const uploads = openUploads(
+    {
+      code,
+      room: requests,
+      content: () => phase.peek().content as RoomContent,
+      discard(uploadId) {
+        // If this fails, the server deletes the upload when it expires.
+        if (phase.peek().name !== 'gone')
+          void requests()
+            .cancelUpload(uploadId)
+            .catch(() => undefined);
+      },
     },
-  });
+    () => onProblem(new PoproomError('OFFLINE', 'The code for uploads could not be loaded.')),
+  );
 
   /** The live channel belongs to several phases, so it is not opened and closed with each of them. */
   function onTransition(before: RoomPhase, after: RoomPhase): void {
     const [oldChannel, channel] = [channelOf(before), channelOf(after)];
     if (oldChannel !== channel) {
       oldChannel?.abort();
-      if (after.name === 'joining' || after.name === 'pin-checking') void openChannel(code, after, send);
+      if (after.name === 'joining' || after.name === 'pin-checking') void openChannel(code, after, send, remember);
     }
     if (after.connection !== before.connection) onConnection(after.connection);
     if (after.content && after.content.files !== before.content?.files)
       uploads.onFilesListed(after.content.files.map(({ fileUrl }) => fileUrl));
     if (after.name !== before.name) onEnter(after, before);
+    if (after.name === 'joined' && isListedOtherwise(after.content, before.content)) {
+      savePin(code, after.attempt.room.pin());
+      remember();
+    }
   }
 
   function onConnection({ type }: ConnectionState): void {
@@ -91,11 +119,11 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
         void loadText(code).then(send);
         break;
       case 'pin-required':
+        uploads.onDisconnected();
         savePin(code, undefined);
         saveResumeToken(code, undefined);
         break;
       case 'joined':
-        savePin(code, attempt.pin);
         // Only the first time.
         if (!before.content) phase.text.sendOtherDrafts(attempt);
         break;
@@ -106,6 +134,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
         break;
       case 'left':
         uploads.cancelAll();
+        remember();
         leavingRooms.set(
           code,
           Promise.resolve(text?.finish()).then(() => attempt.aborter.abort()),
@@ -136,31 +165,50 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     join: (pin) => send({ type: 'join', attempt: newAttempt(code, pin) }),
     removeFile: ({ fileId }) => run(requests().removeFile(fileId)),
     restoreFile: ({ fileId }) => run(requests().restoreFile(fileId)),
+    async update(changes) {
+      try {
+        const api = requests();
+        const info = await api.update(changes);
+        savePin(code, api.pin());
+        send({ ...info, type: 'changed' });
+        void checkRequestLimit();
+      } catch (cause) {
+        const error = noteFailure(cause);
+        if (error.code.startsWith('PIN_')) send({ type: 'failed', error, at: Date.now() });
+        return error;
+      }
+    },
     async delete() {
+      send({ type: 'deleting', isDeleting: true });
       if (await run(requests().delete())) send({ type: 'ended', reason: 'deleted' });
+      else send({ type: 'deleting', isDeleting: false });
     },
     leave: () => send({ type: 'leave' }),
   };
 }
 
 const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
-  room: connectToServer().room(code, { pin }),
-  pin,
+  room: createRoomHandle(
+    transport,
+    { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value },
+    lazyTransfer,
+  ),
   aborter: new AbortController(),
 });
+
+function isListedOtherwise(one: RoomContent, other: RoomContent | undefined): boolean {
+  return (['files', 'expiresAt', 'hasPin', 'name', 'pinChanges'] as const).some((key) => one[key] !== other?.[key]);
+}
+
+const firstLineOf = (text: string): string | undefined => /\S.{0,59}/u.exec(text)?.[0].trim();
 
 /** The phases with a live channel are those that react to its end. */
 function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {
   return 'ended' in roomTransitions[name] ? attempt.aborter : undefined;
 }
 
-/** Loads the text engine, which is not part of the first view. */
+/** With the drafts of this tab and of closed tabs. */
 async function loadText(code: RoomCode): Promise<RoomEvent> {
-  try {
-    const textDrafts = await import('./text-drafts.ts');
-    await leavingRooms.get(code);
-    return { type: 'loaded', text: textDrafts.openText(await claimDrafts(code)) };
-  } catch (cause) {
-    return { type: 'failed', error: new PoproomError('OFFLINE', String(cause)), at: Date.now() };
-  }
+  await leavingRooms.get(code);
+  return { type: 'loaded', text: openText(await claimDrafts(code)) };
 }

@@ -1,8 +1,13 @@
 /** How much space the room has left for files, by the server's limits. */
+import type { ReadonlySignal } from '@preact/signals';
 import { PoproomError } from '../../../src/client/light.ts';
 import type { RoomContent } from './room-phase.ts';
-import { isUnfinished } from './upload-state.ts';
-import type { Upload } from './uploads.ts';
+import type { UploadState } from './upload-state.ts';
+
+interface Upload {
+  readonly file: File;
+  readonly state: ReadonlySignal<UploadState>;
+}
 
 export interface RoomSpace {
   readonly bytes: number;
@@ -11,7 +16,7 @@ export interface RoomSpace {
 
 /** Counts the uploads as well, because the server reserves their space. */
 export function spaceLeft({ limits, files }: RoomContent, uploads: readonly Upload[]): RoomSpace {
-  const pending = uploads.filter(({ state: { value } }) => isUnfinished(value) || value.name === 'done');
+  const pending = uploads.filter(({ state: { value } }) => value.name !== 'failed' && value.name !== 'cancelled');
   const sizes = [...files.map(({ fileSize }) => fileSize), ...pending.map(({ file }) => file.size)];
   const bytes = sizes.reduce((sum, size) => sum + size, 0);
   return { bytes: Math.max(0, limits.fileBytesPerRoom - bytes), files: limits.filesPerRoom - sizes.length };

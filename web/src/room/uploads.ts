@@ -1,7 +1,9 @@
-/** Uploads of files to the room. */
+/** Uploads of files to the room; see lazy-uploads.ts. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { PoproomError, RoomBase } from '../../../src/client/light.ts';
+import type { FileRoom, PoproomError } from '../../../src/client/light.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
+import type { RoomContent } from './room-phase.ts';
+import { refusalOf } from './space.ts';
 import { createStateMachine, type StateMachine } from './state-machine.ts';
 import { type UploadId, uploadIdFor } from './upload-ids.ts';
 import { isUnfinished, type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
@@ -37,23 +39,28 @@ export interface Uploads {
 export interface UploadsOptions {
   code: string;
   /** The room's API. */
-  room: () => RoomBase;
-  /** Why a file is not sent at all, given the uploads that will be sent before it. */
-  refusalOf: (file: File, others: readonly Upload[]) => PoproomError | undefined;
+  room: () => FileRoom;
+  /** The limits and the files of the room. */
+  content: () => RoomContent;
   /** Lets the server delete what it has received. */
   discard: (uploadId: string) => void;
+}
+
+/** The state of the room that uploads depend on, which can change before their code is loaded. */
+export interface UploadsContext {
+  readonly addsOnce: Signal<boolean>;
+  readonly isConnected: () => boolean;
+  /** The URLs of all files that have been in the room's list. */
+  readonly listedUrls: ReadonlySet<string>;
 }
 
 const maxConcurrent = 2;
 /** A lost connection may end a request before the live channel notices it. */
 const noticeMs = 3_000;
 
-export function createUploads({ code, room, refusalOf, discard }: UploadsOptions): Uploads {
+export function createUploads({ code, room, content, discard }: UploadsOptions, context: UploadsContext): Uploads {
+  const { addsOnce, isConnected, listedUrls } = context;
   const list = signal<readonly Upload[]>([]);
-  const addsOnce = signal(false);
-  /** The URLs of all files that have been in the room's list. */
-  const listedUrls = new Set<string>();
-  let isConnected = true;
 
   function createUpload({ file, folder }: IncomingFile): Upload {
     const once = addsOnce.value;
@@ -95,15 +102,15 @@ export function createUploads({ code, room, refusalOf, discard }: UploadsOptions
   }
 
   function refuseOrPause(upload: Upload): void {
-    const error = refusalOf(upload.file, list.value.slice(0, list.value.indexOf(upload)));
+    const error = refusalOf(content(), upload.file, list.value.slice(0, list.value.indexOf(upload)));
     if (error) upload.send({ type: 'fail', error });
-    else if (!isConnected) upload.send({ type: 'disconnect' });
+    else if (!isConnected()) upload.send({ type: 'disconnect' });
   }
 
   /** While the live channel is connected, waiting for the connection would not help. */
   function failIfConnected({ state, send }: Upload, offline: UploadState, error: PoproomError): void {
     setTimeout(() => {
-      if (isConnected && state.peek() === offline) send({ type: 'fail', error });
+      if (isConnected() && state.peek() === offline) send({ type: 'fail', error });
     }, noticeMs);
   }
 
@@ -116,7 +123,7 @@ export function createUploads({ code, room, refusalOf, discard }: UploadsOptions
 
   function startNext(): void {
     const isSending = ({ state }: Upload) => 'aborter' in state.value;
-    if (!isConnected || list.value.filter(isSending).length >= maxConcurrent) return;
+    if (!isConnected() || list.value.filter(isSending).length >= maxConcurrent) return;
     const next = list.value.find(({ state }) => state.value.name === 'waiting');
     const aborter = new AbortController();
     next?.send(next.id.value ? { type: 'resume', aborter } : { type: 'start', aborter, at: performance.now() });
@@ -139,20 +146,9 @@ export function createUploads({ code, room, refusalOf, discard }: UploadsOptions
       startNext();
     },
 
-    onFilesListed(fileUrls) {
-      for (const url of fileUrls) listedUrls.add(url);
-      removeFinished();
-    },
-
-    onDisconnected() {
-      isConnected = false;
-      sendAll({ type: 'disconnect' });
-    },
-
-    onConnected() {
-      isConnected = true;
-      sendAll({ type: 'reconnect' });
-    },
+    onFilesListed: removeFinished,
+    onDisconnected: () => sendAll({ type: 'disconnect' }),
+    onConnected: () => sendAll({ type: 'reconnect' }),
 
     cancelAll() {
       const all = list.value;
@@ -163,7 +159,7 @@ export function createUploads({ code, room, refusalOf, discard }: UploadsOptions
   };
 }
 
-async function transfer(upload: Upload, room: RoomBase, signal: AbortSignal): Promise<void> {
+async function transfer(upload: Upload, room: FileRoom, signal: AbortSignal): Promise<void> {
   const { file, folder, name, once, id, send } = upload;
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
   const onUploadId = (uploadId: string) => {

@@ -2,21 +2,35 @@
 import { useEffect } from 'preact/hooks';
 import { lazy } from '../components/lazy.tsx';
 import { Notices } from '../components/notices.tsx';
+import { nameOfRoom } from '../device/recent-rooms.ts';
 import { unseenCount } from '../device/unseen.ts';
 import { t } from '../i18n/index.ts';
+import { prefetchWhenIdle } from '../prefetch.ts';
 import { type Route, route } from '../router.ts';
 import { Header } from './header.tsx';
-import { Home } from './home/home.tsx';
 import { MessagePage } from './message-page.tsx';
-import { RoomPage } from './room/room-page.tsx';
 
+const Home = lazy(() => import('./home/home.tsx'), 'Home');
+const InvitePage = lazy(() => import('./invite/invite-page.tsx'), 'InvitePage');
+const RoomPage = lazy(() => import('./room/room-page.tsx'), 'RoomPage');
 const MissingFile = lazy(() => import('./missing-file.tsx'), 'MissingFile');
 const SharePage = lazy(() => import('./share/share-page.tsx'), 'SharePage');
 
+/** Loads the code of the first view, so that the page is painted as a whole. */
+export async function loadFirstView(): Promise<void> {
+  const { name } = route.peek();
+  if (name === 'home') await Home.load();
+  if (name === 'room') await RoomPage.load();
+}
+
 export function App() {
   const current = route.value;
+  // Most people open a room next.
+  useEffect(() => prefetchWhenIdle(RoomPage.load), []);
   const unseen = unseenCount.value > 0 ? `(${unseenCount.value}) ` : '';
-  const title = unseen + (current.name === 'room' && current.code ? `${current.code} · Poproom` : 'Poproom');
+  const title =
+    unseen +
+    (current.name === 'room' && current.code ? `${nameOfRoom(current.code) ?? current.code} · Poproom` : 'Poproom');
   useEffect(() => {
     document.title = title;
   }, [title]);
@@ -37,6 +51,7 @@ export function App() {
 function View(current: Route) {
   if (current.name === 'home') return <Home />;
   if (current.name === 'share') return <SharePage />;
+  if (current.name === 'invite') return <InvitePage />;
   if (current.name === 'missing-page')
     return <MessagePage title={t('pageMissing')}>{t('pageMissingHint')}</MessagePage>;
   if (current.name === 'missing-file') return <MissingFile />;

@@ -3,19 +3,26 @@ import { useSignal } from '@preact/signals';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Logo } from '../components/logo.tsx';
+import { nameOfRoom } from '../device/recent-rooms.ts';
 import { t } from '../i18n/index.ts';
-import { goHome, onPlainClick } from '../router.ts';
+import { goHome, onPlainClick, route } from '../router.ts';
 
 const Settings = lazy(() => import('./settings.tsx'), 'Settings');
 
 export function Header() {
   const isOpen = useSignal(false);
+  const roomName = route.value.name === 'room' && nameOfRoom(route.value.code);
   return (
     <header class="top">
       <a class="brand" href="/" aria-label={t('home')} onClick={onPlainClick(goHome)}>
         <Logo />
         <span>Poproom</span>
       </a>
+      {roomName && (
+        <span class="room-name" dir="auto">
+          {roomName}
+        </span>
+      )}
       <button
         type="button"
         class="button round"

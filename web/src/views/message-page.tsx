@@ -10,11 +10,12 @@ interface Props {
   icon?: IconName;
   /** What to do next. */
   children?: ComponentChildren;
+  extra?: ComponentChildren;
   /** The main action, before the button that leads home. */
   action?: ComponentChildren;
 }
 
-export function MessagePage({ title, icon = 'warning', children, action }: Props) {
+export function MessagePage({ title, icon = 'warning', children, extra, action }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   // The previous view is gone and the focus with it; screen readers continue here.
   useLayoutEffect(() => heading.current?.focus(), []);
@@ -27,6 +28,7 @@ export function MessagePage({ title, icon = 'warning', children, action }: Props
         {title}
       </h1>
       {children && <p>{children}</p>}
+      {extra}
       <div class="actions">
         {action}
         <button type="button" class={action ? 'button' : 'button primary'} onClick={goHome}>

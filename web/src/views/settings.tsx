@@ -5,7 +5,8 @@ import { RadioGroup } from '../components/radio-group.tsx';
 import { deviceName, maxNameLength, renameDevice } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
 import { translateDeviceName } from '../i18n/device-name.ts';
-import { chosenLanguage, type Language, languages, t } from '../i18n/index.ts';
+import { chosenLanguage, type Language, t } from '../i18n/index.ts';
+import { languages } from '../i18n/language-names.ts';
 import { ArrivalSettings } from './arrival-settings.tsx';
 
 export function Settings({ onClose }: { onClose: () => void }) {

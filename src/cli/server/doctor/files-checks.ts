@@ -3,6 +3,7 @@ import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { BucketTrouble } from '../../../blobs/inspect.ts';
 import { findOpenPaths, type OpenPath } from '../../../engine/data-folder.ts';
+import { filesPlaceOf } from '../../../engine/open.ts';
 import { secretIn } from '../../../engine/secret.ts';
 import { formatBytes } from '../../counts.ts';
 import type { Check, RunCheck } from './check.ts';
@@ -12,7 +13,8 @@ const folder: RunCheck = async ({ dataDir, files }) => {
   const found = await nearestExisting(resolve(dataDir));
   if (!found.isFolder) return [bad(`${found.path} is not a folder.`, 'Set POPROOM_DATA_DIR to a folder.')];
   const exists = found.path === resolve(dataDir);
-  const inside = join(dataDir, files === 'disk:' ? 'files' : 'spool');
+  const place = filesPlaceOf({ dataDir, files });
+  const inside = 'folder' in place ? place.folder : join(dataDir, 'spool');
   for (const path of [found.path, ...(exists ? [inside] : [])]) {
     if (!(await isWritable(path))) return [bad(`${path} is not writable.`, fixFolder)];
   }
@@ -44,8 +46,9 @@ async function isWritable(path: string): Promise<boolean> {
   }
 }
 
-const space: RunCheck = async ({ dataDir, minFreeDisk }) => {
-  const { path, isFolder } = await nearestExisting(resolve(dataDir));
+const space: RunCheck = async ({ dataDir, files, minFreeDisk }) => {
+  const place = filesPlaceOf({ dataDir, files });
+  const { path, isFolder } = await nearestExisting(resolve('folder' in place ? place.folder : dataDir));
   if (!isFolder) return [];
   const { bavail, bsize } = await statfs(path);
   const free = bavail * bsize;
@@ -94,7 +97,7 @@ const secret: RunCheck = async ({ dataDir, secret: given }) => {
 };
 
 const bucket: RunCheck = async ({ files, s3Endpoint, s3PathStyle }) => {
-  if (files === 'disk:') return [];
+  if (files === 'disk:' || 'folder' in files) return [];
   const { inspectBucket } = await import('../../../blobs/inspect.ts');
   const trouble = await inspectBucket({ ...files, endpoint: s3Endpoint, pathStyle: s3PathStyle });
   if (trouble) return [bucketProblem(files.bucket, trouble)];
@@ -117,7 +120,7 @@ function bucketProblem(bucket: string, { name, status }: BucketTrouble): Finding
 export const filesChecks: readonly Check[] = [
   { name: 'files', needs: ['dataDir', 'files'], run: folder },
   { name: 'files', needs: ['files', 's3Endpoint', 's3PathStyle'], run: bucket },
-  { name: 'disk', needs: ['dataDir', 'minFreeDisk'], run: space },
+  { name: 'disk', needs: ['dataDir', 'files', 'minFreeDisk'], run: space },
   { name: 'disk', needs: ['dataDir', 'store'], run: localDisk },
   { name: 'modes', needs: ['dataDir'], run: modes },
   { name: 'secret', needs: ['dataDir', 'secret'], run: secret },

@@ -8,6 +8,8 @@ export interface Finding {
   /** One sentence. */
   found: string;
   fix?: string;
+  /** The number of checks that could not run because of this finding. */
+  skipped?: number;
 }
 
 export const ok = (found: string): Finding => ({ verdict: 'ok', found });
@@ -15,3 +17,4 @@ export const warning = (found: string, fix: string): Finding => ({ verdict: 'war
 export const bad = (found: string, fix: string): Finding => ({ verdict: 'bad', found, fix });
 
 export const forCheck = (check: string, finding: Finding): Finding => ({ check, ...finding });
+export const isSkipped = ({ skipped = 0 }: Finding): boolean => skipped > 0;

@@ -8,13 +8,14 @@ const forgedAddress = () => `203.0.113.${1 + Math.floor(Math.random() * 254)}`;
 
 export async function checkProxy(url: string, response: Response, config: Partial<Config>): Promise<Finding[]> {
   const { trustedProxies } = config;
-  if (!trustedProxies) return [];
   const isForgeable = await acceptsForged(url, forgedAddress());
-  if (isForgeable && !isLocalTrusted(trustedProxies)) {
+  if (isForgeable && !(trustedProxies && isLocalTrusted(trustedProxies))) {
     const found = 'The server accepts any X-Forwarded-For that a client sends, so clients can evade all limits.';
     return [bad(found, 'Make the proxy set or extend that header, and list only proxies in POPROOM_TRUSTED_PROXIES.')];
   }
-  if (!isProxied(url, response)) return [];
+  if (!isProxied(url, response, config)) return [];
+  if (!trustedProxies)
+    return [ok('There is a proxy. On the server, "poproom doctor" also checks POPROOM_TRUSTED_PROXIES.')];
   if (trustedProxies.rules.length > 0) return [ok('There is a proxy, and POPROOM_TRUSTED_PROXIES is set.')];
   const found = 'There is a proxy, but POPROOM_TRUSTED_PROXIES is not set: all clients behind it share one limit.';
   return [bad(found, 'Set POPROOM_TRUSTED_PROXIES to the address that the proxy connects from.')];
@@ -40,6 +41,6 @@ function isLocalTrusted(proxies: Config['trustedProxies']): boolean {
   return own.some(({ address, family }) => proxies.check(address, family === 'IPv6' ? 'ipv6' : 'ipv4'));
 }
 
-/** The server itself does not use TLS, and sends neither header. */
-const isProxied = (url: string, { headers }: Response) =>
-  url.startsWith('https:') || headers.has('Via') || headers.has('Server');
+/** The server itself sends neither header. Without its settings, TLS may be its own. */
+const isProxied = (url: string, { headers }: Response, { tlsCert, port }: Partial<Config>) =>
+  (url.startsWith('https:') && port !== undefined && !tlsCert) || headers.has('Via') || headers.has('Server');

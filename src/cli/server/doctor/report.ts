@@ -35,6 +35,8 @@ function linesOf({ check, verdict, found, fix }: CheckFinding, isColored: boolea
 function summary(findings: readonly CheckFinding[]): string {
   const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
   const [problems, warnings] = [count('bad'), count('warning')];
-  if (problems + warnings === 0) return 'No problems found.';
-  return `Problems: ${problems}. Warnings: ${warnings}.`;
+  const skipped = findings.reduce((sum, { skipped = 0 }) => sum + skipped, 0);
+  const rest = skipped > 0 ? [`The server is not running; ${skipped} checks were skipped.`] : [];
+  if (problems + warnings > 0) return [`Problems: ${problems}. Warnings: ${warnings}.`, ...rest].join(' ');
+  return rest[0] ?? 'No problems found.';
 }

@@ -9,8 +9,9 @@ import { checkRoom } from './room-check.ts';
 const timeoutMs = 10_000;
 
 /** Sends several requests in this order. */
-const server: RunCheck = async (_config, { address, apiKey, settings: { config } }) => {
+const server: RunCheck = async (_config, { address, apiKey, settings }) => {
   if (!address) return [];
+  const config = address.from === '--url' ? {} : settings.config;
   const before = Date.now();
   const response = await get(`${address.url}/readyz`);
   const after = Date.now();
@@ -29,11 +30,15 @@ const server: RunCheck = async (_config, { address, apiKey, settings: { config }
 
 const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
 
+const startIt = 'Start it, and run this command again.';
+/** Readiness, clock, cache, live channel, events, uploads and links. */
+const skippedChecks = 7;
+
 function noResponse({ url, from }: ServerAddress): Finding {
-  if (from === 'PORT') return ok(`No server is running at ${url}; checks of a running server were skipped.`);
+  if (from === 'PORT') return { ...warning(`No server is running at ${url}.`, startIt), skipped: skippedChecks };
   const fix = 'Start the server, and check the host name, the certificate and the proxy.';
   const found = `No response from ${url}.`;
-  return from === '--url' ? bad(found, fix) : warning(found, fix);
+  return from === '--url' ? bad(found, fix) : { ...warning(found, fix), skipped: skippedChecks };
 }
 
 function notPoproom({ url, from }: ServerAddress): Finding {

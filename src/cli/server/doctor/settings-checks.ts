@@ -1,9 +1,10 @@
 /** Checks the settings: invalid, unknown and risky ones. */
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
+import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { nearestName } from '../../nearest-name.ts';
 import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
-import { nearestName } from './nearest-name.ts';
 
 const values: RunCheck = (_config, { settings }) => {
   if (settings.problems.length === 0) return [ok('All settings are valid.')];
@@ -26,6 +27,19 @@ const secret: RunCheck = ({ secret }) =>
         ),
       ]
     : [];
+
+const certificate: RunCheck = ({ tlsCert, tlsKey }) => {
+  if (!tlsCert || !tlsKey) return [];
+  try {
+    const { daysLeft } = describeCertificate(loadCertificate({ cert: tlsCert, key: tlsKey }), Date.now());
+    const renew = 'Renew it; the server reloads the files automatically.';
+    if (daysLeft < 0) return [bad('The TLS certificate has expired.', renew)];
+    if (daysLeft < 14) return [warning(`The TLS certificate expires in ${daysLeft} days.`, renew)];
+    return [ok(`The TLS certificate is valid for ${daysLeft} days.`)];
+  } catch (error) {
+    return [bad((error as Error).message, 'Correct POPROOM_TLS_CERT and POPROOM_TLS_KEY.')];
+  }
+};
 
 /** TLS is not needed on local networks. */
 const publicUrl: RunCheck = ({ publicUrl, trustedProxies }) => {
@@ -73,7 +87,7 @@ const unboundedClients: RunCheck = ({ clientMaxBytes }) =>
     : [];
 
 const sharedFiles: RunCheck = ({ store, files }) =>
-  store !== 'sqlite:' && files === 'disk:'
+  store !== 'sqlite:' && (files === 'disk:' || 'folder' in files)
     ? [
         warning(
           'Rooms are in Redis but files on this disk: with several servers, each has only its own files.',
@@ -84,6 +98,7 @@ const sharedFiles: RunCheck = ({ store, files }) =>
 
 const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
   { needs: ['secret'], run: secret },
+  { needs: ['tlsCert', 'tlsKey'], run: certificate },
   { needs: ['publicUrl', 'trustedProxies'], run: publicUrl },
   { needs: ['trustedProxies'], run: proxies },
   { needs: ['missLimit'], run: guessing },

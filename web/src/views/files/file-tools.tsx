@@ -6,6 +6,7 @@ import { t } from '../../i18n/index.ts';
 import { downloadFiles, isDownloadable } from './download-files.ts';
 import { listenForLongPress } from './long-press.ts';
 import { type FileToolsProps, Selection } from './selection.tsx';
+import '../../style/file-tools.css';
 
 export function FileTools(props: FileToolsProps) {
   const { selected } = props;

@@ -1,7 +1,7 @@
-/** The parts of the file panel that an empty room does not need; see file-parts.ts. */
+/** The parts of the file panel that an empty room does not need; see file-parts.tsx. */
 
 export { alertArrival } from '../../device/arrival-alerts.ts';
-export { FailedUploads } from './failed-uploads.tsx';
+export { FileRow } from './file-row.tsx';
 export { FileTools } from './file-tools.tsx';
 export { OneTimeRow } from './one-time-row.tsx';
 export { ReceiveDialog } from './receive-dialog.tsx';

@@ -5,8 +5,8 @@ import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { FileMenu } from '../room/file-row.tsx';
-import { Thumbnail } from '../room/thumbnail.tsx';
+import { FileMenu } from './file-row.tsx';
+import { Thumbnail } from './thumbnail.tsx';
 
 interface Props {
   room: RoomModel;

@@ -8,6 +8,7 @@ import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { createReceipt, type Receipt } from './receive-file.ts';
 import type { ReceiveState } from './receive-state.ts';
+import '../../style/uploads.css';
 
 interface Props {
   room: RoomModel;

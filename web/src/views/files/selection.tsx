@@ -6,8 +6,9 @@ import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { Thumbnail } from '../room/thumbnail.tsx';
 import { downloadFiles, isDownloadable } from './download-files.ts';
+import { Thumbnail } from './thumbnail.tsx';
+import '../../style/forms.css';
 
 export interface FileToolsProps {
   room: RoomModel;

@@ -1,4 +1,4 @@
-/** Whether this browser can read a QR code through the camera. */
+/** Whether this browser lets the page use a camera. It does not over plain HTTP. */
 export function canScan(): boolean {
-  return 'BarcodeDetector' in window && typeof navigator.mediaDevices?.getUserMedia === 'function';
+  return typeof navigator.mediaDevices?.getUserMedia === 'function';
 }

@@ -4,11 +4,13 @@ import { Icon } from '../../components/icon.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
 import { hasNetwork } from '../../device/network.ts';
 import { t } from '../../i18n/index.ts';
+import { navigate } from '../../router.ts';
 import { Illustration } from './illustration.tsx';
 import { JoinForm } from './join-form.tsx';
 import { PendingShare } from './pending-share.tsx';
 import { RecentRooms } from './recent-rooms.tsx';
 import { StartForm } from './start-form.tsx';
+import '../../style/home.css';
 
 export function Home() {
   return (
@@ -31,6 +33,10 @@ export function Home() {
         <StartForm />
         <JoinForm />
       </div>
+      <button type="button" class="button show-qr" onClick={() => navigate('/invite')}>
+        <Icon name="qr" />
+        {t('showInviteQr')}
+      </button>
       <RequestsLeft />
       <RecentRooms />
       <p class="small-print">{t('smallPrint')}</p>

@@ -27,7 +27,7 @@ export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => 
 }
 
 function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (code: string) => void }) {
-  const { code, expiresAt, hasPin } = room;
+  const { code, expiresAt, hasPin, name, firstLine, fileCount } = room;
 
   function onRemove() {
     notify(t('recentRoomRemoved', { code }), { undo: forgetRoom(code) });
@@ -38,7 +38,16 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
       <button type="button" class="recent-room" onClick={() => onJoin(code)}>
         <b>{code}</b>
         {hasPin && <Icon name="lock" />}
-        <span>{t('timeLeft', { time: roughTime(expiresAt - now) })}</span>
+        {name && <bdi class="recent-name">{name}</bdi>}
+        <span>
+          {fileCount ? `${t('fileCount', { n: fileCount })} · ` : ''}
+          {t('timeLeft', { time: roughTime(expiresAt - now) })}
+        </span>
+        {firstLine && (
+          <small class="recent-text" dir="auto">
+            {firstLine}
+          </small>
+        )}
       </button>
       <button
         type="button"

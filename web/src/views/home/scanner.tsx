@@ -1,21 +1,18 @@
-/** Scans the QR code of a room with the camera. */
+/** Scans the QR code of a room, or of a screen that asks to be invited, with the camera. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { RoomCode } from '../../../../src/client/index.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../i18n/index.ts';
-import { parseCodeOrLink } from '../../router.ts';
+import { navigate, parseCodeOrLink } from '../../router.ts';
+import { createQrReader } from './qr-reader.ts';
 
 interface Props {
   onFound: (code: string) => void;
   onClose: () => void;
 }
 
-/** TypeScript has no declaration of it yet. */
-interface Detector {
-  detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]>;
-}
-declare const BarcodeDetector: new (options: { formats: string[] }) => Detector;
-
+/** Between two frames, so that a phone stays cool. */
 const scanIntervalMs = 200;
 
 export function Scanner({ onFound, onClose }: Props) {
@@ -24,13 +21,19 @@ export function Scanner({ onFound, onClose }: Props) {
   useEffect(() => {
     const end = new AbortController();
     scanVideo(video.current as HTMLVideoElement, end.signal).then(
-      (code) => code && onFound(code),
+      (found) => found && open(found),
       () => {
-        problem.value = t('cameraBlocked');
+        // With a picture from the camera, only the decoder can be missing.
+        problem.value = t(video.current?.videoWidth ? 'loadFailed' : 'cameraBlocked');
       },
     );
     return () => end.abort();
   }, []);
+
+  function open({ code, invitation }: Found): void {
+    if (invitation) navigate(`/invite${invitation}`);
+    else if (code) onFound(code);
+  }
 
   return (
     <Dialog title={t('scan')} onClose={onClose}>
@@ -46,22 +49,31 @@ export function Scanner({ onFound, onClose }: Props) {
   );
 }
 
-/** The first room code that the camera sees; undefined if aborted. */
-async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<string | undefined> {
+interface Found {
+  code?: RoomCode | undefined;
+  /** The fragment of the link, with `#`. */
+  invitation?: string | undefined;
+}
+
+/** The first room code or invitation that the camera sees; undefined if aborted. */
+async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<Found | undefined> {
   const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
   try {
     video.srcObject = stream;
     await video.play();
-    const detector = new BarcodeDetector({ formats: ['qr_code'] });
+    const read = await createQrReader(signal);
     while (!signal.aborted) {
-      for (const { rawValue } of await detector.detect(video)) {
-        const code = parseCodeOrLink(rawValue);
-        if (code) return code;
-      }
+      const found = (await read(video)).map(parse).find(({ code, invitation }) => code || invitation);
+      if (found) return found;
       await new Promise((resolve) => setTimeout(resolve, scanIntervalMs));
     }
     return undefined;
   } finally {
     for (const track of stream.getTracks()) track.stop();
   }
+}
+
+function parse(text: string): Found {
+  const invitation = /^https?:\/\/[^/]+\/invite(#.+)$/.exec(text)?.[1];
+  return { invitation, code: parseCodeOrLink(text) };
 }

@@ -1,22 +1,17 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
-import { type Signal, useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import { requestRoom } from '../../../../src/client/light.ts';
 import { Icon } from '../../components/icon.tsx';
+import { isPin, PinField } from '../../components/pin-field.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { rememberRoom, savePin } from '../../device/recent-rooms.ts';
-import { toAsciiDigits } from '../../i18n/digits.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { exactTime } from '../../i18n/quantities.ts';
-import { limits } from '../../limits.ts';
+import { lifetimes, limits } from '../../limits.ts';
 import { goToRoom } from '../../router.ts';
-import { connectToServer, toPoproomError } from '../../server.ts';
-
-/** Seconds: the server's default and common values up to its maximum. */
-const lifetimes = [...new Set([600, 3600, 86_400, 604_800, limits.roomTtl])]
-  .filter((seconds) => seconds <= limits.roomMaxTtl)
-  .sort((a, b) => a - b);
+import { toPoproomError, transport } from '../../server.ts';
 
 type StartState = 'ready' | 'starting' | { problem: string };
 
@@ -31,7 +26,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   async function onSubmit(event: Event) {
     event.preventDefault();
     if (state.value === 'starting') return;
-    if (wantsPin.value && !/^\d{4}$/.test(pin.value)) {
+    if (wantsPin.value && !isPin(pin.value)) {
       state.value = { problem: t('pinInvalid') };
       pinField.current?.closest('details')?.setAttribute('open', '');
       pinField.current?.focus();
@@ -92,37 +87,10 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   );
 }
 
-function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLInputElement | null> }) {
-  // The user has just asked for a PIN.
-  useLayoutEffect(() => field.current?.focus(), []);
-  return (
-    <label class="field">
-      <span>{t('pinLabel')}</span>
-      <input
-        ref={field}
-        class="pin-input"
-        type="text"
-        dir="ltr"
-        inputMode="numeric"
-        autocomplete="off"
-        maxLength={4}
-        value={pin.value}
-        placeholder="••••"
-        aria-describedby="pin-hint"
-        onInput={({ currentTarget }) => {
-          pin.value = toAsciiDigits(currentTarget.value).replace(/\D/g, '').slice(0, 4);
-          currentTarget.value = pin.value;
-        }}
-      />
-      <small id="pin-hint">{t('pinRequired')}</small>
-    </label>
-  );
-}
-
 async function create(pin: string | undefined, seconds: number): Promise<string> {
   const expiresIn = seconds === limits.roomTtl ? undefined : seconds;
   const request = { ...(pin && { pin }), ...(expiresIn && { expiresIn }) };
-  const { code, expiresAt, hasPin } = await connectToServer().createRoom(request);
+  const { roomId: code, expiresAt, hasPin } = await requestRoom(transport, request);
   rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin });
   savePin(code, pin);
   return code;

@@ -1,7 +1,9 @@
 /** Alerts at the top of a room: a lost connection, a limit, wrong PINs. */
 import { useSignal } from '@preact/signals';
-import { Countdown, useNow } from '../../components/countdown.tsx';
+import { Countdown, useNow, useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { clockOffset } from '../../device/clock.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
@@ -11,12 +13,21 @@ import type { ConnectionState } from '../../room/room-phase.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
-export function Alerts({ room }: { room: RoomModel }) {
+const DismissibleAlert = lazy(() => import('./dialogs.ts'), 'DismissibleAlert');
+
+interface Props {
+  room: RoomModel;
+  /** The user wants to extend the room. */
+  onExtend: () => void;
+}
+
+export function Alerts({ room, onExtend }: Props) {
   return (
     <div class="alerts" role="status">
       <ConnectionAlert room={room} />
       {limitedUntil.value !== undefined && <RequestLimitAlert until={limitedUntil.value} />}
       <PinAttemptsAlert room={room} />
+      <ExpiryWarning room={room} onExtend={onExtend} />
     </div>
   );
 }
@@ -55,6 +66,27 @@ export function RetryCountdown({ connection }: { connection: WaitingConnection }
   return <Countdown until={connection.until.getTime()} format={(ms) => errorMessage(connection.error, ms)} />;
 }
 
+const warningMs = 10 * 60_000;
+
+/** Not in the first half of a short room. An extended room warns again before its new end. */
+function ExpiryWarning({ room, onExtend }: Props) {
+  const { expiresAt, since } = room.content.value;
+  const dismissed = useSignal(0);
+  const left = expiresAt - useServerNow();
+  if (left <= 0 || left > Math.min(warningMs, (expiresAt - since) / 2) || dismissed.value === expiresAt) return null;
+  return (
+    <DismissibleAlert
+      icon="clock"
+      action={{ label: t('extend'), run: onExtend }}
+      onDismiss={() => {
+        dismissed.value = expiresAt;
+      }}
+    >
+      <Countdown until={expiresAt + clockOffset.value} format={(ms) => t('roomExpiresIn', { time: roughTime(ms) })} />
+    </DismissibleAlert>
+  );
+}
+
 /** Wrong PINs that others entered since the room was opened here, and that the user has not dismissed. */
 function PinAttemptsAlert({ room }: { room: RoomModel }) {
   const { pinAttempts } = room.content.value;
@@ -62,19 +94,13 @@ function PinAttemptsAlert({ room }: { room: RoomModel }) {
   const n = pinAttempts - seen.value;
   if (n <= 0) return null;
   return (
-    <p class="alert warning">
-      <Icon name="warning" />
-      <span>{t('pinAttempts', { n })}</span>
-      <button
-        type="button"
-        class="button round"
-        aria-label={t('close')}
-        onClick={() => {
-          seen.value = pinAttempts;
-        }}
-      >
-        <Icon name="close" />
-      </button>
-    </p>
+    <DismissibleAlert
+      icon="warning"
+      onDismiss={() => {
+        seen.value = pinAttempts;
+      }}
+    >
+      {t('pinAttempts', { n })}
+    </DismissibleAlert>
   );
 }

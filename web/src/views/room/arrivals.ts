@@ -7,7 +7,7 @@ import { countIfHidden } from '../../device/unseen.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomContent, SharedFile } from '../../room/room-phase.ts';
 import { nameOf } from './devices.tsx';
-import { loadFileParts } from './file-parts.ts';
+import { loadFileParts } from './file-parts.tsx';
 
 export interface Arrivals {
   /** The ids of the files to highlight. */

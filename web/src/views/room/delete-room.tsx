@@ -5,7 +5,7 @@ import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 
-const DeleteDialog = lazy(() => import('./delete-dialog.tsx'), 'DeleteDialog');
+const DeleteDialog = lazy(() => import('./dialogs.ts'), 'DeleteDialog');
 
 export function DeleteRoom({ room }: { room: RoomModel }) {
   const isConfirming = useSignal(false);

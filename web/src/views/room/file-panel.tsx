@@ -12,12 +12,10 @@ import { spaceLeft } from '../../room/space.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
 import { addFiles } from './add-files.ts';
 import { useArrivals } from './arrivals.ts';
-import { FailedUploads, FileTools, OneTimeRow, ReceiveDialog } from './file-parts.ts';
-import { FileRow } from './file-row.tsx';
+import { FailedUploads, FileRow, FileTools, OneTimeRow, ReceiveDialog, UploadRow } from './file-parts.tsx';
 import { pickedFiles } from './incoming-files.ts';
 import { Viewer } from './lazy-viewer.ts';
 import { useRemoval } from './removal.ts';
-import { UploadRow } from './upload-row.tsx';
 
 export function FilePanel({ room }: { room: RoomModel }) {
   const { hidden, remove } = useRemoval(room);
@@ -115,7 +113,7 @@ function FilePicker({ addsOnce, onFiles }: PickerProps) {
     <div class="file-picker">
       <button
         type="button"
-        class="button round"
+        class="button round once"
         aria-pressed={addsOnce.value}
         aria-label={t('deleteAfterDownload')}
         title={t('deleteAfterDownload')}
@@ -124,6 +122,7 @@ function FilePicker({ addsOnce, onFiles }: PickerProps) {
         }}
       >
         <Icon name="once" />
+        <span>{t('deleteAfterDownload')}</span>
       </button>
       <button type="button" class="button folder" onClick={() => open(true)}>
         <Icon name="folder" />

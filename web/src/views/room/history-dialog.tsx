@@ -13,6 +13,7 @@ import { createHistory, type History } from '../../room/history.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { nameOf } from './devices.tsx';
 import { replaceWithUndo } from './replace-with-undo.ts';
+import '../../style/history.css';
 
 interface Props {
   room: RoomModel;

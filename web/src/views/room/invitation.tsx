@@ -10,11 +10,13 @@ import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
 
-const InviteDialog = lazy(() => import('./invite-dialog.tsx'), 'InviteDialog');
+const loadDialogs = () => import('./dialogs.ts');
+const InviteDialog = lazy(loadDialogs, 'InviteDialog');
+const RoomPin = lazy(loadDialogs, 'RoomPin');
 
 export function Invitation({ room }: { room: RoomModel }) {
   const isFullScreen = useSignal(false);
-  const { devices } = room.content.value;
+  const { devices, hasPin } = room.content.value;
   // Stays true when the other device leaves: the invitation must not open and close while someone types.
   const hadCompany = useSignal(devices.length > 1);
   useLayoutEffect(() => {
@@ -32,6 +34,7 @@ export function Invitation({ room }: { room: RoomModel }) {
           <h2>{t('roomCode')}</h2>
           <Code code={room.code} />
         </div>
+        {hasPin && <Icon name="lock" />}
         <CopyButton text={room.code} label={t('copyCode')} compact />
         {isWideScreen.value ? (
           <FoldButton isOpen={isOpen} />
@@ -49,7 +52,9 @@ export function Invitation({ room }: { room: RoomModel }) {
       </div>
       {isWideScreen.value && (
         <div class="invite-options" id="invite-options" hidden={!isOpen}>
-          <InviteOptions room={room} onFullScreen={showFullScreen} />
+          <InviteOptions room={room} onFullScreen={showFullScreen}>
+            <RoomPin room={room} />
+          </InviteOptions>
         </div>
       )}
       {isFullScreen.value && (

@@ -1,4 +1,5 @@
 /** The QR code and the link of a room, with buttons to pass them on. */
+import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -10,9 +11,11 @@ import { linkTo, shareOrigin } from '../../router.ts';
 interface Props {
   room: RoomModel;
   onFullScreen?: () => void;
+  /** The PIN. */
+  children: ComponentChildren;
 }
 
-export function InviteOptions({ room, onFullScreen }: Props) {
+export function InviteOptions({ room, onFullScreen, children }: Props) {
   const link = linkTo(room.code);
   return (
     <>
@@ -32,12 +35,7 @@ export function InviteOptions({ room, onFullScreen }: Props) {
           </button>
         )}
       </div>
-      {room.content.value.hasPin && (
-        <p class="aside with-icon">
-          <Icon name="lock" />
-          {t('pinRequired')}
-        </p>
-      )}
+      {room.content.value.hasPin && children}
     </>
   );
 }

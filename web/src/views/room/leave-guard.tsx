@@ -1,16 +1,20 @@
 /** Asks before the user leaves the room while files are being uploaded. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { Dialog } from '../../components/dialog.tsx';
-import { t } from '../../i18n/index.ts';
+import { lazy } from '../../components/lazy.tsx';
 import type { Uploads } from '../../room/uploads.ts';
 import { blockLeaving } from '../../router.ts';
+
+const loadDialog = () => import('./dialogs.ts');
+const LeaveDialog = lazy(loadDialog, 'LeaveDialog');
 
 export function LeaveGuard({ uploads }: { uploads: Uploads }) {
   const proceed = useSignal<(() => void) | undefined>(undefined);
   const isNeeded = uploads.areUnfinished.value;
   useEffect(() => {
     if (!isNeeded) return;
+    // The connection may be lost by the time that the dialog is needed.
+    loadDialog().catch(() => undefined);
     const onBeforeUnload = (event: Event) => event.preventDefault();
     addEventListener('beforeunload', onBeforeUnload);
     const unblock = blockLeaving((leave) => {
@@ -22,23 +26,15 @@ export function LeaveGuard({ uploads }: { uploads: Uploads }) {
     };
   }, [isNeeded]);
 
-  const close = () => {
-    proceed.value = undefined;
-  };
   const leave = proceed.value;
   return (
     leave && (
-      <Dialog title={t('leaveTitle')} onClose={close}>
-        <p>{t('leaveHint')}</p>
-        <form method="dialog" class="actions">
-          <button type="submit" class="button">
-            {t('stay')}
-          </button>
-          <button type="submit" class="button danger filled" onClick={leave}>
-            {t('leave')}
-          </button>
-        </form>
-      </Dialog>
+      <LeaveDialog
+        onLeave={leave}
+        onClose={() => {
+          proceed.value = undefined;
+        }}
+      />
     )
   );
 }

@@ -9,7 +9,7 @@ import type { RoomModel } from '../../room/room.ts';
 import { addFiles } from './add-files.ts';
 import { clipboardImage } from './incoming-files.ts';
 
-const PasteDialog = lazy(() => import('./paste-dialog.tsx'), 'PasteDialog');
+const PasteDialog = lazy(() => import('./dialogs.ts'), 'PasteDialog');
 
 interface Props {
   room: RoomModel;

@@ -9,6 +9,7 @@ import { roughTime } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { PinPrompt } from '../../room/room-phase.ts';
 import { RetryCountdown } from './alerts.tsx';
+import '../../style/pin-pad.css';
 
 interface Props {
   room: RoomModel;

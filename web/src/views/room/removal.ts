@@ -5,7 +5,7 @@ import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { loadFileParts } from './file-parts.ts';
+import { loadFileParts } from './file-parts.tsx';
 
 export interface Removal {
   /** The ids of files that the page no longer shows, while the server still lists them. */

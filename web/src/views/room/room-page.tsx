@@ -9,20 +9,19 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { openRoom, type RoomModel } from '../../room/room.ts';
+import type { PhaseNamed } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
 import { RoomSkeleton } from './room-skeleton.tsx';
+import { KeptText, RoomView } from './room-view.tsx';
+import '../../style/room-view.css';
 
-const loadRoomView = () => import('./room-view.tsx');
-const RoomView = lazy(loadRoomView, 'RoomView', ({ room }) => <RoomSkeleton code={room.code} />);
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code, (error) => notify(errorMessage(error))), [code]);
   useEffect(() => {
     room.join();
-    // Preload the room view while joining. A failure is reported when the view is rendered.
-    loadRoomView().catch(() => undefined);
     return () => {
       dismissUndoNotices();
       room.leave();
@@ -42,22 +41,24 @@ function View({ room }: { room: RoomModel }) {
     case 'failed':
       return <MessagePage title={errorMessage(phase.error)} action={<RetryButton room={room} />} />;
     case 'gone':
-      return <RoomGone code={room.code} reason={phase.reason} />;
+      return <RoomGone code={room.code} phase={phase} />;
     default:
       return <Joining room={room} />;
   }
 }
 
 const goneMessages = {
-  deleted: ['check', 'roomDeleted', 'roomDeletedHint'],
+  deleted: ['delete', 'roomDeleted', 'roomDeletedHint'],
+  'deleted-here': ['check', 'roomDeleted', 'roomDeletedHint'],
   expired: ['clock', 'roomExpired', 'roomExpiredHint'],
   'not-found': ['warning', 'roomNotFound', 'roomNotFoundHint'],
 } as const;
 
-function RoomGone({ code, reason }: { code: RoomCode; reason: keyof typeof goneMessages }) {
+function RoomGone({ code, phase: { reason, text, content } }: { code: RoomCode; phase: PhaseNamed<'gone'> }) {
   const [icon, title, hint] = goneMessages[reason];
+  const kept = content && reason !== 'deleted-here' ? text?.shared.value : '';
   return (
-    <MessagePage icon={icon} title={t(title, { code })}>
+    <MessagePage icon={icon} title={t(title, { code })} extra={kept && <KeptText code={code} text={kept} />}>
       {t(hint)}
     </MessagePage>
   );

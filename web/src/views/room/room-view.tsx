@@ -1,9 +1,16 @@
 /** A joined room: the invitation, the devices, the text, the files. */
+import { useSignal } from '@preact/signals';
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { focusToType } from '../../components/keep-focus.ts';
+import { lazy } from '../../components/lazy.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
 import { t } from '../../i18n/index.ts';
+import { prefetchWhenIdle } from '../../prefetch.ts';
+import { loadTransfer, loadUploads } from '../../room/lazy-uploads.ts';
 import type { RoomModel } from '../../room/room.ts';
+import type { RoomContent } from '../../room/room-phase.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
 import { shareFor } from '../../share/destination.ts';
@@ -14,18 +21,34 @@ import { Devices } from './devices.tsx';
 import { DropArea } from './drop-area.tsx';
 import { Expiry } from './expiry.tsx';
 import { FilePanel } from './file-panel.tsx';
+import { loadFileParts, loadUploadParts } from './file-parts.tsx';
 import { Invitation } from './invitation.tsx';
+import { loadViewer } from './lazy-viewer.ts';
 import { LeaveGuard } from './leave-guard.tsx';
+import { saveAsFile } from './text-file.ts';
 import { TextPanel } from './text-panel.tsx';
+
+const loadDialogs = () => import('./dialogs.ts');
+/** In the order in which people are likely to need them. */
+const onDemand = [loadFileParts, loadUploads, loadUploadParts, loadTransfer, loadDialogs, loadViewer];
+const RoomSettingsDialog = lazy(loadDialogs, 'RoomSettingsDialog');
 
 export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
   useEffect(() => {
     void receiveShared(room, text);
   }, [room, text]);
 
+  useEffect(() => prefetchWhenIdle(...onDemand), []);
+
   const heading = useRef<HTMLHeadingElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   useLayoutEffect(() => focusToType(field.current, heading.current), []);
+
+  const isChanging = useSignal(false);
+  const openSettings = () => {
+    isChanging.value = true;
+  };
+  useAnnouncedChanges(room.content.value);
 
   const onFiles = useCallback((files: IncomingFile[]) => addFiles(room, files), [room]);
   return (
@@ -34,7 +57,7 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
         <h1 class="visually-hidden" ref={heading} tabIndex={-1}>
           {t('roomTitle', { code: room.code })}
         </h1>
-        <Alerts room={room} />
+        <Alerts room={room} onExtend={openSettings} />
         <Invitation room={room} />
         <div class="room-panels">
           <Devices room={room} typing={text.typing} />
@@ -43,12 +66,55 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
           <footer>
             <Expiry room={room} />
             <RequestsLeft />
+            <button type="button" class="button quiet" onClick={openSettings}>
+              <Icon name="settings" />
+              {t('roomSettings')}
+            </button>
             <DeleteRoom room={room} />
           </footer>
         </div>
       </div>
+      {isChanging.value && (
+        <RoomSettingsDialog
+          room={room}
+          onClose={() => {
+            isChanging.value = false;
+          }}
+        />
+      )}
       <LeaveGuard uploads={room.uploads} />
     </DropArea>
+  );
+}
+
+/** Also changes from the time when this device was not connected. */
+function useAnnouncedChanges(content: RoomContent): void {
+  const before = useRef(content);
+  const { name, hasPin, pinChanges, expiresAt } = content;
+  useEffect(() => {
+    const known = before.current;
+    before.current = content;
+    if (known !== content)
+      loadDialogs().then(
+        ({ announceChanges }) => announceChanges(known, content),
+        () => undefined,
+      );
+  }, [name, hasPin, pinChanges, expiresAt]);
+}
+
+/** The text of a room that has ended, for the user who was typing it. */
+export function KeptText({ code, text }: { code: string; text: string }) {
+  return (
+    <>
+      <p>{t('textKept')}</p>
+      <div class="actions">
+        <CopyButton text={text} label={t('copyText')} />
+        <button type="button" class="button" onClick={() => saveAsFile(code, text)}>
+          <Icon name="down" />
+          {t('saveText')}
+        </button>
+      </div>
+    </>
   );
 }
 

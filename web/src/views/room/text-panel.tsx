@@ -16,7 +16,7 @@ import { type SharedField, useSharedField } from './shared-field.ts';
 import { saveAsFile, usePrintedText } from './text-file.ts';
 import { TextStatus } from './text-status.tsx';
 
-const HistoryDialog = lazy(() => import('./history-dialog.tsx'), 'HistoryDialog');
+const HistoryDialog = lazy(() => import('./dialogs.ts'), 'HistoryDialog');
 
 interface Props {
   room: RoomModel;

@@ -10,6 +10,7 @@ import { JoinForm } from '../home/join-form.tsx';
 import { RecentRooms } from '../home/recent-rooms.tsx';
 import { StartForm } from '../home/start-form.tsx';
 import { MessagePage } from '../message-page.tsx';
+import '../../style/home.css';
 
 export function SharePage() {
   const shared = useSignal<SharedContent | undefined>(undefined);

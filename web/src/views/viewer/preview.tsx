@@ -4,7 +4,7 @@ import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { iconOf, previewOf } from '../room/file-kind.ts';
+import { iconOf, previewOf } from '../files/file-kind.ts';
 import { TextPreview } from './text-preview.tsx';
 
 export function Preview({ room, file }: { room: RoomModel; file: SharedFile }) {

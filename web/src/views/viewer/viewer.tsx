@@ -7,12 +7,13 @@ import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { isViewable, kindOf, previewOf } from '../room/file-kind.ts';
+import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
 import { useBackButton } from './back-button.ts';
 import { type CopiedFile, CopyFileImage } from './copy-file-image.tsx';
 import { useCurrentFile } from './current-file.ts';
 import { Preview } from './preview.tsx';
 import { type Direction, useSwipe } from './swipe.ts';
+import '../../style/viewer.css';
 
 export { type CopiedFile, CopyFileImage };
 

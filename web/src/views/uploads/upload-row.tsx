@@ -7,7 +7,8 @@ import { t } from '../../i18n/index.ts';
 import { percent, roughTime, size } from '../../i18n/quantities.ts';
 import { isUnfinished, type SendingUpload, speedOf, type UploadState } from '../../room/upload-state.ts';
 import type { Upload } from '../../room/uploads.ts';
-import { Thumbnail } from './thumbnail.tsx';
+import { Thumbnail } from '../files/thumbnail.tsx';
+import '../../style/uploads.css';
 
 export function UploadRow({ upload }: { upload: Upload }) {
   const { name, file, send } = upload;

@@ -8,8 +8,8 @@ import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { onPlainClick } from '../../router.ts';
+import { CopyFileImage } from '../room/lazy-viewer.ts';
 import { isViewable, kindOf, previewOf } from './file-kind.ts';
-import { CopyFileImage } from './lazy-viewer.ts';
 import { Thumbnail } from './thumbnail.tsx';
 
 interface Props {

@@ -1,0 +1,62 @@
+/** Decides which modules of the page are loaded together. Fewer chunks compress better and need fewer requests. */
+
+interface Graph {
+  getModuleInfo(id: string): { importedIds: readonly string[] } | null;
+}
+
+/** The first modules of the chunks that show a view. `page` is for all views. */
+export const views = { page: 'main.tsx', home: 'views/home/home.tsx', room: 'views/room/room-page.tsx' };
+
+/** The other strings, which all parts share that are loaded on demand; see build-split-strings.ts. */
+export const moreStrings = '\0virtual:more-strings';
+
+/** The first modules of all chunks. A module is in the first chunk that needs it. */
+const chunks: Record<string, readonly string[]> = {
+  page: [views.page],
+  // For the home page and for dialogs.
+  forms: ['components/pin-field.tsx', 'components/radio-group.tsx'],
+  home: [views.home],
+  room: [views.room],
+  strings: [moreStrings],
+  dialog: ['components/dialog.tsx', 'device/arrival-alerts.ts'],
+  files: ['views/files/index.ts'],
+  uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
+};
+
+/** For `codeSplitting` of Rolldown. `source` is the folder of the page. */
+export function chunkGroups(source: string) {
+  let assigned: ReadonlyMap<string, string> | undefined;
+  const chunkOf = (id: string, graph: Graph) => {
+    assigned ??= assign((path) => importedBy(path === moreStrings ? path : source + path, graph));
+    return assigned.get(id);
+  };
+  // A group takes the dependencies of its modules along, unless they are in a group of higher priority.
+  return Object.keys(chunks).map((chunk, index, all) => ({
+    debugName: chunk,
+    name: (id: string, graph: Graph) => (chunkOf(id, graph) === chunk ? chunk : null),
+    priority: all.length - index,
+  }));
+}
+
+/** The chunk of each module. */
+function assign(modulesOf: (path: string) => Set<string>): Map<string, string> {
+  const assigned = new Map<string, string>();
+  const add = (chunk: string, modules: Iterable<string>) => {
+    for (const id of modules) if (!assigned.has(id)) assigned.set(id, chunk);
+  };
+  add('page', modulesOf(views.home).intersection(modulesOf(views.room)));
+  for (const [chunk, paths] of Object.entries(chunks))
+    add(
+      chunk,
+      paths.flatMap((path) => [...modulesOf(path)]),
+    );
+  return assigned;
+}
+
+/** The module and all that it imports, directly or not, except with `import()`. */
+function importedBy(id: string, graph: Graph, found = new Set<string>()): Set<string> {
+  if (found.has(id)) return found;
+  found.add(id);
+  for (const imported of graph.getModuleInfo(id)?.importedIds ?? []) importedBy(imported, graph, found);
+  return found;
+}

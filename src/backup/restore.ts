@@ -1,0 +1,157 @@
+/** Restores a backup into an empty data folder, or in place of its data. Nothing is replaced before all is checked. */
+import { mkdirSync, readdirSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { openDiskBlobs } from '../blobs/disk.ts';
+import type { BlobStore } from '../core/ports.ts';
+import { secretIn } from '../engine/secret.ts';
+import { openCopy } from '../store/sqlite/copy.ts';
+import { lockFolder } from '../store/sqlite/folder-lock.ts';
+import { BackupError } from './backup-error.ts';
+import type { BackupFolders, BackupReport } from './folders.ts';
+import { readTar, type TarEntry } from './tar.ts';
+
+export interface RestoreJob extends BackupFolders {
+  source: string;
+  /** Whether existing data may be replaced. */
+  replace: boolean;
+  signal: AbortSignal;
+  onStart: (bytes: number) => void;
+  onBytes: (bytes: number) => void;
+}
+
+export async function restore(job: RestoreJob): Promise<BackupReport> {
+  const { data, files } = job;
+  for (const folder of [data, files]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const unlock = lockAll(job);
+  try {
+    if (!job.replace) assertEmpty(job);
+    return await restoreInto(job);
+  } finally {
+    for (const release of unlock) release();
+  }
+}
+
+/** A server that runs on these folders would overwrite what is restored. */
+function lockAll({ data, files }: BackupFolders): (() => void)[] {
+  const isInside = resolve(files).startsWith(resolve(data));
+  return [data, ...(isInside ? [] : [files])].map(lockFolder);
+}
+
+const harmless = new Set(['server.lock', 'server.lock-journal', 'lost+found', 'files', 'unfinished', 'spool']);
+
+function assertEmpty({ data, files }: BackupFolders): void {
+  // Files are in folders of two digits. A removed file leaves an empty one.
+  const hasContent = (folder: string, name: string) =>
+    !/^[0-9a-f]{2}$/.test(name) || readdirSync(join(folder, name)).length > 0;
+  const isUsed = [data, files].some((folder) =>
+    readdirSync(folder).some((name) => !harmless.has(name) && hasContent(folder, name)),
+  );
+  if (isUsed) throw new BackupError(`${data} already contains data; choose an empty folder, or use --replace.`);
+}
+
+async function restoreInto(job: RestoreJob): Promise<BackupReport> {
+  const blobs = openDiskBlobs({ folder: job.files, minFree: 0 });
+  const written: string[] = [];
+  const parts = { database: `${join(job.data, 'poproom.db')}.restored`, secret: `${secretIn(job.data)}.restored` };
+  try {
+    const found = await unpack(job, blobs, parts, written);
+    const report = await check(parts.database, blobs);
+    await putInPlace(job, parts, found.hasSecret);
+    return report;
+  } catch (error) {
+    for (const path of Object.values(parts)) await rm(path, { force: true });
+    for (const blob of written) await blobs.remove(blob);
+    throw error;
+  }
+}
+
+interface Parts {
+  database: string;
+  secret: string;
+}
+
+/** Adds the names of the blobs that did not exist before. */
+async function unpack(
+  job: RestoreJob,
+  blobs: BlobStore,
+  parts: Parts,
+  written: string[],
+): Promise<{ hasSecret: boolean }> {
+  const file = await open(job.source, 'r');
+  try {
+    job.onStart((await file.stat()).size);
+    const seen = new Set<string>();
+    let done = 0;
+    for await (const entry of readTar(file)) {
+      job.signal.throwIfAborted();
+      await unpackEntry(entry, blobs, { parts, written, seen, signal: job.signal });
+      done += entry.size;
+      job.onBytes(done);
+    }
+    if (!seen.has('poproom.db')) throw new BackupError('The backup contains no database.');
+    return { hasSecret: seen.has('secret') };
+  } finally {
+    await file.close();
+  }
+}
+
+interface Unpacking {
+  parts: Parts;
+  written: string[];
+  /** Entries other than files. */
+  seen: Set<string>;
+  signal: AbortSignal;
+}
+
+async function unpackEntry(entry: TarEntry, blobs: BlobStore, unpacking: Unpacking): Promise<void> {
+  const { parts, written, seen, signal } = unpacking;
+  const [, blob] = /^files\/([0-9a-f]{64})$/.exec(entry.name) ?? [];
+  if (blob !== undefined) {
+    if ((await blobs.size(blob)) === undefined) written.push(blob);
+    return void (await blobs.put(blob, Readable.from(entry.bytes), entry.size, signal));
+  }
+  if (entry.name !== 'poproom.db' && entry.name !== 'secret') {
+    throw new BackupError(`The backup contains the unknown entry "${entry.name}".`);
+  }
+  seen.add(entry.name);
+  await writeFile(entry.name === 'secret' ? parts.secret : parts.database, entry.bytes);
+}
+
+async function writeFile(path: string, bytes: AsyncIterable<Buffer>): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    for await (const chunk of bytes) await file.writeFile(chunk);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+async function check(path: string, blobs: BlobStore): Promise<BackupReport> {
+  const copy = openCopy(path);
+  try {
+    if (copy.schema === 'newer') throw new BackupError('The backup was made by a newer version of Poproom.');
+    if (!copy.isIntact()) throw new BackupError('The database in the backup is damaged.');
+    const report = { rooms: copy.rooms, keys: copy.keys, files: 0, bytes: 0, missing: 0 };
+    for (const { blob, size } of copy.files()) {
+      if ((await blobs.size(blob)) !== size) throw new BackupError('A file of the backup is missing or incomplete.');
+      report.files += 1;
+      report.bytes += size;
+    }
+    return report;
+  } finally {
+    copy.close();
+  }
+}
+
+/** Files of replaced rooms are not listed any more; the server removes them. */
+async function putInPlace({ data }: RestoreJob, parts: Parts, hasSecret: boolean): Promise<void> {
+  const database = join(data, 'poproom.db');
+  for (const suffix of ['-wal', '-shm', '-journal']) await rm(database + suffix, { force: true });
+  if (hasSecret) await rename(parts.secret, secretIn(data));
+  await rename(parts.database, database);
+  const folder = await open(data, 'r');
+  await folder.sync().finally(() => folder.close());
+}

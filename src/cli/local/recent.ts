@@ -1,0 +1,65 @@
+/** `poproom recent`: lists the rooms that were used on this machine. */
+import { parseRoomCode } from '../../client/index.ts';
+import type { Input } from '../command.ts';
+import { formatDuration } from '../duration.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
+import { missing } from '../failure.ts';
+import { print, printNotice } from '../output.ts';
+import { printable } from '../printable.ts';
+import { forgetAllRooms, forgetRoom, keepsRecentRooms, type RecentRoom, readRecentRooms } from '../recent-rooms.ts';
+import { chooseServer } from '../server-choice.ts';
+import { table } from '../table.ts';
+import { UsageError } from '../usage-error.ts';
+
+export async function recent(input: Input): Promise<void> {
+  const [action, ...codes] = input.args;
+  const environment = readEnvironment();
+  if (action === 'forget') return forget(environment, codes);
+  if (action !== undefined && (action !== 'clear' || codes.length > 0))
+    throw new UsageError('Run poproom recent alone, with forget CODE…, or with clear.');
+  if (action === 'clear') return forgetAllRooms(environment);
+  if (input.isSet('codes')) return printCodes(environment);
+  list(input, environment);
+}
+
+function list(input: Input, environment: Environment): void {
+  const rooms = readRecentRooms(environment);
+  const rows = [['CODE', 'TIME LEFT', 'SERVER', 'NAME'], ...rooms.map(rowOf)];
+  if (rooms.length > 0 || input.isSet('json')) print(input, rooms.map(toJson), table(rows));
+  else printNotice(keepsRecentRooms(environment) ? 'There are no recent rooms.' : 'The list of recent rooms is off.');
+}
+
+const rowOf = ({ code, expiresAt, url, name = '' }: RecentRoom): string[] => [
+  code,
+  expiresAt === undefined ? 'unknown' : formatDuration(Date.parse(expiresAt) - Date.now()),
+  printable(url),
+  printable(name),
+];
+
+const toJson = ({ code, url, usedAt, expiresAt, name }: RecentRoom) => ({
+  ...{ roomId: code, link: `${url}/r/${code}`, url, usedAt: new Date(usedAt).toISOString(), expiresAt, name },
+});
+
+/** A code of another server would need its URL. */
+function printCodes(environment: Environment): void {
+  const url = chooseServer(environment).url.replace(/\/+$/, '');
+  for (const room of readRecentRooms(environment)) if (room.url === url) console.log(room.code);
+}
+
+function forget(environment: Environment, texts: readonly string[]): void {
+  if (texts.length === 0) throw new UsageError('Which room? Give a code from "poproom recent".');
+  const codes = texts.map(parseCode);
+  for (const code of codes) {
+    const found = readRecentRooms(environment).filter((room) => room.code === code);
+    for (const room of found) forgetRoom(environment, room);
+    if (found.length > 0) continue;
+    console.error(`Room ${code} is not in the list.`);
+    process.exitCode = missing;
+  }
+}
+
+function parseCode(text: string): string {
+  const code = parseRoomCode(text);
+  if (!code) throw new UsageError(`"${text}" is not a valid room code; example: 7KQ2MX`);
+  return code;
+}

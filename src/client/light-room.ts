@@ -1,0 +1,4 @@
+/** The parts of the SDK that the page needs in a room, without the text engine and without file transfers. */
+
+export { createRoomHandle, type FileTransfer } from './room.ts';
+export { createRoomPin } from './room-pin.ts';

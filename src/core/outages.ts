@@ -1,0 +1,76 @@
+/**
+ * Logs when a store stops responding and when it responds again: one line each, whatever the number of requests that
+ * fail in between. A store is asked only after something failed, because a request to S3 costs money.
+ */
+import type { Clock, Log } from './ports.ts';
+
+export interface OutageWatch {
+  /** How to ask each store whether it responds. */
+  stores: Readonly<Record<string, () => Promise<unknown>>>;
+  log: Log;
+  monotonic: Clock;
+  everyMs: number;
+}
+
+export interface Outages {
+  /** Call this when a store may have failed. */
+  suspect(): void;
+  stop(): void;
+}
+
+type State = 'responding' | 'suspected' | { lostAt: number };
+
+export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): Outages {
+  const states = new Map<string, State>(Object.keys(stores).map((name) => [name, 'responding']));
+  const timers = new Map<string, NodeJS.Timeout>();
+  let isStopped = false;
+
+  async function check(name: string): Promise<void> {
+    const reason = await reasonOf(stores[name]);
+    if (isStopped) return;
+    if (reason === undefined) onResponse(name);
+    else onFailure(name, reason);
+  }
+
+  function onResponse(name: string): void {
+    const state = states.get(name);
+    states.set(name, 'responding');
+    if (typeof state !== 'object') return;
+    const seconds = Math.round((monotonic() - state.lostAt) / 100) / 10;
+    log.warn({ store: name, seconds }, 'store responds again');
+  }
+
+  function onFailure(name: string, reason: string): void {
+    if (states.get(name) === 'suspected') {
+      states.set(name, { lostAt: monotonic() });
+      log.error({ store: name, reason }, 'store lost');
+    }
+    const timer = setTimeout(() => void check(name), everyMs);
+    timer.unref();
+    timers.set(name, timer);
+  }
+
+  return {
+    suspect() {
+      for (const [name, state] of states) {
+        if (state !== 'responding') continue;
+        states.set(name, 'suspected');
+        void check(name);
+      }
+    },
+    stop() {
+      isStopped = true;
+      for (const timer of timers.values()) clearTimeout(timer);
+    },
+  };
+}
+
+async function reasonOf(ask: (() => Promise<unknown>) | undefined): Promise<string | undefined> {
+  try {
+    await ask?.();
+    return undefined;
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return cause instanceof Error ? cause.message : message;
+  }
+}

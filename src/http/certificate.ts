@@ -1,0 +1,132 @@
+/** The certificate and the private key of the server: read, checked, and read again when the files change. */
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { PoproomError } from '../core/errors.ts';
+import type { Log } from '../core/ports.ts';
+
+export interface CertificateFiles {
+  cert: string;
+  key: string;
+}
+
+/** PEM texts. */
+export interface CertificatePair {
+  cert: string;
+  key: string;
+}
+
+export interface Certificate {
+  pair: CertificatePair;
+  /** Calls `use` with each new pair. Returns a function that stops it. */
+  watch(watch: Pick<Watch, 'everyMs' | 'log' | 'use'>): () => void;
+}
+
+/** Undefined if the settings name no files. */
+export function openCertificate({
+  cert,
+  key,
+}: { [K in keyof CertificateFiles]: string | undefined }): Certificate | undefined {
+  if (!cert || !key) return undefined;
+  const files = { cert, key };
+  const pair = loadCertificate(files);
+  return { pair, watch: (watch) => watchCertificate({ files, loaded: pair, ...watch }) };
+}
+
+/** Throws an error with a sentence for the operator. */
+export function loadCertificate(files: CertificateFiles): CertificatePair {
+  const pair = readPair(files);
+  checkPair(pair, files);
+  return pair;
+}
+
+function readPair({ cert, key }: CertificateFiles): CertificatePair {
+  return { cert: read('POPROOM_TLS_CERT', cert), key: read('POPROOM_TLS_KEY', key) };
+}
+
+function read(name: string, path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw unusable(`${name}: ${reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'Cannot read'} ${path}.`, error);
+  }
+}
+
+const reasons: Record<string, string> = {
+  ENOENT: 'There is no file',
+  EACCES: 'The user of the server may not read',
+  EISDIR: 'A folder is not a certificate:',
+};
+
+function checkPair({ cert, key }: CertificatePair, files: CertificateFiles): void {
+  const certificate = parse(
+    () => new X509Certificate(cert),
+    `POPROOM_TLS_CERT: ${files.cert} is not a PEM certificate.`,
+  );
+  const isEncrypted = key.includes('ENCRYPTED');
+  const hint = isEncrypted ? 'has a passphrase; remove it with "openssl pkey"' : 'is not a PEM private key';
+  const privateKey = parse(() => createPrivateKey(key), `POPROOM_TLS_KEY: ${files.key} ${hint}.`);
+  if (certificate.checkPrivateKey(privateKey)) return;
+  throw unusable(`POPROOM_TLS_KEY: ${files.key} does not belong to the certificate ${files.cert}.`);
+}
+
+function parse<T>(read: () => T, sentence: string): T {
+  try {
+    return read();
+  } catch (error) {
+    throw unusable(sentence, error);
+  }
+}
+
+const unusable = (sentence: string, cause?: unknown) => new PoproomError('UNAVAILABLE', sentence, { cause });
+
+/** Days until a certificate expires, negative afterwards, and its first host name. */
+export function describeCertificate({ cert }: CertificatePair, now: number): { daysLeft: number; host?: string } {
+  const { validToDate, subjectAltName } = new X509Certificate(cert);
+  const [, host] = /DNS:([^,\s]+)/.exec(subjectAltName ?? '') ?? [];
+  return { daysLeft: Math.floor((validToDate.getTime() - now) / 86_400_000), ...(host && { host }) };
+}
+
+interface Watch {
+  files: CertificateFiles;
+  loaded: CertificatePair;
+  everyMs: number;
+  log: Log;
+  use: (pair: CertificatePair) => void;
+}
+
+/** Compares contents, because tools replace files, links or whole folders. Returns a function that stops it. */
+function watchCertificate({ files, loaded, everyMs, log, use }: Watch): () => void {
+  let seen = JSON.stringify(loaded);
+  /** The last reason that was logged. */
+  let reason: string | undefined;
+
+  function reject(error: Error): void {
+    if (error.message === reason) return;
+    reason = error.message;
+    log.error({ reason }, 'new TLS certificate not usable; keeping the old one');
+  }
+
+  function check(): void {
+    const pair = attempt(() => readPair(files));
+    if (pair instanceof Error) return void reject(pair);
+    if (JSON.stringify(pair) === seen) return;
+    const failure = attempt(() => checkPair(pair, files));
+    if (failure) return void reject(failure);
+    seen = JSON.stringify(pair);
+    reason = undefined;
+    use(pair);
+    log.info({}, 'TLS certificate reloaded');
+  }
+
+  const timer = setInterval(check, everyMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+function attempt<T>(work: () => T): T | Error {
+  try {
+    return work();
+  } catch (error) {
+    return error as Error;
+  }
+}

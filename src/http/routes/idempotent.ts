@@ -1,0 +1,95 @@
+/** Requests that run once if they have an Idempotency-Key. */
+import { createHash } from 'node:crypto';
+import { type Readable, Transform } from 'node:stream';
+import { PoproomError } from '../../core/errors.ts';
+import type { FileSpace } from '../../core/files/space.ts';
+import type { RequestSteps } from '../../core/idempotency.ts';
+import type { EndpointName } from '../../protocol/endpoints.ts';
+import { parseRoomCode } from '../../protocol/room-code.ts';
+import { header, type Request } from '../request/request.ts';
+import type { Service } from './handler.ts';
+
+export interface Outcome<T> {
+  result: T;
+  /** For the response. */
+  headers: Record<string, string>;
+}
+
+/** Performs a request once by its key, or as often as it is sent if it has none. */
+export async function runOnce<T extends object>(
+  { idempotency }: Pick<Service, 'idempotency'>,
+  request: Request,
+  endpoint: EndpointName,
+  steps: RequestSteps<T>,
+): Promise<Outcome<T>> {
+  const key = keyIn(request);
+  if (key === undefined) return { result: await steps.perform(), headers: {} };
+  const { roomId = '' } = request.params;
+  const scope = `${endpoint} ${parseRoomCode(roomId) ?? roomId}`;
+  const { result, isReplayed } = await idempotency.run({ key, client: request.client, scope }, steps);
+  return { result, headers: isReplayed ? { 'Idempotency-Replayed': 'true' } : {} };
+}
+
+/** A quoted string, as the draft of the IETF defines it, or without quotes. Clients of one address share keys. */
+function keyIn({ raw }: Request): string | undefined {
+  const text = header(raw, 'idempotency-key');
+  if (text === undefined) return undefined;
+  const [, key] = /^"?([\x21\x23-\x5b\x5d-\x7e]{16,128})"?$/.exec(text.trim()) ?? [];
+  if (key !== undefined) return key;
+  throw new PoproomError(
+    'VALIDATION_FAILED',
+    'Idempotency-Key must have 16 to 128 visible ASCII characters, such as a random UUID.',
+    { details: { field: 'Idempotency-Key' } },
+  );
+}
+
+/** A hash of the values of a request. */
+export function fingerprintOf(...values: readonly (string | undefined)[]): string {
+  const hash = createHash('sha256');
+  for (const value of values) hash.update(value === undefined ? '-;' : `${value.length};`).update(value ?? '');
+  return hash.digest('base64url');
+}
+
+/**
+ * Passes bytes on, and hashes them. `pipeline` would destroy the request if the upload fails, and the response with it;
+ * call `stop` instead.
+ */
+export function hashing(from: Readable): { bytes: Readable; digest: () => string; stop: () => void } {
+  const hash = createHash('sha256');
+  const transform = (chunk: Buffer, _encoding: unknown, done: (error: null, chunk: Buffer) => void) => {
+    hash.update(chunk);
+    done(null, chunk);
+  };
+  const bytes = new Transform({ transform });
+  bytes.on('error', () => undefined);
+  from.once('error', (error) => bytes.destroy(error));
+  const stop = () => {
+    from.unpipe(bytes);
+    bytes.destroy();
+  };
+  return { bytes: from.pipe(bytes), digest: () => hash.digest('base64url'), stop };
+}
+
+/** The hash of a body that is not stored. */
+export function digestOf(
+  bytes: Readable,
+  { isTooLarge, tooLarge }: Pick<FileSpace, 'isTooLarge' | 'tooLarge'>,
+  signal: AbortSignal,
+): Promise<string> {
+  const hash = createHash('sha256');
+  let size = 0;
+  return new Promise((resolve, reject) => {
+    const stop = (reason: unknown) => {
+      bytes.off('data', onData);
+      reject(reason);
+    };
+    const onData = (chunk: Buffer) => {
+      size += chunk.length;
+      hash.update(chunk);
+      if (isTooLarge(size)) stop(tooLarge());
+    };
+    signal.addEventListener('abort', () => stop(signal.reason), { once: true });
+    bytes.on('data', onData).once('error', stop);
+    bytes.once('end', () => resolve(hash.digest('base64url')));
+  });
+}

@@ -1,0 +1,127 @@
+/** HTTPS without a proxy, with real certificates. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
+import { request } from 'node:https';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import { connect as connectTls } from 'node:tls';
+import { WebSocket } from 'ws';
+import { eventually } from '../support/eventually.ts';
+import { dataFolder } from '../support/process.ts';
+import { startTestServer } from '../support/server.ts';
+
+describe('a server with a certificate', () => {
+  it('[OPS-9] serves HTTPS and WebSockets, with https links, and takes a new certificate while connections stay', async (t) => {
+    const pair = await pairOf(t, 'first');
+    const server = await startTestServer(t, settingsOf(pair), { certificateCheckMs: 20 });
+    const ca = await readFile(pair.cert);
+    const created = await send(server.port, ca, 'POST', '/api/rooms');
+    assert.equal(created.status, 201);
+    assert.equal(created.json.link, `https://localhost:${server.port}/r/${created.json.roomId}`);
+    const live = new WebSocket(`wss://localhost:${server.port}/api/rooms/${created.json.roomId}/live`, { ca });
+    t.after(() => live.terminate());
+    await new Promise((resolve, reject) => live.once('open', resolve).once('error', reject));
+
+    const next = await pairOf(t, 'second');
+    await writeFile(pair.cert, 'not a certificate');
+    await eventually('the broken pair is reported', () => /not usable; keeping the old one/.test(server.logged()));
+    assert.equal(await subjectOf(server.port), 'CN=first');
+    await copyFile(next.key, pair.key);
+    await copyFile(next.cert, pair.cert);
+    await eventually('the new certificate is used', async () => (await subjectOf(server.port)) === 'CN=second');
+    assert.equal(server.logged().match(/POPROOM_TLS_CERT: \S+ is not a PEM certificate/g)?.length, 1);
+    assert.equal(live.readyState, WebSocket.OPEN);
+    assert.equal((await send(server.port, await readFile(next.cert), 'GET', '/livez')).status, 200);
+  });
+
+  it('[OPS-9] redirects browsers from plain HTTP, and tells programs to use HTTPS', async (t) => {
+    const { port } = await startTestServer(t, settingsOf(await pairOf(t, 'plain')));
+    const page = await plain(port, `GET /r/7KQ2MX HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
+    assert.match(page, new RegExp(`^HTTP/1.1 308 .*\r\nLocation: https://localhost:${port}/r/7KQ2MX\r\n`, 's'));
+    for (const odd of [
+      `POST /api/rooms HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
+      'x',
+    ]) {
+      assert.match(await plain(port, odd), /^HTTP\/1.1 400 .*This port requires HTTPS/s);
+    }
+    await assert.rejects(subjectOf(port, 'TLSv1.1'));
+  });
+
+  it('[OPS-10] does not start with files that are missing, unreadable or do not match, and says which', async (t) => {
+    const [one, other] = [await pairOf(t, 'one'), await pairOf(t, 'other')];
+    const start = (tls: { cert: string; key: string }) => startTestServer(t, settingsOf(tls));
+    await assert.rejects(start({ ...one, cert: '/none.pem' }), /POPROOM_TLS_CERT: There is no file \/none\.pem\./);
+    await assert.rejects(
+      start({ ...one, key: other.key }),
+      /POPROOM_TLS_KEY: \S+ does not belong to the certificate \S+\./,
+    );
+    await assert.rejects(start({ ...one, key: one.cert }), /POPROOM_TLS_KEY: \S+ is not a PEM private key\./);
+    await assert.rejects(
+      start({ cert: one.cert, key: '' }),
+      /POPROOM_TLS_CERT and POPROOM_TLS_KEY must be set together/,
+    );
+    await chmod(one.key, 0);
+    // Root may read everything.
+    if (process.getuid?.() !== 0) await assert.rejects(start(one), /may not read/);
+  });
+});
+
+interface Pair {
+  cert: string;
+  key: string;
+}
+
+const settingsOf = ({ cert, key }: Pair) => ({ POPROOM_TLS_CERT: cert, POPROOM_TLS_KEY: key });
+
+async function pairOf(t: TestContext, name: string): Promise<Pair> {
+  const folder = await dataFolder(t);
+  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
+  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'];
+  const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
+  execFileSync('openssl', ['req', ...kind, ...names, '-keyout', key, '-out', cert], { stdio: 'pipe' });
+  return { cert, key };
+}
+
+function send(
+  port: number,
+  ca: Buffer,
+  method: string,
+  path: string,
+): Promise<{ status?: number; json: { link: string; roomId: string } }> {
+  return new Promise((resolve, reject) => {
+    const sending = request(
+      { host: 'localhost', family: 4, port, method, path, ca, agent: false },
+      async (response) => {
+        const text = Buffer.concat(await Array.fromAsync(response)).toString();
+        resolve({ status: response.statusCode ?? 0, json: JSON.parse(text) });
+      },
+    );
+    sending.on('error', reject).end();
+  });
+}
+
+function subjectOf(port: number, maxVersion: 'TLSv1.1' | 'TLSv1.3' = 'TLSv1.3'): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const options = { port, host: '127.0.0.1', rejectUnauthorized: false, minVersion: 'TLSv1' as const, maxVersion };
+    const socket = connectTls(options, () => {
+      resolve(socket.getPeerX509Certificate()?.subject ?? '');
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
+
+function plain(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    socket.on('error', reject).on('close', () => resolve(text));
+    socket.write(bytes);
+  });
+}

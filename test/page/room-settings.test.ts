@@ -1,0 +1,224 @@
+/** Changes of a room: its name, its expiry time and its PIN, and what the page keeps of a room. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Page } from 'playwright-core';
+import {
+  type BrowserDevice,
+  joinRoom,
+  showsStatus,
+  startRoom,
+  startTestSite,
+  type TestSite,
+  textOf,
+} from '../support/page.ts';
+
+const phoneScreen = { viewport: { width: 375, height: 667 }, hasTouch: true };
+const notice = (page: Page, text: string) => page.locator('.notices').getByText(text).waitFor();
+const pinField = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
+
+async function openSettings({ page }: BrowserDevice) {
+  await page.getByRole('button', { name: 'Room settings' }).click();
+  return page.getByRole('dialog', { name: 'Room settings' });
+}
+
+async function setPin(device: BrowserDevice, pin: string): Promise<void> {
+  const dialog = await openSettings(device);
+  await dialog.getByRole('radio', { name: 'New PIN' }).check();
+  await pinField(device.page).fill(pin);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+describe('the page, room settings', () => {
+  it('[PAGE-80] [PAGE-81] [PAGE-82] change the name, the expiry time and the PIN on all devices', async (t) => {
+    const site = await startTestSite(t);
+    const laptop = await site.openDevice();
+    const code = await startRoom(laptop);
+    const phone = await joinRoom(site, code, phoneScreen);
+    const shared = { site, laptop, phone, code };
+    await t.test('[PAGE-80] [PAGE-81] the name and the expiry time', () => changeNameAndExpiry(shared));
+    await t.test('[PAGE-80] a change that failed keeps what was entered', () => reportFailure(laptop));
+    await t.test('[PAGE-81] [PAGE-82] the PIN, and no device sends the earlier one', () => changePin(shared));
+  });
+
+  it('[PAGE-83] warn ten minutes before the end, also after sleep, and extend the room', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room({ expiresIn: 3600 });
+    const phone = await site.openDevice(phoneScreen);
+    const { page } = phone;
+    await page.clock.install();
+    await page.goto(`/r/${code}`);
+    await textOf(phone).waitFor();
+    const alert = page.locator('.alerts[role="status"] .alert').filter({ hasText: 'expires in' });
+    await page.clock.fastForward(40 * 60_000);
+    await page
+      .locator('.expiry')
+      .getByText(/^(20:00|19:)/)
+      .waitFor();
+    assert.equal(await alert.count(), 0);
+    await page.clock.fastForward(11 * 60_000);
+    await alert
+      .getByText(/This room expires in (9|10) minutes\./)
+      .first()
+      .waitFor();
+    await alert.getByRole('button', { name: 'Extend' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Room settings' });
+    await dialog.getByRole('radio', { name: '1 day' }).check();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await alert.waitFor({ state: 'detached' });
+  });
+
+  it('[PAGE-84] keep the text of a room that someone else has deleted, or that has expired', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = device;
+    for (const title of ['This room was deleted', 'This room has expired']) {
+      await page.goto('/');
+      const code = await startRoom(device);
+      await textOf(device).fill('not lost');
+      await showsStatus(device, 'Saved');
+      if (title.endsWith('deleted')) await site.server.api.delete(`/api/rooms/${code}`);
+      else site.server.clock.advance(24 * 3_600_000);
+      await page.getByRole('heading', { name: title }).waitFor();
+      await page.getByRole('button', { name: 'Copy text' }).click();
+      await page.locator('.notices').getByText('Copied.').waitFor();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'not lost');
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.getByRole('button', { name: 'Save as text file' }).click(),
+      ]);
+      assert.match(download.suggestedFilename(), new RegExp(`^poproom-${code}-.*\\.txt$`));
+    }
+  });
+
+  it('[PAGE-84] offer nothing after a deletion of one’s own, which is confirmed', async (t) => {
+    const site = await startTestSite(t);
+    const device = await site.openDevice();
+    await startRoom(device);
+    await textOf(device).fill('to be deleted');
+    await device.page.getByRole('button', { name: 'Delete room' }).click();
+    await device.page.getByRole('button', { name: 'Delete', exact: true }).click();
+    await device.page.getByRole('heading', { name: 'This room was deleted' }).waitFor();
+    assert.equal(await device.page.getByRole('button', { name: 'Copy text' }).count(), 0);
+  });
+
+  it('[PAGE-85] are shown in the recent rooms, with the first line and the files, but no text of a room with a PIN', async (t) => {
+    const site = await startTestSite(t);
+    const code = await site.server.api.room({ name: 'Office' });
+    await site.server.api.upload(code, 'a.txt', 'a');
+    const phone = await joinRoom(site, code, phoneScreen);
+    const { page } = phone;
+    await textOf(phone).fill(`\n  ${'word '.repeat(20)}\nsecond line`);
+    await showsStatus(phone, 'Saved');
+    await page.getByRole('link', { name: 'Poproom home' }).click();
+    const row = page.locator('.recent li');
+    await row.getByText('Office').waitFor();
+    await row.getByText('1 file · 24 hours left').waitFor();
+    assert.equal(await row.locator('small').textContent(), 'word '.repeat(12).trim());
+
+    await page.getByRole('button', { name: code, exact: false }).first().click();
+    await textOf(phone).waitFor();
+    await setPin(phone, '1204');
+    await page.getByRole('link', { name: 'Poproom home' }).click();
+    await row.getByText('Office').waitFor();
+    assert.equal(await row.locator('small').count(), 0);
+    assert.doesNotMatch(await page.evaluate(() => JSON.stringify({ ...localStorage })), /word|1204/);
+  });
+});
+
+interface SharedRoom {
+  site: TestSite;
+  laptop: BrowserDevice;
+  phone: BrowserDevice;
+  code: string;
+}
+
+async function changeNameAndExpiry({ site, laptop, phone, code }: SharedRoom): Promise<void> {
+  const name = 'Küche مطبخ';
+  const dialog = await openSettings(phone);
+  const nameField = dialog.getByRole('textbox', { name: 'Room name' });
+  await nameField.fill('x'.repeat(81));
+  assert.equal((await nameField.inputValue()).length, 80);
+  await nameField.fill(name);
+  await dialog.getByRole('radio', { name: '7 days' }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  const focused = await phone.page.evaluate(() => document.activeElement?.textContent);
+  assert.equal(focused, 'Room settings', 'the focus returns to the button');
+
+  for (const { page } of [laptop, phone]) {
+    await page.waitForFunction((title) => document.title === title, `${name} · Poproom`);
+    await notice(page, name);
+    await notice(page, 'This room expires in 7 days.');
+    await page.getByRole('banner').getByText(name).waitFor();
+    await page.locator('.expiry').getByText('6 days 23:59').waitFor();
+  }
+  const changed = await openSettings(laptop);
+  await changed.getByRole('textbox', { name: 'Room name' }).fill('');
+  await changed.getByRole('radio', { name: '10 minutes' }).check();
+  await laptop.page.keyboard.press('Enter');
+  await notice(phone.page, 'The room name was removed.');
+  await phone.page.waitForFunction((title) => document.title === title, `${code} · Poproom`);
+  const { expiresAt } = (await site.server.api.get(`/api/rooms/${code}`)).json;
+  assert.ok(Date.parse(expiresAt) <= site.server.clock.now + 600_000);
+}
+
+async function reportFailure(device: BrowserDevice): Promise<void> {
+  const dialog = await openSettings(device);
+  await dialog.getByRole('radio', { name: 'New PIN' }).check();
+  await device.page.keyboard.type('12');
+  await device.page.keyboard.press('Enter');
+  await dialog.getByRole('alert').getByText('Enter a 4-digit PIN.').waitFor();
+  await device.page.keyboard.type('04');
+  await device.page.route('**/api/rooms/*', (route) => route.abort());
+  await device.page.keyboard.press('Enter');
+  await dialog.getByRole('alert').getByText('Can’t reach the server.').waitFor();
+  assert.equal(await pinField(device.page).inputValue(), '1204');
+  await device.page.unroute('**/api/rooms/*');
+  await device.page.keyboard.press('Escape');
+}
+
+async function changePin({ site, laptop, phone, code }: SharedRoom): Promise<void> {
+  await setPin(laptop, '0427');
+  await notice(phone.page, 'This room now has a PIN.');
+  await phone.page.locator('.invitation-head > svg').waitFor();
+  await laptop.page.getByRole('button', { name: 'QR code and link' }).click();
+  await laptop.page.getByRole('button', { name: 'Show PIN' }).click();
+  await laptop.page.locator('.room-pin').getByText('0427').waitFor();
+
+  await textOf(phone).fill('the text needs no PIN');
+  await showsStatus(phone, 'Saved');
+  await phone.page.getByRole('button', { name: 'Version history' }).click();
+  await pinField(phone.page).pressSequentially('0427');
+  await textOf(phone).waitFor();
+  await phone.page.getByRole('button', { name: 'Invite' }).click();
+  await phone.page.getByRole('button', { name: 'Show PIN' }).click();
+  await phone.page.getByRole('dialog').getByText('0427').waitFor();
+  await phone.page.keyboard.press('Escape');
+
+  const sent: string[] = [];
+  phone.page.on('request', (request) => sent.push(request.headers()['x-room-pin'] ?? ''));
+  phone.page.on('websocket', (socket) => socket.on('framesent', ({ payload }) => sent.push(String(payload))));
+  await setPin(laptop, '8642');
+  await notice(phone.page, 'The PIN was changed.');
+  await laptop.page.locator('.room-pin').getByText('8642').waitFor();
+  await phone.context.setOffline(true);
+  await phone.page.getByText('No connection.').waitFor();
+  await phone.context.setOffline(false);
+  await pinField(phone.page).pressSequentially('8642');
+  await textOf(phone).waitFor();
+  assert.ok(sent.some((message) => message.includes('8642')));
+  assert.deepEqual(
+    sent.filter((message) => message.includes('0427')),
+    [],
+  );
+  await laptop.page.reload();
+  await textOf(laptop).waitFor();
+
+  const dialog = await openSettings(phone);
+  await dialog.getByRole('radio', { name: 'Remove' }).check();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await notice(laptop.page, 'The PIN was removed.');
+  await laptop.page.locator('.invitation-head > svg').waitFor({ state: 'detached' });
+  assert.equal((await site.server.api.get(`/api/rooms/${code}`)).status, 200);
+}

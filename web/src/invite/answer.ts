@@ -1,0 +1,66 @@
+/** Answers the invitation of a screen: seals a room for it, and waits until the screen has taken it. */
+import type { ReadonlySignal } from '@preact/signals';
+import { EncryptionError } from '../../../src/client/crypto/errors.ts';
+import { type Invitation, sealAnswer } from '../../../src/client/crypto/invitation.ts';
+import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
+import { savedPin } from '../device/recent-rooms.ts';
+import { createStateMachine } from '../room/state-machine.ts';
+import { toPoproomError } from '../server.ts';
+import { type AnswerEvent, type AnswerState, answerTransitions } from './answer-state.ts';
+import { followMeeting, textIn } from './follow-meeting.ts';
+import { openMeetingRoom } from './meeting-room.ts';
+
+export interface Answer {
+  readonly state: ReadonlySignal<AnswerState>;
+  /** Invites the screen into this room. */
+  choose(code: string): void;
+  close(): void;
+}
+
+/** If others overwrite the answer more often than this, it is not written again. */
+const maxRewrites = 5;
+
+export function openAnswerTo(invitation: Invitation): Answer {
+  const { state, send } = createStateMachine(answerTransitions, { name: 'choosing', error: undefined }, onTransition);
+  const meeting = openMeetingRoom(invitation.meeting);
+  /** Closes the live channel of the latest attempt. */
+  let aborter = new AbortController();
+
+  function onTransition(before: AnswerState, after: AnswerState): void {
+    if (after.name === 'sending') void write(after.code as RoomCode).catch((error) => send(failureOf(error)));
+    if (after.name === 'closed' || (before.name === 'sent' && after.name !== 'sent')) aborter.abort();
+  }
+
+  async function write(code: RoomCode): Promise<void> {
+    aborter = new AbortController();
+    const { signal } = aborter;
+    const answer = sealAnswer(invitation, { code, pin: savedPin(code) });
+    await meeting.write(answer, { signal });
+    send({ type: 'written' });
+    const end = await followMeeting(meeting, signal, keepAnswer(answer));
+    if (end !== 'left') send({ type: end });
+  }
+
+  /** Writes the answer again if someone else overwrites it before the screen reads it. */
+  function keepAnswer(answer: string): (event: LiveEvent) => void {
+    let rewrites = 0;
+    return (event) => {
+      if (event.type === 'waiting' || event.type === 'connected')
+        send({ type: 'connection', isOffline: event.type === 'waiting' });
+      const text = textIn(event);
+      if (text === undefined || text === answer || rewrites++ >= maxRewrites) return;
+      // The channel reports if the room has ended.
+      meeting.write(answer).catch(() => undefined);
+    };
+  }
+
+  return { state, choose: (code) => send({ type: 'choose', code }), close: () => send({ type: 'close' }) };
+}
+
+function failureOf(cause: unknown): AnswerEvent {
+  // The public key in the QR code is not valid.
+  if (cause instanceof EncryptionError) return { type: 'expired' };
+  const error = toPoproomError(cause);
+  if (error.code === 'ROOM_NOT_FOUND') return { type: 'deleted' };
+  return error.code === 'ROOM_EXPIRED' ? { type: 'expired' } : { type: 'failed', error };
+}

@@ -1,0 +1,65 @@
+/** The uploads of a room. The code that sends files is loaded with the first of them. */
+import { computed, signal } from '@preact/signals';
+import { PoproomError } from '../../../src/client/light.ts';
+import type { FileTransfer } from '../../../src/client/light-room.ts';
+import type { IncomingFile, Uploads, UploadsOptions } from './uploads.ts';
+
+/** The code for uploads, and that of the SDK which sends and receives files. */
+export const loadUploads = () => import('./uploads.ts');
+export const loadTransfer = () => import('../../../src/client/transfer.ts');
+
+export const lazyTransfer: FileTransfer = {
+  upload: async (...values) => (await loadTransfer().catch(failOffline)).upload(...values),
+  receive: async (...values) => (await loadTransfer().catch(failOffline)).receive(...values),
+};
+
+function failOffline(cause: unknown): never {
+  throw new PoproomError('OFFLINE', String(cause));
+}
+
+/** `onLoadFailed` is called if files have to wait for the connection, because their code cannot be loaded. */
+export function openUploads(options: UploadsOptions, onLoadFailed: () => void): Uploads {
+  const loaded = signal<Uploads | undefined>(undefined);
+  const addsOnce = signal(false);
+  const listedUrls = new Set<string>();
+  let isConnected = true;
+
+  /** Files that were added before the code was loaded. If that fails, they wait for the connection. */
+  let waiting: IncomingFile[] = [];
+
+  async function addWaiting(): Promise<void> {
+    if (waiting.length === 0) return;
+    const { createUploads } = await loadUploads();
+    loaded.value ??= createUploads(options, { addsOnce, isConnected: () => isConnected, listedUrls });
+    const files = waiting;
+    waiting = [];
+    loaded.value.add(files);
+  }
+
+  return {
+    list: computed(() => loaded.value?.list.value ?? []),
+    areUnfinished: computed(() => loaded.value?.areUnfinished.value ?? false),
+    addsOnce,
+    add(files) {
+      waiting.push(...files);
+      addWaiting().catch(onLoadFailed);
+    },
+    onFilesListed(fileUrls) {
+      for (const url of fileUrls) listedUrls.add(url);
+      loaded.peek()?.onFilesListed(fileUrls);
+    },
+    onDisconnected() {
+      isConnected = false;
+      loaded.peek()?.onDisconnected();
+    },
+    onConnected() {
+      isConnected = true;
+      loaded.peek()?.onConnected();
+      addWaiting().catch(onLoadFailed);
+    },
+    cancelAll() {
+      waiting = [];
+      loaded.peek()?.cancelAll();
+    },
+  };
+}

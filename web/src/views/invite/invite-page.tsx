@@ -1,0 +1,33 @@
+/** The page at /invite: with an invitation in its fragment it answers it, otherwise it shows one as a QR code. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import '../../style/invite.css';
+import { AnswerPage } from './answer-page.tsx';
+import { ScreenPage } from './screen-page.tsx';
+
+export function InvitePage() {
+  const invitation = useSignal(takeInvitation());
+  useEffect(() => {
+    // A second QR code in the same tab changes only the fragment.
+    const onHashChange = () => {
+      invitation.value = takeInvitation(invitation.peek());
+    };
+    addEventListener('hashchange', onHashChange);
+    return () => removeEventListener('hashchange', onHashChange);
+  }, []);
+  const { value } = invitation;
+  return value === '' ? <ScreenPage /> : <AnswerPage key={value} fragment={value} />;
+}
+
+/** Removes the invitation from the address bar, and keeps it for a reload. */
+function takeInvitation(current = savedInvitation()): string {
+  const { hash } = location;
+  const invitation = hash === '' || hash === skipLink ? current : hash.slice(1);
+  history.replaceState(invitation ? { invitation } : null, '', location.pathname);
+  return invitation;
+}
+
+const savedInvitation = (): string => String(history.state?.invitation ?? '');
+
+/** The link that skips the header is not an invitation. */
+const skipLink = '#main';

@@ -1,0 +1,143 @@
+/** Changes the name, the expiry time and the PIN of the room. */
+import { type Signal, useSignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { UpdateRoomRequest } from '../../../../src/protocol/types.ts';
+import { useServerNow } from '../../components/countdown.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { isPin, PinField } from '../../components/pin-field.tsx';
+import { RadioGroup } from '../../components/radio-group.tsx';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/index.ts';
+import { clockTime, exactTime } from '../../i18n/quantities.ts';
+import { lifetimes } from '../../limits.ts';
+import type { RoomModel } from '../../room/room.ts';
+import { RoomPin } from './room-pin.tsx';
+
+const maxNameLength = 80;
+
+type PinChoice = 'keep' | 'new' | 'remove';
+
+export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
+  const { name: currentName = '' } = room.content.value;
+  const name = useSignal(currentName);
+  /** Seconds from now; 0 keeps the expiry time. */
+  const lifetime = useSignal(0);
+  const pinChoice = useSignal<PinChoice>('keep');
+  const pin = useSignal('');
+  const pinField = useRef<HTMLInputElement>(null);
+  const state = useSignal<'ready' | 'saving' | { problem: string }>('ready');
+
+  function changes(): UpdateRoomRequest {
+    return {
+      ...(name.value.trim() !== currentName && { name: name.value.trim() || null }),
+      ...(lifetime.value > 0 && { expiresIn: lifetime.value }),
+      ...(pinChoice.value !== 'keep' && { pin: pinChoice.value === 'new' ? pin.value : null }),
+    };
+  }
+
+  async function save(): Promise<void> {
+    const error = await room.update(changes());
+    if (error) state.value = { problem: errorMessage(error) };
+    else onClose();
+  }
+
+  function onSubmit(event: Event): void {
+    // The dialog closes when the server has accepted the changes.
+    event.preventDefault();
+    event.stopPropagation();
+    if (state.value === 'saving') return;
+    if (pinChoice.value === 'new' && !isPin(pin.value)) {
+      state.value = { problem: t('pinInvalid') };
+      pinField.current?.focus();
+    } else if (Object.keys(changes()).length === 0) {
+      onClose();
+    } else {
+      state.value = 'saving';
+      void save();
+    }
+  }
+
+  return (
+    <Dialog title={t('roomSettings')} onClose={onClose}>
+      <form class="room-settings" onSubmit={onSubmit} noValidate>
+        <label class="field">
+          <span>{t('roomName')}</span>
+          <input
+            type="text"
+            dir="auto"
+            maxLength={maxNameLength}
+            autocomplete="off"
+            value={name.value}
+            onInput={({ currentTarget }) => {
+              name.value = currentTarget.value;
+            }}
+          />
+          <small>{t('roomNameHint')}</small>
+        </label>
+        <LifetimeChoice room={room} lifetime={lifetime} />
+        <PinChanges room={room} choice={pinChoice} pin={pin} field={pinField} />
+        <p class="problem" role="alert">
+          {typeof state.value === 'object' && state.value.problem}
+        </p>
+        <div class="actions">
+          <button type="button" class="button" onClick={onClose}>
+            {t('cancel')}
+          </button>
+          <button type="submit" class="button primary" aria-disabled={state.value === 'saving'}>
+            {state.value === 'saving' ? t('saving') : t('save')}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function LifetimeChoice({ room, lifetime }: { room: RoomModel; lifetime: Signal<number> }) {
+  const left = room.content.value.expiresAt - useServerNow();
+  return (
+    <div>
+      <RadioGroup
+        legend={t('lifetime')}
+        value={lifetime.value}
+        options={[[0, t('noChange')] as const, ...lifetimes.map((seconds) => [seconds, exactTime(seconds)] as const)]}
+        onChoose={(seconds) => {
+          lifetime.value = seconds;
+        }}
+      />
+      <p class="aside">
+        {t('expiresIn')} <time>{clockTime(left)}</time>
+      </p>
+    </div>
+  );
+}
+
+interface PinProps {
+  room: RoomModel;
+  choice: Signal<PinChoice>;
+  pin: Signal<string>;
+  field: RefObject<HTMLInputElement | null>;
+}
+
+function PinChanges({ room, choice, pin, field }: PinProps) {
+  const { hasPin } = room.content.value;
+  const options: [PinChoice, string][] = [
+    ['keep', t('noChange')],
+    ['new', t('newPin')],
+  ];
+  if (hasPin) options.push(['remove', t('remove')]);
+  return (
+    <div>
+      <RadioGroup
+        legend={t('pin')}
+        value={choice.value}
+        options={options}
+        onChoose={(chosen) => {
+          choice.value = chosen;
+        }}
+      />
+      {choice.value === 'new' && <PinField pin={pin} field={field} />}
+      {choice.value === 'keep' && hasPin && <RoomPin room={room} />}
+    </div>
+  );
+}
