@@ -160,7 +160,7 @@ describe('poproom put --append', () => {
     const { cli, room, text } = await setUp(t);
     const { code, stdout, stderr } = await cli.run(['put', room, '--append'], { stdin: 'x'.repeat(1024 ** 2) });
     assert.deepEqual([code, stdout], [6, '']);
-    assert.match(stderr, /^poproom: [^\n]*1048576[^\n]*\n$/);
+    assert.match(stderr, /^poproom: [^\n]*1 MiB[^\n]*\n$/);
     assert.equal(await text(), third);
   });
 });
