@@ -172,7 +172,8 @@ export async function readRoom(argument: string | undefined): Promise<NamedRoom>
 }
 
 function parseRoom(text: string): NamedRoom {
-  if (/^https?:.*#./s.test(text)) throw new UsageError(keyArgumentRefused);
+  // A shorter fragment is no key.
+  if (/^https?:.*#.{15}/s.test(text)) throw new UsageError(keyArgumentRefused);
   const [, url, linked] = linkPattern.exec(text) ?? [];
   const code = parseRoomCode(linked ?? text);
   if (!code) throw new UsageError(`"${text}" is not a valid room code; example: 7KQ2MX`);
