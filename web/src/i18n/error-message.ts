@@ -48,6 +48,7 @@ const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
   INVALID_RESPONSE: 'errorServer',
   API_KEY_REQUIRED: 'errorKeyRequired',
   INVALID_API_KEY: 'errorKeyRequired',
+  KEY_REQUIRED: 'errorEncrypted',
   ROOM_NOT_FOUND: 'errorNotFound',
   ROOM_EXPIRED: 'roomExpired',
 };

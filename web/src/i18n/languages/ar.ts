@@ -253,6 +253,7 @@ export const strings: Translation = {
   errorFileDeleted: 'تم حذف هذا الملف.',
   errorServer: 'حدث خطأ في الخادم. أعد المحاولة بعد قليل.',
   errorKeyRequired: 'يتطلّب هذا الخادم مفتاح API. استخدم سطر الأوامر أو SDK بدلاً من هذه الصفحة.',
+  errorEncrypted: 'هذه الغرفة مشفّرة. استخدم سطر الأوامر أو SDK بدلاً من هذه الصفحة.',
   errorNotFound: 'لم تعد هذه الغرفة موجودة.',
   invite: 'دعوة',
   qrAndLink: 'رمز QR والرابط',

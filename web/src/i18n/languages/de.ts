@@ -263,5 +263,6 @@ export const strings: Translation = {
   errorServer: 'Auf dem Server ist ein Fehler aufgetreten. Versuche es gleich noch einmal.',
   errorKeyRequired:
     'Dieser Server erfordert einen API-Schlüssel. Verwende statt dieser Seite die Befehlszeile oder das SDK.',
+  errorEncrypted: 'Dieser Raum ist verschlüsselt. Verwende statt dieser Seite die Befehlszeile oder das SDK.',
   errorNotFound: 'Dieser Raum existiert nicht mehr.',
 };

@@ -268,5 +268,6 @@ export const strings = {
   errorFileDeleted: 'This file has been deleted.',
   errorServer: 'Something went wrong on the server. Try again in a moment.',
   errorKeyRequired: 'This server requires an API key. Use the command line or the SDK instead of this page.',
+  errorEncrypted: 'This room is encrypted. Use the command line or the SDK instead of this page.',
   errorNotFound: 'This room no longer exists.',
 };

@@ -265,5 +265,6 @@ export const strings: Translation = {
   errorServer: 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
   errorKeyRequired:
     'Este servidor requiere una clave de API. Usa la línea de comandos o el SDK en lugar de esta página.',
+  errorEncrypted: 'Esta sala está cifrada. Usa la línea de comandos o el SDK en lugar de esta página.',
   errorNotFound: 'Esta sala ya no existe.',
 };

@@ -208,6 +208,7 @@ export const strings: Translation = {
   errorFileDeleted: 'Ce fichier a été supprimé.',
   errorServer: 'Une erreur s’est produite sur le serveur. Réessayez dans un instant.',
   errorKeyRequired: 'Ce serveur exige une clé API. Utilisez la ligne de commande ou le SDK à la place de cette page.',
+  errorEncrypted: 'Ce salon est chiffré. Utilisez la ligne de commande ou le SDK à la place de cette page.',
   errorNotFound: 'Ce salon n’existe plus.',
   invite: 'Inviter',
   qrAndLink: 'Code QR et lien',

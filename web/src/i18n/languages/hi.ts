@@ -202,6 +202,7 @@ export const strings: Translation = {
   errorFileDeleted: 'यह फ़ाइल मिटा दी गई है।',
   errorServer: 'सर्वर पर कोई गड़बड़ी हुई। थोड़ी देर में फिर से कोशिश करें।',
   errorKeyRequired: 'इस सर्वर के लिए API कुंजी ज़रूरी है। इस पेज के बजाय कमांड लाइन या SDK इस्तेमाल करें।',
+  errorEncrypted: 'यह रूम एन्क्रिप्ट किया गया है। इस पेज के बजाय कमांड लाइन या SDK का इस्तेमाल करें।',
   errorNotFound: 'यह रूम अब मौजूद नहीं है।',
   invite: 'न्योता दें',
   qrAndLink: 'QR कोड और लिंक',

@@ -197,6 +197,7 @@ export const strings: Translation = {
   errorFileDeleted: 'File ini telah dihapus.',
   errorServer: 'Terjadi kesalahan di server. Coba lagi sebentar lagi.',
   errorKeyRequired: 'Server ini memerlukan kunci API. Gunakan command line atau SDK, bukan halaman ini.',
+  errorEncrypted: 'Ruang ini terenkripsi. Gunakan command line atau SDK, bukan halaman ini.',
   errorNotFound: 'Ruang ini sudah tidak ada.',
   invite: 'Undang',
   qrAndLink: 'Kode QR dan link',

@@ -208,6 +208,7 @@ export const strings: Translation = {
   errorFileDeleted: 'Questo file è stato eliminato.',
   errorServer: 'Si è verificato un errore sul server. Riprova tra poco.',
   errorKeyRequired: 'Questo server richiede una chiave API. Usa la riga di comando o l’SDK invece di questa pagina.',
+  errorEncrypted: 'Questa stanza è crittografata. Usa la riga di comando o l’SDK invece di questa pagina.',
   errorNotFound: 'Questa stanza non esiste più.',
   invite: 'Invita',
   qrAndLink: 'Codice QR e link',

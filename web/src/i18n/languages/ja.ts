@@ -199,6 +199,7 @@ export const strings: Translation = {
   errorServer: 'サーバーでエラーが発生しました。しばらくしてからもう一度お試しください。',
   errorKeyRequired:
     'このサーバーには API キーが必要です。このページではなく、コマンドラインまたは SDK を使用してください。',
+  errorEncrypted: 'このルームは暗号化されています。このページではなく、コマンドラインまたは SDK をお使いください。',
   errorNotFound: 'このルームは存在しません。',
   invite: '招待',
   qrAndLink: 'QR コードとリンク',

@@ -197,6 +197,7 @@ export const strings: Translation = {
   errorFileDeleted: '삭제된 파일입니다.',
   errorServer: '서버에서 문제가 발생했습니다. 잠시 후 다시 시도하세요.',
   errorKeyRequired: '이 서버는 API 키가 필요합니다. 이 페이지 대신 명령줄이나 SDK를 사용하세요.',
+  errorEncrypted: '이 방은 암호화되어 있습니다. 이 페이지 대신 명령줄이나 SDK를 사용하세요.',
   errorNotFound: '더 이상 존재하지 않는 방입니다.',
   invite: '초대',
   qrAndLink: 'QR 코드 및 링크',

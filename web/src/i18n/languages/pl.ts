@@ -238,6 +238,7 @@ export const strings: Translation = {
   errorFileDeleted: 'Ten plik został usunięty.',
   errorServer: 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
   errorKeyRequired: 'Ten serwer wymaga klucza API. Zamiast tej strony użyj wiersza poleceń lub SDK.',
+  errorEncrypted: 'Ten pokój jest zaszyfrowany. Zamiast tej strony użyj wiersza poleceń lub SDK.',
   errorNotFound: 'Ten pokój już nie istnieje.',
   invite: 'Zaproś',
   qrAndLink: 'Kod QR i link',

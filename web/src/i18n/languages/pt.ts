@@ -206,6 +206,7 @@ export const strings: Translation = {
   errorFileDeleted: 'Este arquivo foi excluído.',
   errorServer: 'Ocorreu um erro no servidor. Tente novamente em instantes.',
   errorKeyRequired: 'Este servidor exige uma chave de API. Use a linha de comando ou o SDK em vez desta página.',
+  errorEncrypted: 'Esta sala é criptografada. Use a linha de comando ou o SDK em vez desta página.',
   errorNotFound: 'Esta sala não existe mais.',
   invite: 'Convidar',
   qrAndLink: 'QR code e link',

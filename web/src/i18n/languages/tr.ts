@@ -203,6 +203,7 @@ export const strings: Translation = {
   errorFileDeleted: 'Bu dosya silindi.',
   errorServer: 'Sunucuda bir hata oluştu. Biraz sonra tekrar deneyin.',
   errorKeyRequired: 'Bu sunucu API anahtarı gerektiriyor. Bu sayfa yerine komut satırını veya SDK’yı kullanın.',
+  errorEncrypted: 'Bu oda şifreli. Bu sayfa yerine komut satırını veya SDK’yı kullanın.',
   errorNotFound: 'Bu oda artık yok.',
   invite: 'Davet et',
   qrAndLink: 'QR kodu ve bağlantı',

@@ -243,5 +243,6 @@ export const strings: Translation = {
   errorFileDeleted: '此文件已被删除。',
   errorServer: '服务器出错，请稍后重试。',
   errorKeyRequired: '此服务器需要 API 密钥。请改用命令行工具或 SDK。',
+  errorEncrypted: '此房间已加密。请改用命令行工具或 SDK。',
   errorNotFound: '此房间已不存在。',
 };
