@@ -48,6 +48,19 @@ export function createIdempotency({ store, secret, hashClient, clock }: Idempote
   const keyed = (request: KeyedRequest, fingerprint: string) =>
     createHmac('sha256', derive('idempotency fingerprint', request)).update(fingerprint).digest('hex');
 
+  async function keep<T extends Result>(
+    request: KeyedRequest,
+    id: RequestKey,
+    runner: string,
+    result: T,
+    steps: RequestSteps<T>,
+  ): Promise<void> {
+    const fingerprint = keyed(request, steps.fingerprint());
+    const sealed = seal(JSON.stringify(result), derive('idempotency seal', request));
+    const limits = { expiresAt: clock() + idempotencyLimits.keptMs, perClient: idempotencyLimits.perClient };
+    await store.finish(id, runner, { fingerprint, result: sealed }, limits);
+  }
+
   async function performOnce<T extends Result>(
     request: KeyedRequest,
     id: RequestKey,
@@ -60,10 +73,8 @@ export function createIdempotency({ store, secret, hashClient, clock }: Idempote
     );
     try {
       const result = await steps.perform();
-      const fingerprint = keyed(request, steps.fingerprint());
-      const sealed = seal(JSON.stringify(result), derive('idempotency seal', request));
-      const limits = { expiresAt: clock() + idempotencyLimits.keptMs, perClient: idempotencyLimits.perClient };
-      await store.finish(id, runner, { fingerprint, result: sealed }, limits);
+      // The change is stored. An error would only make the client repeat it.
+      await keep(request, id, runner, result, steps).catch(() => undefined);
       return result;
     } catch (error) {
       await store.abandon(id, runner).catch(() => undefined);
