@@ -55,6 +55,8 @@ export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
       .room(code)
       .info()
       .then(notEncrypted, (error: unknown) => error);
+    if (refusal instanceof PoproomError && refusal.code === 'ROOM_NOT_FOUND')
+      throw noSuchRoom(refusal, { url: client.url, code });
     if (!(refusal instanceof PoproomError) || refusal.code !== 'KEY_REQUIRED') throw refusal;
     const known = keyFromEnvironment(environment) ?? openRoomKeys(environment).find(client.url, code)?.key;
     const key = parseRoomKey(known ?? (await retryKey(refusal, code)));
@@ -172,7 +174,7 @@ export async function readRoom(argument: string | undefined): Promise<NamedRoom>
 }
 
 function parseRoom(text: string): NamedRoom {
-  // A shorter fragment is no key.
+  // A shorter fragment is not a key.
   if (/^https?:.*#.{15}/s.test(text)) throw new UsageError(keyArgumentRefused);
   const [, url, linked] = linkPattern.exec(text) ?? [];
   const code = parseRoomCode(linked ?? text);

@@ -107,5 +107,7 @@ describe('an encrypted room on the command line', () => {
       stdin: Buffer.concat([body.subarray(0, -1), Buffer.of(0)]),
     });
     assert.notEqual((await damaged.result).code, 0);
+    const missing = await maker.run(['open', '7KQ2MX']);
+    assert.deepEqual([missing.code, missing.stderr], [3, `poproom: There is no room 7KQ2MX on ${server.url}.\n`]);
   });
 });

@@ -40,7 +40,8 @@ describe('poproom send without a code', () => {
     const wrong: [args: string[], exit: number, says: RegExp][] = [
       [['server', 'b.txt'], 2, /"server" is a file here, and could be a room code; write \.\/server .* --to server/],
       [[], 2, /Which files\?/],
-      [[room], 2, /Which files\?/],
+      [[room], 2, /There is no file .*; if it is a room code, give the paths/],
+      [['readme'], 2, /There is no file "readme"/],
       [['missing.txt'], 9, /missing\.txt does not exist/],
       [['not-a-code!', 'b.txt'], 2, /"not-a-code!" is not a valid room code, and there is no such file/],
       [[room, 'b.txt', '--expires', '2h'], 2, /--expires is for a new room/],

@@ -83,7 +83,7 @@ describe('poproom send', () => {
     await put(cli, 'good', 'x');
     await put(cli, '11MB', Buffer.alloc(10 * MiB + 1));
     const wrong: [args: string[], exit: number, says: RegExp, stdin?: Buffer][] = [
-      [[], 2, /^poproom: Which files\?/],
+      [[], 2, /^poproom: There is no file .*; if it is a room code, give the paths of the files after it/],
       [['good', 'missing'], 9, /^poproom: missing does not exist\.\n$/],
       [['good', 'folder'], 2, /^poproom: folder is a folder; add -r to send the files in it\.\n$/],
       [['good', 'good/below'], 9, /^poproom: good\/below /],

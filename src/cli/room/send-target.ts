@@ -25,6 +25,7 @@ export function readTarget(input: Input): SendTarget {
     if (rest.length > 0 && isSpelledAsCode(first)) throw new UsageError(explainAmbiguous(first));
     return { room: undefined, paths: args };
   }
+  if (isCode && rest.length === 0) throw new UsageError(explainMissing(first));
   if (isCode || /^https?:/.test(first)) return { room: first, paths: rest };
   if (exists(rest[0])) throw new UsageError(`"${first}" is not a valid room code, and there is no such file.`);
   return { room: undefined, paths: args };
@@ -34,6 +35,9 @@ export function readTarget(input: Input): SendTarget {
 function isSpelledAsCode(text: string): boolean {
   return parseRoomCode(text) === text.replaceAll('-', '').toUpperCase();
 }
+
+const explainMissing = (text: string) =>
+  `There is no file "${text}"; if it is a room code, give the paths of the files after it, or - for standard input.`;
 
 const explainAmbiguous = (text: string) =>
   `"${text}" is a file here, and could be a room code; write ./${text} for the file, or --to ${text} for the room.`;
