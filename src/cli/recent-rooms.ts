@@ -19,7 +19,7 @@ export interface RecentRoom {
   name?: string | undefined;
 }
 
-/** What a command has found out about a room. */
+/** Details of a room that a command has received. */
 export type RoomDetails = Pick<RecentRoom, 'expiresAt' | 'name'>;
 
 type RoomKey = Pick<RecentRoom, 'url' | 'code'>;

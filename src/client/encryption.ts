@@ -1,4 +1,4 @@
-/** What a live channel and the requests of a room need to know about its encryption. The code is loaded on demand. */
+/** The encryption of a room, for its live channel and its requests. The code is loaded on demand. */
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 
 export interface RoomEncryption {

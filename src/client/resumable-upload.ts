@@ -11,7 +11,7 @@ export interface PartSource {
   slice(from: number, to: number): Blob | Promise<Blob>;
 }
 
-/** What others see of a file: its name, type and folder, or all of it sealed. */
+/** The name, type and folder of a file, or the same as sealed metadata. */
 export type FileLabels = { name: string; type: string; folder: string | undefined } | { meta: string };
 
 export type ResumableFile = FileLabels & { bytes: PartSource; once: boolean };

@@ -1,4 +1,4 @@
-/** What a terminal shows of a new room: its code, its link and a QR code. */
+/** The invitation to a new room on a terminal: its code, its link and a QR code. */
 import type { CreatedRoom } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { formatDuration } from '../duration.ts';

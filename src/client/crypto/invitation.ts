@@ -15,7 +15,7 @@ import { damaged } from './errors.ts';
 import { pad, unpad } from './padding.ts';
 import { parseRoomKey, type RoomKey } from './room-key.ts';
 
-/** What the QR code contains. */
+/** The contents of the QR code. */
 export interface Invitation {
   /** The code of the meeting room, through which the answer is sent. */
   readonly meeting: RoomCode;
@@ -24,7 +24,7 @@ export interface Invitation {
   readonly token: Uint8Array;
 }
 
-/** What the screen keeps until it is invited. */
+/** The secrets of a screen, which it keeps until it is invited. */
 export interface InvitationSecret extends Omit<Invitation, 'meeting'> {
   readonly secretKey: Uint8Array;
 }

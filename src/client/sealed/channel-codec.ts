@@ -45,7 +45,7 @@ export function createChannelCodec(
   const hasText = start !== undefined;
   let current = start && startVersion(start);
   let timestamp = start?.timestamp ?? '';
-  /** What the next full text must not be older than. */
+  /** The next full text must be at least as new as this version. */
   let floor = current?.position;
   let maxBytes = Number.POSITIVE_INFINITY;
   const sent = new Map<string, SentChange>();

@@ -6,7 +6,7 @@ export interface RequestKey {
   key: string;
 }
 
-/** What is kept of a request that succeeded. The result is sealed. */
+/** The record of a request that succeeded. Its result is sealed. */
 export interface FinishedRequest {
   fingerprint: string;
   result: string;
