@@ -27,6 +27,7 @@ import { Turns } from './core/turns.ts';
 import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
+import { basePathOf } from './http/base-path.ts';
 import { type CertificatePair, openCertificate } from './http/certificate.ts';
 import type { PageLimits } from './http/page/html.ts';
 import { lanAddresses } from './http/page/lan-addresses.ts';
@@ -322,6 +323,7 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     nextRequestId,
     headersFor: authorizer.headersFor,
     idleTimeoutMs,
+    basePath: basePathOf(config.publicUrl),
     certificate,
   });
   return server;

@@ -10,7 +10,8 @@ const api = 'http://localhost:8080';
 
 /**
  * Vite drops the attribute `blocking`. Without it, the browser would show an empty page until the script has run.
- * Comments are not for browsers.
+ * Comments are not for browsers. Pages have paths of any depth, so that the URLs of assets cannot be relative: the
+ * server adds its base path.
  */
 const finishHtml: Plugin = {
   name: 'finish-html',
@@ -18,7 +19,10 @@ const finishHtml: Plugin = {
   transformIndexHtml: {
     order: 'post',
     handler: (html) =>
-      html.replace('<script type="module"', '<script type="module" blocking="render"').replace(/\s*<!--.*?-->/gs, ''),
+      html
+        .replace('<script type="module"', '<script type="module" blocking="render"')
+        .replace(/\s*<!--.*?-->/gs, '')
+        .replaceAll('="./assets/', '="/assets/'),
   },
 };
 
@@ -60,6 +64,8 @@ function linksOf(outputs: Outputs, entry: string, view: string): HtmlTagDescript
 const hashedName = 'assets/[name].[hash:12]';
 
 export default defineConfig({
+  // The same scripts work at the root of a host and under a path: they load each other by relative URLs.
+  base: './',
   root: fileURLToPath(new URL('.', import.meta.url)),
   build: {
     outDir: '../dist/web',

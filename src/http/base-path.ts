@@ -1,0 +1,11 @@
+/** The path of the public URL, if the server is not at the root of its host, for example `/poproom`. */
+
+/** Empty at the root of the host. */
+export function basePathOf(publicUrl: string | undefined): string {
+  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+}
+
+/** The path of an endpoint. A proxy may remove the base path or leave it in place, so both are accepted. */
+export function withoutBasePath(path: string, basePath: string): string {
+  return basePath !== '' && path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+}
