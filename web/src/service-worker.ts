@@ -40,7 +40,7 @@ const worker = self as unknown as Worker;
 /** The path of the home page. Other installations may use other paths of this origin, and all share the caches. */
 const scope = new URL(worker.registration.scope).pathname;
 const basePath = scope.slice(0, -1);
-const shellPrefix = `poproom-shell${basePath}-`;
+const shellPrefix = `poproom-shell${basePath && scope}-`;
 const shellCache = shellPrefix + __VERSION__;
 const shareCache = shareCacheOf(basePath);
 /** On a slow network, serve the cached page after this time. */
@@ -100,7 +100,7 @@ async function cachedLanguages(): Promise<string[]> {
   return requests.flat().flatMap(({ url }) => /\/assets\/([a-z]{2})\.[0-9a-f]{12}\.js$/.exec(url)?.[1] ?? []);
 }
 
-const shells = async () => (await caches.keys()).filter((name) => name.slice(0, -__VERSION__.length) === shellPrefix);
+const shells = async () => (await caches.keys()).filter((name) => name.startsWith(shellPrefix));
 
 async function deleteOldShells(): Promise<void> {
   const old = (await shells()).filter((name) => name !== shellCache);
