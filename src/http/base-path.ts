@@ -7,5 +7,8 @@ export function basePathOf(publicUrl: string | undefined): string {
 
 /** The path of an endpoint. A proxy may remove the base path or leave it in place, so both are accepted. */
 export function withoutBasePath(path: string, basePath: string): string {
-  return basePath !== '' && path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path;
+  if (basePath === '' || !path.startsWith(`${basePath}/`)) return path;
+  const inner = path.slice(basePath.length);
+  // A proxy that forwards the base path must not publish the metrics.
+  return inner === '/metrics' ? path : inner;
 }
