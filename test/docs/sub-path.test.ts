@@ -7,8 +7,7 @@ import { hasProxy, type ProxyKind, startBehindProxy } from '../support/sub-path-
 
 /** Changes a sample so that the proxy removes the path. */
 const stripping: Record<ProxyKind, (sample: string) => string> = {
-  nginx: (sample) =>
-    sample.replace('~ ^/poproom(/|$)', '/poproom/').replace('proxy_pass http://127.0.0.1:8080', '$&/'),
+  nginx: (sample) => sample.replace('~ ^/poproom(/|$)', '/poproom/').replace('proxy_pass http://127.0.0.1:8080', '$&/'),
   caddy: (sample) => sample.replace('handle @poproom {', '$&\nuri strip_prefix /poproom'),
   haproxy: (sample) => sample.replace('backend poproom\n', '$&    http-request replace-path /poproom/?(.*) /\\1\n'),
 };

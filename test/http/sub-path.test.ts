@@ -111,7 +111,8 @@ describe('a public URL with a path', () => {
       assert.match(problemsOf(path)[0] ?? '', /^POPROOM_PUBLIC_URL must not have a path that starts with \/api/, path);
     for (const path of ['//evil.example', '/a//b'])
       assert.match(problemsOf(path)[0] ?? '', /^POPROOM_PUBLIC_URL must not have \/\/ in its path/, path);
-    for (const path of ['', '/', '/poproom/', '/rooms', '/share', '/a/b/c']) assert.deepEqual(problemsOf(path), [], path);
+    for (const path of ['', '/', '/poproom/', '/rooms', '/share', '/a/b/c'])
+      assert.deepEqual(problemsOf(path), [], path);
   });
 });
 

@@ -85,7 +85,9 @@ const adapt: Record<ProxyKind, (sample: string, port: number, folder: string) =>
   },
   caddy: (sample, port) => `{\n\tadmin off\n}\n${sample.replace('example.org {', `http://127.0.0.1:${port} {`)}`,
   haproxy: (sample, port) =>
-    sample.replace(/bind :443 .*/, `bind 127.0.0.1:${port}`).replace('X-Forwarded-Proto https', 'X-Forwarded-Proto http'),
+    sample
+      .replace(/bind :443 .*/, `bind 127.0.0.1:${port}`)
+      .replace('X-Forwarded-Proto https', 'X-Forwarded-Proto http'),
 };
 
 const commands: Record<ProxyKind, (path: string, folder: string) => readonly string[]> = {
