@@ -25,7 +25,7 @@ const showsHeading = (page: Page, name: string) => page.getByRole('heading', { n
 const tapRoom = (page: Page, code: string) => page.getByRole('listitem').getByText(code, { exact: true }).click();
 
 /** Its body is gone once the page navigates, its headers are not. */
-const createdRoom = (response: Response) => /\w{6}$/.exec(response.headers()['location'] ?? '')?.[0] ?? assert.fail();
+const createdRoom = (response: Response) => /\w{6}$/.exec(response.headers().location ?? '')?.[0] ?? assert.fail();
 
 /** A tab of the same phone, as its camera app opens one. */
 async function openLink({ context }: BrowserDevice, link: string): Promise<Page> {
