@@ -33,7 +33,7 @@ describe('a public URL with a path', () => {
       assert.ok(tus.headers.get('x-file-url')?.startsWith(`${publicUrl}/files/`));
 
       const [openapi, asyncapi] = await Promise.all(
-        ['openapi', 'asyncapi'].map(async (name) => (await send('GET', `/api/${name}.json`)).json()),
+        ['openapi', 'asyncapi'].map(async (name) => JSON.parse(await (await send('GET', `/api/${name}.json`)).text())),
       );
       assert.equal(openapi.servers[0].url, publicUrl);
       const { host, protocol, pathname } = asyncapi.servers.websocket;
@@ -84,7 +84,7 @@ describe('a public URL with a path', () => {
     const worker = await fetch(`${server.url}/it's/poproom/assets/service-worker.js`);
     assert.equal(worker.headers.get('service-worker-allowed'), "/it's/poproom/");
     const manifestUrl = `${server.url}/it's/poproom/assets/manifest.webmanifest`;
-    const manifest = await (await fetch(manifestUrl)).json();
+    const manifest = JSON.parse(await (await fetch(manifestUrl)).text());
     const urls = [manifest.start_url, manifest.scope, manifest.share_target.action, manifest.icons[0].src];
     assert.deepEqual(
       urls.map((url) => new URL(url, manifestUrl).pathname),

@@ -35,7 +35,7 @@ describe('the page under a path', () => {
     ]);
     assert.ok(content.equals(await readFile(await download.path())));
 
-    await chooseLanguage(page, 'de');
+    await chooseGerman(page);
     assert.ok(requested.some((path) => /^\/poproom\/assets\/de\.[0-9a-f]{12}\.js$/.test(path)));
     await assertErrorPage(page, base);
     await page.getByRole('button', { name: translatorFor('de')('showInviteQr') }).click();
@@ -108,11 +108,11 @@ function requestsOf(page: Page): string[] {
   return paths;
 }
 
-async function chooseLanguage(page: Page, language: string): Promise<void> {
+async function chooseGerman(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Settings', exact: true }).click();
   assert.equal(await page.getByRole('link', { name: 'API documentation' }).getAttribute('href'), '/poproom/docs');
-  await page.getByRole('combobox').selectOption(language);
-  await page.getByRole('dialog', { name: translatorFor(language)('settings') }).waitFor();
+  await page.getByRole('combobox').selectOption('de');
+  await page.getByRole('dialog', { name: translatorFor('de')('settings') }).waitFor();
 }
 
 /** The page of a broken link is in German, and leads to the home page. */
