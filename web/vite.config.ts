@@ -58,7 +58,7 @@ function linksOf(outputs: Outputs, entry: string, view: string): HtmlTagDescript
     needed.add(chunk);
     for (const imported of chunk.imports) add(chunks.find(({ fileName }) => fileName === imported));
   };
-  add(chunks.find(({ facadeModuleId }) => facadeModuleId === entry));
+  add(chunks.find(({ moduleIds }) => moduleIds.includes(entry)));
   const styles = [...needed].flatMap(({ viteMetadata }) => [...(viteMetadata?.importedCss ?? [])]);
   const link = (rel: string) => (path: string) => ({
     tag: 'link',
