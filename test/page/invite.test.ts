@@ -186,18 +186,19 @@ describe('the page, inviting a screen', () => {
       Back: () => page.goBack(),
       button: () => page.getByRole('button', { name: 'Cancel' }).click(),
     };
+    // The body is read on arrival: it is lost when the page navigates.
+    const created = () => page.waitForResponse('**/api/rooms').then((response) => response.json());
     for (const act of Object.values(cancel)) {
-      const created = page.waitForResponse('**/api/rooms');
+      const room = created();
       await page.getByRole('button', { name: 'Show a QR code to be invited' }).click();
-      const { roomId } = await (await created).json();
+      const { roomId } = await room;
       await page.getByRole('img', { name: 'QR code to invite this screen' }).waitFor();
       assert.equal(await page.evaluate(() => document.activeElement?.localName), 'h1');
       await act();
       await page.getByRole('button', { name: 'Start a room' }).waitFor();
       await assertDeleted(site, roomId);
     }
-    const [first] = await Promise.all([page.waitForResponse('**/api/rooms'), page.goto('/invite')]);
-    const { roomId } = await first.json();
+    const [{ roomId }] = await Promise.all([created(), page.goto('/invite')]);
     await page.getByRole('img', { name: 'QR code to invite this screen' }).waitFor();
     await page.reload();
     await assertDeleted(site, roomId);
