@@ -159,6 +159,7 @@ export function createApp(parts: AppParts): App {
       startedAt,
     };
     if (isFailure(answered)) requestLog.failed(answered);
+    requestLog.observe(answered);
 
     const sending = send({ raw, response, isBodyWithheld: () => isBodyWithheld }, reply, common);
     if (sending) await sending;
