@@ -136,10 +136,7 @@ export class SocketConnection implements Wire, Receiver {
     for (const chunk of this.#partial?.chunks ?? []) freeBuffer(chunk);
     this.#endPartial();
     this.#deps.slots.release(this);
-    if (!this.#session) return;
-    this.#session.leave();
-    this.#deps.meter.closed(transport, this.#session.leaveReason, wholeSeconds() - this.#joinedAt);
-    this.#deps.clientLog.debug(this.client, { transport }, 'live channel closed');
+    if (this.#session) this.#onSessionClosed(this.#session);
   }
 
   /** Ends connections whose message does not arrive in time. */
@@ -293,7 +290,15 @@ export class SocketConnection implements Wire, Receiver {
     this.#joinedAt = wholeSeconds();
     this.#deps.meter.opened(transport);
     this.#deps.clientLog.debug(client, { transport }, 'live channel joined');
-    if (!this.#isOpen) this.#session.leave();
+    // The socket may have been closed while it joined.
+    if (this.#socket.readyState === this.#socket.CLOSED) this.#onSessionClosed(this.#session);
+    else if (!this.#isOpen) this.#session.leave();
+  }
+
+  #onSessionClosed(session: Session): void {
+    session.leave();
+    this.#deps.meter.closed(transport, session.leaveReason, wholeSeconds() - this.#joinedAt);
+    this.#deps.clientLog.debug(this.client, { transport }, 'live channel closed');
   }
 
   #endJoining(): void {
