@@ -343,6 +343,7 @@ async function createHttp(service: Service): Promise<Server> {
     serverLimits: serverLimits(config),
     largestContent: config.contentMax,
     metrics: metrics?.text,
+    metricsToken: config.metricsToken,
   });
   const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog };
   const server = createHttpServer({

@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { readConfig } from '../../src/config.ts';
 import { definitions } from '../../src/metrics/definitions.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
+import { assertError } from '../support/assert-error.ts';
 import { breakStore } from '../support/break-store.ts';
 import { connect, joinRoom } from '../support/device.ts';
 import { isDistributed } from '../support/engine.ts';
@@ -188,6 +190,19 @@ describe('the metrics', () => {
     assert.equal(sumOf(series, 'poproom_rooms'), undefined);
     assert.ok((sumOf(series, 'poproom_store_errors_total') ?? 0) > 0);
     assert.equal(sumOf(series, 'poproom_live_channels'), 0);
+  });
+
+  it('[MON-8] require the token, if the operator has set one', async (t) => {
+    const token = 'a token for Prometheus';
+    const { api } = await startTestServer(t, { POPROOM_METRICS_TOKEN: token });
+    const withToken = (text: string) => api.get('/metrics', { headers: { authorization: `Bearer ${text}` } });
+    assertError(await api.get('/metrics'), 401, 'API_KEY_REQUIRED');
+    assertError(await withToken(`${token}!`), 401, 'INVALID_API_KEY');
+    const { status, text } = await withToken(token);
+    assert.equal(status, 200);
+    assert.match(text, /^poproom_rooms 0$/m);
+    assert.throws(() => readConfig({ POPROOM_METRICS_TOKEN: token }), /POPROOM_METRICS_TOKEN requires/);
+    assert.throws(() => readConfig({ POPROOM_METRICS: 'true', POPROOM_METRICS_TOKEN: 'short' }), /16 characters/);
   });
 
   it('[MON-6] have only labels from fixed sets, whatever clients send', async (t) => {
