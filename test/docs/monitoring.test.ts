@@ -152,7 +152,7 @@ describe('the dashboard and the alerts', () => {
     const tested = promtool(['test', 'rules', pathOf('prometheus-rules.test.yml')]);
     assert.equal(tested.status, 0, tested.output);
     const alerts = [...(await readDeployed('prometheus-rules.yml')).matchAll(/- alert: (\w+)/g)].map(
-      ([, name]) => name,
+      ([, name = '']) => name,
     );
     const fired = await readDeployed('prometheus-rules.test.yml');
     for (const alert of alerts) assert.match(fired, new RegExp(`alertname: ${alert}\\n +exp_alerts:`), alert);
