@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { definitions } from '../../src/metrics/definitions.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { assertError } from '../support/assert-error.ts';
-import { breakStore } from '../support/break-store.ts';
+import { breakFileStore, breakStore } from '../support/break-store.ts';
 import { connect, joinRoom } from '../support/device.ts';
 import { isDistributed } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
@@ -175,6 +175,18 @@ describe('the metrics', () => {
     assert.equal(await metric('poproom_uploads_in_progress'), 0);
     assert.equal(await metric('poproom_file_errors_total', { operation: 'put' }), 0);
     assert.equal(await metric('poproom_uploads_total', { kind: 'whole' }), 0);
+  });
+
+  it('[MON-4] count failures of the file store apart from interrupted uploads', async (t) => {
+    const server = await startTestServer(t);
+    await breakFileStore(server);
+    const room = await server.api.room();
+    const { status } = await server.api.upload(room, 'a.bin', 'some bytes');
+    assert.ok(status >= 500, `${status}`);
+    const metric = metricsOf(server);
+    assert.equal(await metric('poproom_file_errors_total', { operation: 'put' }), 1);
+    assert.equal(await metric('poproom_upload_interruptions_total', { kind: 'whole' }), 0);
+    assert.equal(await metric('poproom_readiness_check', { check: 'files' }), 0);
   });
 
   it('[MON-5] stay available when the store is lost, and say so', async (t) => {
