@@ -7,7 +7,7 @@ import { Counter, Histogram } from './family.ts';
 import { storeOperations } from './store-operations.ts';
 
 /** The kinds of file operations that the metrics distinguish. */
-export const fileOperations = ['put', 'append', 'finish', 'open', 'size', 'remove'] as const;
+export const fileOperations = ['put', 'append', 'finish', 'open', 'size', 'space', 'remove'] as const;
 export type FileOperation = (typeof fileOperations)[number];
 /** A file that arrives in one request, or in several. */
 export type UploadKind = 'whole' | 'resumable';

@@ -1,6 +1,6 @@
 /** Measures the operations of a blob store. */
 import type { Readable } from 'node:stream';
-import { PoproomError } from '../core/errors.ts';
+import { hasCode, PoproomError } from '../core/errors.ts';
 import type { BlobStore } from '../core/ports.ts';
 import type { FileOperation, Instruments, UploadKind } from './instruments.ts';
 
@@ -16,7 +16,8 @@ export function meterBlobs(blobs: BlobStore, instruments: Instruments): BlobStor
       instruments.fileOperations.with(operation).observe(secondsSince(startedAt));
       return result;
     } catch (error) {
-      instruments.fileErrors.with(operation).add();
+      // A full disk is not a failing one.
+      if (!hasCode(error, 'STORAGE_FULL')) instruments.fileErrors.with(operation).add();
       throw error;
     } finally {
       running.fileOperations -= 1;
@@ -65,6 +66,7 @@ export function meterBlobs(blobs: BlobStore, instruments: Instruments): BlobStor
     finish: (unfinished) => measure('finish', () => blobs.finish(unfinished)),
     open: (blob, range) => measure('open', () => blobs.open(blob, range)),
     size: (blob) => measure('size', () => blobs.size(blob)),
+    checkSpace: (bytes) => measure('space', () => blobs.checkSpace(bytes)),
     remove: (name) => measure('remove', () => blobs.remove(name)),
     removeLeftovers: (blob) => measure('remove', () => blobs.removeLeftovers(blob)),
   };
