@@ -50,7 +50,13 @@ import { createHttpServer, idleTimeoutSeconds, replaceCertificate } from './http
 import { createUpgrade } from './http/upgrade.ts';
 import { createLive } from './live/index.ts';
 import { measureDelay } from './metrics/event-loop.ts';
-import { countMalformed, createInstruments, type Instruments, liveMeterOf } from './metrics/instruments.ts';
+import {
+  countBroken,
+  countMalformed,
+  createInstruments,
+  type Instruments,
+  liveMeterOf,
+} from './metrics/instruments.ts';
 import { meterBlobs } from './metrics/metered-blobs.ts';
 import { meterStore } from './metrics/metered-store.ts';
 import { eraseEveryMs } from './store/sqlite/writer.ts';
@@ -301,8 +307,7 @@ async function createHttp(service: Service): Promise<Server> {
   const isStopping = () => stopping.signal.aborted;
   const probes = createProbes({ ...probeSources(service), isStopping });
   const connections = () => promisify(server.getConnections.bind(server))();
-  const gauges = instruments && { ...(await metricSources(service, probes)), connections };
-  const metrics = instruments && gauges && (await createMetrics(instruments, gauges));
+  const metrics = instruments && (await createMetrics(instruments, await metricSources(service, probes, connections)));
   const nextRequestId = createRequestIds();
   const authorizer = createAuthorizer({
     keys: engine.store.keys,
@@ -316,6 +321,7 @@ async function createHttp(service: Service): Promise<Server> {
   const requestLog = createRequestLog(clientLog, {
     observe: metrics?.observe ?? (() => undefined),
     onFailure: service.outages.suspect,
+    onBroken: () => instruments && countBroken(instruments),
   });
   const page = createPageReader(
     {
@@ -352,7 +358,6 @@ async function createHttp(service: Service): Promise<Server> {
       ticketing: createTicketing(engine.secret, options.clock),
       handlers,
       errorPage: createErrorPage(page),
-      clientLog,
       isStopping,
       idleTimeoutMs,
       memory,
@@ -369,7 +374,7 @@ async function createHttp(service: Service): Promise<Server> {
   return server;
 }
 
-async function metricSources(service: Service, probes: Probes): Promise<Omit<Gauges, 'connections'>> {
+async function metricSources(service: Service, probes: Probes, connections: Gauges['connections']): Promise<Gauges> {
   const { config, engine, options, live, memory, turns, sweeper, maxStoredBytes } = service;
   const { store } = engine;
   const { default: ownPackage } = await import('../package.json', { with: { type: 'json' } });
@@ -379,6 +384,7 @@ async function metricSources(service: Service, probes: Probes): Promise<Omit<Gau
     files: 'folder' in filesPlaceOf(config) ? 'disk' : 's3',
     rooms: () => store.rooms.countRooms(options.clock()),
     channels: live.size,
+    connections,
     lostLogLines: options.lostLogLines,
     storage: store.storage.usage,
     maxStoredBytes,

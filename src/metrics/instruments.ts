@@ -76,6 +76,11 @@ export function countMalformed({ refusals }: Instruments): void {
   refusals.with('http', 'VALIDATION_FAILED', 'malformed').add();
 }
 
+/** A response that the server could not finish. Its status was successful. */
+export function countBroken({ refusals }: Instruments): void {
+  refusals.with('http', 'INTERNAL', 'response').add();
+}
+
 /** The limits that share an error code, named in its details. */
 const reasons: readonly unknown[] = [
   'requests',

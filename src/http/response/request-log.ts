@@ -33,15 +33,19 @@ export interface RequestLog {
   observe(answered: Answered): void;
   /** Call this after the response is sent. Logs all other requests. */
   answered(answered: Answered): void;
+  /** Call this if the response could not be finished. */
+  broken(requestId: string, client: ClientId, err: unknown): void;
 }
 
 export interface RequestEvents {
   observe: (seen: Observation) => void;
   /** Called when a request fails because of the server. */
   onFailure: () => void;
+  /** Called when a response could not be finished. */
+  onBroken: () => void;
 }
 
-export function createRequestLog(lines: ClientLog, { observe, onFailure }: RequestEvents): RequestLog {
+export function createRequestLog(lines: ClientLog, { observe, onFailure, onBroken }: RequestEvents): RequestLog {
   return {
     failed(answered) {
       const { client, error } = answered;
@@ -62,6 +66,12 @@ export function createRequestLog(lines: ClientLog, { observe, onFailure }: Reque
         const code = error === undefined ? String(status) : codeOf(error);
         lines.refused({ client, code, fields: fieldsOf(answered), message: 'request' });
       }
+    },
+
+    broken(requestId, client, err) {
+      onBroken();
+      const fields = { requestId, err };
+      lines.refused({ client, code: 'RESPONSE_FAILED', level: 'error', fields, message: 'response failed' });
     },
   };
 }
