@@ -1,6 +1,5 @@
 /** Handles a request: authorizes it, calls the handler of its endpoint and sends the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { ClientId, MaybePromise } from '../core/ports.ts';
@@ -34,7 +33,6 @@ export interface AppParts {
   ticketing: Ticketing;
   handlers: Handlers;
   errorPage: ErrorPage;
-  clientLog: ClientLog;
   nextRequestId: () => string;
   isStopping: () => boolean;
   /** A connection may be idle for this long. */
@@ -52,8 +50,7 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { authorizer, origins, resumption, handlers, clientLog, nextRequestId, isStopping, idleTimeoutMs, requestLog } =
-    parts;
+  const { authorizer, origins, resumption, handlers, nextRequestId, isStopping, idleTimeoutMs, requestLog } = parts;
   const { memory, turns, ticketing, errorPage } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
@@ -163,6 +160,7 @@ export function createApp(parts: AppParts): App {
       startedAt,
     };
     if (isFailure(answered)) requestLog.failed(answered);
+    requestLog.observe(answered);
 
     const sending = send({ raw, response, isBodyWithheld: () => isBodyWithheld }, reply, common);
     if (sending) await sending;
@@ -172,9 +170,7 @@ export function createApp(parts: AppParts): App {
   return (raw, response, awaitsContinue) => {
     const id = givenRequestId(raw) ?? nextRequestId();
     return serve(id, raw, response, awaitsContinue).catch((err) => {
-      const fields = { requestId: id, err };
-      const client = authorizer.addressOf(raw);
-      clientLog.refused({ client, code: 'RESPONSE_FAILED', level: 'error', fields, message: 'response failed' });
+      requestLog.broken(id, authorizer.addressOf(raw), err);
       response.destroy();
     });
   };

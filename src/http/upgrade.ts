@@ -89,11 +89,14 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
         resumeToken,
         ...fileAddresses({ raw }, links),
       });
-      requestLog.answered({ ...seen, client, status: 101, error: undefined });
+      const answered = { ...seen, client, status: 101, error: undefined };
+      requestLog.observe(answered);
+      requestLog.answered(answered);
     } catch (error) {
       const reply = errorReply(error, id);
       const answered = { ...seen, client: client ?? authorizer.addressOf(raw), status: reply.status, error };
       if (isFailure(answered)) requestLog.failed(answered);
+      requestLog.observe(answered);
       endWith(socket, reply, headers);
       requestLog.answered(answered);
     }

@@ -18,6 +18,8 @@ export interface Store {
   secretRecord: SecretRecord;
   /** Set if only the server may change rooms; undefined if the command line can change them directly. */
   inbox: OperatorInbox | undefined;
+  /** Operations that wait for the store: writes on SQLite, commands on Redis. */
+  queueLength(): number;
   /** Rejects if the store does not respond. */
   ping(): Promise<void>;
   /** Rejects with STORAGE_FULL if the disk has too little space for another text of this size. */

@@ -43,4 +43,6 @@ export interface Service {
   storedBytes(client: ClientId): Promise<number>;
   /** The text of /metrics; undefined if metrics are disabled. */
   metrics: (() => Promise<string>) | undefined;
+  /** The token that /metrics requires, if any. */
+  metricsToken: string | undefined;
 }

@@ -23,6 +23,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     idempotency: createIdempotencyStore(redis, keys),
     secretRecord: createSecretRecord(redis, keys),
     inbox: undefined,
+    queueLength: redis.queueLength,
     ping: redis.ping,
     // Uses no disk of this node. Redis itself reports when it is full.
     checkSpace: async () => undefined,

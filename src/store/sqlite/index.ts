@@ -58,6 +58,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     idempotency: createIdempotencyStore(db, writer),
     secretRecord: createSecretRecord(db, writer),
     inbox: createOperatorInbox(db, writer),
+    queueLength: writer.queueLength,
     async ping() {
       ping.get();
     },
