@@ -113,6 +113,11 @@ export const settings = {
     'seconds to keep serving after a stop signal, until load balancers notice; up to 20',
     wholeNumber(0, 20),
   ),
+  adminToken: optional(
+    'POPROOM_ADMIN_TOKEN',
+    'turns on /admin and /api/admin, which need this token; at least 16 characters',
+    longText,
+  ),
   metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
   logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),
 };

@@ -4,6 +4,10 @@ import type { AddressInfo, Socket } from 'node:net';
 import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
+import { type Activity, createActivity } from './core/admin/activity.ts';
+import { createAdmin } from './core/admin/admin.ts';
+import { type Blocks, createBlocks } from './core/admin/blocks.ts';
+import { createRoomHandles } from './core/admin/room-handle.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { createClientLog } from './core/client-log.ts';
 import type { CoreDeps } from './core/deps.ts';
@@ -26,6 +30,9 @@ import { createSweeper, type SweepWatch } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
 import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
+import { type Connections, createConnections } from './http/admin/connections.ts';
+import type { AdminService } from './http/admin/service.ts';
+import { createTokenCheck } from './http/admin/token.ts';
 import { createApp } from './http/app.ts';
 import { type CertificatePair, openCertificate } from './http/certificate.ts';
 import type { PageLimits } from './http/page/html.ts';
@@ -80,6 +87,10 @@ export interface ServerOptions {
   certificateCheckMs: number;
   /** How often a lost store is asked whether it responds again. */
   outageCheckMs: number;
+  /** How often blocks of addresses by other nodes are read, how many there may be, and how often activity is stored. */
+  blockCheckMs: number;
+  maxBlocks: number;
+  activityReportMs: number;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -95,6 +106,9 @@ const defaults: ServerOptions = {
   acceptNewSecret: false,
   certificateCheckMs: 10_000,
   outageCheckMs: 1000,
+  blockCheckMs: 2000,
+  maxBlocks: 500,
+  activityReportMs: 5000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
@@ -107,7 +121,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   warnOfOpenFiles(config.dataDir, log);
   const engine = await openEngine(config, options.clock, options);
   const service = createService(config, log, engine, options);
-  const server = await createHttp(service, certificate?.pair).catch(async (error) => {
+  const server = await createHttp(service, certificate?.pair, log).catch(async (error) => {
     await endService(service);
     throw error;
   });
@@ -214,7 +228,10 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
     }),
     sweeper: createSweeper(deps, sweepOptions(options, log, outages)),
     stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
+    hashClient,
     stopping: new AbortController(),
+    /** Stops what is started with the HTTP server. */
+    stopAdmin: async () => {},
   };
 }
 
@@ -233,12 +250,14 @@ function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log, outa
   };
 }
 
-async function endService({ live, clientLog, outages, sweeper, stopOperatorRequests, engine }: Service): Promise<void> {
+async function endService(service: Service): Promise<void> {
+  const { live, clientLog, outages, sweeper, stopOperatorRequests, engine } = service;
   live.stop();
   clientLog.stop();
   outages.stop();
   await sweeper.stop();
   await stopOperatorRequests?.();
+  await service.stopAdmin();
   await engine.close();
 }
 
@@ -258,10 +277,11 @@ function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
   };
 }
 
-async function createHttp(service: Service, certificate: CertificatePair | undefined): Promise<Server> {
+async function createHttp(service: Service, certificate: CertificatePair | undefined, log: Log): Promise<Server> {
   const { config, options, engine, live, clientLog, memory, turns, stopping } = service;
   const { idleTimeoutMs } = options;
   const metrics = config.metrics ? await createMetrics(metricSources(service)) : undefined;
+  const admin = config.adminToken === undefined ? undefined : await startAdmin(service, config.adminToken, log);
   const nextRequestId = createRequestIds();
   const authorizer = createAuthorizer({
     keys: engine.store.keys,
@@ -303,8 +323,10 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     serverLimits: serverLimits(config),
     largestContent: config.contentMax,
     metrics: metrics?.text,
+    admin: admin?.service,
   });
-  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog };
+  const { connections } = admin ?? {};
+  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog, connections };
   const server = createHttpServer({
     app: createApp({
       ...shared,
@@ -325,6 +347,42 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     certificate,
   });
   return server;
+}
+
+interface StartedAdmin {
+  service: AdminService;
+  connections: Connections;
+}
+
+/** The admin interface: it records activity, enforces blocks, and ends with the service. */
+async function startAdmin(service: Service, token: string, log: Log): Promise<StartedAdmin> {
+  const { config, options, engine, rooms, hashClient } = service;
+  const { store } = engine;
+  const { clock } = options;
+  const { blockCheckMs, maxBlocks } = options;
+  const blocks = await createBlocks({ store: store.blocks, clock, everyMs: blockCheckMs, maximum: maxBlocks });
+  const activity = createActivity({
+    store: store.activity,
+    gauges: () => activityGauges(service),
+    clock,
+    everyMs: options.activityReportMs,
+  });
+  service.stopAdmin = () => stopAdmin(activity, blocks);
+  const handles = createRoomHandles(engine.secret);
+  const admin = createAdmin({ store, rooms, activity, blocks, handles, hashClient, clock, log });
+  const connections = createConnections({ activity, blocks, trustedProxies: config.trustedProxies });
+  const checkToken = createTokenCheck({ token, rates: store.rates, clock });
+  return { service: { admin, checkToken, addressOf: connections.addressOf, clock, log }, connections };
+}
+
+async function activityGauges({ engine: { store }, options, live }: Service) {
+  const [rooms, { stored }] = await Promise.all([store.rooms.countRooms(options.clock()), store.storage.usage()]);
+  return { rooms, channels: live.size(), storedBytes: stored };
+}
+
+async function stopAdmin(activity: Activity, blocks: Blocks): Promise<void> {
+  blocks.stop();
+  await activity.stop();
 }
 
 function metricSources({ engine: { store }, options, live, maxStoredBytes }: Service): Gauges {

@@ -1,11 +1,12 @@
 /** Handles a request: authorizes it, calls the handler of its endpoint and sends the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClientLog } from '../core/client-log.ts';
-import { PoproomError } from '../core/errors.ts';
+import { hasCode, PoproomError } from '../core/errors.ts';
 import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { ClientId, MaybePromise } from '../core/ports.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import type { Connections } from './admin/connections.ts';
 import type { Authorizer } from './request/authorize.ts';
 import { overloaded } from './request/body.ts';
 import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-site.ts';
@@ -43,6 +44,8 @@ export interface AppParts {
   turns: Turns;
   /** Bytes. */
   fileMax: number;
+  /** Undefined if there is no admin token. The admin endpoints do not exist then. */
+  connections: Connections | undefined;
 }
 
 /** `awaitsContinue`: the client sends its body only after a `100 Continue`. */
@@ -53,15 +56,17 @@ type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 export function createApp(parts: AppParts): App {
   const { authorizer, origins, resumption, handlers, clientLog, nextRequestId, isStopping, idleTimeoutMs, requestLog } =
     parts;
-  const { memory, turns, ticketing, errorPage } = parts;
+  const { memory, turns, ticketing, errorPage, connections } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
   const match = createRouter(
-    Object.entries(endpoints).map(([name, endpoint]) => ({
-      method: endpoint.method,
-      path: endpoint.path,
-      target: { endpoint: endpoint as Endpoint, handle: handlers[name as EndpointName] },
-    })),
+    Object.entries<Endpoint>(endpoints)
+      .filter(([, { isAdmin }]) => !isAdmin || connections)
+      .map(([name, endpoint]) => ({
+        method: endpoint.method,
+        path: endpoint.path,
+        target: { endpoint, handle: handlers[name as EndpointName] },
+      })),
   );
 
   /** Some clients of tus can send only POST. */
@@ -118,6 +123,7 @@ export function createApp(parts: AppParts): App {
     let reply: Reply;
     let error: unknown;
     try {
+      connections?.begin(raw, routeOf(found));
       const source = sourceOf(raw, origins);
       const isCounted = isCountedPath(found, path);
       const isRefused = isCounted && source === 'cross-site-no-cors' && ticket === undefined;
@@ -144,7 +150,8 @@ export function createApp(parts: AppParts): App {
     } catch (thrown) {
       error = thrown;
       reply = errorReply(error, id);
-      if (isForPeople(raw, path)) reply = await errorPage(raw, reply);
+      // The assets of the page are blocked too.
+      if (isForPeople(raw, path) && !hasCode(error, 'ADDRESS_BLOCKED')) reply = await errorPage(raw, reply);
     }
     client ??= authorizer.addressOf(raw);
     const route = routeOf(found);
@@ -165,6 +172,7 @@ export function createApp(parts: AppParts): App {
     // A connection that is kept alive would delay the stop until its client closes it.
     if (isStopping()) raw.socket.destroySoon();
     requestLog.answered(answered);
+    connections?.answered(raw, answered);
   }
 
   return (raw, response, awaitsContinue) => {
@@ -185,7 +193,7 @@ const ownPaths = new Set<string>(
 );
 
 /** People type these URLs, and may add a slash. */
-const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/r/:roomId']);
+const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/admin', '/r/:roomId']);
 
 const tusPaths = new Set<string>(
   Object.values(endpoints as Record<string, Endpoint>)

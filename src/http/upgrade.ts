@@ -5,6 +5,7 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
+import type { Connections } from './admin/connections.ts';
 import type { Authorizer } from './request/authorize.ts';
 import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
@@ -35,12 +36,13 @@ export interface UpgradeDeps {
   origins: OwnOrigins;
   nextRequestId: () => string;
   requestLog: RequestLog;
+  connections: Connections | undefined;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
-  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog } = parts;
+  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
@@ -58,6 +60,7 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
     };
     let client: ClientId | undefined;
     try {
+      connections?.begin(raw, seen.route);
       // Browsers let any page open a WebSocket to any server. A foreign page must not use its visitor's access.
       const isForeign = isForeignOrigin(raw, origins);
       const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
@@ -84,13 +87,16 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
         resumeToken,
         ...fileAddresses({ raw }, links),
       });
-      requestLog.answered({ ...seen, client, status: 101, error: undefined });
+      const opened = { ...seen, client, status: 101, error: undefined };
+      requestLog.answered(opened);
+      connections?.answered(raw, opened);
     } catch (error) {
       const reply = errorReply(error, id);
       const answered = { ...seen, client: client ?? authorizer.addressOf(raw), status: reply.status, error };
       if (isFailure(answered)) requestLog.failed(answered);
       endWith(socket, reply, headers);
       requestLog.answered(answered);
+      connections?.answered(raw, answered);
     }
   };
 }

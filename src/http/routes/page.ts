@@ -23,6 +23,7 @@ interface PageHandlers {
   pageAsset: Handler;
   favicon: Handler;
   docs: Handler;
+  adminPage: Handler;
 }
 
 export function pageHandlers({ page, links }: PageService): PageHandlers {
@@ -36,6 +37,7 @@ export function pageHandlers({ page, links }: PageService): PageHandlers {
     pageAsset: (request) => serveAsset(request, page, request.params.name ?? ''),
     favicon: (request) => serveAsset(request, page, 'favicon.ico'),
     docs: serveDocs(page, links),
+    adminPage: serveAdmin(page),
   };
 }
 
@@ -109,6 +111,15 @@ function serveDocs(page: ReadPage, links: LinkSettings): Handler {
       'Cache-Control': 'no-cache',
       ...docs.headers,
     });
+  };
+}
+
+function serveAdmin(page: ReadPage): Handler {
+  return async ({ raw }) => {
+    const { admin } = await page();
+    if (!admin) throw notBuilt();
+    const own = { 'Content-Type': types.html, 'Cache-Control': 'no-cache', 'X-Robots-Tag': 'noindex' };
+    return replyWith(raw, admin.file, { ...own, ...admin.headers });
   };
 }
 
