@@ -145,7 +145,7 @@ export function createApp(parts: AppParts): App {
       const tokens = { resumeToken, ticket };
       const request = { id, raw, params, query, client, isCrossSite, memory, turns, ...tokens, sendContinue };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
-      reply = redirectOf(raw, path, found) ?? (await answer(found, request, auth.refusal, uploadCapabilities));
+      reply = redirectOf(raw, path, found) ?? (await answer(found, request, refusalFor(path, auth.refusal), uploadCapabilities));
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
     } catch (thrown) {
       error = thrown;
@@ -238,6 +238,12 @@ function isAlwaysOpen(found: Found, method: string): boolean {
   if (found.kind === 'found') return found.target.endpoint.alwaysOpen === true;
   return found.kind === 'wrong-method' && method === 'OPTIONS';
 }
+
+/** An admin token is not a wrong API key, also if this server has none: then there is no such path. */
+const refusalFor = (path: string, refusal: PoproomError | undefined): PoproomError | undefined =>
+  refusal && isAdminPath.test(path) && hasCode(refusal, 'INVALID_API_KEY') ? undefined : refusal;
+
+const isAdminPath = /^\/api\/admin(\/|$)/;
 
 const isFree = (found: Found): boolean => found.kind === 'found' && found.target.endpoint.free === true;
 

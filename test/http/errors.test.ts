@@ -350,7 +350,7 @@ describe('a path', () => {
   });
 
   it('[ERR-4] that is known returns 405 METHOD_NOT_ALLOWED for other methods, and lists the supported ones', async (t) => {
-    const { api, port } = await startTestServer(t, unlimited);
+    const { api, port } = await startTestServer(t, { ...unlimited, POPROOM_ADMIN_TOKEN: adminToken });
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'TRACE', 'QUERY', 'LINK', 'M-SEARCH'];
     for (const [path, methods] of methodsByPath()) {
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];

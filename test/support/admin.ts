@@ -25,3 +25,6 @@ export function adminOf({ api }: Pick<TestServer, 'api'>) {
     delete: (path: string) => call('DELETE', path),
   };
 }
+
+/** The code of a room as the server shows it to operators. */
+export const masked = (code: string): string => `${code.slice(0, 2)}${'*'.repeat(code.length - 2)}`;

@@ -33,6 +33,36 @@ const room: Parameter = {
   example: '7KQ2MX',
 };
 
+const keyExample = {
+  id: '0a1b2c3d4e',
+  name: 'build-server',
+  tier: 'pro',
+  createdAt: '2026-11-01T09:30:00.000Z',
+  lastUsedAt: '2026-11-15T09:30:00.000Z',
+  requests: 120,
+  refused: 3,
+  received: 34_567,
+  sent: 1_234_567,
+};
+
+const roomsExample = {
+  total: 42,
+  rooms: [
+    {
+      id: 'pZ3kVw8q2s0xJ7cQm4hTnLbA6dYfUeRgpZ3kVw8q2s0xJ7',
+      code: '7K****',
+      createdAt: '2026-11-15T09:30:00.000Z',
+      expiresAt: '2026-11-15T10:30:00.000Z',
+      hasPin: false,
+      fileCount: 1,
+      fileBytes: 34_567,
+      textBytes: 1234,
+      deviceCount: 2,
+      clientHash: '3f9c0a51be77',
+    },
+  ],
+};
+
 export const adminEndpoints = {
   adminPage: {
     ...anyAdmin,
@@ -69,7 +99,7 @@ export const adminEndpoints = {
       limit,
       offset,
     ],
-    successes: [{ status: 200, description: 'The rooms.', schema: schemas.adminRoomList }],
+    successes: [{ status: 200, description: 'The rooms.', schema: schemas.adminRoomList, example: roomsExample }],
     errors: anyAdminError,
   },
   adminRevealRoom: {
@@ -157,7 +187,7 @@ export const adminEndpoints = {
     description:
       'Lists all API keys with their use since the admin token was first set. The keys themselves are not stored.',
     parameters: [limit, offset],
-    successes: [{ status: 200, description: 'The keys.', schema: schemas.adminKeyList }],
+    successes: [{ status: 200, description: 'The keys.', schema: schemas.adminKeyList, example: { total: 3, keys: [keyExample] } }],
     errors: anyAdminError,
   },
   adminRevokeKey: {
@@ -176,7 +206,7 @@ export const adminEndpoints = {
         example: '0a1b2c3d4e',
       },
     ],
-    successes: [{ status: 200, description: 'The revoked key.', schema: schemas.adminKey }],
+    successes: [{ status: 200, description: 'The revoked key.', schema: schemas.adminKey, example: { ...keyExample, revokedAt: '2026-11-15T09:30:00.000Z' } }],
     errors: anyAdminError,
   },
 } as const satisfies Record<string, Endpoint>;
