@@ -22,6 +22,17 @@ const finishHtml: Plugin = {
   },
 };
 
+/** Vite's own helper takes 0.7 kB of every first view, mostly for cases that the page does not have. */
+const shortPreload: Plugin = {
+  name: 'short-preload',
+  apply: 'build',
+  enforce: 'pre',
+  load: (id) =>
+    id === '\0vite/preload-helper.js'
+      ? `export { __vitePreload } from ${JSON.stringify(`${source}load-chunk.ts`)};`
+      : undefined,
+};
+
 /** Loads the code of a view together with the page. The server keeps the links of the view that it sends. */
 const viewLinks: Plugin = {
   name: 'view-links',
@@ -81,7 +92,7 @@ export default defineConfig({
     },
   },
   worker: { format: 'es', rolldownOptions: { output: { hashCharacters: 'hex', entryFileNames: `${hashedName}.js` } } },
-  plugins: [slimCodeMirror(), splitStrings(source), finishHtml, viewLinks],
+  plugins: [slimCodeMirror(), splitStrings(source), shortPreload, finishHtml, viewLinks],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',
 });

@@ -169,8 +169,6 @@ export function createApp(parts: AppParts): App {
 
     const sending = send({ raw, response, isBodyWithheld: () => isBodyWithheld }, reply, common);
     if (sending) await sending;
-    // A connection that is kept alive would delay the stop until its client closes it.
-    if (isStopping()) raw.socket.destroySoon();
     requestLog.answered(answered);
     connections?.answered(raw, answered);
   }
