@@ -72,6 +72,22 @@ describe('access', () => {
   });
 });
 
+describe('the page for operators', () => {
+  it('[ADMIN-10] allows only its own script and style, and is not part of the other pages', async (t) => {
+    const { api } = await sharedServer(t, adminEnv);
+    const { status, headers, text } = await api.get('/admin');
+    assert.equal(status, 200);
+    const policy = headers.get('content-security-policy') ?? '';
+    assert.match(policy, /^default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+'; img-src 'self'; /);
+    for (const rule of ["connect-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"]) {
+      assert.ok(policy.includes(rule), rule);
+    }
+    assert.equal(headers.get('x-robots-tag'), 'noindex');
+    assert.deepEqual([...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path), ['assets/icon.svg']);
+    assert.doesNotMatch((await api.get('/')).text, /admin/);
+  });
+});
+
 describe('numbers', () => {
   it('[ADMIN-3] are kept over time and restarts, with the current ones', async (t) => {
     const server = await startTestServer(t, adminEnv);
