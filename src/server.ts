@@ -4,10 +4,6 @@ import type { AddressInfo, Socket } from 'node:net';
 import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
-import { type Activity, createActivity } from './core/admin/activity.ts';
-import { createAdmin } from './core/admin/admin.ts';
-import { type Blocks, createBlocks } from './core/admin/blocks.ts';
-import { createRoomHandles } from './core/admin/room-handle.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { createClientLog } from './core/client-log.ts';
 import type { CoreDeps } from './core/deps.ts';
@@ -30,9 +26,7 @@ import { createSweeper, type SweepWatch } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
 import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
-import { type Connections, createConnections } from './http/admin/connections.ts';
-import type { AdminService } from './http/admin/service.ts';
-import { createTokenCheck } from './http/admin/token.ts';
+import { type StartedAdmin, startAdmin } from './http/admin/start.ts';
 import { createApp } from './http/app.ts';
 import { type CertificatePair, openCertificate } from './http/certificate.ts';
 import type { PageLimits } from './http/page/html.ts';
@@ -123,8 +117,9 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   warnOfOpenFiles(config.dataDir, log);
   const engine = await openEngine(config, options.clock, options);
   const service = createService(config, log, engine, options);
-  const server = await createHttp(service, certificate?.pair, log).catch(async (error) => {
-    await endService(service);
+  const admin = createAdminInterface(service, log);
+  const server = await createHttp(service, admin, certificate?.pair).catch(async (error) => {
+    await endService(service, admin);
     throw error;
   });
   const closeConnections = trackConnections(server);
@@ -141,7 +136,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
     stopWatching?.();
     service.live.stop();
     await closeConnections(finishWithinMs - config.drain * 1000);
-    await endService(service);
+    await endService(service, admin);
   }
 
   /** A load balancer sends requests until its next check of /readyz, so they are served until then. */
@@ -232,8 +227,6 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
     stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
     hashClient,
     stopping: new AbortController(),
-    /** Stops what is started with the HTTP server. */
-    stopAdmin: async () => {},
   };
 }
 
@@ -252,14 +245,14 @@ function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log, outa
   };
 }
 
-async function endService(service: Service): Promise<void> {
+async function endService(service: Service, admin: StartedAdmin | undefined): Promise<void> {
   const { live, clientLog, outages, sweeper, stopOperatorRequests, engine } = service;
   live.stop();
   clientLog.stop();
   outages.stop();
   await sweeper.stop();
   await stopOperatorRequests?.();
-  await service.stopAdmin();
+  await admin?.stop();
   await engine.close();
 }
 
@@ -279,11 +272,22 @@ function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
   };
 }
 
-async function createHttp(service: Service, certificate: CertificatePair | undefined, log: Log): Promise<Server> {
+function createAdminInterface({ config, options, engine, rooms, live, hashClient }: Service, log: Log) {
+  const { adminToken: token, trustedProxies } = config;
+  if (token === undefined) return undefined;
+  const { store, secret } = engine;
+  return startAdmin({ token, store, secret, rooms, channels: live.size, hashClient, trustedProxies, ...options, log });
+}
+
+async function createHttp(
+  service: Service,
+  admin: StartedAdmin | undefined,
+  certificate: CertificatePair | undefined,
+): Promise<Server> {
   const { config, options, engine, live, clientLog, memory, turns, stopping } = service;
   const { idleTimeoutMs } = options;
   const metrics = config.metrics ? await createMetrics(metricSources(service)) : undefined;
-  const admin = config.adminToken === undefined ? undefined : await startAdmin(service, config.adminToken, log);
+  await admin?.ready();
   const nextRequestId = createRequestIds();
   const authorizer = createAuthorizer({
     keys: engine.store.keys,
@@ -349,42 +353,6 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     certificate,
   });
   return server;
-}
-
-interface StartedAdmin {
-  service: AdminService;
-  connections: Connections;
-}
-
-/** The admin interface: it records activity, enforces blocks, and ends with the service. */
-async function startAdmin(service: Service, token: string, log: Log): Promise<StartedAdmin> {
-  const { config, options, engine, rooms, hashClient } = service;
-  const { store } = engine;
-  const { clock } = options;
-  const { blockCheckMs, maxBlocks } = options;
-  const blocks = await createBlocks({ store: store.blocks, clock, everyMs: blockCheckMs, maximum: maxBlocks });
-  const activity = createActivity({
-    store: store.activity,
-    gauges: () => activityGauges(service),
-    clock,
-    everyMs: options.activityReportMs,
-  });
-  service.stopAdmin = () => stopAdmin(activity, blocks);
-  const handles = createRoomHandles(engine.secret);
-  const admin = createAdmin({ store, rooms, activity, blocks, handles, hashClient, clock, log });
-  const connections = createConnections({ activity, blocks, trustedProxies: config.trustedProxies });
-  const checkToken = createTokenCheck({ token, rates: store.rates, clock });
-  return { service: { admin, checkToken, addressOf: connections.addressOf, clock, log }, connections };
-}
-
-async function activityGauges({ engine: { store }, options, live }: Service) {
-  const [rooms, { stored }] = await Promise.all([store.rooms.countRooms(options.clock()), store.storage.usage()]);
-  return { rooms, channels: live.size(), storedBytes: stored };
-}
-
-async function stopAdmin(activity: Activity, blocks: Blocks): Promise<void> {
-  blocks.stop();
-  await activity.stop();
 }
 
 function metricSources({ engine: { store }, options, live, maxStoredBytes }: Service): Gauges {

@@ -439,7 +439,7 @@ curl http://localhost:8080/api/admin/numbers -H "Authorization: Bearer $POPROOM_
     cli: `
 poproom admin numbers
 `,
-    note: 'The SDK has no methods for operators.',
+    note: 'The SDK has no methods for operators. `poproom admin --help` lists all commands.',
   },
   adminRooms: {
     curl: `
@@ -452,9 +452,6 @@ poproom admin rooms --sort size --limit 10
   adminRevealRoom: {
     curl: `
 curl -X POST http://localhost:8080/api/admin/rooms/7KQ2MX/reveal -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
-`,
-    cli: `
-poproom admin reveal 7KQ2MX
 `,
   },
   adminRemoveRoom: {
@@ -469,16 +466,10 @@ poproom admin rm 7KQ2MX
     curl: `
 curl 'http://localhost:8080/api/admin/clients?sort=bytes' -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
-    cli: `
-poproom admin clients --sort bytes
-`,
   },
   adminBlocks: {
     curl: `
 curl http://localhost:8080/api/admin/blocks -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
-`,
-    cli: `
-poproom admin blocks
 `,
   },
   adminBlock: {
@@ -495,24 +486,15 @@ poproom admin block 198.51.100.0/24 --reason 'automated sign-ups' --expires 1d
     curl: `
 curl -X DELETE http://localhost:8080/api/admin/blocks/5e0c9ab412 -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
-    cli: `
-poproom admin unblock 5e0c9ab412
-`,
   },
   adminKeys: {
     curl: `
 curl http://localhost:8080/api/admin/keys -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
-    cli: `
-poproom admin keys
-`,
   },
   adminRevokeKey: {
     curl: `
 curl -X DELETE http://localhost:8080/api/admin/keys/0a1b2c3d4e -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
-`,
-    cli: `
-poproom admin revoke 0a1b2c3d4e
 `,
   },
 };

@@ -145,7 +145,9 @@ export function createApp(parts: AppParts): App {
       const tokens = { resumeToken, ticket };
       const request = { id, raw, params, query, client, isCrossSite, memory, turns, ...tokens, sendContinue };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
-      reply = redirectOf(raw, path, found) ?? (await answer(found, request, refusalFor(path, auth.refusal), uploadCapabilities));
+      reply =
+        redirectOf(raw, path, found) ??
+        (await answer(found, request, refusalFor(path, auth.refusal), uploadCapabilities));
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
     } catch (thrown) {
       error = thrown;

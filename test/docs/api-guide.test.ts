@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { snippets } from '../../scripts/api-guide/snippets.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
+import { adminEnv, adminOf, adminToken } from '../support/admin.ts';
 import {
   type CodeBlock,
   createExampleRunner,
@@ -16,7 +17,6 @@ import {
   type Section,
   successOutput,
 } from '../support/guide.ts';
-import { adminEnv, adminOf, adminToken } from '../support/admin.ts';
 import { apiKeysOf, bearer } from '../support/keys.ts';
 import { startTestServer } from '../support/server.ts';
 import { textInZip } from '../support/unzip.ts';
@@ -206,19 +206,13 @@ const cliDoes: Expectations<string> = {
   serveFile: (_, scene) => assertSaved(scene),
   adminNumbers: (stdout) => assert.match(stdout, /^Rooms +\d+$/m),
   adminRooms: (stdout) => assert.match(stdout, /^[0-9A-Z]{2}\*{4,} /m),
-  adminRevealRoom: (stdout, { room }) => assert.equal(stdout, `${room}\n`),
   async adminRemoveRoom(_, { api, room }) {
     assert.equal((await api.get(`/api/rooms/${room}`)).code, 'ROOM_NOT_FOUND');
   },
-  adminClients: (stdout) => assert.match(stdout, /^127\.0\.0\.1 /m),
-  adminBlocks: (stdout) => assert.match(stdout, / 203\.0\.113\.0\/24 .* a test$/m),
   async adminBlock(stdout, { api }) {
     assert.match(stdout, /^Blocked 198\.51\.100\.0\/24/);
     assert.equal((await api.get('/api/health', { from: '198.51.100.7' })).code, 'ADDRESS_BLOCKED');
   },
-  adminUnblock: (stdout) => assert.equal(stdout, 'Unblocked 203.0.113.0/24.\n'),
-  adminKeys: (stdout) => assert.match(stdout, / pro +active +1 /),
-  adminRevokeKey: (stdout) => assert.match(stdout, /^Revoked the key "key for adminRevokeKey/),
 };
 
 function expected<T>(expectations: Expectations<T>, operation: string) {
@@ -299,7 +293,15 @@ async function openStage(t: TestContext) {
       ...(operation.startsWith('admin') && (await adminValues(operation))),
     };
     const filled = (text: string) => fillPlaceholders(text, values);
-    return { api, url, room, file, exampleFolder, filled, run: (lines: string) => exampleFolder.shell(withToken(filled(lines))) };
+    return {
+      api,
+      url,
+      room,
+      file,
+      exampleFolder,
+      filled,
+      run: (lines: string) => exampleFolder.shell(withToken(filled(lines))),
+    };
   }
 
   const withToken = (lines: string) => `export POPROOM_ADMIN_TOKEN='${adminToken}'\n${lines}`;

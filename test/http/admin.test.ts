@@ -83,7 +83,10 @@ describe('the page for operators', () => {
       assert.ok(policy.includes(rule), rule);
     }
     assert.equal(headers.get('x-robots-tag'), 'noindex');
-    assert.deepEqual([...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path), ['assets/icon.svg']);
+    assert.deepEqual(
+      [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path),
+      ['assets/icon.svg'],
+    );
     assert.doesNotMatch((await api.get('/')).text, /admin/);
   });
 });

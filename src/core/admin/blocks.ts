@@ -5,7 +5,7 @@ import type { AddressBlock, BlockStore, Clock } from '../ports.ts';
 
 export interface Blocks {
   readonly maximum: number;
-  /** Calls `listener` with the blocks in force, now and whenever they change. */
+  /** Calls `listener` with the blocks in force, whenever they change. */
   onChange(listener: (blocks: readonly AddressBlock[]) => void): void;
   list(): Promise<AddressBlock[]>;
   add(block: Pick<AddressBlock, 'range' | 'reason' | 'endsAt'>): Promise<AddressBlock>;
@@ -22,8 +22,8 @@ export interface BlocksDeps {
   maximum: number;
 }
 
-export async function createBlocks({ store, clock, everyMs, maximum }: BlocksDeps): Promise<Blocks> {
-  let known = await store.list(clock());
+export function createBlocks({ store, clock, everyMs, maximum }: BlocksDeps): Blocks {
+  let known: readonly AddressBlock[] = [];
   const listeners: ((blocks: readonly AddressBlock[]) => void)[] = [];
 
   async function refresh(): Promise<void> {
@@ -37,10 +37,7 @@ export async function createBlocks({ store, clock, everyMs, maximum }: BlocksDep
 
   return {
     maximum,
-    onChange(listener) {
-      listeners.push(listener);
-      listener(known);
-    },
+    onChange: (listener) => void listeners.push(listener),
     list: () => store.list(clock()),
     async add(draft) {
       const block = { ...draft, id: randomBytes(5).toString('hex'), createdAt: clock() };

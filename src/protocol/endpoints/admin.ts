@@ -187,7 +187,14 @@ export const adminEndpoints = {
     description:
       'Lists all API keys with their use since the admin token was first set. The keys themselves are not stored.',
     parameters: [limit, offset],
-    successes: [{ status: 200, description: 'The keys.', schema: schemas.adminKeyList, example: { total: 3, keys: [keyExample] } }],
+    successes: [
+      {
+        status: 200,
+        description: 'The keys.',
+        schema: schemas.adminKeyList,
+        example: { total: 3, keys: [keyExample] },
+      },
+    ],
     errors: anyAdminError,
   },
   adminRevokeKey: {
@@ -206,7 +213,14 @@ export const adminEndpoints = {
         example: '0a1b2c3d4e',
       },
     ],
-    successes: [{ status: 200, description: 'The revoked key.', schema: schemas.adminKey, example: { ...keyExample, revokedAt: '2026-11-15T09:30:00.000Z' } }],
+    successes: [
+      {
+        status: 200,
+        description: 'The revoked key.',
+        schema: schemas.adminKey,
+        example: { ...keyExample, revokedAt: '2026-11-15T09:30:00.000Z' },
+      },
+    ],
     errors: anyAdminError,
   },
 } as const satisfies Record<string, Endpoint>;

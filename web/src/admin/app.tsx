@@ -7,6 +7,7 @@ import { Clients } from './clients.tsx';
 import { Keys } from './keys.tsx';
 import { Overview } from './overview.tsx';
 import { Rooms } from './rooms.tsx';
+import type { SectionProps } from './section.tsx';
 import { SignIn } from './sign-in.tsx';
 
 const sections = {
@@ -18,11 +19,6 @@ const sections = {
 };
 
 type SectionName = keyof typeof sections;
-
-export interface SectionProps {
-  /** Called when the server rejects the token. */
-  onSignedOut(): void;
-}
 
 export function App() {
   const [isSignedIn, setSignedIn] = useState(storedToken() !== null);
@@ -39,7 +35,7 @@ export function App() {
         </a>
         <span class="title">Admin</span>
         {isSignedIn && (
-          <button type="button" onClick={signOut}>
+          <button type="button" class="sign-out" onClick={signOut}>
             Sign out
           </button>
         )}

@@ -2,9 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { AdminBlock, AdminBlockList } from '../../../src/protocol/types.ts';
 import { call } from './api.ts';
-import type { SectionProps } from './app.tsx';
 import { formatRest, formatTime } from './format.ts';
-import { type Column, Problem, Table, WithData } from './section.tsx';
+import { type Column, Problem, type SectionProps, Table, WithData } from './section.tsx';
 import { useAction } from './use-action.ts';
 import { useData } from './use-data.ts';
 

@@ -1,10 +1,9 @@
 /** The most active clients, with a way to block them. */
 import { useState } from 'preact/hooks';
 import type { AdminClient, AdminClientList } from '../../../src/protocol/types.ts';
-import type { SectionProps } from './app.tsx';
 import { startBlock } from './blocks.tsx';
 import { formatBytes, formatCount } from './format.ts';
-import { Choice, type Column, Pages, pageSize, Table, WithData } from './section.tsx';
+import { Choice, type Column, Pages, pageSize, type SectionProps, Table, WithData } from './section.tsx';
 import { useData } from './use-data.ts';
 
 const orders = { requests: 'Requests', refused: 'Refused requests', bytes: 'Bytes' } as const;

@@ -2,9 +2,18 @@
 import { useState } from 'preact/hooks';
 import type { AdminKey, AdminKeyList } from '../../../src/protocol/types.ts';
 import { call } from './api.ts';
-import type { SectionProps } from './app.tsx';
 import { formatAge, formatBytes, formatCount, formatTime } from './format.ts';
-import { type Column, Confirmation, Pages, Problem, pageSize, type Question, Table, WithData } from './section.tsx';
+import {
+  type Column,
+  Confirmation,
+  Pages,
+  Problem,
+  pageSize,
+  type Question,
+  type SectionProps,
+  Table,
+  WithData,
+} from './section.tsx';
 import { useAction } from './use-action.ts';
 import { useData } from './use-data.ts';
 

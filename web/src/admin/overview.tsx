@@ -1,10 +1,9 @@
 /** The current numbers, and a chart of one of them over time. */
 import { useState } from 'preact/hooks';
 import type { AdminNumbers } from '../../../src/protocol/types.ts';
-import type { SectionProps } from './app.tsx';
 import { Chart, type Metric, metrics } from './chart.tsx';
 import { formatBytes, formatCount } from './format.ts';
-import { Choice, WithData } from './section.tsx';
+import { Choice, type SectionProps, WithData } from './section.tsx';
 import { useData } from './use-data.ts';
 
 const refreshMs = 10_000;
@@ -12,9 +11,10 @@ const refreshMs = 10_000;
 const spans = { '6': '6 hours', '24': '24 hours', '168': '7 days' } as const;
 type Span = keyof typeof spans;
 
-const metricTitles = Object.fromEntries(
-  Object.entries(metrics).map(([name, { title }]) => [name, title]),
-) as Record<Metric, string>;
+const metricTitles = Object.fromEntries(Object.entries(metrics).map(([name, { title }]) => [name, title])) as Record<
+  Metric,
+  string
+>;
 
 export function Overview({ onSignedOut }: SectionProps) {
   const [hours, setHours] = useState<Span>('24');
@@ -39,7 +39,12 @@ export function Overview({ onSignedOut }: SectionProps) {
 }
 
 function Tiles({ numbers: { rooms, channels, storedBytes, nodes } }: { numbers: AdminNumbers }) {
-  const tiles = { Rooms: formatCount(rooms), 'Live channels': formatCount(channels), 'Stored files': formatBytes(storedBytes), Nodes: formatCount(nodes) };
+  const tiles = {
+    Rooms: formatCount(rooms),
+    'Live channels': formatCount(channels),
+    'Stored files': formatBytes(storedBytes),
+    Nodes: formatCount(nodes),
+  };
   return (
     <dl class="tiles">
       {Object.entries(tiles).map(([title, value]) => (

@@ -2,9 +2,19 @@
 import { useState } from 'preact/hooks';
 import type { AdminRoom, AdminRoomList, AdminRoomRevealed } from '../../../src/protocol/types.ts';
 import { call } from './api.ts';
-import type { SectionProps } from './app.tsx';
 import { formatAge, formatBytes, formatCount, formatRest } from './format.ts';
-import { Choice, type Column, Confirmation, Pages, Problem, pageSize, type Question, Table, WithData } from './section.tsx';
+import {
+  Choice,
+  type Column,
+  Confirmation,
+  Pages,
+  Problem,
+  pageSize,
+  type Question,
+  type SectionProps,
+  Table,
+  WithData,
+} from './section.tsx';
 import { useAction } from './use-action.ts';
 import { useData } from './use-data.ts';
 

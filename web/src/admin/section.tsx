@@ -3,9 +3,13 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Data, dataOf } from './use-data.ts';
 
-interface StatusProps<T> {
-  data: Data<T>;
+export interface SectionProps {
+  /** Called when the server rejects the token. */
   onSignedOut(): void;
+}
+
+interface StatusProps<T> extends SectionProps {
+  data: Data<T>;
   children(data: T): ComponentChildren;
 }
 
@@ -106,7 +110,9 @@ interface PagesProps {
   onChange(offset: number): void;
 }
 
-/** The server lists at most 10,000 entries. */
+/** The server lists no more. */
+const maxOffset = 9800;
+
 export function Pages({ offset, total, onChange }: PagesProps) {
   if (total <= pageSize) return null;
   const last = Math.min(offset + pageSize, total);
@@ -118,7 +124,7 @@ export function Pages({ offset, total, onChange }: PagesProps) {
       <span role="status">
         {offset + 1}–{last} of {total.toLocaleString('en')}
       </span>
-      <button type="button" disabled={last >= Math.min(total, 9850)} onClick={() => onChange(offset + pageSize)}>
+      <button type="button" disabled={last >= total || last > maxOffset} onClick={() => onChange(offset + pageSize)}>
         Next
       </button>
     </div>
@@ -141,7 +147,7 @@ export function Confirmation({ question, onClose }: { question: Question; onClos
     <dialog ref={dialog} aria-labelledby="question" onClose={onClose}>
       <h2 id="question">{title}</h2>
       <p>{details}</p>
-      <div class="buttons">
+      <div class="buttons answers">
         <button type="button" onClick={() => dialog.current?.close()}>
           Cancel
         </button>

@@ -18,7 +18,7 @@ export function useData<T>(path: string, refreshMs?: number): Data<T> {
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((last) => last + 1), []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another round loads the same path again
+  // Another round loads the same path again.
   useEffect(() => {
     const controller = new AbortController();
     call<T>(path, { signal: controller.signal }).then(
