@@ -114,6 +114,11 @@ export const settings = {
     'seconds to keep serving after a stop signal, until load balancers notice; up to 20',
     wholeNumber(0, 20),
   ),
+  adminToken: optional(
+    'POPROOM_ADMIN_TOKEN',
+    'turns on /admin and /api/admin, which need this token; at least 16 characters',
+    longText,
+  ),
   metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
   metricsToken: optional('POPROOM_METRICS_TOKEN', 'token that /metrics requires; default: none', longText),
   logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),

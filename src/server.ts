@@ -29,6 +29,7 @@ import { Turns } from './core/turns.ts';
 import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { databaseBytes, diskSpace } from './engine/disk-space.ts';
 import { type Engine, filesPlaceOf, openEngine, totalMaxBytes } from './engine/open.ts';
+import { type StartedAdmin, startAdmin } from './http/admin/start.ts';
 import { createApp } from './http/app.ts';
 import { basePathOf } from './http/base-path.ts';
 import { type CertificatePair, expiryOf, openCertificate } from './http/certificate.ts';
@@ -96,6 +97,10 @@ export interface ServerOptions {
   certificateCheckMs: number;
   /** How often a lost store is asked whether it responds again. */
   outageCheckMs: number;
+  /** How often blocks of addresses by other nodes are read, how many there may be, and how often activity is stored. */
+  blockCheckMs: number;
+  maxBlocks: number;
+  activityReportMs: number;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -111,6 +116,9 @@ const defaults: ServerOptions = {
   acceptNewSecret: false,
   certificateCheckMs: 10_000,
   outageCheckMs: 1000,
+  blockCheckMs: 2000,
+  maxBlocks: 500,
+  activityReportMs: 5000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
@@ -125,8 +133,9 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   const engine = metered(await openEngine(config, options.clock, options), instruments);
   const service = createService(config, log, engine, options, instruments);
   service.certificate = certificate?.pair;
-  const server = await createHttp(service).catch(async (error) => {
-    await endService(service);
+  const admin = createAdminInterface(service, log);
+  const server = await createHttp(service, admin).catch(async (error) => {
+    await endService(service, admin);
     throw error;
   });
   const closeConnections = trackConnections(server);
@@ -146,7 +155,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
     stopWatching?.();
     service.live.stop();
     await closeConnections(finishWithinMs - config.drain * 1000);
-    await endService(service);
+    await endService(service, admin);
   }
 
   /** A load balancer sends requests until its next check of /readyz, so they are served until then. */
@@ -250,6 +259,7 @@ function createService(
     }),
     sweeper: createSweeper(deps, sweepOptions(options, log, outages, instruments)),
     stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
+    hashClient,
     stopping: new AbortController(),
     /** Replaced when its files change; undefined without HTTPS. */
     certificate: undefined as CertificatePair | undefined,
@@ -277,7 +287,7 @@ function sweepOptions(
   };
 }
 
-async function endService(service: Service): Promise<void> {
+async function endService(service: Service, admin: StartedAdmin | undefined): Promise<void> {
   const { live, clientLog, outages, sweeper, stopOperatorRequests, engine } = service;
   service.stopMeasuring?.();
   live.stop();
@@ -285,6 +295,7 @@ async function endService(service: Service): Promise<void> {
   outages.stop();
   await sweeper.stop();
   await stopOperatorRequests?.();
+  await admin?.stop();
   await engine.close();
 }
 
@@ -304,13 +315,22 @@ function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
   };
 }
 
-async function createHttp(service: Service): Promise<Server> {
+function createAdminInterface({ config, options, engine, rooms, live, hashClient }: Service, log: Log) {
+  const { adminToken: token, trustedProxies } = config;
+  if (token === undefined) return undefined;
+  const { store, secret } = engine;
+  return startAdmin({ token, store, secret, rooms, channels: live.size, hashClient, trustedProxies, ...options, log });
+}
+
+async function createHttp(service: Service, admin: StartedAdmin | undefined): Promise<Server> {
   const { config, options, instruments, engine, live, clientLog, memory, turns, stopping } = service;
   const { idleTimeoutMs } = options;
   const isStopping = () => stopping.signal.aborted;
   const probes = createProbes({ ...probeSources(service), isStopping });
-  const connections = () => promisify(server.getConnections.bind(server))();
-  const metrics = instruments && (await createMetrics(instruments, await metricSources(service, probes, connections)));
+  const openConnections = () => promisify(server.getConnections.bind(server))();
+  const metrics =
+    instruments && (await createMetrics(instruments, await metricSources(service, probes, openConnections)));
+  await admin?.ready();
   const nextRequestId = createRequestIds();
   const authorizer = createAuthorizer({
     keys: engine.store.keys,
@@ -353,8 +373,10 @@ async function createHttp(service: Service): Promise<Server> {
     largestContent: config.contentMax,
     metrics: metrics?.text,
     metricsToken: config.metricsToken,
+    admin: admin?.service,
   });
-  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog };
+  const { connections } = admin ?? {};
+  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog, connections };
   const server = createHttpServer({
     app: createApp({
       ...shared,

@@ -51,6 +51,7 @@ const { Allow: _, ...responseHeaders } = headers;
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `pop_` and 32 letters or digits. Optional.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in a separate header.' },
+  adminToken: { type: 'http', scheme: 'bearer', description: 'The value of `POPROOM_ADMIN_TOKEN`, for `/api/admin`.' },
 };
 
 function paths(): document.OpenApiDocument['paths'] {
@@ -63,13 +64,14 @@ function paths(): document.OpenApiDocument['paths'] {
 }
 
 function operation(operationId: string, endpoint: Endpoint): document.Operation {
-  const { tag, summary, description, parameters, body, successes, counted } = endpoint;
+  const { tag, summary, description, parameters, body, successes, counted, isAdmin } = endpoint;
+  const isTokenNeeded = isAdmin && endpoint.path.startsWith('/api/');
   return {
     operationId,
     tags: [tag],
     summary,
     description,
-    ...(!counted && { security: [] }),
+    ...(!counted && { security: isTokenNeeded ? [{ adminToken: [] }] : [] }),
     ...(parameters && { parameters: parameters.map(parameterOrRef) }),
     ...(body && { requestBody: requestBodyOf(body) }),
     responses: {

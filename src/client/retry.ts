@@ -19,6 +19,7 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
   'FORK',
   'API_KEY_REQUIRED',
   'INVALID_API_KEY',
+  'ADDRESS_BLOCKED',
   'VALIDATION_FAILED',
 ]);
 

@@ -40,7 +40,7 @@ export interface HttpServerDeps {
 }
 
 export function createHttpServer(parts: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, basePath } = parts;
+  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, basePath, certificate } = parts;
   const server = create(parts, {
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,

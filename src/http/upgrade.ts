@@ -5,6 +5,7 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
+import type { Connections } from './admin/connections.ts';
 import { basePathOf, withoutBasePath } from './base-path.ts';
 import type { Authorizer } from './request/authorize.ts';
 import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
@@ -39,12 +40,13 @@ export interface UpgradeDeps {
   origins: OwnOrigins;
   nextRequestId: () => string;
   requestLog: RequestLog;
+  connections: Connections | undefined;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
-  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog } = parts;
+  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections } = parts;
   const basePath = basePathOf(origins.publicUrl);
   return async (raw, socket, head) => {
     const startedAt = performance.now();
@@ -63,6 +65,7 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
     };
     let client: ClientId | undefined;
     try {
+      connections?.begin(raw, seen.route);
       // Browsers let any page open a WebSocket to any server. A foreign page must not use its visitor's access.
       const isForeign = isForeignOrigin(raw, origins);
       const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
@@ -92,6 +95,7 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
       const answered = { ...seen, client, status: 101, error: undefined };
       requestLog.observe(answered);
       requestLog.answered(answered);
+      connections?.answered(raw, answered);
     } catch (error) {
       const reply = errorReply(error, id);
       const answered = { ...seen, client: client ?? authorizer.addressOf(raw), status: reply.status, error };
@@ -99,6 +103,7 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
       requestLog.observe(answered);
       endWith(socket, reply, headers);
       requestLog.answered(answered);
+      connections?.answered(raw, answered);
     }
   };
 }

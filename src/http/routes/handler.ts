@@ -10,6 +10,7 @@ import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports.ts';
 import type { Rooms } from '../../core/rooms.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
+import type { AdminService } from '../admin/service.ts';
 import type { PageFiles } from '../page/files.ts';
 import type { ServerLimits } from '../page/server-limits.ts';
 import type { Request } from '../request/request.ts';
@@ -45,4 +46,6 @@ export interface Service {
   metrics: (() => Promise<string>) | undefined;
   /** The token that /metrics requires, if any. */
   metricsToken: string | undefined;
+  /** Undefined if there is no admin token. */
+  admin: AdminService | undefined;
 }

@@ -1,5 +1,6 @@
 /** The handler of each endpoint. */
 
+import { adminHandlers } from './admin.ts';
 import { claimFile, confirmClaim, releaseClaim } from './claims.ts';
 import { compactContent, editContent, readContent, writeContent } from './content.ts';
 import { listFiles, putFile, removeFile, restoreFile, uploadFile } from './files.ts';
@@ -50,6 +51,7 @@ export function createHandlers(service: Service): Handlers {
     live: live(),
     ready: ready(service),
     metrics: metrics(service),
+    ...adminHandlers(service.admin),
     ...pageHandlers(service),
   };
 }
