@@ -299,6 +299,7 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     probes: createProbes({ ...probeSources(service), isStopping }),
     live,
     links: config,
+    origins: config,
     page,
     serverLimits: serverLimits(config),
     largestContent: config.contentMax,
