@@ -91,7 +91,14 @@ describe('the SDK on a page of another site', () => {
           for await (const { type } of live) events.push(type);
         })().catch((thrown) => thrown);
         const text = await room.text().ended.catch((thrown) => thrown);
-        return [events.includes('connected'), error.code, error.message, (await live.ended).reason, text.code, (await room.read()).content];
+        return [
+          events.includes('connected'),
+          error.code,
+          error.message,
+          (await live.ended).reason,
+          text.code,
+          (await room.read()).content,
+        ];
       },
       [marked, code],
     );

@@ -9,6 +9,8 @@ import { join, normalize } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { transformSync } from 'rolldown/utils';
 import { launchBrowser } from '../support/browser.ts';
 import { type Installed, packAndInstall, type Served, serve } from './installed.ts';
@@ -80,6 +82,16 @@ describe('the package', () => {
     kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|ico|webmanifest|md)(\.(br|gz))?)$/);
     assert.deepEqual(
       contents.filter((path) => !kinds.some((kind) => kind.test(path))),
+      [],
+    );
+  });
+
+  it('[SDK-33] has no problem that publint knows', async () => {
+    const { messages, pkg } = await publint({ pkgDir: inPackage('.'), pack: false, strict: true });
+    const found = messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code);
+    // A release sets it to the repository of its workflow, so that a fork names its own.
+    assert.deepEqual(
+      found.filter((line) => !/repository/.test(line)),
       [],
     );
   });
