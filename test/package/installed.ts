@@ -83,7 +83,8 @@ const retryOptions = [
   '--loglevel=error',
 ];
 
-const npm = (cwd: string, ...args: string[]) => run('npm', [...args, ...retryOptions], { cwd, env: ownEnvironment() });
+export const npm = (cwd: string, ...args: string[]) =>
+  run('npm', [...args, ...retryOptions], { cwd, env: ownEnvironment() });
 
 /** Answers what it prints. It gets nothing to read, and three minutes. */
 async function run(program: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {

@@ -141,15 +141,16 @@ const everything = [
   'limit true',
   'code true',
   'pin true',
-  'text one VERSION_CONFLICT',
+  'text one VERSION_CONFLICT one',
   'files 4 blob! bytes bytes strea 5 true',
   'zip true true',
   'once true true secret',
   'named Kitchen table',
-  'live connecting connected snapshot written by A program content left',
+  'live connecting connected snapshot written by A program content left left',
   'shared seven eight, remote local local undo, synchronized true left loading true, true',
   'encrypted sealed sealed Secret plans ZIP_UNAVAILABLE',
   'deleted true ROOM_NOT_FOUND',
+  'retried 0',
 ];
 
 const program = async (sdk: string) =>
