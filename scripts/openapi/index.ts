@@ -102,7 +102,9 @@ function jsonBody({
   plainText,
 }: Exclude<Endpoint['body'], string | undefined>): document.RequestBody {
   const json = { 'application/json': { schema: refer(schema), example: exampleOf(schema) } };
-  return { required, content: { ...json, ...textContent(plainText) } };
+  // The default type of `curl -d`. The body is a text as well, but tools parse it as a form before they check it.
+  const form = plainText === undefined ? {} : { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } };
+  return { required, content: { ...json, ...textContent(plainText), ...form } };
 }
 
 const textContent = (example: string | undefined) =>
@@ -110,19 +112,23 @@ const textContent = (example: string | undefined) =>
 
 const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
-/** Code generators use only one type of a body. The raw bytes are described for PUT. */
+/** Code generators use the first type of a body. */
 const fileBody: document.RequestBody = {
   description: 'A form with one file. Instead of it, the raw bytes with their `Content-Type` and a name are accepted.',
   required: true,
   content: {
     'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },
+    '*/*': { schema: bytes, example: '(the bytes)' },
   },
 };
 
 const rawFileBody: document.RequestBody = {
   description: 'The bytes of the file, of any type.',
   required: false,
-  content: { 'application/octet-stream': { schema: bytes, example: '(the bytes)' } },
+  content: {
+    'application/octet-stream': { schema: bytes, example: '(the bytes)' },
+    '*/*': { schema: bytes, example: '(the bytes)' },
+  },
 };
 
 const uploadBody: document.RequestBody = {

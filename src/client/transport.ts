@@ -159,11 +159,16 @@ async function fetchResponse(
   call: Call,
   { json, body, silence }: Sending,
 ): Promise<Response> {
-  const { method = 'GET', headers, omitsApiKey, signal, acceptedStatus } = call;
-  const type = json === undefined ? undefined : 'application/json';
+  const { method = 'GET', omitsApiKey, signal, acceptedStatus } = call;
+  const headers = definedHeaders({
+    'Content-Type': json === undefined ? undefined : 'application/json',
+    // Otherwise fetch sends a stream in chunks, of which the server does not know the size.
+    'Content-Length': call.body instanceof Blob ? String(call.body.size) : undefined,
+    ...call.headers,
+  });
   const init: RequestInit & { duplex: 'half' } = {
     method,
-    headers: { ...(!omitsApiKey && transport.headers), ...definedHeaders({ 'Content-Type': type, ...headers }) },
+    headers: { ...(!omitsApiKey && transport.headers), ...headers },
     body: json ?? body?.stream ?? null,
     // Required for streams where they are supported, ignored elsewhere.
     duplex: 'half',

@@ -47,6 +47,8 @@ export interface UploadTarget {
 export interface OutgoingFile {
   parts: PartSource | undefined;
   whole(): Blob | ReadableStream<Uint8Array> | Promise<Blob>;
+  /** The number of bytes of `whole`, if it is known for a stream. */
+  size?: number | undefined;
   labels: FileLabels;
 }
 
@@ -88,7 +90,7 @@ export async function transfer(
     const uploaded = await uploadResumably(target, resumable, options);
     if (uploaded) return uploaded;
   }
-  const uploaded = withId(await uploadWhole(target, await file.whole(), file.labels, options));
+  const uploaded = withId(await uploadWhole(target, await file.whole(), file, options));
   if (once && !uploaded.once) await undoUpload(target, uploaded);
   return uploaded;
 }
@@ -115,13 +117,18 @@ const isResumable = ({ size }: PartSource, { onProgress }: TransferOptions) =>
 function uploadWhole(
   { transport, path, ...target }: UploadTarget,
   bytes: Blob | ReadableStream<Uint8Array>,
-  labels: FileLabels,
+  { labels, size }: OutgoingFile,
   { once, onProgress, signal, timeoutSeconds }: TransferOptions,
 ): Promise<UploadAnswer> {
   const folder = 'meta' in labels ? undefined : labels.folder;
   const query = new URLSearchParams({ ...(folder && { folder }), ...(once && { once: 'true' }) });
   const url = `${path}/upload${query.size > 0 ? `?${query}` : ''}`;
-  const headers = definedHeaders({ ...labelHeaders(labels), ...target.headers, ...transport.newIdempotencyKey() });
+  const headers = definedHeaders({
+    ...labelHeaders(labels),
+    ...target.headers,
+    ...transport.newIdempotencyKey(),
+    'Content-Length': bytes instanceof ReadableStream && size !== undefined ? String(size) : undefined,
+  });
   // In browsers, fetch does not report upload progress.
   const call = { method: 'POST', body: bytes, headers, onProgress, signal, timeoutSeconds };
   if (!hasXhr() || bytes instanceof ReadableStream) return transport.call(url, isFileUploaded, call);

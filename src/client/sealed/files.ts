@@ -128,7 +128,7 @@ function sealedFile(room: EncryptedRoom, bytes: SizedBytes, metadata: FileMetada
     if (parts && hasXhr()) return parts.slice(0, parts.size);
     return bytes.stream().pipeThrough(cipher.encrypt());
   };
-  return { parts, whole, labels: { meta: sealFileMetadata(room, metadata) } };
+  return { parts, whole, size: cipher.ciphertextSize, labels: { meta: sealFileMetadata(room, metadata) } };
 }
 
 /** Programs know the size of their file, not that of its encrypted form. */
