@@ -102,17 +102,21 @@ function jsonBody({
   plainText,
 }: Exclude<Endpoint['body'], string | undefined>): document.RequestBody {
   const json = { 'application/json': { schema: refer(schema), example: exampleOf(schema) } };
-  // The default type of `curl -d`. The body is a text as well, but tools parse it as a form before they check it.
-  const form = plainText === undefined ? {} : { 'application/x-www-form-urlencoded': { schema: { type: 'object' } } };
-  return { required, content: { ...json, ...textContent(plainText), ...form } };
+  return { required, content: { ...json, ...textContent(plainText), ...formContent(plainText) } };
 }
+
+/** The default type of `curl -d`. The server takes the body as it is, but tools parse it as a form before they check it. */
+const formContent = (plainText: string | undefined) =>
+  plainText === undefined
+    ? {}
+    : { 'application/x-www-form-urlencoded': { schema: { type: 'object' }, example: { hello: '' } } };
 
 const textContent = (example: string | undefined) =>
   example === undefined ? {} : { 'text/plain': { schema: { type: 'string' }, example } };
 
 const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
-/** Code generators use the first type of a body. */
+/** Most code generators use the first type of a body. The raw bytes are described too, for gateways that validate. */
 const fileBody: document.RequestBody = {
   description: 'A form with one file. Instead of it, the raw bytes with their `Content-Type` and a name are accepted.',
   required: true,
@@ -125,10 +129,7 @@ const fileBody: document.RequestBody = {
 const rawFileBody: document.RequestBody = {
   description: 'The bytes of the file, of any type.',
   required: false,
-  content: {
-    'application/octet-stream': { schema: bytes, example: '(the bytes)' },
-    '*/*': { schema: bytes, example: '(the bytes)' },
-  },
+  content: { 'application/octet-stream': { schema: bytes, example: '(the bytes)' } },
 };
 
 const uploadBody: document.RequestBody = {
