@@ -1,5 +1,5 @@
-/** Loaded into the page by `rows/page.ts`: records times of each key, in milliseconds. */
-const probes = { recorded: [], recordKeys, recordLengths, recordHandling };
+/** Loaded into the page by `rows/page.ts` and `rows/first-view.ts`: records times, in milliseconds. */
+const probes = { recorded: [], recordKeys, recordLengths, recordHandling, firstView: observeFirstView() };
 globalThis.probes = probes;
 
 function recordKeys() {
@@ -30,4 +30,23 @@ function recordHandling() {
     }
   });
   observer.observe({ type: 'event', durationThreshold: 16 });
+}
+
+/** Observes from the start the largest paint, when the text can be edited, and by how much the layout has shifted. */
+function observeFirstView() {
+  const view = { largestPaint: 0, editable: 0, shift: 0 };
+  const observe = (type, onEntry) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(onEntry)).observe({ type, buffered: true });
+  observe('largest-contentful-paint', ({ startTime }) => {
+    view.largestPaint = startTime;
+  });
+  observe('layout-shift', ({ value }) => {
+    view.shift += value;
+  });
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector('textarea')) return;
+    view.editable = performance.now();
+    observer.disconnect();
+  }).observe(document, { childList: true, subtree: true });
+  return view;
 }

@@ -10,6 +10,7 @@ import { compareRevisions, comparisons } from './compare-revisions.ts';
 import { pinToClientCore } from './processes.ts';
 import { compareBroadcast } from './rows/broadcast.ts';
 import { compareFiles } from './rows/files.ts';
+import { measureFirstView } from './rows/first-view.ts';
 import { measureIdle } from './rows/idle.ts';
 import { measurePage } from './rows/page.ts';
 import { compareReading, compareReadingWithPin, compareWriting } from './rows/requests.ts';
@@ -26,6 +27,7 @@ const rows: Record<string, () => Promise<Row[]>> = {
   wire: measureWire,
   edits: measureEdits,
   watchers: measureWatchers,
+  'first-view': measureFirstView,
   page: measurePage,
   files: compareFiles,
   broadcast: compareBroadcast,

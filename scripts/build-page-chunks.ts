@@ -1,4 +1,5 @@
 /** Decides which modules of the page are loaded together. Fewer chunks compress better and need fewer requests. */
+import { join } from 'node:path';
 
 interface Graph {
   getModuleInfo(id: string): { importedIds: readonly string[] } | null;
@@ -17,17 +18,19 @@ const chunks: Record<string, readonly string[]> = {
   forms: ['components/pin-field.tsx', 'components/radio-group.tsx'],
   home: [views.home],
   room: [views.room],
-  strings: [moreStrings],
+  // For all parts that are loaded on demand.
+  strings: [moreStrings, 'components/more-icon.tsx'],
   dialog: ['components/dialog.tsx', 'device/arrival-alerts.ts'],
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
+  requests: ['../../src/client/room.ts'],
 };
 
 /** For `codeSplitting` of Rolldown. `source` is the folder of the page. */
 export function chunkGroups(source: string) {
   let assigned: ReadonlyMap<string, string> | undefined;
   const chunkOf = (id: string, graph: Graph) => {
-    assigned ??= assign((path) => importedBy(path === moreStrings ? path : source + path, graph));
+    assigned ??= assign((path) => importedBy(path === moreStrings ? path : join(source, path), graph));
     return assigned.get(id);
   };
   // A group takes the dependencies of its modules along, unless they are in a group of higher priority.

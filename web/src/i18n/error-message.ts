@@ -10,6 +10,8 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
   switch (error.code) {
     case 'RATE_LIMITED':
       return t(limitKeys[String(error.details.reason)] ?? 'limitRequests', { time });
+    case 'OFFLINE':
+      return t(error.details.reason === 'code' ? 'loadFailed' : 'errorOffline');
     case 'PIN_LOCKED':
       return t('pinLocked', { time });
     case 'FILE_TOO_LARGE':
@@ -39,7 +41,6 @@ const limitKeys: Record<string, StringKey> = {
 };
 
 const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
-  OFFLINE: 'errorOffline',
   QUOTA_EXCEEDED: 'errorQuota',
   STORAGE_FULL: 'errorStorageFull',
   FILE_NOT_FOUND: 'errorFileDeleted',

@@ -1,7 +1,8 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
 import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
-import type { FileRoom, PoproomError } from '../../../src/client/light.ts';
+import type { PoproomError } from '../../../src/client/light.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
+import type { LazyRoom } from './lazy-room.ts';
 import type { Transitions } from './state-machine.ts';
 import type { TextModel } from './text-model.ts';
 
@@ -26,7 +27,7 @@ export interface RoomContent extends Readonly<RecentRoom> {
 /** An attempt to join the room, and the live channel that it opens. */
 export interface JoinAttempt {
   /** Sends requests with the PIN of this attempt, until someone else changes it. */
-  readonly room: FileRoom;
+  readonly room: LazyRoom;
   /** Closes the live channel. */
   readonly aborter: AbortController;
 }

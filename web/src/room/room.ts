@@ -1,14 +1,14 @@
 /** A room on this device, for the views: joins it, follows its events, and leaves it. */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { RoomCode } from '../../../src/client/index.ts';
-import { type FileRoom, PoproomError } from '../../../src/client/light.ts';
-import { createRoomHandle, createRoomPin } from '../../../src/client/light-room.ts';
+import { PoproomError } from '../../../src/client/light.ts';
+import { createRoomPin } from '../../../src/client/light-room.ts';
 import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import { deviceId, deviceName } from '../device/identity.ts';
 import { forgetRoom, rememberRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
-import { transport } from '../server.ts';
 import { claimDrafts } from './drafts.ts';
-import { lazyTransfer, openUploads } from './lazy-uploads.ts';
+import { type LazyRoom, openLazyRoom } from './lazy-room.ts';
+import { openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
@@ -31,7 +31,7 @@ export interface RoomModel {
   readonly content: ReadonlySignal<RoomContent>;
   readonly uploads: Uploads;
   /** The room's API, with the PIN of the latest attempt to join. */
-  requests(): FileRoom;
+  requests(): LazyRoom;
   join(pin?: string): void;
   /** Returns whether it succeeded. */
   removeFile(file: SharedFile): Promise<boolean>;
@@ -59,7 +59,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     onTransition,
   );
   /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
-  function requests(): FileRoom {
+  function requests(): LazyRoom {
     const { attempt, content } = phase.peek();
     if (content?.hasPin && attempt.room.pin() === undefined) send({ type: 'pin-needed' });
     return attempt.room;
@@ -188,11 +188,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
 }
 
 const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
-  room: createRoomHandle(
-    transport,
-    { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value },
-    lazyTransfer,
-  ),
+  room: openLazyRoom({ code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value }),
   aborter: new AbortController(),
 });
 

@@ -4,6 +4,7 @@ import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
 import { RoomPin } from './room-pin.tsx';
+import '../../style/invite-dialog.css';
 
 export function InviteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
   return (

@@ -1,6 +1,7 @@
 /** A file in the viewer, by its kind: an image, a player, a PDF or text. */
 import { useSignal } from '@preact/signals';
 import { Icon } from '../../components/icon.tsx';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
@@ -48,7 +49,7 @@ function MediaPreview({ file }: { file: SharedFile }) {
       {preview === 'video' && <video {...player} playsInline />}
       {preview === 'audio' && (
         <div class="viewed-audio">
-          <Icon name={iconOf(fileName, contentType)} />
+          <MoreIcon name={iconOf(fileName, contentType)} />
           <audio {...player} />
         </div>
       )}
@@ -60,7 +61,7 @@ function MediaPreview({ file }: { file: SharedFile }) {
 function Unplayable({ file: { fileName, fileUrl, contentType } }: { file: SharedFile }) {
   return (
     <div class="unplayable">
-      <Icon name={iconOf(fileName, contentType)} />
+      <MoreIcon name={iconOf(fileName, contentType)} />
       <p role="alert">{t('cannotShowFile')}</p>
       <a class="button primary" href={`${fileUrl}?download`} download={fileName}>
         <Icon name="down" />
