@@ -368,6 +368,7 @@ async function createHttp(service: Service, admin: StartedAdmin | undefined): Pr
     probes,
     live,
     links: config,
+    origins: config,
     page,
     serverLimits: serverLimits(config),
     largestContent: config.contentMax,

@@ -18,7 +18,7 @@ export interface Snippets {
 type ForBrowsers = 'home' | 'roomPage' | 'sharePage' | 'invitePage' | 'pageAsset' | 'favicon' | 'adminPage';
 
 export const sdkStart = `
-import { createClient } from 'poproom/client';
+import { createClient } from '@poproom/client';
 
 const client = createClient({ url: 'http://localhost:8080' });
 const room = client.room('7KQ2MX');

@@ -104,20 +104,27 @@ function jsonBody({
   plainText,
 }: Exclude<Endpoint['body'], string | undefined>): document.RequestBody {
   const json = { 'application/json': { schema: refer(schema), example: exampleOf(schema) } };
-  return { required, content: { ...json, ...textContent(plainText) } };
+  return { required, content: { ...json, ...textContent(plainText), ...formContent(plainText) } };
 }
+
+/** The default type of `curl -d`. The server takes the body as it is, but tools parse it as a form before they check it. */
+const formContent = (plainText: string | undefined) =>
+  plainText === undefined
+    ? {}
+    : { 'application/x-www-form-urlencoded': { schema: { type: 'object' }, example: { hello: '' } } };
 
 const textContent = (example: string | undefined) =>
   example === undefined ? {} : { 'text/plain': { schema: { type: 'string' }, example } };
 
 const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
-/** Code generators use only one type of a body. The raw bytes are described for PUT. */
+/** Most code generators use the first type of a body. The raw bytes are described too, for gateways that validate. */
 const fileBody: document.RequestBody = {
   description: 'A form with one file. Instead of it, the raw bytes with their `Content-Type` and a name are accepted.',
   required: true,
   content: {
     'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },
+    '*/*': { schema: bytes, example: '(the bytes)' },
   },
 };
 

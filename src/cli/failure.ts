@@ -85,6 +85,7 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
   STORAGE_FULL: tooLarge,
   RATE_LIMITED: limited,
   OFFLINE: unreachable,
+  TIMEOUT: unreachable,
   UNAVAILABLE: unreachable,
 };
 

@@ -8,7 +8,7 @@ import { endpoints } from '../protocol/endpoints.ts';
 import type { Connections } from './admin/connections.ts';
 import { basePathOf, withoutBasePath } from './base-path.ts';
 import type { Authorizer } from './request/authorize.ts';
-import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
+import { foreignOrigin, isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
 import { hasBody, pathOf } from './request/request.ts';
 import { givenRequestId, traceIdIn } from './request/request-id.ts';
@@ -130,10 +130,4 @@ function areProtocols(list: string | undefined): boolean {
   if (list === undefined) return true;
   const names = list.split(',').map((name) => name.trim());
   return new Set(names).size === names.length && names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name));
-}
-
-function foreignOrigin(): PoproomError {
-  return new PoproomError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not open live channels on this server.', {
-    details: { field: 'Origin' },
-  });
 }

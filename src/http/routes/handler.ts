@@ -13,6 +13,7 @@ import type { EndpointName } from '../../protocol/endpoints.ts';
 import type { AdminService } from '../admin/service.ts';
 import type { PageFiles } from '../page/files.ts';
 import type { ServerLimits } from '../page/server-limits.ts';
+import type { OwnOrigins } from '../request/cross-site.ts';
 import type { Request } from '../request/request.ts';
 import type { LinkSettings } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
@@ -34,6 +35,8 @@ export interface Service {
   probes: Probes;
   live: LiveGateway;
   links: LinkSettings;
+  /** Pages of other origins may not open live channels. */
+  origins: OwnOrigins;
   /** Fails with `NOT_FOUND` if the page was not built. */
   page: () => Promise<PageFiles>;
   /** For the documentation. */

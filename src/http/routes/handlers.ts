@@ -42,7 +42,7 @@ export function createHandlers(service: Service): Handlers {
     confirmClaim: confirmClaim(service),
     releaseClaim: releaseClaim(service),
     roomEvents: roomEvents(service),
-    liveChannel: liveChannel(),
+    liveChannel: liveChannel(service),
     health: health(service),
     getLimits: getLimits(service),
     openapi: openapi(service),
