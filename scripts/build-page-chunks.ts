@@ -1,5 +1,7 @@
 /** Decides which modules of the page are loaded together. Fewer chunks compress better and need fewer requests. */
 
+import { join } from 'node:path';
+
 interface Graph {
   getModuleInfo(id: string): { importedIds: readonly string[] } | null;
 }
@@ -21,13 +23,18 @@ const chunks: Record<string, readonly string[]> = {
   dialog: ['components/dialog.tsx', 'device/arrival-alerts.ts'],
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
+  transfer: ['../../src/client/transfer.ts'],
+  // The cryptography that both need, of which each loads only its own part otherwise.
+  ciphers: [],
+  invite: ['views/invite/invite-page.tsx'],
+  encryption: ['room/encrypted-room.ts', '../../src/client/sealed/index.ts'],
 };
 
 /** For `codeSplitting` of Rolldown. `source` is the folder of the page. */
 export function chunkGroups(source: string) {
   let assigned: ReadonlyMap<string, string> | undefined;
   const chunkOf = (id: string, graph: Graph) => {
-    assigned ??= assign((path) => importedBy(path === moreStrings ? path : source + path, graph));
+    assigned ??= assign((path) => importedBy(path === moreStrings ? path : join(source, path), graph));
     return assigned.get(id);
   };
   // A group takes the dependencies of its modules along, unless they are in a group of higher priority.
@@ -45,11 +52,9 @@ function assign(modulesOf: (path: string) => Set<string>): Map<string, string> {
     for (const id of modules) if (!assigned.has(id)) assigned.set(id, chunk);
   };
   add('page', modulesOf(views.home).intersection(modulesOf(views.room)));
-  for (const [chunk, paths] of Object.entries(chunks))
-    add(
-      chunk,
-      paths.flatMap((path) => [...modulesOf(path)]),
-    );
+  const modulesIn = (chunk: string) => new Set(chunks[chunk]?.flatMap((path) => [...modulesOf(path)]));
+  for (const chunk of Object.keys(chunks))
+    add(chunk, chunk === 'ciphers' ? modulesIn('invite').intersection(modulesIn('encryption')) : modulesIn(chunk));
   return assigned;
 }
 

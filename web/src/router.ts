@@ -69,7 +69,8 @@ export const goToRoom = (code: string): void => navigate(`/r/${code}`);
 /** The origin for room links. On the server's own machine, `location.origin` may be one that others cannot reach. */
 export const shareOrigin =
   document.querySelector<HTMLMetaElement>('meta[name="poproom-address"]')?.content || location.origin;
-export const linkTo = (code: string): string => `${shareOrigin}/r/${code}`;
+/** Browsers do not send the key to the server. */
+export const linkTo = (code: string, key?: string): string => `${shareOrigin}/r/${code}${key ? `#${key}` : ''}`;
 
 /** The room code in what the user typed or pasted: a code, or a link that contains one. */
 export function parseCodeOrLink(text: string): RoomCode | undefined {

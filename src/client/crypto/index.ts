@@ -20,9 +20,11 @@ export {
   createFileSalt,
   type FileMetadata,
   openDeviceName,
+  openDraft,
   openFileMetadata,
   openRoomName,
   sealDeviceName,
+  sealDraft,
   sealFileMetadata,
   sealRoomName,
 } from './metadata.ts';

@@ -47,6 +47,11 @@ export const sealRoomName = (room: EncryptedRoom, name: string): string => seal(
 
 export const openRoomName = (room: EncryptedRoom, envelope: string): string => open(room, 'room', envelope);
 
+/** Text that this device stores for itself, and never sends. */
+export const sealDraft = (room: EncryptedRoom, draft: string): string => seal(room, 'draft', draft);
+
+export const openDraft = (room: EncryptedRoom, envelope: string): string => open(room, 'draft', envelope);
+
 function seal({ code, keys }: EncryptedRoom, kind: EnvelopeKind, text: string, subject = ''): string {
   const content = { previous: new Uint8Array(hashBytes), payload: encodeText(text) };
   return sealEnvelope(keys.meta, { kind, code, version: 0, subject }, content);

@@ -1,7 +1,8 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
 import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
-import type { FileRoom, PoproomError } from '../../../src/client/light.ts';
+import type { EncryptedRoom, FileRoom, PoproomError } from '../../../src/client/light.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
+import type { DraftCipher } from './drafts.ts';
 import type { Transitions } from './state-machine.ts';
 import type { TextModel } from './text-model.ts';
 
@@ -29,6 +30,15 @@ export interface JoinAttempt {
   readonly room: FileRoom;
   /** Closes the live channel. */
   readonly aborter: AbortController;
+  /** Undefined unless the user has the key of an encrypted room. */
+  readonly encryption?: RoomEncryption;
+}
+
+export interface RoomEncryption extends DraftCipher {
+  /** In canonical form, or as it was typed if it cannot be a key. */
+  readonly key: string;
+  /** The keys that seal and open texts, names and files. They are derived once. */
+  unlock(): Promise<EncryptedRoom>;
 }
 
 /**
@@ -42,8 +52,10 @@ export interface LoadedText extends TextModel {
   sendOtherDrafts(attempt: JoinAttempt): void;
 }
 
-/** What the server said about the PINs entered so far. */
+/** What the server said about the PINs or keys entered so far. */
 export interface PinPrompt {
+  /** The key of an encrypted room is needed, not a PIN. */
+  readonly wantsKey: boolean;
   readonly isWrong: boolean;
   readonly triesLeft: number | undefined;
   readonly lockedUntil: number | undefined;
@@ -114,7 +126,7 @@ const channelEvents = {
 };
 
 export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
-  idle: { join: onJoin, leave: onLeave },
+  idle: { join: onJoin, failed: onFailed, leave: onLeave },
   loading: {
     loaded: (phase, { text }) => ({ ...phase, name: 'joining', text }),
     failed: onFailed,
@@ -168,7 +180,7 @@ function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPh
 function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase {
   const { code } = error;
   const { text, content } = phase;
-  if (text && code.startsWith('PIN_')) return { ...phase, name: 'pin-required', text, prompt: toPrompt(error, at) };
+  if (text && isAboutSecret(code)) return { ...phase, name: 'pin-required', text, prompt: toPrompt(error, at) };
   if (code === 'ROOM_EXPIRED') return { ...phase, name: 'gone', reason: 'expired' };
   // A room that this page has joined before was deleted.
   if (code === 'ROOM_NOT_FOUND') return { ...phase, name: 'gone', reason: content ? 'deleted' : 'not-found' };
@@ -192,7 +204,10 @@ function onLeave(phase: RoomPhase): RoomPhase {
   return { ...phase, name: 'left' };
 }
 
-const emptyPrompt: PinPrompt = { isWrong: false, triesLeft: undefined, lockedUntil: undefined };
+/** Whether the PIN or the room key is missing, wrong, or was tried too often. */
+export const isAboutSecret = (code: string): boolean => /^(PIN|KEY)_/.test(code);
+
+const emptyPrompt: PinPrompt = { wantsKey: false, isWrong: false, triesLeft: undefined, lockedUntil: undefined };
 
 function toContent({ expiresAt, hasPin, name }: RoomChange): Partial<RoomContent> {
   return { expiresAt: Date.parse(expiresAt), hasPin, name };
@@ -208,7 +223,8 @@ function otherFiles({ content }: PhaseNamed<'joined'>, fileId: string): SharedFi
 
 function toPrompt({ code, details, retryAfter }: PoproomError, at: number): PinPrompt {
   return {
-    isWrong: code === 'PIN_INCORRECT',
+    wantsKey: code.startsWith('KEY_'),
+    isWrong: !/REQUIRED|LOCKED/.test(code),
     triesLeft: details.triesLeft as number | undefined,
     lockedUntil: retryAfter === undefined ? undefined : at + retryAfter * 1000,
   };

@@ -16,7 +16,7 @@ interface Props {
 }
 
 export function InviteOptions({ room, onFullScreen, children }: Props) {
-  const link = linkTo(room.code);
+  const link = linkTo(room.code, room.phase.value.attempt.room.key);
   return (
     <>
       <QrCode text={link} label={t('qrLabel')} />

@@ -5,6 +5,7 @@ import { Countdown } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { dismissUndoNotices, notify } from '../../components/notices.tsx';
+import { takeKeyFromAddress } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
@@ -21,8 +22,15 @@ const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code, (error) => notify(errorMessage(error))), [code]);
   useEffect(() => {
-    room.join();
+    room.join({ key: takeKeyFromAddress(code) });
+    // A link to the same room changes only the fragment. It may have the key that the page asks for.
+    const onHashChange = () => {
+      const key = takeKeyFromAddress(code);
+      if (key && room.phase.peek().name !== 'joined') room.join({ key });
+    };
+    addEventListener('hashchange', onHashChange);
     return () => {
+      removeEventListener('hashchange', onHashChange);
       dismissUndoNotices();
       room.leave();
     };

@@ -1,0 +1,24 @@
+/** The keys of encrypted rooms: in this tab, and on this device if the user wants it. They never leave the device. */
+import { isString, localStore, sessionStore } from './storage.ts';
+
+export const savedKey = (code: string): string | undefined =>
+  sessionStore.get(`key:${code}`, isString) ?? keptKey(code);
+export const saveKey = (code: string, key: string | undefined): void => sessionStore.set(`key:${code}`, key);
+
+/** The key that the user has asked to keep when the tab is closed. */
+export const keptKey = (code: string): string | undefined => localStore.get(`kept-key:${code}`, isString);
+export const keepKey = (code: string, key: string | undefined): void => localStore.set(`kept-key:${code}`, key);
+
+/** The key in the link of a room. */
+export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#(\S+)$/.exec(link.trim())?.[1];
+
+/** Moves the key from the address bar into the storage of this tab. */
+export function takeKeyFromAddress(code: string): string | undefined {
+  const { hash, pathname } = location;
+  // The link that skips the header is not a key.
+  if (hash === '' || hash === '#main') return undefined;
+  const key = keyIn(pathname + hash);
+  history.replaceState(null, '', pathname);
+  if (key) saveKey(code, key);
+  return key;
+}
