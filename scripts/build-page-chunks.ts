@@ -27,8 +27,11 @@ const chunks: Record<string, readonly string[]> = {
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],
-  encryption: ['room/encrypted-room.ts', '../../src/client/sealed/index.ts'],
+  encryption: ['room/encrypted-room.ts', '../../src/client/sealed/index.ts', 'views/encryption/index.ts'],
 };
+
+/** The other languages of encrypted rooms, which the service worker knows by these names. */
+const encryptionLanguage = /\/i18n\/encryption\/([a-z]{2})\.ts$/;
 
 /** For `codeSplitting` of Rolldown. `source` is the folder of the page. */
 export function chunkGroups(source: string) {
@@ -38,11 +41,13 @@ export function chunkGroups(source: string) {
     return assigned.get(id);
   };
   // A group takes the dependencies of its modules along, unless they are in a group of higher priority.
-  return Object.keys(chunks).map((chunk, index, all) => ({
+  const groups = Object.keys(chunks).map((chunk, index, all) => ({
     debugName: chunk,
     name: (id: string, graph: Graph) => (chunkOf(id, graph) === chunk ? chunk : null),
     priority: all.length - index,
   }));
+  const languageChunk = (id: string) => encryptionLanguage.exec(id)?.[1]?.replace(/^/, 'encryption-') ?? null;
+  return [...groups, { debugName: 'languages', name: languageChunk, priority: 0 }];
 }
 
 /** The chunk of each module. */

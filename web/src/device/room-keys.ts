@@ -1,4 +1,6 @@
 /** The keys of encrypted rooms: in this tab, and on this device if the user wants it. They never leave the device. */
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
+import { parseCodeOrLink } from '../router.ts';
 import { isString, localStore, sessionStore } from './storage.ts';
 
 export const savedKey = (code: string): string | undefined =>
@@ -10,15 +12,22 @@ export const keptKey = (code: string): string | undefined => localStore.get(`kep
 export const keepKey = (code: string, key: string | undefined): void => localStore.set(`kept-key:${code}`, key);
 
 /** The key in the link of a room. */
-export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#(\S+)$/.exec(link.trim())?.[1];
+export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#([0-9a-z-]+)/i.exec(link)?.[1];
+
+/** The room in a code or a link that the user has entered. The key in the link is saved for this tab. */
+export function takeRoom(text: string): RoomCode | undefined {
+  const [code, key] = [parseCodeOrLink(text), keyIn(text)];
+  if (code && key) saveKey(code, key);
+  return code;
+}
 
 /** Moves the key from the address bar into the storage of this tab. */
 export function takeKeyFromAddress(code: string): string | undefined {
   const { hash, pathname } = location;
-  // The link that skips the header is not a key.
+  // The link that skips the header is not a key. Everything else is one, if only a damaged one.
   if (hash === '' || hash === '#main') return undefined;
-  const key = keyIn(pathname + hash);
   history.replaceState(null, '', pathname);
-  if (key) saveKey(code, key);
+  const key = hash.slice(1);
+  saveKey(code, key);
   return key;
 }

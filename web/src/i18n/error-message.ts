@@ -10,6 +10,8 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
   switch (error.code) {
     case 'RATE_LIMITED':
       return t(limitKeys[String(error.details.reason)] ?? 'limitRequests', { time });
+    case 'KEY_LOCKED':
+      return t('limitMisses', { time });
     case 'PIN_LOCKED':
       return t('pinLocked', { time });
     case 'FILE_TOO_LARGE':
@@ -48,7 +50,6 @@ const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
   INVALID_RESPONSE: 'errorServer',
   API_KEY_REQUIRED: 'errorKeyRequired',
   INVALID_API_KEY: 'errorKeyRequired',
-  KEY_REQUIRED: 'errorEncrypted',
   ROOM_NOT_FOUND: 'errorNotFound',
   ROOM_EXPIRED: 'roomExpired',
 };

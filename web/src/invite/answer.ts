@@ -2,8 +2,10 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { EncryptionError } from '../../../src/client/crypto/errors.ts';
 import { type Invitation, sealAnswer } from '../../../src/client/crypto/invitation.ts';
+import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
 import { savedPin } from '../device/recent-rooms.ts';
+import { savedKey } from '../device/room-keys.ts';
 import { createStateMachine } from '../room/state-machine.ts';
 import { toPoproomError } from '../server.ts';
 import { type AnswerEvent, type AnswerState, answerTransitions } from './answer-state.ts';
@@ -34,7 +36,7 @@ export function openAnswerTo(invitation: Invitation): Answer {
   async function write(code: RoomCode): Promise<void> {
     aborter = new AbortController();
     const { signal } = aborter;
-    const answer = sealAnswer(invitation, { code, pin: savedPin(code) });
+    const answer = sealAnswer(invitation, { code, pin: savedPin(code), key: keyOf(code) });
     await meeting.write(answer, { signal });
     send({ type: 'written' });
     const end = await followMeeting(meeting, signal, keepAnswer(answer));
@@ -55,6 +57,15 @@ export function openAnswerTo(invitation: Invitation): Answer {
   }
 
   return { state, choose: (code) => send({ type: 'choose', code }), close: () => send({ type: 'close' }) };
+}
+
+/** Undefined if this device does not have it: the screen then asks for it. */
+function keyOf(code: string): RoomKey | undefined {
+  try {
+    return parseRoomKey(savedKey(code) ?? '');
+  } catch {
+    return undefined;
+  }
 }
 
 function failureOf(cause: unknown): AnswerEvent {

@@ -54,8 +54,8 @@ export interface LoadedText extends TextModel {
 
 /** What the server said about the PINs or keys entered so far. */
 export interface PinPrompt {
-  /** The key of an encrypted room is needed, not a PIN. */
-  readonly wantsKey: boolean;
+  /** Of the error. For a PIN it starts with `PIN_`, for the key of an encrypted room with `KEY_`. */
+  readonly code: string;
   readonly isWrong: boolean;
   readonly triesLeft: number | undefined;
   readonly lockedUntil: number | undefined;
@@ -207,7 +207,7 @@ function onLeave(phase: RoomPhase): RoomPhase {
 /** Whether the PIN or the room key is missing, wrong, or was tried too often. */
 export const isAboutSecret = (code: string): boolean => /^(PIN|KEY)_/.test(code);
 
-const emptyPrompt: PinPrompt = { wantsKey: false, isWrong: false, triesLeft: undefined, lockedUntil: undefined };
+const emptyPrompt: PinPrompt = { code: 'PIN_REQUIRED', isWrong: false, triesLeft: undefined, lockedUntil: undefined };
 
 function toContent({ expiresAt, hasPin, name }: RoomChange): Partial<RoomContent> {
   return { expiresAt: Date.parse(expiresAt), hasPin, name };
@@ -223,7 +223,7 @@ function otherFiles({ content }: PhaseNamed<'joined'>, fileId: string): SharedFi
 
 function toPrompt({ code, details, retryAfter }: PoproomError, at: number): PinPrompt {
   return {
-    wantsKey: code.startsWith('KEY_'),
+    code,
     isWrong: !/REQUIRED|LOCKED/.test(code),
     triesLeft: details.triesLeft as number | undefined,
     lockedUntil: retryAfter === undefined ? undefined : at + retryAfter * 1000,

@@ -11,11 +11,12 @@ import { linkTo, shareOrigin } from '../../router.ts';
 interface Props {
   room: RoomModel;
   onFullScreen?: () => void;
-  /** The PIN. */
+  /** The PIN or the key. */
   children: ComponentChildren;
 }
 
 export function InviteOptions({ room, onFullScreen, children }: Props) {
+  const { hasPin, isEncrypted } = room.content.value;
   const link = linkTo(room.code, room.phase.value.attempt.room.key);
   return (
     <>
@@ -35,7 +36,7 @@ export function InviteOptions({ room, onFullScreen, children }: Props) {
           </button>
         )}
       </div>
-      {room.content.value.hasPin && children}
+      {(hasPin || isEncrypted) && children}
     </>
   );
 }

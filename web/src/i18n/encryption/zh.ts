@@ -1,0 +1,36 @@
+/** Chinese: the strings for encrypted rooms. */
+import type { EncryptionStrings } from './en.ts';
+
+export const strings: EncryptionStrings = {
+  keyTitle: '输入房间 {code} 的密钥',
+  keyHint: '此房间已加密。请向创建房间的人索取密钥，或包含密钥的链接。',
+  keyLabel: '房间密钥或链接',
+  openRoom: '打开房间',
+  keyChecking: '正在验证密钥…',
+  keyWrong: '密钥错误，这是另一个房间的密钥。',
+  keyWrongTriesLeft: { other: '密钥错误，还可尝试 {n} 次。' },
+  keyMistyped: '密钥有输入错误，请与原密钥核对。',
+  keyMalformed: '密钥由 16 个字母和数字组成，例如 H4T9-WZ3B-NQ6Y-RC88。',
+  keyLocked: '密钥错误次数过多，请在{time}后重试。',
+  encrypted: '此房间已加密',
+  encryptedWhat: '文字、文件和名称都在您的设备上加密。服务器只负责存储，无法读取。',
+  encryptedWho: '拥有密钥的人可以查看和修改这里的所有内容。密钥一旦丢失，任何人都无法找回。',
+  encryptedLimits:
+    '服务器仍能看到大小、时间和网络地址。此外，浏览器运行的是此服务器发送的页面。如果您在这方面不信任服务器，请使用命令行工具。',
+  roomKey: '房间密钥',
+  copyKey: '复制密钥',
+  keepKey: '在本机记住密钥',
+  keepKeyHint: '否则，关闭标签页后本机不再保留密钥。',
+  linkHasKey: '链接和二维码包含密钥。',
+  keyAttempts: { other: '有人输入了 {n} 次错误的密钥。' },
+  rollbackTitle: '服务器发送了较旧的文字',
+  rollbackHint: '本机已收到过更新的版本。服务器可能是从备份恢复的，也可能有人在向您隐瞒更改。',
+  forkTitle: '服务器发送了不同的文字',
+  forkHint: '它与本机收到过的版本不连续。可能有人替换了此房间的更改。',
+  damagedTitle: '此房间的数据已损坏',
+  damagedHint: '无法解密。数据在服务器上被更改，或使用了其他密钥加密。没有内容被覆盖。',
+  notEncryptedTitle: '此房间未加密',
+  notEncryptedHint: '您的链接带有密钥，但服务器称此房间未加密。没有发送任何内容。请检查链接。',
+  openAnyway: '仍然打开',
+  openAnywayHint: '请先复制您的文字。未发送的更改将会丢失。',
+};
