@@ -1,5 +1,5 @@
-/** Loaded into the page by `rows/page.ts`: records times of each key, in milliseconds. */
-const probes = { recorded: [], recordKeys, recordLengths, recordHandling };
+/** Loaded into the page by `rows/page.ts` and `rows/encryption.ts`: records times of each key, in milliseconds. */
+const probes = { recorded: [], recordKeys, recordLengths, recordHandling, isCached, paste };
 globalThis.probes = probes;
 
 function recordKeys() {
@@ -30,4 +30,17 @@ function recordHandling() {
     }
   });
   observer.observe({ type: 'event', durationThreshold: 16 });
+}
+
+/** Resolves when the service worker has cached the page. */
+async function isCached() {
+  await navigator.serviceWorker.ready;
+}
+
+/** Pastes the link of a room into the home page, which joins the room. */
+function paste(link) {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text', link);
+  const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+  document.querySelector('input[name="code"]').dispatchEvent(event);
 }

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { compareRevisions, comparisons } from './compare-revisions.ts';
 import { pinToClientCore } from './processes.ts';
 import { compareBroadcast } from './rows/broadcast.ts';
+import { measureEncryption } from './rows/encryption.ts';
 import { compareFiles } from './rows/files.ts';
 import { measureIdle } from './rows/idle.ts';
 import { measurePage } from './rows/page.ts';
@@ -27,6 +28,7 @@ const rows: Record<string, () => Promise<Row[]>> = {
   edits: measureEdits,
   watchers: measureWatchers,
   page: measurePage,
+  encryption: measureEncryption,
   files: compareFiles,
   broadcast: compareBroadcast,
   idle: measureIdle,

@@ -40,6 +40,8 @@ import { createSeenVersions, type SeenVersions } from './seen-versions.ts';
 export interface KeySource {
   key: string;
   keys?: RoomKeys | undefined;
+  /** Derives the keys, for example on another thread. */
+  derive?: typeof deriveKeys | undefined;
 }
 
 export interface Unlocked extends UnlockedRoom {
@@ -58,7 +60,8 @@ export async function unlock(
   { seen: start, onSeen }: { seen: SeenVersion | undefined; onSeen: (seen: SeenVersion) => void },
 ): Promise<Unlocked> {
   const key = parseRoomKey(source.key);
-  const keys = source.keys ?? (await deriveKeys(key, await requestSalt(transport, path)));
+  const derive = source.derive ?? deriveKeys;
+  const keys = source.keys ?? (await derive(key, await requestSalt(transport, path)));
   const room: EncryptedRoom = { code, keys };
   const seen = createSeenVersions(start, onSeen);
   return { room, seen, auth: authToken(keys), createCodec: (text) => createChannelCodec(room, seen, text) };
@@ -85,9 +88,10 @@ export async function createEncrypted<Room extends RoomBase>(
   post: (json: CreateRoomRequest) => Promise<RoomCreated>,
   open: (code: string, source: KeySource) => Room,
   { name, ...request }: CreateRoomRequest,
+  derive = deriveKeys,
 ): Promise<RoomCreated & { room: Room }> {
   const [key, salt] = [generateRoomKey(), createSalt()];
-  const keys = await deriveKeys(key, salt);
+  const keys = await derive(key, salt);
   const encryption = { scheme: 'pop1', salt: encodeBase64url(salt), verifier: verifierOf(keys) } as const;
   const created = await post({ ...request, encryption });
   const room = open(created.roomId, { key: formatRoomKey(key), keys });

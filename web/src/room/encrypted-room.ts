@@ -18,6 +18,7 @@ import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types
 import { deviceId, deviceName } from '../device/identity.ts';
 import { isRecord, isString, localStore } from '../device/storage.ts';
 import { transport } from '../server.ts';
+import { deriveInWorker } from './derive-keys.ts';
 import { isSavedText } from './drafts.ts';
 import { lazyTransfer } from './lazy-uploads.ts';
 import type { JoinAttempt } from './room-phase.ts';
@@ -32,6 +33,7 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
   const { room, unlock } = open(code, {
     key,
     keys: derived.get(code + key),
+    derive: deriveInWorker,
     seen: savedSeen(code),
     onSeen: (seen) => saveSeen(code, seen),
     onUnlocked(room) {
@@ -75,6 +77,7 @@ export async function startEncryptedRoom(request: CreateRoomRequest): Promise<Ro
       return open(code, source).room;
     },
     request,
+    deriveInWorker,
   );
   const key = canonicalKey(room.key ?? '');
   if (keys) derived.set(created.roomId + key, keys);

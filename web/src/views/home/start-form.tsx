@@ -92,6 +92,8 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
           checked={isEncrypted.value}
           onChange={({ currentTarget }) => {
             isEncrypted.value = currentTarget.checked;
+            // Usually there when the room is started.
+            if (currentTarget.checked) loadEncryption().catch(() => undefined);
           }}
         />
         <span>
