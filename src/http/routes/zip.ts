@@ -10,7 +10,7 @@ import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf, type Request } from '../request/request.ts';
 import { ownBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
-import { planZip } from '../zip/format.ts';
+import { planZip } from '../../zip/format.ts';
 import { zipStream } from '../zip/stream.ts';
 import type { Handler, Service } from './handler.ts';
 
