@@ -28,6 +28,7 @@ const chunks: Record<string, readonly string[]> = {
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],
   encryption: ['room/encrypted-room.ts', '../../src/client/sealed/index.ts', 'views/encryption/index.ts'],
+  'sealed-files': ['views/sealed-files/index.ts'],
 };
 
 /** The other languages of encrypted rooms, which the service worker knows by these names. */

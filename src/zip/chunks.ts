@@ -1,5 +1,13 @@
 /** The bytes of a zip archive, one chunk at a time. */
-import { concatBytes, descriptor, directoryRecord, endRecords, localHeader, type ZipFile, type ZipPlan } from './format.ts';
+import {
+  concatBytes,
+  descriptor,
+  directoryRecord,
+  endRecords,
+  localHeader,
+  type ZipFile,
+  type ZipPlan,
+} from './format.ts';
 
 /** The bytes of a file. Fails if it is not available, which ends the archive with an error. */
 export type OpenZipped<File> = (file: File) => Promise<AsyncIterable<Uint8Array>>;

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { zipStream } from '../../src/http/zip/stream.ts';
 import {
   descriptor,
   directoryRecord,
@@ -16,7 +17,6 @@ import {
   type ZipFile,
   type ZipPlan,
 } from '../../src/zip/format.ts';
-import { zipStream } from '../../src/http/zip/stream.ts';
 import { namesInZip, textInZip } from '../support/unzip.ts';
 
 const GiB = 1024 ** 3;

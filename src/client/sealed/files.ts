@@ -134,10 +134,7 @@ function sealedFile(cipher: FileCipher, bytes: SizedBytes, meta: string) {
 }
 
 /** Programs know the size of their file, not that of its encrypted form. */
-function plainProgress(
-  { size }: FileMetadata,
-  onProgress: UploadOptions['onProgress'],
-): UploadOptions['onProgress'] {
+function plainProgress({ size }: FileMetadata, onProgress: UploadOptions['onProgress']): UploadOptions['onProgress'] {
   const { ciphertextSize } = fileLayout(size);
   return onProgress && ((sent) => onProgress(Math.floor((sent / ciphertextSize) * size)));
 }

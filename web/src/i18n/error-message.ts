@@ -21,8 +21,17 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
     case 'CONTENT_TOO_LARGE':
       return t('textTooLong', { size: size(limits.contentMax) });
     default:
-      return messageKeys[error.code] ? t(messageKeys[error.code] as StringKey) : error.message;
+      if (messageKeys[error.code]) return t(messageKeys[error.code] as StringKey);
+      return moreMessages[error.code]?.() ?? error.message;
   }
+}
+
+type Messages = Partial<Record<PoproomError['code'], () => string>>;
+const moreMessages: Messages = {};
+
+/** For errors that only occur after more code was loaded. */
+export function addErrorMessages(messages: Messages): void {
+  Object.assign(moreMessages, messages);
 }
 
 function roomFullMessage({ bytesLeft, maximumFiles, maximumBytes }: PoproomError['details']): string {

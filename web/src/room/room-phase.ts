@@ -20,6 +20,8 @@ export interface RoomContent extends Readonly<RecentRoom> {
   readonly pinChanges: number;
   /** The user has confirmed that the room is to be deleted. */
   readonly isDeleting?: boolean;
+  /** Only in an encrypted room: other files have the same size on the server. */
+  readonly fileSizes?: FileSizes | undefined;
   /** The latest one-time file that someone has received while this page was connected. */
   readonly received?: SharedFile | undefined;
 }
@@ -39,6 +41,15 @@ export interface RoomEncryption extends DraftCipher {
   readonly key: string;
   /** The keys that seal and open texts, names and files. They are derived once. */
   unlock(): Promise<EncryptedRoom>;
+  readonly fileSizes: FileSizes;
+}
+
+/** The sizes of encrypted files, which limits apply to. */
+export interface FileSizes {
+  /** How many bytes a file of this size takes on the server. */
+  storedSize(size: number): number;
+  /** The size of the largest file that takes at most this many bytes. */
+  largestFile(bytes: number): number;
 }
 
 /**
@@ -174,7 +185,9 @@ function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPh
   const { recent, devices, files, pinAttempts } = event;
   const { limits } = event.room;
   const { pinChanges = 0 } = phase.content ?? {};
-  return { ...phase, name: 'joined', content: { ...recent, devices, files, limits, pinAttempts, pinChanges } };
+  const { fileSizes } = phase.attempt.encryption ?? {};
+  const content = { ...recent, devices, files, limits, pinAttempts, pinChanges, fileSizes };
+  return { ...phase, name: 'joined', content };
 }
 
 function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase {

@@ -8,8 +8,9 @@ import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { spaceLeft } from '../../room/space.ts';
+import { largestFile, spaceLeft } from '../../room/space.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
+import { SealedDownloads } from '../files/lazy-sealed-files.ts';
 import { addFiles } from './add-files.ts';
 import { useArrivals } from './arrivals.ts';
 import { FailedUploads, FileRow, FileTools, OneTimeRow, ReceiveDialog, UploadRow } from './file-parts.tsx';
@@ -51,6 +52,7 @@ export function FilePanel({ room }: { room: RoomModel }) {
       {failed.length > 1 && <FailedUploads failed={failed} />}
       {files.length + uploads.length === 0 && <p class="empty">{t('noFiles')}</p>}
       <ul class="files">
+        {room.content.value.isEncrypted && <SealedDownloads />}
         {uploads.map((upload) => (
           <UploadRow key={upload} upload={upload} />
         ))}
@@ -158,7 +160,7 @@ function SpaceLeft({ room }: { room: RoomModel }) {
     <p class="aside space-left">
       {left.files < 1
         ? t('errorTooManyFiles', { n: limits.filesPerRoom })
-        : t('spaceLeft', { size: size(limits.fileBytes), left: size(left.bytes) })}
+        : t('spaceLeft', { size: size(largestFile(room.content.value)), left: size(left.bytes) })}
     </p>
   );
 }
