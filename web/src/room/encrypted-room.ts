@@ -17,6 +17,7 @@ import { createTextRequests } from '../../../src/client/room-text.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
 import { deviceId, deviceName } from '../device/identity.ts';
+import { offerKey } from '../device/key-exchange.ts';
 import { isRecord, isString, localStore } from '../device/storage.ts';
 import { transport } from '../server.ts';
 import { deriveInWorker } from './derive-keys.ts';
@@ -31,6 +32,7 @@ const derived = new Map<string, RoomKeys>();
 /** Starts to derive the keys, while the page loads the text engine and the drafts. */
 export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAttempt {
   const key = canonicalKey(typedKey);
+  const aborter = new AbortController();
   let unlocked: EncryptedRoom | undefined;
   const { room, unlock } = open(code, {
     key,
@@ -47,9 +49,10 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
   const unlockRoom = async () => (await unlock()).room;
   // The live channel reports a failure, and tries again.
   unlockRoom().catch(() => undefined);
+  offerKey(code, key, aborter.signal);
   return {
     room,
-    aborter: new AbortController(),
+    aborter,
     encryption: {
       key,
       unlock: unlockRoom,
