@@ -94,7 +94,7 @@ describe('the page, files of an encrypted room', () => {
     }
   });
 
-  it('[SEALED-82] are shown in the viewer, and only saved if they could run as a document', async (t) => {
+  it('[SEALED-82] [SEALED-88] are shown in the viewer, and only saved if they could run as a document', async (t) => {
     const site = await sharedTestSite(t);
     const room = await createRoom(site);
     const { page, context } = await site.openDevice();
