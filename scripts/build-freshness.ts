@@ -11,6 +11,7 @@ const sources = [
   'src/{client,protocol,text,zip}/**',
   'src/core/files/local-name.ts',
   'scripts/build*.ts',
+  'scripts/gzip/*',
 ];
 
 export async function pageIsFresh(root: string): Promise<boolean> {

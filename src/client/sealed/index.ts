@@ -25,10 +25,11 @@ import {
 } from '../crypto/index.ts';
 import type { SeenVersion, UnlockedRoom } from '../encryption.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
+import { isFileList, isHistoryList } from '../response-shapes.ts';
 import { senderHeaders } from '../room.ts';
 import { accessHeaders, type RoomAccess } from '../room-access.ts';
 import type { RoomBase } from '../room-base.ts';
-import { isFileList, isHistoryList, isRoomInfo } from '../shapes.ts';
+import { isRoomInfo } from '../shapes.ts';
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';
 import { createSealedContent, type RoomCall } from './content.ts';

@@ -103,11 +103,15 @@ const trailing = /(?:[\s.]|\u200C|\u200D|\uFE0E|\uFE0F)+$/;
 const special =
   /^(?:[.~-]|(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9¹²³])\s*(?:[.:]|$)|(?:desktop\.ini|autorun\.inf)$)/i;
 
-/** Some file systems ignore case, Unicode normalization or invisible characters. */
+/**
+ * Some file systems ignore case, Unicode normalization or invisible characters. "ẞ" becomes "ss" only by way of "ß":
+ * hence lower case first.
+ */
 const folded = (name: string) =>
   name
     .replaceAll(/\u200C|\u200D|\uFE0E|\uFE0F/g, '')
     .normalize('NFC')
+    .toLowerCase()
     .toUpperCase()
     .toLowerCase()
     .normalize('NFC');

@@ -12,6 +12,8 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
       return t(limitKeys[String(error.details.reason)] ?? 'limitRequests', { time });
     case 'KEY_LOCKED':
       return t('limitMisses', { time });
+    case 'OFFLINE':
+      return t(error.details.reason === 'code' ? 'loadFailed' : 'errorOffline');
     case 'PIN_LOCKED':
       return t('pinLocked', { time });
     case 'FILE_TOO_LARGE':
@@ -50,7 +52,6 @@ const limitKeys: Record<string, StringKey> = {
 };
 
 const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
-  OFFLINE: 'errorOffline',
   QUOTA_EXCEEDED: 'errorQuota',
   STORAGE_FULL: 'errorStorageFull',
   FILE_NOT_FOUND: 'errorFileDeleted',

@@ -10,7 +10,8 @@ import {
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import type { RoomCode, SavedText, SeenVersion } from '../../../src/client/index.ts';
 import { requestRoom } from '../../../src/client/light.ts';
-import { createRoomHandle, createRoomPin } from '../../../src/client/light-room.ts';
+import { createRoomPin } from '../../../src/client/light-room.ts';
+import { createRoomHandle } from '../../../src/client/room.ts';
 import type { RoomAccess } from '../../../src/client/room-access.ts';
 import type { RoomBase } from '../../../src/client/room-base.ts';
 import { createTextRequests } from '../../../src/client/room-text.ts';
@@ -22,7 +23,7 @@ import { isRecord, isString, localStore } from '../device/storage.ts';
 import { transport } from '../server.ts';
 import { deriveInWorker } from './derive-keys.ts';
 import { isSavedText } from './drafts.ts';
-import { lazyTransfer } from './lazy-uploads.ts';
+import { lazyTransfer } from './lazy-room.ts';
 import type { FileSizes, JoinAttempt } from './room-phase.ts';
 import { createWorkerCipher } from './worker-cipher.ts';
 

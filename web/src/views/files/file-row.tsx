@@ -2,6 +2,7 @@
 import { useId, useRef } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
@@ -93,7 +94,7 @@ export function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' |
         popovertarget={id}
         aria-label={t('moreActions', { name: fileName })}
       >
-        <Icon name="more" />
+        <MoreIcon name="more" />
       </button>
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: closes the menu after a click on one of its buttons, by key or not. */}
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}

@@ -1,6 +1,7 @@
 /** A file in the viewer, by its kind: an image, a player, a PDF or text. */
 import { useSignal } from '@preact/signals';
 import { Icon } from '../../components/icon.tsx';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
@@ -51,7 +52,7 @@ function MediaPreview({ room, file, url }: { room: RoomModel; file: SharedFile; 
       {preview === 'video' && <video {...player} playsInline />}
       {preview === 'audio' && (
         <div class="viewed-audio">
-          <Icon name={iconOf(fileName, contentType)} />
+          <MoreIcon name={iconOf(fileName, contentType)} />
           <audio {...player} />
         </div>
       )}
@@ -63,7 +64,7 @@ function MediaPreview({ room, file, url }: { room: RoomModel; file: SharedFile; 
 function Unplayable({ room, file }: { room: RoomModel; file: SharedFile }) {
   return (
     <div class="unplayable">
-      <Icon name={iconOf(file.fileName, file.contentType)} />
+      <MoreIcon name={iconOf(file.fileName, file.contentType)} />
       <p role="alert">{t('cannotShowFile')}</p>
       <DownloadLink class="button primary" room={room} file={file}>
         <Icon name="down" />

@@ -2,6 +2,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { Notices } from '../../components/notices.tsx';
 import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
@@ -111,7 +112,7 @@ function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> &
           aria-label={t('openInNewTab')}
           title={t('openInNewTab')}
         >
-          <Icon name="open" />
+          <MoreIcon name="open" />
         </a>
       )}
       <DownloadLink
@@ -147,7 +148,7 @@ function Steps({ index, total, onMove }: StepsProps) {
         aria-disabled={index === 0}
         onClick={() => onMove(-1)}
       >
-        <Icon name="back" />
+        <MoreIcon name="back" />
       </button>
       <span role="status">{t('filePosition', { position: index + 1, total })}</span>
       <button
