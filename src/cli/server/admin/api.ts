@@ -28,7 +28,7 @@ export async function connectAdmin(input: Input): Promise<AdminApi> {
   const token = environment.adminToken ?? (await askHidden(`Admin token of ${url}: `));
   if (!token) throw new UsageError('Set POPROOM_ADMIN_TOKEN to the admin token of the server.');
   const withRetry = createRetry({ attempts: 3, maxSeconds: 5 });
-  const timeouts = createTimeouts(timeoutOf(input, environment) ?? Number.POSITIVE_INFINITY);
+  const timeouts = createTimeouts(timeoutOf(input, environment) ?? 0);
   const transport = createTransport({ url, apiKey: token, withRetry, timeouts });
 
   async function call<T extends object>(
