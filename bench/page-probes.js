@@ -1,5 +1,13 @@
-/** Loaded into the page by `rows/page.ts` and `rows/encryption.ts`: records times of each key, in milliseconds. */
-const probes = { recorded: [], recordKeys, recordLengths, recordHandling, isCached, paste };
+/** Loaded into the page by `rows/page.ts`, `rows/first-view.ts` and `rows/encryption.ts`: records times, in milliseconds. */
+const probes = {
+  recorded: [],
+  recordKeys,
+  recordLengths,
+  recordHandling,
+  isCached,
+  paste,
+  firstView: observeFirstView(),
+};
 globalThis.probes = probes;
 
 function recordKeys() {
@@ -43,4 +51,23 @@ function paste(link) {
   clipboardData.setData('text', link);
   const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
   document.querySelector('input[name="code"]').dispatchEvent(event);
+}
+
+/** Observes from the start the largest paint, when the text can be edited, and by how much the layout has shifted. */
+function observeFirstView() {
+  const view = { largestPaint: 0, editable: 0, shift: 0 };
+  const observe = (type, onEntry) =>
+    new PerformanceObserver((list) => list.getEntries().forEach(onEntry)).observe({ type, buffered: true });
+  observe('largest-contentful-paint', ({ startTime }) => {
+    view.largestPaint = startTime;
+  });
+  observe('layout-shift', ({ value }) => {
+    view.shift += value;
+  });
+  new MutationObserver((_, observer) => {
+    if (!document.querySelector('textarea')) return;
+    view.editable = performance.now();
+    observer.disconnect();
+  }).observe(document, { childList: true, subtree: true });
+  return view;
 }

@@ -11,6 +11,7 @@ import { pinToClientCore } from './processes.ts';
 import { compareBroadcast } from './rows/broadcast.ts';
 import { measureEncryption } from './rows/encryption.ts';
 import { compareFiles } from './rows/files.ts';
+import { measureFirstView } from './rows/first-view.ts';
 import { measureIdle } from './rows/idle.ts';
 import { measurePage } from './rows/page.ts';
 import { compareReading, compareReadingWithPin, compareWriting } from './rows/requests.ts';
@@ -27,6 +28,7 @@ const rows: Record<string, () => Promise<Row[]>> = {
   wire: measureWire,
   edits: measureEdits,
   watchers: measureWatchers,
+  'first-view': measureFirstView,
   page: measurePage,
   encryption: measureEncryption,
   files: compareFiles,

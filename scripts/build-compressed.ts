@@ -3,7 +3,8 @@ import { globSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
+import { brotliCompress, constants } from 'node:zlib';
+import { gzipSmallest } from './gzip/index.ts';
 
 /** Below this, an answer fits into one packet anyway. */
 const worthwhile = 1000;
@@ -17,7 +18,7 @@ async function compressFile(path: string): Promise<void> {
   const bytes = await readFile(path);
   if (bytes.length <= worthwhile) return;
   await writeFile(`${path}.br`, await promisify(brotliCompress)(bytes, { params: brotliParams(bytes.length) }));
-  await writeFile(`${path}.gz`, await promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION, memLevel: 9 }));
+  await writeFile(`${path}.gz`, gzipSmallest(bytes));
 }
 
 const brotliParams = (size: number) => ({

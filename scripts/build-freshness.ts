@@ -4,7 +4,15 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Folders count too: the removal of a file changes nothing else. */
-const sources = ['web', 'web/**', 'src/{client,protocol,text}', 'src/{client,protocol,text}/**', 'scripts/build*.ts'];
+const sources = [
+  'web',
+  'web/**',
+  'src/{client,protocol,text,zip}',
+  'src/{client,protocol,text,zip}/**',
+  'src/core/files/local-name.ts',
+  'scripts/build*.ts',
+  'scripts/gzip/*',
+];
 
 export async function pageIsFresh(root: string): Promise<boolean> {
   const builtAt = await changedAt(join(root, 'dist/web/index.html'));

@@ -1,5 +1,4 @@
 /** Decides which modules of the page are loaded together. Fewer chunks compress better and need fewer requests. */
-
 import { join } from 'node:path';
 
 interface Graph {
@@ -19,15 +18,18 @@ const chunks: Record<string, readonly string[]> = {
   forms: ['components/pin-field.tsx', 'components/radio-group.tsx'],
   home: [views.home],
   room: [views.room],
-  strings: [moreStrings],
+  // For all parts that are loaded on demand.
+  strings: [moreStrings, 'components/more-icon.tsx'],
   dialog: ['components/dialog.tsx', 'device/arrival-alerts.ts'],
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
+  requests: ['../../src/client/room.ts'],
   transfer: ['../../src/client/transfer.ts'],
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],
   encryption: ['room/encrypted-room.ts', '../../src/client/sealed/index.ts', 'views/encryption/index.ts'],
+  'sealed-files': ['views/sealed-files/index.ts'],
 };
 
 /** The other languages of encrypted rooms, which the service worker knows by these names. */

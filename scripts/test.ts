@@ -34,6 +34,7 @@ const engineIndependent = new RegExp(
     'page',
     'pipelining',
     'plain-text',
+    'sub-path',
     'timeouts',
     'tls',
     'tiny-chunks',

@@ -6,6 +6,7 @@ import {
   logLevel,
   longText,
   origins,
+  publicAddress,
   realFolder,
   roomStore,
   size,
@@ -48,7 +49,7 @@ export const settings = {
   tlsCert: optional('POPROOM_TLS_CERT', 'PEM file with the certificate and its chain; turns on HTTPS', String),
   tlsKey: optional('POPROOM_TLS_KEY', 'PEM file with the private key of the certificate', String),
   secret: optional('POPROOM_SECRET', 'key for PIN hashes; default: generated and stored in the data folder', longText),
-  publicUrl: optional('POPROOM_PUBLIC_URL', 'base URL for links; default: taken from the request', webAddress),
+  publicUrl: optional('POPROOM_PUBLIC_URL', 'base URL for links; default: taken from the request', publicAddress),
   filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
   roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'default lifetime of a room', duration),
   roomMaxTtl: setting(

@@ -27,6 +27,7 @@ import { Turns } from './core/turns.ts';
 import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
 import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
 import { createApp } from './http/app.ts';
+import { basePathOf } from './http/base-path.ts';
 import { type CertificatePair, openCertificate } from './http/certificate.ts';
 import type { PageLimits } from './http/page/html.ts';
 import { lanAddresses } from './http/page/lan-addresses.ts';
@@ -60,6 +61,8 @@ export interface Running {
 export const sweepEveryMs = 15_000;
 /** Time from the stop signal until connections are closed. */
 const finishWithinMs = 25_000;
+/** How often the stop looks for connections that are idle now. */
+const idleCheckMs = 100;
 /** Work that is not needed for the start is delayed until the first requests have been served. */
 const backgroundWorkAfterMs = 300;
 
@@ -322,6 +325,7 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     nextRequestId,
     headersFor: authorizer.headersFor,
     idleTimeoutMs,
+    basePath: basePathOf(config.publicUrl),
     certificate,
   });
   return server;
@@ -374,7 +378,7 @@ function listen(server: Server, { port, host }: Config): Promise<number> {
   });
 }
 
-/** Returns a function that closes idle connections immediately, and busy ones when they finish or after some time. */
+/** Returns a function that closes idle connections immediately, and busy ones once they are idle or after some time. */
 function trackConnections(server: Server): (withinMs: number) => Promise<void> {
   // Node's own list of connections does not include WebSockets.
   const sockets = new Set<Socket>();
@@ -388,8 +392,11 @@ function trackConnections(server: Server): (withinMs: number) => Promise<void> {
       const deadline = setTimeout(() => {
         for (const socket of sockets) socket.destroy();
       }, withinMs);
+      // Also connections whose last response was not announced as the last, because it began before the stop.
+      const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMs);
       server.close(() => {
         clearTimeout(deadline);
+        clearInterval(idleCheck);
         resolve();
       });
       server.closeIdleConnections();

@@ -19,7 +19,7 @@ export async function toLanLink(link: string): Promise<SharedLink> {
   if (address === undefined) return { link, note: 'The link works only on this machine, which is not in a network.' };
   const host = new URL(link);
   host.hostname = address;
-  if (await isPoproom(host.origin)) {
+  if (await isPoproom(host.href.replace(/\/r\/[^/]*$/, ''))) {
     const note = `The link has the address of this machine in its network, instead of ${url.hostname}.`;
     return { link: host.href, note };
   }
@@ -49,9 +49,9 @@ function rankOf(address: string): number {
 }
 
 /** `/livez` counts towards no limit. */
-async function isPoproom(origin: string): Promise<boolean> {
+async function isPoproom(url: string): Promise<boolean> {
   try {
-    const response = await fetch(`${origin}/livez`, { signal: AbortSignal.timeout(probeMs), redirect: 'error' });
+    const response = await fetch(`${url}/livez`, { signal: AbortSignal.timeout(probeMs), redirect: 'error' });
     await response.body?.cancel();
     return response.ok && response.headers.has('X-Request-Id');
   } catch {

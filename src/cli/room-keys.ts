@@ -6,6 +6,7 @@ import { EncryptionError, PoproomError, type SeenVersion } from '../client/index
 import type { Environment } from './environment.ts';
 import { printable } from './printable.ts';
 import { askHidden } from './question.ts';
+import { serverIdOf } from './server-choice.ts';
 
 export const keyArgumentRefused =
   'Do not pass a link with a room key as an argument: process lists and the shell history would show the key. Pass the code, and enter the key when you are asked; or pass - and pipe in the link.';
@@ -28,7 +29,7 @@ export interface RoomKeys {
 
 export function openRoomKeys({ stateFolder }: Environment): RoomKeys {
   const path = join(stateFolder, 'room-keys.json');
-  const nameOf = (url: string, code: string) => `${new URL(url).origin} ${code}`;
+  const nameOf = (url: string, code: string) => `${serverIdOf(url)} ${code}`;
 
   /** Readable only by its owner. A new file replaces the old one, so that a crash cannot leave half of it. */
   function write(rooms: Map<string, KnownRoom>): void {

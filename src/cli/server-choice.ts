@@ -45,8 +45,15 @@ function keyFor(
   sources: readonly KeySource[],
   trusted: readonly (string | undefined)[],
 ): string | undefined {
-  const isSame = (other: string | undefined) => other !== undefined && URL.parse(other)?.origin === new URL(url).origin;
+  const isSame = (other: string | undefined) =>
+    URL.canParse(other ?? '') && serverIdOf(other ?? '') === serverIdOf(url);
   return sources.find(({ url: own, apiKey }) => apiKey && (own ? [own] : trusted).some(isSame))?.apiKey;
+}
+
+/** The same for all spellings of a URL. A host may have other servers at other paths. */
+export function serverIdOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, '');
 }
 
 export function parseServerUrl(text: string): string {

@@ -4,13 +4,13 @@ import { requestRoom } from './create-room.ts';
 import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { receive } from './receive.ts';
+import { isHealthReport } from './response-shapes.ts';
 import { createRetry, newIdempotencyKey, type RetryOptions } from './retry.ts';
 import { createRoomHandle } from './room.ts';
 import type { RoomAccess } from './room-access.ts';
 import type { RoomBase, RoomKeyAccess } from './room-base.ts';
 import { createRoomPin } from './room-pin.ts';
 import { createTextRequests } from './room-text.ts';
-import { isHealthReport } from './shapes.ts';
 import { type CallOptions, createTransport, type Transport } from './transport.ts';
 import { upload } from './upload.ts';
 

@@ -11,6 +11,8 @@ export interface RoomAccess {
   encryption?: RoomEncryption | undefined;
 }
 
+export const roomPath = (code: string): string => `/api/rooms/${encodeURIComponent(code)}`;
+
 /** The headers that every request to the room needs. Never part of a URL. */
 export async function accessHeaders({ pin, encryption }: RoomAccess): Promise<Record<string, string | undefined>> {
   return encryption ? { 'X-Room-Auth': (await encryption.unlock()).auth } : { 'X-Room-Pin': pin.current };

@@ -1,9 +1,10 @@
 /** Requests that read and write the text of a room without a live channel. */
 import type { EditContentRequest, RoomText } from '../protocol/types.ts';
 import { unexpectedResponse } from './error.ts';
-import { accessAdder, type FileRoom, roomPath, type TextRequests } from './room.ts';
+import { isContent, isContentEdited } from './response-shapes.ts';
+import { accessAdder, type FileRoom, type TextRequests } from './room.ts';
 import type { RoomAccess } from './room-access.ts';
-import { isContent, isContentEdited } from './shapes.ts';
+import { roomPath } from './room-access.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
 
 export function createTextRequests(transport: Transport, access: RoomAccess, room: FileRoom): TextRequests {

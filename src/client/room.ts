@@ -3,8 +3,6 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
 import { openLive } from './live.ts';
 import type { receive } from './receive.ts';
-import { accessHeaders, type RoomAccess } from './room-access.ts';
-import type { DownloadOptions, RoomBase } from './room-base.ts';
 import {
   isConfirmation,
   isFileClaimed,
@@ -12,10 +10,11 @@ import {
   isHistoryList,
   isHistoryText,
   isRoomDetails,
-  isRoomInfo,
   isTicketIssued,
-  type Shape,
-} from './shapes.ts';
+} from './response-shapes.ts';
+import { accessHeaders, type RoomAccess, roomPath } from './room-access.ts';
+import type { DownloadOptions, RoomBase } from './room-base.ts';
+import { isRoomInfo, type Shape } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
 import type { upload } from './upload.ts';
 
@@ -113,8 +112,6 @@ async function download(
   if (range && response.status !== 206) throw unexpectedResponse(response.status);
   return retainResponse(response);
 }
-
-export const roomPath = (code: string): string => `/api/rooms/${encodeURIComponent(code)}`;
 
 /** Adds the PIN or the key to a request. */
 export const accessAdder =

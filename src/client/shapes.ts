@@ -1,33 +1,21 @@
 /** Checks the shape of everything that a server sends. The server is not trusted. */
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
-  Confirmation,
-  ContentEdited,
-  ContentRead,
-  FileClaimed,
   FileEntry,
-  FileList,
-  FileUploaded,
-  HealthReport,
-  HistoryEntry,
-  HistoryList,
-  HistoryText,
   RoomCreated,
-  RoomDetails,
   RoomDevice,
   RoomInfo,
   RoomLimits,
   RoomText,
   SealedEdit,
   ServerMessage,
-  TicketIssued,
 } from '../protocol/types.ts';
 
 export type Shape<T> = (value: unknown) => value is T;
 
-type Check = (value: unknown) => boolean;
+export type Check = (value: unknown) => boolean;
 /** One check per field, so that the compiler reports a new field of the protocol that is missing here. */
-type Checks<T> = { readonly [Name in keyof T]-?: Check };
+export type Checks<T> = { readonly [Name in keyof T]-?: Check };
 type Message<Type> = Checks<Omit<Extract<ServerMessage, { type: Type }>, 'type'>>;
 
 export const isObject = (value: unknown): value is object =>
@@ -38,29 +26,29 @@ export const isWhole: Check = (value) => Number.isSafeInteger(value) && (value a
 /** Whether the value can become part of a WebSocket subprotocol name, as a resume token does. */
 export const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\w.~-]{1,500}$/.test(value);
 
-const text: Check = (value) => typeof value === 'string' && value.isWellFormed();
+export const text: Check = (value) => typeof value === 'string' && value.isWellFormed();
 const flag: Check = (value) => typeof value === 'boolean';
-const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+export const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const roomId: Check = (value) => typeof value === 'string' && parseRoomCode(value) === value;
 /** Excludes names that every object has, such as `__proto__`. */
 const errorCode: Check = (value) => typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value);
-const isTrue: Check = (value) => value === true;
+export const isTrue: Check = (value) => value === true;
 
-const oneOf =
+export const oneOf =
   (...values: readonly string[]): Check =>
   (value) =>
     values.includes(value as string);
-const optional =
+export const optional =
   (isValid: Check): Check =>
   (value) =>
     value === undefined || isValid(value);
-const list =
+export const list =
   (isValid: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(isValid);
 
 /** Ignores other fields, because a newer server may send more. */
-function object<T>(checks: Checks<T>): Shape<T> {
+export function object<T>(checks: Checks<T>): Shape<T> {
   const entries = Object.entries(checks) as [string, Check][];
   return (value): value is T =>
     isObject(value) && entries.every(([name, isValid]) => isValid((value as Record<string, unknown>)[name]));
@@ -76,7 +64,7 @@ const limits = optional(
   }),
 );
 const changeable = { expiresAt: time, hasPin: flag, name: optional(text) };
-const room: Checks<Omit<RoomCreated, 'link'>> = { roomId, ...changeable, encrypted: optional(isTrue), limits };
+export const room: Checks<Omit<RoomCreated, 'link'>> = { roomId, ...changeable, encrypted: optional(isTrue), limits };
 const sealedEdit: Checks<SealedEdit> = {
   version: isWhole,
   sealed: text,
@@ -84,15 +72,9 @@ const sealedEdit: Checks<SealedEdit> = {
   deviceId: optional(text),
   ref: optional(text),
 };
-const sealedText = { contentVersion: optional(isWhole), sealedEdits: optional(list(object(sealedEdit))) };
+export const sealedText = { contentVersion: optional(isWhole), sealedEdits: optional(list(object(sealedEdit))) };
 const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time, ...sealedText };
-const historyEntry: Checks<HistoryEntry> = {
-  version: isWhole,
-  timestamp: time,
-  size: isWhole,
-  deviceId: optional(text),
-};
-const file = object<FileEntry>({
+export const file = object<FileEntry>({
   fileId: text,
   fileUrl: text,
   fileName: text,
@@ -112,48 +94,6 @@ export const isRoomInfo = object<RoomInfo>({
   deviceCount: isWhole,
   fileCount: optional(isWhole),
   fileBytes: optional(isWhole),
-});
-/** Older servers send neither the text nor the files. */
-export const isRoomDetails = object<RoomDetails>({
-  ...room,
-  deviceCount: isWhole,
-  fileCount: optional(isWhole),
-  fileBytes: optional(isWhole),
-  text: optional(object<NonNullable<RoomDetails['text']>>({ version: isWhole, bytes: isWhole, timestamp: time })),
-  files: optional(list(file)),
-});
-export const isConfirmation = object<Confirmation>({ success: isTrue, message: text });
-/** Older servers send the version only as `ETag`. */
-export const isContent = object<Omit<ContentRead, 'version'> & { version?: number }>({
-  content: text,
-  version: optional(isWhole),
-  timestamp: time,
-  ...sealedText,
-});
-export const isContentEdited = object<ContentEdited>({
-  success: isTrue,
-  version: isWhole,
-  timestamp: time,
-  compact: optional(isTrue),
-});
-export const isHistoryList = object<HistoryList>({ history: list(object(historyEntry)) });
-export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
-export const isFileList = object<FileList>({ files: list(file) });
-/** Older servers send the id only in the URL. */
-export const isFileUploaded = object<Omit<FileUploaded, 'fileId'> & { fileId?: string }>({
-  success: isTrue,
-  fileId: optional(text),
-  fileUrl: text,
-  fileName: text,
-  fileSize: isWhole,
-  once: optional(isTrue),
-});
-export const isFileClaimed = object<FileClaimed>({ claim: isToken, url: text, expiresAt: time });
-export const isTicketIssued = object<TicketIssued>({ ticket: isToken, url: text, expiresAt: time });
-export const isHealthReport = object<HealthReport>({
-  status: oneOf('healthy', 'degraded'),
-  timestamp: time,
-  uptime: Number.isFinite,
 });
 
 const error = { code: errorCode, message: text, details: optional(isObject) };

@@ -1,7 +1,7 @@
 /** Uploads a file, with progress. */
 import type { FileUploaded } from '../protocol/types.ts';
+import { isConfirmation, isFileUploaded } from './response-shapes.ts';
 import { type FileLabels, noOneTimeFiles, type PartSource, uploadResumably } from './resumable-upload.ts';
-import { isConfirmation, isFileUploaded } from './shapes.ts';
 import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
 import { nameOf, openSource, readIntoBlob, type UploadSource } from './upload-source.ts';
 import { sendWithXhr } from './upload-xhr.ts';

@@ -110,6 +110,17 @@ export function webAddress(text: string): string {
   throw invalid('must be a URL, for example https://pop.example.org', text);
 }
 
+/** The public URL may have a path. At these paths, it could not be told from a path of the server itself. */
+export function publicAddress(text: string): string {
+  const url = webAddress(text);
+  const { pathname } = new URL(url);
+  if (/^\/(api|assets|docs|files|r)(\/|$)/.test(pathname))
+    throw invalid('must not have a path that starts with /api, /assets, /docs, /files or /r', text);
+  // A path such as //host would lead to another host.
+  if (pathname.includes('//')) throw invalid('must not have // in its path', text);
+  return url;
+}
+
 export function origins(text: string): string[] {
   return text
     .split(/[\s,]+/)

@@ -6,6 +6,7 @@ import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { ClientId, MaybePromise } from '../core/ports.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import { basePathOf, withoutBasePath } from './base-path.ts';
 import type { Authorizer } from './request/authorize.ts';
 import { overloaded } from './request/body.ts';
 import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-site.ts';
@@ -56,6 +57,7 @@ export function createApp(parts: AppParts): App {
   const { memory, turns, ticketing, errorPage } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
+  const basePath = basePathOf(origins.publicUrl);
   const match = createRouter(
     Object.entries(endpoints).map(([name, endpoint]) => ({
       method: endpoint.method,
@@ -71,12 +73,14 @@ export function createApp(parts: AppParts): App {
     return isOverridden && typeof method === 'string' ? match(method.toUpperCase(), path) : found;
   }
 
-  /** `/docs/` leads to `/docs`. */
-  function redirectOf(raw: IncomingMessage, path: string, found: Found): Reply | undefined {
-    if (found.kind !== 'nothing' || !path.endsWith('/')) return undefined;
-    const target = match(raw.method ?? '', path.slice(0, -1));
-    if (target.kind !== 'found' || !openedByPeople.has(target.path)) return undefined;
-    return { status: 308, headers: { Location: path.slice(0, -1) + raw.url?.slice(path.length) } };
+  /** `/docs/` leads to `/docs`, and the base path leads to the home page, which ends with a slash. */
+  function redirectOf({ method = '', url = '' }: IncomingMessage, path: string, found: Found): Reply | undefined {
+    const isBase = path !== '' && path === basePath;
+    if (found.kind !== 'nothing' || !(isBase || path.endsWith('/'))) return undefined;
+    const to = isBase ? '/' : path.slice(0, -1);
+    const target = match(method, to);
+    if (target.kind !== 'found' || !(isBase || openedByPeople.has(target.path))) return undefined;
+    return { status: 308, headers: { Location: basePath + to + url.slice(pathOf(url).length) } };
   }
 
   /** How a request is free of charge; undefined if it counts. */
@@ -100,7 +104,7 @@ export function createApp(parts: AppParts): App {
   ): Promise<void> {
     const startedAt = performance.now();
     const { url = '', method = '' } = raw;
-    const path = pathOf(url);
+    const path = withoutBasePath(pathOf(url), basePath);
     const found = matchOverridden(raw, path, match(method, path));
     const common = commonHeaders(found, id);
     const invalidFraming = framingError(raw);
@@ -162,8 +166,6 @@ export function createApp(parts: AppParts): App {
 
     const sending = send({ raw, response, isBodyWithheld: () => isBodyWithheld }, reply, common);
     if (sending) await sending;
-    // A connection that is kept alive would delay the stop until its client closes it.
-    if (isStopping()) raw.socket.destroySoon();
     requestLog.answered(answered);
   }
 

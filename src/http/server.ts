@@ -31,13 +31,15 @@ export interface HttpServerDeps {
   headersFor: (address: string | undefined) => Promise<Record<string, string>>;
   /** A connection may be idle for this long. */
   idleTimeoutMs: number;
+  /** The path of the public URL; empty at the root of the host. */
+  basePath: string;
   /** With a certificate, the server speaks only HTTPS. */
   certificate: CertificatePair | undefined;
 }
 
 export function createHttpServer(parts: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, idleTimeoutMs, certificate } = parts;
-  const server = create(certificate, {
+  const { app, onUpgrade, nextRequestId, headersFor, idleTimeoutMs, basePath, certificate } = parts;
+  const server = create(parts, {
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
     // Most requests have no body, and waiting for the end of an empty one is a tenth of their cost.
@@ -50,7 +52,7 @@ export function createHttpServer(parts: HttpServerDeps): Server {
     keepAliveTimeout: 0,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
-    shouldUpgradeCallback: isUpgrade,
+    shouldUpgradeCallback: (raw) => isUpgrade(raw, basePath),
   });
   // Node emits `timeout` to the reader of a body (see `notifyBodyReader`) and closes other connections silently.
   server.timeout = idleTimeoutMs;
@@ -87,11 +89,11 @@ export function createHttpServer(parts: HttpServerDeps): Server {
   return server;
 }
 
-function create(certificate: CertificatePair | undefined, options: ServerOptions): Server {
+function create({ certificate, basePath }: HttpServerDeps, options: ServerOptions): Server {
   if (!certificate) return createServer(options);
   const { createServer: createTlsServer } = process.getBuiltinModule('node:https');
   const server = createTlsServer({ ...options, ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: 15_000 });
-  answerPlainHttp(server);
+  answerPlainHttp(server, basePath);
   return server;
 }
 

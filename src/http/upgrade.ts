@@ -5,6 +5,7 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
+import { basePathOf, withoutBasePath } from './base-path.ts';
 import type { Authorizer } from './request/authorize.ts';
 import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
@@ -21,10 +22,13 @@ import { createRouter } from './router.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
 
+const matchOf = ({ method = '', url = '' }: IncomingMessage, basePath: string) =>
+  match(method, withoutBasePath(pathOf(url), basePath));
+
 /** Whether this becomes a WebSocket. Requests for other protocols are served over HTTP/1.1. */
-export function isUpgrade({ method, url, headers }: IncomingMessage): boolean {
-  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
-  return match(method, pathOf(url ?? '')).kind === 'found';
+export function isUpgrade(raw: IncomingMessage, basePath: string): boolean {
+  if (raw.method !== 'GET' || raw.headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  return matchOf(raw, basePath).kind === 'found';
 }
 
 export interface UpgradeDeps {
@@ -41,13 +45,14 @@ export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => 
 
 export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
   const { authorizer, resumption, live, links, origins, nextRequestId, requestLog } = parts;
+  const basePath = basePathOf(origins.publicUrl);
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
     socket.on('error', onError);
     const id = givenRequestId(raw) ?? nextRequestId();
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
-    const found = match(raw.method ?? '', pathOf(raw.url ?? ''));
+    const found = matchOf(raw, basePath);
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
     const seen = {
       requestId: id,

@@ -1,11 +1,10 @@
 /** Finds small edits from one text to another in bounded time. */
 import { diffArrays } from 'diff/lib/diff/array.js';
-import { cutsPair, type TextEdit } from './edits.ts';
+import { cutsPair, maxEdits, type TextEdit } from './edits.ts';
 
 /** The work grows with the square of the differences. This limit takes about 20 ms; beyond it, edits are larger. */
 const maxWork = 100_000;
 const maxDifferences = 300;
-const maxEdits = 1000;
 const maxLinesLength = 512 * 1024;
 const maxLines = 20_000;
 const maxWordsLength = 8 * 1024;

@@ -7,6 +7,9 @@ export interface TextEdit {
   insert: string;
 }
 
+/** The maximum per message of the protocol. A client with more sends one larger range instead. */
+export const maxEdits = 1000;
+
 /** Edits are in ascending order and do not overlap. All positions refer to the same text. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = '';

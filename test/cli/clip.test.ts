@@ -1,24 +1,16 @@
 /** `poproom clip` keeps the clipboard and the room in sync. The clipboard is a file, behind a program like xclip. */
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { readWith, writeWith } from '../../src/cli/clipboard-program.ts';
 import { type Cli, createCli } from '../support/cli.ts';
+import { copy, holds, installProgram, installXclip, pasted, xclip } from '../support/clipboard.ts';
 import { eventually } from '../support/eventually.ts';
 import { saveState } from '../support/saved-state.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-
-/** As xclip does, it fails on an empty clipboard, and one that writes stays to serve what it was given. */
-const xclip = `#!/bin/sh
-case "$*" in
-  "-selection clipboard -out") echo look >> "$HOME/looks"; test -s "$HOME/clipboard" && cat "$HOME/clipboard" ;;
-  "-selection clipboard -in") cat > "$HOME/clipboard.new" && mv "$HOME/clipboard.new" "$HOME/clipboard"; sleep 2 & ;;
-  *) exit 2 ;;
-esac
-`;
 
 async function setUp(t: TestContext, env: Record<string, string> = { DISPLAY: ':0' }, start = sharedServer) {
   // The tests look again and again.
@@ -26,7 +18,7 @@ async function setUp(t: TestContext, env: Record<string, string> = { DISPLAY: ':
   const proxy = await startTcpProxy(t, () => server.port);
   const cli = await createCli(t, { POPROOM_URL: proxy.url, ...env });
   const code = await server.api.room();
-  await program(cli, 'xclip', xclip);
+  await installXclip(cli);
   const path = `/api/rooms/${code}/content`;
   return {
     server,
@@ -38,22 +30,7 @@ async function setUp(t: TestContext, env: Record<string, string> = { DISPLAY: ':
   };
 }
 
-async function program(cli: Cli, name: string, script: string): Promise<void> {
-  await writeFile(join(cli.bin, name), script);
-  await chmod(join(cli.bin, name), 0o755);
-}
-
-/** Writes atomically, so that no reader sees a partial text. */
-async function copy(cli: Cli, text: string | Uint8Array): Promise<void> {
-  await writeFile(join(cli.home, 'copied'), text);
-  await rename(join(cli.home, 'copied'), join(cli.home, 'clipboard'));
-}
-
-const pasted = (cli: Cli) => readFile(join(cli.home, 'clipboard'), 'utf8').catch(() => undefined);
 const looks = async (cli: Cli) => (await readFile(join(cli.home, 'looks'), 'utf8')).length / 'look\n'.length;
-const holds = (cli: Cli, text: string) =>
-  eventually(`the clipboard holds ${text}`, async () => (await pasted(cli)) === text);
-
 describe('poproom clip', () => {
   it('[CLI-17] starts with the text of the room, and then passes on each change in both directions', async (t) => {
     const { cli, code, write, text } = await setUp(t);
@@ -139,7 +116,11 @@ describe('poproom clip', () => {
   it('[CLI-17] does not change the room if the clipboard has another form of its text', async (t) => {
     const { cli, code, write, text } = await setUp(t);
     // With other line endings, and up to a NUL.
-    await program(cli, 'xclip', xclip.replace('cat >', String.raw`tr '\000' '\001' | sed 's/\x01.*//; $!s/$/\r/' >`));
+    await installProgram(
+      cli,
+      'xclip',
+      xclip.replace('cat >', String.raw`tr '\000' '\001' | sed 's/\x01.*//; $!s/$/\r/' >`),
+    );
     await write('one\ntwo\0three');
     cli.start(['clip', code]);
     await holds(cli, 'one\r\ntwo');
@@ -228,8 +209,8 @@ describe('poproom clip', () => {
 
   it('[CLI-18] uses the clipboard program of the operating system', async (t) => {
     const { cli, code, write } = await setUp(t, { WAYLAND_DISPLAY: 'wayland-0', DISPLAY: ':0' });
-    await program(cli, 'wl-copy', '#!/bin/sh\ncat > "$HOME/wayland"\n');
-    await program(cli, 'wl-paste', '#!/bin/sh\nexit 1\n');
+    await installProgram(cli, 'wl-copy', '#!/bin/sh\ncat > "$HOME/wayland"\n');
+    await installProgram(cli, 'wl-paste', '#!/bin/sh\nexit 1\n');
     await write('x');
     cli.start(['clip', code]);
     await eventually(
@@ -243,7 +224,11 @@ describe('poproom clip', () => {
     const { cli, code, write } = await setUp(t);
     await write('x');
     for (const way of ['-out', '-in']) {
-      await program(cli, 'xclip', `#!/bin/sh\n[ "$3" = ${way} ] || exit 0\ntouch "$HOME/${way}"\nexec sleep 60\n`);
+      await installProgram(
+        cli,
+        'xclip',
+        `#!/bin/sh\n[ "$3" = ${way} ] || exit 0\ntouch "$HOME/${way}"\nexec sleep 60\n`,
+      );
       const clipping = cli.start(['clip', code]);
       await eventually('it hangs', () => existsSync(join(cli.home, way)));
       clipping.signal('SIGINT');
@@ -262,11 +247,11 @@ describe('poproom clip', () => {
   it('[CLI-18] ends with one sentence when the clipboard does not work', async (t) => {
     const { cli, code, write } = await setUp(t);
     await write('x');
-    await program(cli, 'xclip', '#!/bin/sh\necho "Error: Can\'t open display: :0" >&2\nexit 1\n');
+    await installProgram(cli, 'xclip', '#!/bin/sh\necho "Error: Can\'t open display: :0" >&2\nexit 1\n');
     const unread = await cli.run(['clip', code]);
     assert.equal(unread.code, 1);
     assert.equal(unread.stderr, 'poproom: xclip cannot access the clipboard; check DISPLAY or WAYLAND_DISPLAY.\n');
-    await program(cli, 'xclip', '#!/bin/sh\nexit 1\n');
+    await installProgram(cli, 'xclip', '#!/bin/sh\nexit 1\n');
     const unwritten = await cli.run(['clip', code]);
     assert.equal(unwritten.code, 1);
     assert.equal(unwritten.stderr, 'poproom: Cannot write to the clipboard: xclip failed with exit code 1.\n');

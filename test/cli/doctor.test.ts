@@ -204,7 +204,7 @@ describe('the output of poproom doctor', () => {
     const { code, stdout } = await cli.run(['doctor']);
     assert.equal(code, 8, stdout);
     assert.match(stdout, /^! server {4}No server is running at http:\/\/localhost:1\.\n {12}Start it/m);
-    assert.match(stdout, /The server is not running; 7 checks were skipped\.\n$/);
+    assert.match(stdout, /The server is not running; 8 checks were skipped\.\n$/);
     assert.doesNotMatch(stdout, /No problems found/);
   });
 

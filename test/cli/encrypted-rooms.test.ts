@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { createCli } from '../support/cli.ts';
+import { copy, holds, installXclip } from '../support/clipboard.ts';
 import { startTestServer } from '../support/server.ts';
 
 const link = (url: string, code: string, key: string) => `${url}/r/${code}#${key.replaceAll('-', '')}`;
@@ -45,6 +46,25 @@ describe('an encrypted room on the command line', () => {
     assert.equal((await maker.run(['get', code])).code, 3);
     const withPin = await maker.run(['new', '--encrypted', '--pin'], { env: { POPROOM_PIN: '0427' } });
     assert.deepEqual([withPin.code, withPin.stderr], [2, 'poproom: An encrypted room has a key instead of a PIN.\n']);
+  });
+
+  it('[SEALED-50] is followed by watch and clip, which write edits of others and of the clipboard', async (t) => {
+    const { maker, code, key, server } = await start(t);
+    const room = createClient({ url: server.url }).room(code, { key });
+    const watching = maker.start(['watch', code]);
+    await watching.waitForOutput('first text\n');
+    await room.append(', second');
+    await watching.waitForOutput('first text, second\n');
+
+    await installXclip(maker);
+    const clipping = maker.start(['clip', code], { env: { DISPLAY: ':0' } });
+    await holds(maker, 'first text, second');
+    await copy(maker, 'copied');
+    await watching.waitForOutput('copied\n');
+    await room.write('from the room');
+    await holds(maker, 'from the room');
+    await room.delete();
+    for (const process of [watching, clipping]) assert.equal((await process.result).code, 0, 'it ends with the room');
   });
 
   it('[SEALED-51] asks other computers for the key, or reads it from the environment or standard input', async (t) => {

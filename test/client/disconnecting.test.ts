@@ -38,7 +38,7 @@ describe('disconnecting from a room', () => {
       }
       const leftAt = performance.now();
       assert.deepEqual(await next, { done: true, value: 'left' });
-      assert.ok(performance.now() - leftAt < 1_000, moment);
+      assert.ok(performance.now() - leftAt < 5_000, moment);
     }
   });
 

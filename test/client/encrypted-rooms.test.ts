@@ -181,6 +181,25 @@ describe('an encrypted room in the SDK', () => {
     assert.equal((await room.read()).content, 'one two three');
   });
 
+  it('[SEALED-34] reports a server that shows two devices different texts of one version', async (t) => {
+    const started = await start(t);
+    const { proxy, room } = started;
+    await room.write('one');
+    const old = await rawContent(started);
+    await room.append(' two');
+    const misled = openAgain(started);
+    proxy.tamper = tamperJson('/content', () => old);
+    const before = proxy.sent.length;
+    await assert.rejects(misled.append(' other'));
+    const written = proxy.sent.slice(before).join('\n');
+    const [sealed = assert.fail(written)] = /pop1\.[\w-]+/.exec(written.slice(written.indexOf('PATCH '))) ?? [];
+    const forked = { ...old, version: 2, sealedEdits: [{ version: 2, sealed, timestamp: old.timestamp }] };
+    proxy.tamper = tamperJson('/content', () => forked);
+    assert.equal((await openAgain(started).read()).content, 'one other', 'it is a text that could be real');
+    await assert.rejects(room.read(), isDamage('FORK'));
+    await assert.rejects(room.append('x'), isDamage('FORK'));
+  });
+
   it('[SEALED-35] shows names that do not open as unknown', async (t) => {
     const started = await start(t);
     const { proxy, room } = started;

@@ -109,8 +109,8 @@ describe('the name of a fetched file', () => {
       assert.equal(new Set(all).size, all.length, String(all));
     });
     fc.assert(areDistinct, { numRuns: 500 });
-    const alike = ['.a', '_.a', 'a\u200b', 'a', 'A.', 'a (2)', 'straße', 'STRASSE'];
-    const expected = ['_.a', '_ (2).a', 'a', 'a (2)', 'A (3)', 'a (2) (2)', 'straße', 'STRASSE (2)'];
+    const alike = ['.a', '_.a', 'a\u200b', 'a', 'A.', 'a (2)', 'straße', 'STRASSE', 'STRAẞE'];
+    const expected = ['_.a', '_ (2).a', 'a', 'a (2)', 'A (3)', 'a (2) (2)', 'straße', 'STRASSE (2)', 'STRAẞE (3)'];
     assert.deepEqual(localNames(alike), expected);
   });
 

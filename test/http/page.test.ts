@@ -34,6 +34,9 @@ function limitsIn({ text }: ApiResponse): unknown {
   return JSON.parse(textOf(content));
 }
 
+/** The page without what only its first view needs. */
+const withoutViewLinks = (html: string) => html.replaceAll(/\s*<link [^>]*data-view="\w+"[^>]*>/g, '');
+
 function policyOf({ headers }: ApiResponse): Record<string, string> {
   const parts = (headers.get('content-security-policy') ?? '').split('; ').map((part) => part.split(/ (.*)/s));
   return Object.fromEntries(parts.map(([name = '', value = '']) => [name, value]));
@@ -48,8 +51,9 @@ describe('the page', () => {
       const response = await api.get(address);
       assert.equal(response.status, 200, address);
       assert.equal(response.headers.get('content-type'), 'text/html; charset=utf-8');
-      assert.equal(response.text, text);
+      assert.equal(withoutViewLinks(response.text), withoutViewLinks(text));
     }
+    assert.equal((await api.get('/r/7KQ2MX')).text, (await api.get('/r/no%20code%20at%20all')).text);
   });
 
   it('[SITE-1] consists of existing files, and is shown when its script has run', async (t) => {
@@ -59,6 +63,19 @@ describe('the page', () => {
     assert.ok(names.length > 2);
     for (const name of names) assert.equal((await api.get(name)).status, 200, name);
     assert.match(text, /<script type="module" blocking="render"/);
+  });
+
+  it('[SITE-1] loads the script and the style of its first view at once', async (t) => {
+    const { api } = await sharedServer(t);
+    const linksAt = async (path: string) =>
+      [...(await api.get(path)).text.matchAll(/<link rel="(modulepreload|stylesheet)" [^>]*data-view="(\w+)"/g)].map(
+        ([, rel, view]) => `${view} ${rel}`,
+      );
+    for (const [path, view] of Object.entries({ '/': 'home', '/r/7KQ2MX': 'room' })) {
+      const links = new Set(await linksAt(path));
+      assert.deepEqual([...links].toSorted(), [`${view} modulepreload`, `${view} stylesheet`], path);
+    }
+    assert.deepEqual(await linksAt('/invite'), []);
   });
 
   it('[SITE-1] is missing if it was not built, and available as soon as it is', async (t) => {
@@ -348,7 +365,7 @@ describe('the page that was built', () => {
       assert.equal(response.headers.get('cache-control'), 'no-store');
       assert.match(response.headers.get('vary') ?? '', /\bAccept\b/);
       assert.equal(response.headers.get('etag'), null);
-      assert.equal(await response.text(), page.text);
+      assert.equal(await response.text(), withoutViewLinks(page.text));
       assertError(await api.get(path), 404, path === gone ? 'FILE_NOT_FOUND' : 'NOT_FOUND');
     }
     assertError(await api.get('/api/nothing', { headers: browser }), 404, 'NOT_FOUND');

@@ -36,12 +36,14 @@ describe('a server with a certificate', () => {
     assert.equal((await send(server.port, await readFile(next.cert), 'GET', '/livez')).status, 200);
   });
 
-  it('[OPS-9] redirects browsers from plain HTTP, and tells programs to use HTTPS', async (t) => {
-    const { port } = await startTestServer(t, settingsOf(await pairOf(t, 'plain')));
+  it('[OPS-9] [SUB-1] redirects browsers from plain HTTP, and tells programs to use HTTPS', async (t) => {
+    const settings = { ...settingsOf(await pairOf(t, 'plain')), POPROOM_PUBLIC_URL: 'https://localhost/poproom' };
+    const { port } = await startTestServer(t, settings);
     const page = await plain(port, `GET /r/7KQ2MX HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`);
     assert.match(page, new RegExp(`^HTTP/1.1 308 .*\r\nLocation: https://localhost:${port}/r/7KQ2MX\r\n`, 's'));
     for (const odd of [
       `POST /api/rooms HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+      `GET /poproom/api/rooms/7KQ2MX HTTP/1.1\r\nHost: localhost\r\n\r\n`,
       'GET / HTTP/1.1\r\nHost: a b\r\n\r\n',
       'x',
     ]) {

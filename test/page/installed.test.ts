@@ -15,13 +15,14 @@ describe('the page, as an installed app', () => {
     const session = await context.newCDPSession(page);
     const { url, errors, data = '' } = await session.send('Page.getAppManifest');
     assert.deepEqual([url, errors], [`${site.server.url}/assets/manifest.webmanifest`, []]);
-    const { icons, share_target: target, start_url: start } = JSON.parse(data);
-    assert.deepEqual([start, target.action, target.method], ['/', '/share', 'POST']);
+    const { icons, share_target: target, start_url: start, scope } = JSON.parse(data);
+    const paths = [start, scope, target.action].map((path) => new URL(path, url).pathname);
+    assert.deepEqual([...paths, target.method], ['/', '/', '/share', 'POST']);
 
     const raster = icons.filter(({ type }: { type: string }) => type === 'image/png');
     assert.ok(raster.some(({ purpose }: { purpose?: string }) => purpose === 'maskable'));
     for (const { src, sizes } of raster) {
-      const picture = Buffer.from(await (await fetch(site.server.url + src)).arrayBuffer());
+      const picture = Buffer.from(await (await fetch(new URL(src, url))).arrayBuffer());
       assert.equal(`${picture.readUInt32BE(16)}x${picture.readUInt32BE(20)}`, sizes, src);
     }
     const { installabilityErrors } = await session.send('Page.getInstallabilityErrors');

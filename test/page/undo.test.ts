@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { type BrowserDevice, joinRoom, sharedTestSite, showsText, startRoom, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { startEncryptedRoom } from './support/encrypted.ts';
-import { nativeCommand, putCaret, seenIn, undoAll, write } from './support/typing.ts';
+import { nativeCommand, putCaret, seenIn, typeQuickly, undoAll, write } from './support/typing.ts';
 
 const undoKey = 'ControlOrMeta+z';
 const redoKey = 'ControlOrMeta+Shift+z';
@@ -15,10 +15,10 @@ describe('the page, undo', () => {
     const { laptop, phone } = await twoDevices(t, 'a list: ');
     const { keyboard } = laptop.page;
     await putCaret(laptop, 8);
-    await keyboard.type('milk');
+    await typeQuickly(laptop, 'milk');
     await putCaret(laptop, 0);
     await laptop.page.waitForFunction(() => document.querySelector('textarea')?.selectionStart === 0);
-    await keyboard.type('this is ');
+    await typeQuickly(laptop, 'this is ');
     await showsText(phone, 'this is a list: milk');
     await keyboard.press(undoKey);
     for (const device of [laptop, phone]) await showsText(device, 'a list: milk');
@@ -39,10 +39,10 @@ describe('the page, undo', () => {
     it(`[PAGE-25] [SYNC-4] [SEALED-63] keeps remote edits before, after and in between, in ${kind}`, async (t) => {
       const { laptop, phone, site, code } = await twoDevices(t, '', { start });
       await textOf(laptop).focus();
-      await laptop.page.keyboard.type('laptop');
+      await typeQuickly(laptop, 'laptop');
       await showsText(phone, 'laptop');
       await putCaret(phone, 3);
-      await phone.page.keyboard.type('-PHONE-');
+      await typeQuickly(phone, '-PHONE-');
       await showsText(laptop, 'lap-PHONE-top');
       await write(site, code, 'first\nlap-PHONE-top\nlast');
       await showsText(laptop, 'first\nlap-PHONE-top\nlast');
@@ -63,7 +63,7 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'one pasted two');
     await tool(laptop, 'Clear').click();
     for (const device of [laptop, phone]) await showsText(device, '');
-    await laptop.page.keyboard.type('new');
+    await typeQuickly(laptop, 'new');
     await showsText(phone, 'new');
     await laptop.page.keyboard.press(undoKey);
     await laptop.page.keyboard.press(undoKey);
@@ -82,10 +82,10 @@ describe('the page, undo', () => {
   it("[PAGE-25] works with the browser's own command, too, also after others changed the field", async (t) => {
     const { laptop, phone } = await twoDevices(t, '');
     await textOf(laptop).focus();
-    await laptop.page.keyboard.type('mine');
+    await typeQuickly(laptop, 'mine');
     await showsText(phone, 'mine');
     await putCaret(phone, 4);
-    await phone.page.keyboard.type(' and theirs');
+    await typeQuickly(phone, ' and theirs');
     await showsText(laptop, 'mine and theirs');
     await nativeCommand(laptop, 'undo');
     for (const device of [laptop, phone]) await showsText(device, ' and theirs');
@@ -107,7 +107,7 @@ describe('the page, undo', () => {
     const laptop = await site.openDevice();
     await startRoom(laptop);
     await textOf(laptop).focus();
-    await laptop.page.keyboard.type('typed');
+    await typeQuickly(laptop, 'typed');
     const gesture = (inputType: string) =>
       textOf(laptop).evaluate((field, inputType) => {
         field.dispatchEvent(new InputEvent('beforeinput', { inputType, bubbles: true, cancelable: true }));
@@ -121,12 +121,12 @@ describe('the page, undo', () => {
   it('[PAGE-25] scrolls to the change', async (t) => {
     const { laptop } = await twoDevices(t, Array.from({ length: 300 }, (_, i) => `line ${i}`).join('\n'));
     await putCaret(laptop, 0);
-    await laptop.page.keyboard.type('top ');
+    await typeQuickly(laptop, 'top ');
     await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.scrollTo(0, field.scrollHeight));
     await laptop.page.keyboard.press(undoKey);
     await laptop.page.waitForFunction(() => document.querySelector('textarea')?.scrollTop === 0);
     await laptop.page.keyboard.press('ControlOrMeta+End');
-    await laptop.page.keyboard.type(' end');
+    await typeQuickly(laptop, ' end');
     await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.scrollTo(0, 0));
     await laptop.page.keyboard.press(undoKey);
     await laptop.page.waitForFunction(() => (document.querySelector('textarea')?.scrollTop ?? 0) > 1_000);

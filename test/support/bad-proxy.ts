@@ -23,23 +23,32 @@ export interface ProxyFaults {
   losesResponse?: (incoming: IncomingMessage) => 'whole' | 'body' | undefined;
   /** Adds a Via header. */
   addsVia?: boolean;
+  /** Removes this from the start of paths. */
+  removesPath?: string;
+  /** Answers these paths itself. */
+  refuses?: RegExp;
 }
 
-/** Returns its URL. */
-export function startBadProxy(t: TestContext, port: number, faults: ProxyFaults): Promise<string> {
+/** Returns its URL. `target` is the port of the server, or returns it if the server needs the URL for its start. */
+export function startBadProxy(t: TestContext, target: number | (() => number), faults: ProxyFaults): Promise<string> {
+  const portOf = () => (typeof target === 'number' ? target : target());
+  const pathOf = ({ url = '' }: IncomingMessage) =>
+    url.startsWith(`${faults.removesPath}/`) ? url.slice(faults.removesPath?.length) : url;
   const cache = new Map<string, { headers: IncomingMessage['headers']; body: Buffer }>();
 
   const server = createServer((incoming, response) => {
     const key = `${incoming.method} ${incoming.url}`;
     const cached = faults.cachesResponses ? cache.get(key) : undefined;
     if (cached) return void response.writeHead(200, cached.headers).end(cached.body);
+    if (faults.refuses?.test(incoming.url ?? '')) return void response.writeHead(404).end('<h1>404 Not Found</h1>');
+    const port = portOf();
     limit(incoming, response, faults.maxBytes ?? Number.POSITIVE_INFINITY);
     const { host, upgrade: _, ...headers } = incoming.headers;
     const forwardedHost = faults.rewritesHost ? `127.0.0.1:${port}` : host;
     const upstream = request({
       port,
       method: incoming.method,
-      path: incoming.url,
+      path: pathOf(incoming),
       headers: { ...headers, host: forwardedHost },
     });
     const loss = faults.losesResponse?.(incoming);
@@ -69,7 +78,8 @@ export function startBadProxy(t: TestContext, port: number, faults: ProxyFaults)
 
   // Without a listener, Node handles an upgrade like any other request.
   if (faults.ignoresUpgrade) server.on('upgrade', (_, socket) => t.after(() => socket.destroy()));
-  else if (!faults.blocksUpgrade) server.on('upgrade', (incoming, socket) => upgrade(incoming, socket, port));
+  else if (!faults.blocksUpgrade)
+    server.on('upgrade', (incoming, socket) => upgrade(incoming, socket, portOf(), pathOf(incoming)));
   return listenOnFreePort(t, server);
 }
 
@@ -82,8 +92,8 @@ function limit(incoming: IncomingMessage, response: ServerResponse, maxBytes: nu
   });
 }
 
-function upgrade(incoming: IncomingMessage, near: Duplex, port: number): void {
-  const upstream = request({ port, path: incoming.url, headers: incoming.headers });
+function upgrade(incoming: IncomingMessage, near: Duplex, port: number, path: string): void {
+  const upstream = request({ port, path, headers: incoming.headers });
   upstream.on('upgrade', (upstreamResponse, far) => {
     const lines = Object.entries(upstreamResponse.headers).map(([name, value]) => `${name}: ${value}\r\n`);
     near.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);

@@ -31,13 +31,14 @@ export async function startHaproxy(t: TestContext, ports: readonly number[]): Pr
   return `http://127.0.0.1:${port}`;
 }
 
+/** A node that says it is stopping gets no more requests. One that is only slow, as on a busy machine, still does. */
 const configOf = (port: number, nodes: readonly number[]) => `
 defaults
   mode http
   timeout connect 2s
   timeout client 30s
   timeout server 30s
-  timeout check 2s
+  timeout check 10s
   retries 3
   option redispatch 1
 frontend all
@@ -47,6 +48,6 @@ backend nodes
   balance roundrobin
   option httpchk GET /readyz
   http-response set-header X-Node %s
-  default-server check inter 300ms fall 3 rise 2
+  default-server check inter 300ms fall 1 rise 2
 ${nodes.map((node) => `  server ${node} 127.0.0.1:${node}`).join('\n')}
 `;

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import { maxEdits as protocolMaxEdits } from '../../src/protocol/fields.ts';
 import { diffTexts } from '../../src/text/diff.ts';
-import { applyEdits, findProblem } from '../../src/text/edits.ts';
+import { applyEdits, findProblem, maxEdits } from '../../src/text/edits.ts';
 import { anyText } from '../contract/any-text.ts';
 
 describe('the difference of two texts', () => {
@@ -23,6 +24,10 @@ describe('the difference of two texts', () => {
     const edits = diffTexts(lines.join(''), changed.join(''));
     assert.equal(edits.length, 10);
     assert.ok(edits.every(({ insert }) => insert === 'book'));
+  });
+
+  it('[RUN-7] has at most as many edits as the protocol allows in a message', () => {
+    assert.equal(maxEdits, protocolMaxEdits);
   });
 
   it('[TEXT-7] does not split surrogate pairs', () => {

@@ -1,6 +1,7 @@
 /** Client-side routing: the current route, navigation, and room links. */
 import { computed, signal } from '@preact/signals';
 import { parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
+import { basePath, baseUrl } from './base-path.ts';
 import { toAsciiDigits } from './i18n/digits.ts';
 
 export type Route =
@@ -11,16 +12,16 @@ export type Route =
   | { name: 'missing-page' }
   | { name: 'missing-file' };
 
-const path = signal(location.pathname);
+const path = signal(currentPath());
 addEventListener('popstate', () => {
-  const to = location.pathname;
+  const to = currentPath();
   // Within the same view, Back closes the file viewer.
   if (!onLeave || to === path.value) {
     path.value = to;
     return;
   }
   // The browser has changed the address already.
-  history.pushState(null, '', path.value);
+  history.pushState(null, '', basePath + path.value);
   onLeave(() => go(to));
 });
 
@@ -51,9 +52,14 @@ export function navigate(to: string): void {
   else go(to);
 }
 
+/** Without the base path, which is missing already if a browser bypasses the proxy. */
+function currentPath(): string {
+  return location.pathname.replace(basePath, '') || '/';
+}
+
 function go(to: string): void {
-  if (to !== location.pathname) history.pushState(null, '', to);
-  path.value = location.pathname;
+  if (to !== currentPath()) history.pushState(null, '', basePath + to);
+  path.value = currentPath();
   scrollTo(0, 0);
 }
 
@@ -66,11 +72,10 @@ export const onPlainClick = (act: () => void) => (event: MouseEvent) => {
 
 export const goHome = (): void => navigate('/');
 export const goToRoom = (code: string): void => navigate(`/r/${code}`);
-/** The origin for room links. On the server's own machine, `location.origin` may be one that others cannot reach. */
-export const shareOrigin =
-  document.querySelector<HTMLMetaElement>('meta[name="poproom-address"]')?.content || location.origin;
+/** The URL of the server for links. On the server's own machine, `baseUrl` may be one that others cannot reach. */
+export const shareUrl = document.querySelector<HTMLMetaElement>('meta[name="poproom-address"]')?.content || baseUrl;
 /** Browsers do not send the key to the server. */
-export const linkTo = (code: string, key?: string): string => `${shareOrigin}/r/${code}${key ? `#${key}` : ''}`;
+export const linkTo = (code: string, key?: string): string => `${shareUrl}/r/${code}${key ? `#${key}` : ''}`;
 
 /** The room code in what the user typed or pasted: a code, or a link that contains one. */
 export function parseCodeOrLink(text: string): RoomCode | undefined {

@@ -1,8 +1,9 @@
 /** The connection to the server that served this page. */
 import { createTransport, PoproomError } from '../../src/client/light.ts';
+import { baseUrl } from './base-path.ts';
 
 export const transport = createTransport({
-  url: location.origin,
+  url: baseUrl,
   apiKey: undefined,
   withRetry: (attempt) => attempt(),
 });

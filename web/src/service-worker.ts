@@ -1,7 +1,7 @@
 /** Caches the page for offline use, receives content that other apps share, and handles clicks on notifications. */
-import { shareCache, sharedAt } from './share/share-cache.ts';
+import { shareCacheOf, sharedAt } from './share/share-cache.ts';
 
-/** Set by the build: the files of every page, and a hash of all files. */
+/** Set by the build: the files of every page, by their paths in the scope, and a hash of all files. */
 declare const __SHELL__: string[];
 declare const __VERSION__: string;
 /** Set by the build: the files with the strings of each language, except English. */
@@ -13,6 +13,7 @@ interface Worker {
   addEventListener(type: 'notificationclick', listen: (event: NotificationEvent) => void): void;
   clients: Clients;
   location: Location;
+  registration: { scope: string };
 }
 interface ExtendableEvent extends Event {
   waitUntil(work: Promise<unknown>): void;
@@ -36,7 +37,12 @@ interface WindowClient {
 }
 
 const worker = self as unknown as Worker;
-const shellCache = `poproom-shell-${__VERSION__}`;
+/** The path of the home page. Other installations may use other paths of this origin, and all share the caches. */
+const scope = new URL(worker.registration.scope).pathname;
+const basePath = scope.slice(0, -1);
+const shellPrefix = `poproom-shell${basePath && scope}-`;
+const shellCache = shellPrefix + __VERSION__;
+const shareCache = shareCacheOf(basePath);
 /** On a slow network, serve the cached page after this time. */
 const networkTimeoutMs = 3_000;
 /** Shares that are stored until the user chooses a room. */
@@ -54,10 +60,11 @@ worker.addEventListener('activate', (event) => {
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  if (origin !== worker.location.origin) return;
-  if (request.method === 'POST' && pathname === '/share') event.respondWith(storeShare(request));
-  else if (request.mode === 'navigate' && isPage(pathname)) event.respondWith(page(request));
-  else if (request.method === 'GET' && pathname.startsWith('/assets/')) event.respondWith(asset(request));
+  if (origin !== worker.location.origin || !pathname.startsWith(scope)) return;
+  const path = pathname.slice(basePath.length);
+  if (request.method === 'POST' && path === '/share') event.respondWith(storeShare(request));
+  else if (request.mode === 'navigate' && isPage(path)) event.respondWith(page(request));
+  else if (request.method === 'GET' && path.startsWith('/assets/')) event.respondWith(asset(request));
 });
 
 worker.addEventListener('notificationclick', (event) => {
@@ -80,7 +87,7 @@ async function cacheShell(): Promise<void> {
   const paths = [...__SHELL__, ...files];
   const cache = await caches.open(shellCache);
   await cache.addAll(
-    [...new Set(paths)].map((path) => new Request(path, { cache: isHashed(path) ? 'default' : 'reload' })),
+    [...new Set(paths)].map((path) => new Request(basePath + path, { cache: isHashed(path) ? 'default' : 'reload' })),
   );
 }
 
@@ -93,7 +100,7 @@ async function cachedLanguages(): Promise<string[]> {
   return requests.flat().flatMap(({ url }) => /\/assets\/([a-z]{2})\.[0-9a-f]{12}\.js$/.exec(url)?.[1] ?? []);
 }
 
-const shells = async () => (await caches.keys()).filter((name) => name.startsWith('poproom-shell-'));
+const shells = async () => (await caches.keys()).filter((name) => name.startsWith(shellPrefix));
 
 async function deleteOldShells(): Promise<void> {
   const old = (await shells()).filter((name) => name !== shellCache);
@@ -103,7 +110,7 @@ async function deleteOldShells(): Promise<void> {
 /** Network first; the cached page if the network fails or is too slow. */
 async function page(request: Request): Promise<Response> {
   const fromNetwork = fetch(request);
-  const cached = caches.match('/');
+  const cached = caches.match(scope);
   const timeout = new Promise<undefined>((resolve) => setTimeout(resolve, networkTimeoutMs));
   const response = await Promise.race([fromNetwork, timeout]).catch(() => undefined);
   // Pass redirects through: a proxy may redirect to its sign-in page.
@@ -116,7 +123,8 @@ async function asset(request: Request): Promise<Response> {
   const cached = await caches.match(request);
   if (cached) return cached;
   const response = await fetch(request);
-  const isLanguage = Object.values(__LANGUAGES__).flat().includes(new URL(request.url).pathname);
+  const path = new URL(request.url).pathname.slice(basePath.length);
+  const isLanguage = Object.values(__LANGUAGES__).flat().includes(path);
   if (isLanguage && response.ok) await (await caches.open(shellCache)).put(request, response.clone());
   return response;
 }
@@ -127,13 +135,13 @@ async function asset(request: Request): Promise<Response> {
  */
 async function storeShare(request: Request): Promise<Response> {
   const origin = request.headers.get('Origin') ?? 'null';
-  if (origin !== 'null' && origin !== worker.location.origin) return Response.redirect('/', 303);
+  if (origin !== 'null' && origin !== worker.location.origin) return Response.redirect(scope, 303);
   const cache = await caches.open(shareCache);
   const form = await request.formData();
   const stored = new Response(form);
   stored.headers.set(sharedAt, String(Date.now()));
-  await cache.put(`/share?${crypto.randomUUID()}`, stored);
+  await cache.put(`${basePath}/share?${crypto.randomUUID()}`, stored);
   const pending = await cache.keys();
   for (const oldest of pending.slice(0, -maxPendingShares)) await cache.delete(oldest);
-  return Response.redirect('/share', 303);
+  return Response.redirect(`${basePath}/share`, 303);
 }

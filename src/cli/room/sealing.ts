@@ -10,9 +10,9 @@ import {
   sealFileMetadata,
   sealText,
 } from '../../client/crypto/index.ts';
+import { isContent, isFileList, isHistoryText } from '../../client/response-shapes.ts';
 import { openFile } from '../../client/sealed/opened.ts';
 import { openVersion } from '../../client/sealed/sealed-text.ts';
-import { isContent, isFileList, isHistoryText } from '../../client/shapes.ts';
 import { assertOnlyCode } from '../arguments.ts';
 import type { Input } from '../command.ts';
 import { withFileErrors } from '../file-error.ts';

@@ -4,6 +4,7 @@ import { parseJson } from '../json.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { type EnvelopeKind, hashBytes, openEnvelope, sealEnvelope } from './envelope.ts';
 import { damaged } from './errors.ts';
+import { largestSize } from './file-layout.ts';
 import type { EncryptedRoom } from './keys.ts';
 import { decodeText, encodeText } from './payload.ts';
 
@@ -68,7 +69,7 @@ function readMetadata(value: unknown): FileMetadata | undefined {
   const { name, type, folder, size, salt } = (value ?? {}) as Partial<Record<keyof FileMetadata, unknown>>;
   const bytes = typeof salt === 'string' ? decodeBase64url(salt) : undefined;
   if (typeof name !== 'string' || typeof type !== 'string' || bytes?.length !== fileSaltBytes) return undefined;
-  if (!Number.isSafeInteger(size) || (size as number) < 0) return undefined;
+  if (!Number.isSafeInteger(size) || (size as number) < 0 || (size as number) > largestSize) return undefined;
   if (folder !== undefined && typeof folder !== 'string') return undefined;
   return { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: bytes };
 }

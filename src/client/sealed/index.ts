@@ -10,6 +10,7 @@ import type {
 } from '../../protocol/types.ts';
 import {
   authToken,
+  type CreateChunkCipher,
   createSalt,
   deriveKeys,
   type EncryptedRoom,
@@ -24,10 +25,11 @@ import {
 } from '../crypto/index.ts';
 import type { SeenVersion, UnlockedRoom } from '../encryption.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
+import { isFileList, isHistoryList } from '../response-shapes.ts';
 import { senderHeaders } from '../room.ts';
 import { accessHeaders, type RoomAccess } from '../room-access.ts';
 import type { RoomBase } from '../room-base.ts';
-import { isFileList, isHistoryList, isRoomInfo } from '../shapes.ts';
+import { isRoomInfo } from '../shapes.ts';
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';
 import { createSealedContent, type RoomCall } from './content.ts';
@@ -42,11 +44,14 @@ export interface KeySource {
   keys?: RoomKeys | undefined;
   /** Derives the keys, for example on another thread. */
   derive?: typeof deriveKeys | undefined;
+  /** Encrypts and decrypts the chunks of files, for example on another thread. */
+  cipher?: CreateChunkCipher | undefined;
 }
 
 export interface Unlocked extends UnlockedRoom {
   readonly room: EncryptedRoom;
   readonly seen: SeenVersions;
+  readonly cipher?: CreateChunkCipher | undefined;
 }
 
 const requestTimeoutMs = 30_000;
@@ -64,7 +69,8 @@ export async function unlock(
   const keys = source.keys ?? (await derive(key, await requestSalt(transport, path)));
   const room: EncryptedRoom = { code, keys };
   const seen = createSeenVersions(start, onSeen);
-  return { room, seen, auth: authToken(keys), createCodec: (text) => createChannelCodec(room, seen, text) };
+  const createCodec: Unlocked['createCodec'] = (text) => createChannelCodec(room, seen, text);
+  return { room, seen, cipher: source.cipher, auth: authToken(keys), createCodec };
 }
 
 /** Only a room that asks for a key is encrypted. */
@@ -119,7 +125,7 @@ interface PlainRoom {
 
 /** The operations that differ from those of an ordinary room. */
 export function createSealedOperations(
-  { room, seen }: Pick<Unlocked, 'room' | 'seen'>,
+  { room, seen, cipher }: Pick<Unlocked, 'room' | 'seen' | 'cipher'>,
   { transport, path, plain, access }: PlainRoom,
 ) {
   const call: RoomCall = async (end, shape, call = {}) =>
@@ -141,7 +147,7 @@ export function createSealedOperations(
 
   return {
     ...content,
-    ...createSealedFiles(room, plain, target),
+    ...createSealedFiles(room, plain, target, cipher),
     info: async (options?: CallOptions) => openInfo(await plain.info(options)),
     // The server knows only the sizes of sealed data.
     details: async (options?: CallOptions) => openInfo(await plain.info(options)),

@@ -1,6 +1,7 @@
 /** Sends pending edits: one at a time, at a limited rate, and again if no response arrived. */
-import { maxEdits } from '../../protocol/fields.ts';
+
 import { toEdits } from '../../text/changes.ts';
+import { maxEdits } from '../../text/edits.ts';
 import type { TextLink } from './channel.ts';
 import type { Replica } from './replica.ts';
 

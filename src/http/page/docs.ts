@@ -1,5 +1,6 @@
 /** The API documentation, with the limits of this server and its URL in the examples. */
 import { compressedFile, type PageFile, plainFile } from './compressed-file.ts';
+import { underBasePath } from './html.ts';
 import { escapeMarkup } from './html-template.ts';
 import { fillPhrases, limitPhrases, type ServerLimits } from './server-limits.ts';
 
@@ -15,8 +16,8 @@ const exampleBase = 'http://localhost:8080';
 /** A server has few host names. For further ones, which a client can invent, nothing is compressed or kept. */
 const maxCachedPages = 8;
 
-export function createDocs(built: string, limits: ServerLimits): Docs {
-  const template = fillPhrases(built, limitPhrases(limits), escapeMarkup);
+export function createDocs(built: string, limits: ServerLimits, publicUrl: string | undefined): Docs {
+  const template = fillPhrases(underBasePath(built, publicUrl), limitPhrases(limits), escapeMarkup);
   const headers = { 'Content-Security-Policy': contentPolicy(template) };
   const filled = (base: string) => template.replaceAll(exampleBase, () => escapeMarkup(base));
   const pages = new Map<string, Promise<PageFile>>();

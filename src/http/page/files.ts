@@ -35,7 +35,7 @@ export async function loadPageFiles(settings: PageSettings, links: LinkSettings)
   return {
     ...(await fillPage(html, settings, links)),
     assets: assetsIn(contents),
-    docs: docs === undefined ? undefined : createDocs(docs, settings.serverLimits),
+    docs: docs === undefined ? undefined : createDocs(docs, settings.serverLimits, links.publicUrl),
   };
 }
 

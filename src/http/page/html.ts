@@ -1,7 +1,8 @@
 /** The page with the limits of this server, and its security headers. */
 
+import { basePathOf } from '../base-path.ts';
 import type { LinkSettings } from '../response/links.ts';
-import { type Html, html } from './html-template.ts';
+import { escapeMarkup, type Html, html } from './html-template.ts';
 
 /** The limits that the page shows. Times are in seconds, sizes in bytes. */
 export interface PageLimits {
@@ -34,11 +35,17 @@ interface PageValues {
 export function filledPage(built: string, { view, limits, address, publicUrl }: PageValues): string {
   const tag = html`<meta name="poproom-limits" content="${JSON.stringify(limits)}">`;
   const where = html`<meta name="poproom-address" content="${address}">`;
-  return built
+  return underBasePath(built, publicUrl)
     .replace(limitsTag, () => tag.html)
     .replace(addressTag, () => where.html)
     .replace(viewLink, (link, of: string) => (of === view ? link : ''))
     .replace(imageTag, (_, path: string) => previewImage(path, publicUrl).html);
+}
+
+/** Makes the links of a built page lead to this server, which is not always at the root of its host. */
+export function underBasePath(built: string, publicUrl: string | undefined): string {
+  const basePath = escapeMarkup(basePathOf(publicUrl));
+  return basePath === '' ? built : built.replace(/ (href|src)="\//g, (_, name) => ` ${name}="${basePath}/`);
 }
 
 /** Link previews need an absolute URL. */

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
+import { basePathOf } from '../base-path.ts';
 import type { PageFile } from '../page/compressed-file.ts';
 import type { PageFiles, PageSettings } from '../page/files.ts';
 import type { View } from '../page/html.ts';
@@ -28,13 +29,14 @@ interface PageHandlers {
 export function pageHandlers({ page, links }: PageService): PageHandlers {
   // These URLs are private.
   const unlisted = { 'X-Robots-Tag': 'noindex' };
+  const scope = `${basePathOf(links.publicUrl)}/`;
   return {
     home: servePage(page, 'home', {}),
     roomPage: servePage(page, 'room', unlisted),
     sharePage: servePage(page, 'other', unlisted),
     invitePage: servePage(page, 'other', unlisted),
-    pageAsset: (request) => serveAsset(request, page, request.params.name ?? ''),
-    favicon: (request) => serveAsset(request, page, 'favicon.ico'),
+    pageAsset: (request) => serveAsset(request, page, request.params.name ?? '', scope),
+    favicon: (request) => serveAsset(request, page, 'favicon.ico', scope),
     docs: serveDocs(page, links),
   };
 }
@@ -94,10 +96,10 @@ const isLocal = ({ headers, httpVersion, socket }: IncomingMessage): boolean =>
 
 const proxyHeaders = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
-async function serveAsset({ raw }: Request, page: ReadPage, name: string): Promise<Reply> {
+async function serveAsset({ raw }: Request, page: ReadPage, name: string, scope: string): Promise<Reply> {
   const file = (await page()).assets.get(name);
   if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
-  return replyWith(raw, file, assetHeaders(name));
+  return replyWith(raw, file, assetHeaders(name, scope));
 }
 
 function serveDocs(page: ReadPage, links: LinkSettings): Handler {
@@ -126,13 +128,14 @@ const types = {
 /** The pattern of hashed names in web/vite.config.ts. */
 const hashed = /\.[0-9a-f]{12}\.\w+$/;
 
-function assetHeaders(name: string): Record<string, string> {
+/** `scope` is the path of the page. */
+function assetHeaders(name: string, scope: string): Record<string, string> {
   const ending = name.slice(name.lastIndexOf('.') + 1);
   return {
     'Content-Type': types[ending as keyof typeof types] ?? 'application/octet-stream',
     'Cache-Control': hashed.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
     // It is served from /assets/ but controls the whole page.
-    ...(name === 'service-worker.js' && { 'Service-Worker-Allowed': '/' }),
+    ...(name === 'service-worker.js' && { 'Service-Worker-Allowed': scope }),
   };
 }
 

@@ -50,7 +50,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
         const since = performance.now();
         const response = await request();
         assertError(response, 503, 'UNAVAILABLE');
-        assert.ok(performance.now() - since < 3000);
+        assert.ok(performance.now() - since < 6000);
         assert.ok(Number(response.headers.get('retry-after')) > 0);
         assertSaysNothing(response);
         assert.ok(errorsIn(server).some((line) => line.includes(response.json.requestId)));

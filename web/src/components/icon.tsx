@@ -1,46 +1,34 @@
-/** Line icons on a 24 × 24 grid. */
+/** Line icons on a 24 × 24 grid: those of the first views. */
 
 const paths = {
   arrow: 'M5 12h14M13 6l6 6-6 6',
-  archive: 'M5 4h14v16H5zM12 4v2M12 8.5v2M12 13v1M10.5 16.5h3',
-  audio:
-    'M9 17.5V6l10-2v11.5M6.5 15a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 2.5-2.5M16.5 13a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 2.5-2.5',
-  back: 'M19 12H5M11 6l-6 6 6 6',
   camera: 'M4 8h3l2-3h6l2 3h3v11H4zM12 10a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z',
   check: 'M5 12.5l4.5 4.5L19 7.5',
   clock: 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM12 7.5V12l3 2',
   close: 'M6 6l12 12M18 6L6 18',
   copy: 'M9 9h11v11H9zM5 15H4V4h11v1',
   delete: 'M4 7h16M9 7V4h6v3M6 7l1 13h10l1-13M10 11v5M14 11v5',
-  document: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6',
   down: 'M12 4v12M6 11l6 6 6-6M5 20h14',
   erase: 'M4 16l9-10 6 5-7 8H7zM9 20h11',
   expand: 'M14 4h6v6M20 4l-7 7M10 20H4v-6M4 20l7-7',
-  file: 'M6 3h8l4 4v14H6zM14 3v4h4',
   fold: 'M6 15l6-6 6 6',
   folder: 'M3 6h6l2 2.5h10V19H3z',
   history: 'M4 12a8 8 0 1 1 2.5 5.8M4 12l-1.5-2.5M4 12l2.5-1.5M12 8v4.5l3 1.5',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 8.75h.01',
   link: 'M10 14a4 4 0 0 0 5.7 0l3-3A4 4 0 0 0 13 5.3l-1 1M14 10a4 4 0 0 0-5.7 0l-3 3A4 4 0 0 0 11 18.7l1-1',
   lock: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',
-  mail: 'M4 6h16v12H4zM4 7l8 6 8-6',
   mono: 'M8 8l-4 4 4 4M16 8l4 4-4 4M13.5 6l-3 12',
-  more: 'M12 4.5a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5zM12 11.25a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5zM12 18a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5z',
   offline: 'M4 4l16 16M5 12.5a10 10 0 0 1 4-2.5M19 12.5a10 10 0 0 0-6-2.9M8.5 16a5 5 0 0 1 6-.5M12 19.5h.01',
   once: 'M12 3.5a8.5 8.5 0 1 0 0 17 8.5 8.5 0 0 0 0-17zM10 9.75L12.25 8v8.25',
-  open: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
   paste: 'M9 4h6v3H9zM9 5H6v15h12V5h-3M9 12h6M9 16h4',
-  phone: 'M8 3h8v18H8zM11 18h2',
   plus: 'M12 5v14M5 12h14',
   qr: 'M4 4h6v6H4zM14 4h6v6h-6zM4 14h6v6H4zM14 14h2v2h-2zM18 18h2v2h-2zM18 14h2M14 19v1',
   redo: 'M19 9h-9a5 5 0 0 0 0 10h4M15 5l4 4-4 4',
   retry: 'M19 12a7 7 0 1 1-2-5l2 2M19 4v5h-5',
-  select: 'M4 7l1.5 1.5L8.5 5M4 16l1.5 1.5 3-3.5M12 7h8M12 16h8',
   settings: 'M5 7h8M17 7h2M5 17h2M11 17h8M15 5v4M9 15v4',
   share: 'M12 15V4M8 7.5L12 3.5l4 4M6 12v8h12v-8',
   undo: 'M5 9h9a5 5 0 0 1 0 10h-4M9 5L5 9l4 4',
   unfold: 'M6 9l6 6 6-6',
-  video: 'M4 6h11v12H4zM15 10.5l5-3v9l-5-3',
   warning: 'M12 4l9 16H3zM12 10v4M12 17h.01',
 } as const;
 
@@ -50,9 +38,13 @@ export type IconName = keyof typeof paths;
 const directional: ReadonlySet<IconName> = new Set(['arrow']);
 
 export function Icon({ name }: { name: IconName }) {
+  return <Drawing path={paths[name]} class={directional.has(name) ? 'icon directional' : 'icon'} />;
+}
+
+export function Drawing({ path, class: className = 'icon' }: { path: string; class?: string }) {
   return (
-    <svg class={directional.has(name) ? 'icon directional' : 'icon'} viewBox="0 0 24 24" aria-hidden="true">
-      <path d={paths[name]} />
+    <svg class={className} viewBox="0 0 24 24" aria-hidden="true">
+      <path d={path} />
     </svg>
   );
 }

@@ -1,7 +1,7 @@
 /** Components that are loaded when they are first rendered, which keeps the first view small. */
 import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import { t } from '../i18n/index.ts';
 import { notify } from './notices.tsx';
 
@@ -27,7 +27,7 @@ export function lazy<Module, Name extends keyof Module>(
 
   async function start(): Promise<void> {
     if (typeof loaded.peek() === 'function') return;
-    loaded.value = undefined;
+    retry();
     await load().then(
       (module) => {
         loaded.value = module[name] as Component;
@@ -38,9 +38,14 @@ export function lazy<Module, Name extends keyof Module>(
     );
   }
 
+  function retry(): void {
+    if (loaded.peek() === 'failed') loaded.value = undefined;
+  }
+
   function Lazy(props: PropsOf<Module[Name]>) {
+    // Before the first render, which would report the earlier failure again: the network may be back.
+    useMemo(retry, []);
     const component = loaded.value;
-    // Retry also after a failure: the network may be back.
     useEffect(() => {
       void start();
     }, []);

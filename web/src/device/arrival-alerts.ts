@@ -1,4 +1,5 @@
 /** A sound and a notification when files arrive. Both are off until the user turns them on in the settings. */
+import { basePath } from '../base-path.ts';
 import { persistedSignal } from './preferences.ts';
 import { isBoolean } from './storage.ts';
 
@@ -58,7 +59,7 @@ function playNote(context: AudioContext, frequency: number, delay: number): void
 
 /** A later notification replaces an earlier one. The room code is not part of it: others may see the screen. */
 async function showNotification(body: string): Promise<void> {
-  const options = { body, tag: 'files', icon: '/assets/icon-192.png', data: location.pathname };
+  const options = { body, tag: 'files', icon: `${basePath}/assets/icon-192.png`, data: location.pathname };
   try {
     const notification = new Notification('Poproom', options);
     notification.onclick = () => {

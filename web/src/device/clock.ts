@@ -1,5 +1,6 @@
 /** The difference between this device's clock and the server's. Rooms expire by the server's clock. */
 import { signal } from '@preact/signals';
+import { basePath } from '../base-path.ts';
 import { noteLimit } from '../room/request-limit.ts';
 
 /** Milliseconds that this device's clock is ahead of the server's. */
@@ -7,7 +8,7 @@ export const clockOffset = signal(0);
 
 /** Reads the server's time once, from an endpoint that does not count towards the request limit. */
 export async function measureClockOffset(): Promise<void> {
-  const serverTime = await fetch('/livez', { method: 'HEAD' }).then(
+  const serverTime = await fetch(`${basePath}/livez`, { method: 'HEAD' }).then(
     ({ headers }) => {
       noteLimit(headers);
       return Date.parse(headers.get('Date') ?? '');

@@ -1,6 +1,8 @@
 /** Values in the browser's storage. If the browser blocks storage, the page works without it. */
+import { basePath } from '../base-path.ts';
 
-const prefix = 'poproom:';
+/** Another installation may use another path of the same origin, and all of an origin share this storage. */
+const prefix = `poproom${basePath}:`;
 
 export interface KeyValueStore {
   /** The stored value, or undefined if it is not valid: another version of the page may have written it. */

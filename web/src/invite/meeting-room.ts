@@ -1,8 +1,9 @@
 /** The room through which a screen and a phone exchange an invitation. Neither of them has a name in it. */
 import type { FileRoom } from '../../../src/client/light.ts';
-import { createRoomHandle, createRoomPin } from '../../../src/client/light-room.ts';
+import { createRoomPin } from '../../../src/client/light-room.ts';
+import { createRoomHandle } from '../../../src/client/room.ts';
 import { createTextRequests } from '../../../src/client/room-text.ts';
-import { lazyTransfer } from '../room/lazy-uploads.ts';
+import { lazyTransfer } from '../room/lazy-room.ts';
 import { transport } from '../server.ts';
 
 export interface MeetingRoom extends FileRoom {

@@ -3,9 +3,10 @@ import type { ReadonlySignal } from '@preact/signals';
 import { createInvitationSecret, formatInvitation, openAnswer } from '../../../src/client/crypto/invitation.ts';
 import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
 import { requestRoom } from '../../../src/client/light.ts';
+import { basePath } from '../base-path.ts';
 import { limits } from '../limits.ts';
 import { createStateMachine } from '../room/state-machine.ts';
-import { shareOrigin } from '../router.ts';
+import { shareUrl } from '../router.ts';
 import { toPoproomError, transport } from '../server.ts';
 import { followMeeting, textIn } from './follow-meeting.ts';
 import { openMeetingRoom } from './meeting-room.ts';
@@ -66,7 +67,7 @@ export function openInviteScreen(): InviteScreen {
 
 /** The link in the QR code. */
 export const invitationLink = ({ code, secret }: Meeting): string =>
-  `${shareOrigin}/invite#${formatInvitation({ ...secret, meeting: code })}`;
+  `${shareUrl}/invite#${formatInvitation({ ...secret, meeting: code })}`;
 
 async function createMeeting(): Promise<Meeting> {
   const { roomId, expiresAt } = await requestRoom(transport, { expiresIn: lifetime, history: false });
@@ -87,5 +88,5 @@ function leave({ room, aborter }: Meeting): void {
 
 /** When the tab closes or reloads. Other requests would end with the page. */
 function deleteOnExit({ code }: Meeting): void {
-  fetch(`/api/rooms/${code}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
+  fetch(`${basePath}/api/rooms/${code}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
 }

@@ -1,6 +1,7 @@
 /** Encrypted rooms: joins and starts them, and seals the drafts of their text. Loaded for the first such room. */
 import {
   type EncryptedRoom,
+  fileLayout,
   openDraft,
   parseRoomKey,
   type RoomKeys,
@@ -9,7 +10,8 @@ import {
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import type { RoomCode, SavedText, SeenVersion } from '../../../src/client/index.ts';
 import { requestRoom } from '../../../src/client/light.ts';
-import { createRoomHandle, createRoomPin } from '../../../src/client/light-room.ts';
+import { createRoomPin } from '../../../src/client/light-room.ts';
+import { createRoomHandle } from '../../../src/client/room.ts';
 import type { RoomAccess } from '../../../src/client/room-access.ts';
 import type { RoomBase } from '../../../src/client/room-base.ts';
 import { createTextRequests } from '../../../src/client/room-text.ts';
@@ -21,8 +23,9 @@ import { isRecord, isString, localStore } from '../device/storage.ts';
 import { transport } from '../server.ts';
 import { deriveInWorker } from './derive-keys.ts';
 import { isSavedText } from './drafts.ts';
-import { lazyTransfer } from './lazy-uploads.ts';
-import type { JoinAttempt } from './room-phase.ts';
+import { lazyTransfer } from './lazy-room.ts';
+import type { FileSizes, JoinAttempt } from './room-phase.ts';
+import { createWorkerCipher } from './worker-cipher.ts';
 
 /** Deriving keys takes long, so it is done once for a room that is joined again, or that was started here. */
 const derived = new Map<string, RoomKeys>();
@@ -36,6 +39,7 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
     key,
     keys: derived.get(code + key),
     derive: deriveInWorker,
+    cipher: createWorkerCipher,
     seen: savedSeen(code),
     onSeen: (seen) => saveSeen(code, seen),
     onUnlocked(room) {
@@ -53,12 +57,26 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
     encryption: {
       key,
       unlock: unlockRoom,
+      fileSizes,
       // The room is unlocked before its text is shown.
       sealDraft: (saved) => unlocked && sealDraft(unlocked, JSON.stringify(saved)),
       openDraft: (sealed) => unlocked && openSavedText(unlocked, sealed),
     },
   };
 }
+
+const fileSizes: FileSizes = {
+  storedSize: (size) => fileLayout(size).ciphertextSize,
+  largestFile(bytes) {
+    let [fits, tooLarge] = [-1, bytes + 1];
+    while (tooLarge - fits > 1) {
+      const size = Math.floor((fits + tooLarge) / 2);
+      if (fileLayout(size).ciphertextSize <= bytes) fits = size;
+      else tooLarge = size;
+    }
+    return Math.max(0, fits);
+  },
+};
 
 function openSavedText(room: EncryptedRoom, sealed: string): SavedText | undefined {
   try {

@@ -1,21 +1,8 @@
 /** The uploads of a room. The code that sends files is loaded with the first of them. */
 import { computed, signal } from '@preact/signals';
-import { PoproomError } from '../../../src/client/light.ts';
-import type { FileTransfer } from '../../../src/client/light-room.ts';
 import type { IncomingFile, Uploads, UploadsOptions } from './uploads.ts';
 
-/** The code for uploads, and that of the SDK which sends and receives files. */
 export const loadUploads = () => import('./uploads.ts');
-export const loadTransfer = () => import('../../../src/client/transfer.ts');
-
-export const lazyTransfer: FileTransfer = {
-  upload: async (...values) => (await loadTransfer().catch(failOffline)).upload(...values),
-  receive: async (...values) => (await loadTransfer().catch(failOffline)).receive(...values),
-};
-
-function failOffline(cause: unknown): never {
-  throw new PoproomError('OFFLINE', String(cause));
-}
 
 /** `onLoadFailed` is called if files have to wait for the connection, because their code cannot be loaded. */
 export function openUploads(options: UploadsOptions, onLoadFailed: () => void): Uploads {

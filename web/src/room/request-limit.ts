@@ -2,6 +2,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { RateLimit } from '../../../src/client/index.ts';
 import { type PoproomError, rateLimitIn } from '../../../src/client/light.ts';
+import { basePath } from '../base-path.ts';
 import { toPoproomError } from '../server.ts';
 
 const latest = signal<RateLimit | undefined>(undefined);
@@ -16,7 +17,7 @@ export const limitedUntil: ReadonlySignal<number | undefined> = computed(() =>
 
 /** Asks an endpoint that does not count towards the limit. */
 export async function checkRequestLimit(): Promise<void> {
-  const response = await fetch('/livez', { method: 'HEAD' }).catch(() => undefined);
+  const response = await fetch(`${basePath}/livez`, { method: 'HEAD' }).catch(() => undefined);
   if (response) noteLimit(response.headers);
 }
 

@@ -1,8 +1,9 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
 import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
-import type { EncryptedRoom, FileRoom, PoproomError } from '../../../src/client/light.ts';
+import type { EncryptedRoom, PoproomError } from '../../../src/client/light.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
 import type { DraftCipher } from './drafts.ts';
+import type { LazyRoom } from './lazy-room.ts';
 import type { Transitions } from './state-machine.ts';
 import type { TextModel } from './text-model.ts';
 
@@ -20,6 +21,8 @@ export interface RoomContent extends Readonly<RecentRoom> {
   readonly pinChanges: number;
   /** The user has confirmed that the room is to be deleted. */
   readonly isDeleting?: boolean;
+  /** Only in an encrypted room: other files have the same size on the server. */
+  readonly fileSizes?: FileSizes | undefined;
   /** The latest one-time file that someone has received while this page was connected. */
   readonly received?: SharedFile | undefined;
 }
@@ -27,7 +30,7 @@ export interface RoomContent extends Readonly<RecentRoom> {
 /** An attempt to join the room, and the live channel that it opens. */
 export interface JoinAttempt {
   /** Sends requests with the PIN of this attempt, until someone else changes it. */
-  readonly room: FileRoom;
+  readonly room: LazyRoom;
   /** Closes the live channel. */
   readonly aborter: AbortController;
   /** Undefined unless the user has the key of an encrypted room. */
@@ -39,6 +42,15 @@ export interface RoomEncryption extends DraftCipher {
   readonly key: string;
   /** The keys that seal and open texts, names and files. They are derived once. */
   unlock(): Promise<EncryptedRoom>;
+  readonly fileSizes: FileSizes;
+}
+
+/** The sizes of encrypted files, which limits apply to. */
+export interface FileSizes {
+  /** How many bytes a file of this size takes on the server. */
+  storedSize(size: number): number;
+  /** The size of the largest file that takes at most this many bytes. */
+  largestFile(bytes: number): number;
 }
 
 /**
@@ -174,7 +186,9 @@ function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPh
   const { recent, devices, files, pinAttempts } = event;
   const { limits } = event.room;
   const { pinChanges = 0 } = phase.content ?? {};
-  return { ...phase, name: 'joined', content: { ...recent, devices, files, limits, pinAttempts, pinChanges } };
+  const { fileSizes } = phase.attempt.encryption ?? {};
+  const content = { ...recent, devices, files, limits, pinAttempts, pinChanges, fileSizes };
+  return { ...phase, name: 'joined', content };
 }
 
 function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase {

@@ -1,15 +1,15 @@
 /** A room on this device, for the views: joins it, follows its events, and leaves it. */
 import { computed, type ReadonlySignal } from '@preact/signals';
 import type { RoomCode } from '../../../src/client/index.ts';
-import { type FileRoom, PoproomError } from '../../../src/client/light.ts';
-import { createRoomHandle, createRoomPin } from '../../../src/client/light-room.ts';
+import { PoproomError } from '../../../src/client/light.ts';
+import { createRoomPin } from '../../../src/client/light-room.ts';
 import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import { deviceId, deviceName } from '../device/identity.ts';
 import { forgetRoom, rememberRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
 import { keepKey, keptKey, savedKey, saveKey } from '../device/room-keys.ts';
-import { transport } from '../server.ts';
 import { claimDrafts, type DraftCipher } from './drafts.ts';
-import { lazyTransfer, openUploads } from './lazy-uploads.ts';
+import { type LazyRoom, openLazyRoom } from './lazy-room.ts';
+import { openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
@@ -33,7 +33,7 @@ export interface RoomModel {
   readonly content: ReadonlySignal<RoomContent>;
   readonly uploads: Uploads;
   /** The room's API, with the PIN of the latest attempt to join. */
-  requests(): FileRoom;
+  requests(): LazyRoom;
   /** With a key, the room is opened as an encrypted one, whatever the server says. */
   join(secret?: RoomSecret): void;
   /** Returns whether it succeeded. */
@@ -67,7 +67,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     onTransition,
   );
   /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
-  function requests(): FileRoom {
+  function requests(): LazyRoom {
     const { attempt, content } = phase.peek();
     if (content?.hasPin && attempt.room.pin() === undefined) send({ type: 'pin-needed' });
     return attempt.room;
@@ -206,11 +206,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
 }
 
 const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
-  room: createRoomHandle(
-    transport,
-    { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value },
-    lazyTransfer,
-  ),
+  room: openLazyRoom({ code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value }),
   aborter: new AbortController(),
 });
 
@@ -221,7 +217,7 @@ const encryptedAttempt = async (code: RoomCode, key: string): Promise<JoinAttemp
   (await loadEncryption()).createEncryptedAttempt(code, key);
 
 /** The PIN and the key that the server has accepted. */
-function saveSecrets(code: RoomCode, { pin, key }: FileRoom): void {
+function saveSecrets(code: RoomCode, { pin, key }: LazyRoom): void {
   savePin(code, pin());
   saveKey(code, key);
   if (keptKey(code)) keepKey(code, key);

@@ -1,6 +1,7 @@
 /** Uploads of files to the room; see lazy-uploads.ts. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { FileRoom, PoproomError } from '../../../src/client/light.ts';
+import type { PoproomError } from '../../../src/client/light.ts';
+import type { LazyRoom } from './lazy-room.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
 import { refusalOf } from './space.ts';
@@ -39,7 +40,7 @@ export interface Uploads {
 export interface UploadsOptions {
   code: string;
   /** The room's API. */
-  room: () => FileRoom;
+  room: () => LazyRoom;
   /** The limits and the files of the room. */
   content: () => RoomContent;
   /** Lets the server delete what it has received. */
@@ -159,7 +160,7 @@ export function createUploads({ code, room, content, discard }: UploadsOptions, 
   };
 }
 
-async function transfer(upload: Upload, room: FileRoom, signal: AbortSignal): Promise<void> {
+async function transfer(upload: Upload, room: LazyRoom, signal: AbortSignal): Promise<void> {
   const { file, folder, name, once, id, send } = upload;
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
   const onUploadId = (uploadId: string) => {

@@ -1,5 +1,6 @@
 /** Content that other apps shared with this page, as stored by the service worker. */
-import { shareCache, sharedAt } from './share-cache.ts';
+import { basePath } from '../base-path.ts';
+import { shareCacheOf, sharedAt } from './share-cache.ts';
 
 export interface SharedContent {
   /** The id of the share. */
@@ -8,6 +9,7 @@ export interface SharedContent {
   files: File[];
 }
 
+const shareCache = shareCacheOf(basePath);
 /** A share expires if the user does not choose a room within this time. */
 const shareTtlMs = 3_600_000;
 const nothing: SharedContent = { id: '', text: '', files: [] };

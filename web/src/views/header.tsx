@@ -1,5 +1,6 @@
 /** The header of every view: the home link and the settings. */
 import { useSignal } from '@preact/signals';
+import { basePath } from '../base-path.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Logo } from '../components/logo.tsx';
@@ -14,7 +15,7 @@ export function Header() {
   const roomName = route.value.name === 'room' && nameOfRoom(route.value.code);
   return (
     <header class="top">
-      <a class="brand" href="/" aria-label={t('home')} onClick={onPlainClick(goHome)}>
+      <a class="brand" href={`${basePath}/`} aria-label={t('home')} onClick={onPlainClick(goHome)}>
         <Logo />
         <span>Poproom</span>
       </a>

@@ -2,6 +2,7 @@
 import { createClient, PoproomError, type Room, type RoomInfo } from '../../../client/index.ts';
 import type { Config } from '../../../config.ts';
 import { formatBytes } from '../../counts.ts';
+import { serverIdOf } from '../../server-choice.ts';
 import { bad, type Finding, forCheck, ok, warning } from './finding.ts';
 
 const timeoutMs = 8000;
@@ -75,7 +76,8 @@ function bodySizeFix(limit: number): string {
 
 /** The server builds links from its settings, or from the headers of the proxy. */
 async function checkLink(url: string, link: string, { filesUrl, publicUrl }: Partial<Config>): Promise<Finding> {
-  const [expected, actual] = [new URL(filesUrl ?? publicUrl ?? url).origin, new URL(link).origin];
+  const base = link.replace(filesUrl === undefined ? /\/files\/[^/]+\/[^/]+$/ : /\/[^/]+\/[^/]+$/, '');
+  const [expected, actual] = [filesUrl ?? publicUrl ?? url, base].map(serverIdOf);
   if (actual !== expected) {
     const fix = `Set POPROOM_PUBLIC_URL=${publicUrl ?? url} for the server, and restart it.`;
     return bad(`Links point to ${actual}, but clients use ${expected}.`, fix);

@@ -1,8 +1,10 @@
 /** Checks a running server over HTTP, as clients reach it. */
 import type { Readiness } from '../../../protocol/types.ts';
+import { serverIdOf } from '../../server-choice.ts';
 import type { Check, RunCheck, ServerAddress } from './check.ts';
 import { clockFinding } from './clock-check.ts';
 import { bad, type Finding, forCheck, ok, warning } from './finding.ts';
+import { checkPage } from './page-check.ts';
 import { checkProxy } from './proxy-check.ts';
 import { checkRoom } from './room-check.ts';
 
@@ -16,12 +18,15 @@ const server: RunCheck = async (_config, { address, apiKey, settings }) => {
   const response = await get(`${address.url}/readyz`);
   const after = Date.now();
   if (response === undefined) return [noResponse(address)];
-  const readiness = await parseReadiness(response);
+  const body = (await response.json().catch(() => undefined)) as ResponseBody | undefined;
+  if (isUnknownPath(address, body)) return [otherPath(address)];
+  const readiness = parseReadiness(body);
   if (!readiness) return [notPoproom(address)];
   return [
     readinessFinding(address, readiness),
     ...checkClock(response, before, after),
     forCheck('cache', await checkCache(address.url)),
+    forCheck('page', await checkPage(serverIdOf(address.url))),
     ...(await checkRoom(address.url, apiKey, config)),
     ...(await checkProxy(address.url, response, config)).map((finding) => forCheck('proxy', finding)),
     ...(await checkMetrics(address)),
@@ -31,8 +36,8 @@ const server: RunCheck = async (_config, { address, apiKey, settings }) => {
 const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
 
 const startIt = 'Start it, and run this command again.';
-/** Readiness, clock, cache, live channel, events, uploads and links. */
-const skippedChecks = 7;
+/** Readiness, clock, cache, page, live channel, events, uploads and links. */
+const skippedChecks = 8;
 
 function noResponse({ url, from }: ServerAddress): Finding {
   if (from === 'PORT') return { ...warning(`No server is running at ${url}.`, startIt), skipped: skippedChecks };
@@ -46,8 +51,21 @@ function notPoproom({ url, from }: ServerAddress): Finding {
   return bad(`The server at ${url} is not a Poproom server.`, fix);
 }
 
-async function parseReadiness(response: Response): Promise<Readiness | undefined> {
-  const body = (await response.json().catch(() => undefined)) as Partial<Readiness> | undefined;
+interface ResponseBody extends Partial<Readiness> {
+  error?: { code?: unknown };
+}
+
+/** A Poproom server that does not know the path of the URL has no such endpoint. */
+function isUnknownPath({ url }: ServerAddress, body: ResponseBody | undefined): boolean {
+  return new URL(url).pathname !== '/' && body?.error?.code === 'NOT_FOUND';
+}
+
+function otherPath({ url }: ServerAddress): Finding {
+  const found = `The Poproom server behind ${url} does not expect the path ${new URL(url).pathname}.`;
+  return bad(found, `Set POPROOM_PUBLIC_URL=${url} for the server, and restart it.`);
+}
+
+function parseReadiness(body: ResponseBody | undefined): Readiness | undefined {
   return typeof body?.checks === 'object' ? (body as Readiness) : undefined;
 }
 

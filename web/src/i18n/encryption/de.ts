@@ -29,6 +29,14 @@ export const strings: EncryptionStrings = {
     one: 'Jemand hat einen falschen Schlüssel eingegeben.',
     other: 'Jemand hat {n}-mal einen falschen Schlüssel eingegeben.',
   },
+  fileDamaged: 'Diese Datei ist beschädigt und kann nicht entschlüsselt werden.',
+  fileInArchiveDamaged: '{name} ist beschädigt und kann nicht entschlüsselt werden.',
+  nothingSaved: 'Es wurde nichts gespeichert.',
+  decrypting: 'Wird entschlüsselt…',
+  cancelDownload: 'Download von {name} abbrechen',
+  tooLargeToSave:
+    'Dieser Browser kann keine verschlüsselten Dateien über {size} speichern. Verwende Chrome oder Edge auf einem Computer oder die Kommandozeile.',
+  tooLargeToShow: 'Diese Datei ist zu groß, um sie hier anzuzeigen. Lade sie stattdessen herunter.',
   rollbackTitle: 'Der Server hat einen älteren Text gesendet',
   rollbackHint:
     'Dieses Gerät hat schon eine neuere Version gesehen. Vielleicht wurde der Server aus einem Backup wiederhergestellt, oder jemand verbirgt Änderungen vor dir.',

@@ -25,6 +25,14 @@ export const strings = {
   keepKeyHint: 'Otherwise, this device forgets it when you close the tab.',
   linkHasKey: 'The link and the QR code contain the key.',
   keyAttempts: { one: 'Someone entered a wrong key.', other: 'Someone entered a wrong key {n} times.' },
+  fileDamaged: 'This file is damaged and can’t be decrypted.',
+  fileInArchiveDamaged: '{name} is damaged and can’t be decrypted.',
+  nothingSaved: 'Nothing was saved.',
+  decrypting: 'Decrypting…',
+  cancelDownload: 'Cancel download of {name}',
+  tooLargeToSave:
+    'This browser can’t save encrypted files over {size}. Use Chrome or Edge on a computer, or the command line.',
+  tooLargeToShow: 'This file is too large to show here. Download it instead.',
   rollbackTitle: 'The server sent an older text',
   rollbackHint:
     'This device has seen a newer version. The server may have been restored from a backup, or someone may be hiding changes from you.',

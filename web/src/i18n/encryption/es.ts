@@ -31,6 +31,14 @@ export const strings: EncryptionStrings = {
     one: 'Alguien ha introducido una clave incorrecta.',
     other: 'Alguien ha introducido una clave incorrecta {n} veces.',
   },
+  fileDamaged: 'Este archivo está dañado y no se puede descifrar.',
+  fileInArchiveDamaged: '{name} está dañado y no se puede descifrar.',
+  nothingSaved: 'No se ha guardado nada.',
+  decrypting: 'Descifrando…',
+  cancelDownload: 'Cancelar la descarga de {name}',
+  tooLargeToSave:
+    'Este navegador no puede guardar archivos cifrados de más de {size}. Usa Chrome o Edge en un ordenador, o la línea de comandos.',
+  tooLargeToShow: 'Este archivo es demasiado grande para mostrarlo aquí. Descárgalo.',
   rollbackTitle: 'El servidor ha enviado un texto anterior',
   rollbackHint:
     'Este dispositivo ya ha visto una versión más reciente. Quizá se haya restaurado una copia de seguridad del servidor, o alguien te oculta cambios.',

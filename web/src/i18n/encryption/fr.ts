@@ -25,6 +25,14 @@ export const strings: EncryptionStrings = {
   keepKeyHint: 'Sinon, cet appareil l’oublie à la fermeture de l’onglet.',
   linkHasKey: 'Le lien et le code QR contiennent la clé.',
   keyAttempts: { one: 'Quelqu’un a saisi une clé incorrecte.', other: 'Une clé incorrecte a été saisie {n} fois.' },
+  fileDamaged: 'Ce fichier est endommagé et ne peut pas être déchiffré.',
+  fileInArchiveDamaged: '{name} est endommagé et ne peut pas être déchiffré.',
+  nothingSaved: 'Rien n’a été enregistré.',
+  decrypting: 'Déchiffrement…',
+  cancelDownload: 'Annuler le téléchargement de {name}',
+  tooLargeToSave:
+    'Ce navigateur ne peut pas enregistrer de fichiers chiffrés de plus de {size}. Utilisez Chrome ou Edge sur un ordinateur, ou la ligne de commande.',
+  tooLargeToShow: 'Ce fichier est trop volumineux pour être affiché ici. Téléchargez-le.',
   rollbackTitle: 'Le serveur a envoyé un texte plus ancien',
   rollbackHint:
     'Cet appareil a déjà vu une version plus récente. Le serveur a peut-être été restauré depuis une sauvegarde, ou quelqu’un vous cache des modifications.',

@@ -25,6 +25,14 @@ export const strings: EncryptionStrings = {
   keepKeyHint: 'Jika tidak, perangkat ini melupakannya saat Anda menutup tab.',
   linkHasKey: 'Link dan kode QR berisi kunci.',
   keyAttempts: { other: 'Seseorang memasukkan kunci yang salah {n} kali.' },
+  fileDamaged: 'File ini rusak dan tidak dapat didekripsi.',
+  fileInArchiveDamaged: '{name} rusak dan tidak dapat didekripsi.',
+  nothingSaved: 'Tidak ada yang disimpan.',
+  decrypting: 'Mendekripsi…',
+  cancelDownload: 'Batalkan download {name}',
+  tooLargeToSave:
+    'Browser ini tidak dapat menyimpan file terenkripsi di atas {size}. Gunakan Chrome atau Edge di komputer, atau baris perintah.',
+  tooLargeToShow: 'File ini terlalu besar untuk ditampilkan di sini. Download file ini.',
   rollbackTitle: 'Server mengirim teks yang lebih lama',
   rollbackHint:
     'Perangkat ini sudah melihat versi yang lebih baru. Server mungkin dipulihkan dari cadangan, atau seseorang menyembunyikan perubahan dari Anda.',

@@ -27,6 +27,14 @@ export const strings: EncryptionStrings = {
     one: 'Qualcuno ha inserito una chiave errata.',
     other: 'Qualcuno ha inserito una chiave errata {n} volte.',
   },
+  fileDamaged: 'Questo file è danneggiato e non può essere decifrato.',
+  fileInArchiveDamaged: '{name} è danneggiato e non può essere decifrato.',
+  nothingSaved: 'Non è stato salvato nulla.',
+  decrypting: 'Decifratura…',
+  cancelDownload: 'Annulla il download di {name}',
+  tooLargeToSave:
+    'Questo browser non può salvare file crittografati di oltre {size}. Usa Chrome o Edge su un computer, oppure la riga di comando.',
+  tooLargeToShow: 'Questo file è troppo grande per essere mostrato qui. Scaricalo.',
   rollbackTitle: 'Il server ha inviato un testo precedente',
   rollbackHint:
     'Questo dispositivo ha già visto una versione più recente. Forse il server è stato ripristinato da un backup, oppure qualcuno ti nasconde delle modifiche.',

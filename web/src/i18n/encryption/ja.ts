@@ -24,6 +24,14 @@ export const strings: EncryptionStrings = {
   keepKeyHint: '保存しない場合、タブを閉じるとこのデバイスから消えます。',
   linkHasKey: 'リンクと QR コードにはキーが含まれます。',
   keyAttempts: { other: '間違ったキーが {n} 回入力されました。' },
+  fileDamaged: 'このファイルは破損しているため復号できません。',
+  fileInArchiveDamaged: '{name} は破損しているため復号できません。',
+  nothingSaved: '何も保存されていません。',
+  decrypting: '復号しています…',
+  cancelDownload: '{name} のダウンロードをキャンセル',
+  tooLargeToSave:
+    'このブラウザでは {size} を超える暗号化ファイルを保存できません。パソコンの Chrome か Edge、またはコマンドラインをお使いください。',
+  tooLargeToShow: 'このファイルは大きすぎるためここに表示できません。ダウンロードしてください。',
   rollbackTitle: 'サーバーが古いテキストを送信しました',
   rollbackHint:
     'このデバイスはより新しいバージョンを受信済みです。サーバーがバックアップから復元されたか、誰かが変更を隠している可能性があります。',

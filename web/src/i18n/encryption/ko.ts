@@ -24,6 +24,14 @@ export const strings: EncryptionStrings = {
   keepKeyHint: '기억하지 않으면 탭을 닫을 때 이 기기에서 지워집니다.',
   linkHasKey: '링크와 QR 코드에는 키가 포함되어 있습니다.',
   keyAttempts: { other: '누군가 잘못된 키를 {n}회 입력했습니다.' },
+  fileDamaged: '이 파일은 손상되어 복호화할 수 없습니다.',
+  fileInArchiveDamaged: '{name} 파일은 손상되어 복호화할 수 없습니다.',
+  nothingSaved: '아무것도 저장되지 않았습니다.',
+  decrypting: '복호화하는 중…',
+  cancelDownload: '{name} 다운로드 취소',
+  tooLargeToSave:
+    '이 브라우저는 {size}를 초과하는 암호화된 파일을 저장할 수 없습니다. 컴퓨터에서 Chrome이나 Edge 또는 명령줄을 사용하세요.',
+  tooLargeToShow: '이 파일은 너무 커서 여기에 표시할 수 없습니다. 대신 다운로드하세요.',
   rollbackTitle: '서버가 이전 텍스트를 보냈습니다',
   rollbackHint:
     '이 기기는 더 새로운 버전을 이미 받았습니다. 서버가 백업에서 복원되었거나 누군가 변경 사항을 숨기고 있을 수 있습니다.',

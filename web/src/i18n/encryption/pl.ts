@@ -34,6 +34,14 @@ export const strings: EncryptionStrings = {
     many: 'Ktoś {n} razy wpisał błędny klucz.',
     other: 'Ktoś {n} raza wpisał błędny klucz.',
   },
+  fileDamaged: 'Ten plik jest uszkodzony i nie można go odszyfrować.',
+  fileInArchiveDamaged: 'Plik {name} jest uszkodzony i nie można go odszyfrować.',
+  nothingSaved: 'Niczego nie zapisano.',
+  decrypting: 'Odszyfrowywanie…',
+  cancelDownload: 'Anuluj pobieranie {name}',
+  tooLargeToSave:
+    'Ta przeglądarka nie może zapisywać zaszyfrowanych plików większych niż {size}. Użyj Chrome lub Edge na komputerze albo wiersza poleceń.',
+  tooLargeToShow: 'Ten plik jest za duży, aby go tu wyświetlić. Pobierz go.',
   rollbackTitle: 'Serwer wysłał starszy tekst',
   rollbackHint:
     'To urządzenie widziało już nowszą wersję. Być może serwer przywrócono z kopii zapasowej albo ktoś ukrywa przed Tobą zmiany.',

@@ -24,6 +24,14 @@ export const strings: EncryptionStrings = {
   keepKeyHint: 'Caso contrário, este dispositivo a esquece quando você fecha a aba.',
   linkHasKey: 'O link e o QR code contêm a chave.',
   keyAttempts: { one: 'Alguém digitou uma chave incorreta.', other: 'Alguém digitou uma chave incorreta {n} vezes.' },
+  fileDamaged: 'Este arquivo está danificado e não pode ser descriptografado.',
+  fileInArchiveDamaged: '{name} está danificado e não pode ser descriptografado.',
+  nothingSaved: 'Nada foi salvo.',
+  decrypting: 'Descriptografando…',
+  cancelDownload: 'Cancelar download de {name}',
+  tooLargeToSave:
+    'Este navegador não consegue salvar arquivos criptografados com mais de {size}. Use o Chrome ou o Edge em um computador, ou a linha de comando.',
+  tooLargeToShow: 'Este arquivo é grande demais para ser mostrado aqui. Baixe-o.',
   rollbackTitle: 'O servidor enviou um texto mais antigo',
   rollbackHint:
     'Este dispositivo já viu uma versão mais recente. Talvez o servidor tenha sido restaurado de um backup, ou alguém esteja escondendo alterações de você.',

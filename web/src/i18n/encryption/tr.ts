@@ -27,6 +27,14 @@ export const strings: EncryptionStrings = {
   keepKeyHint: 'Aksi halde bu cihaz, sekmeyi kapattığınızda anahtarı unutur.',
   linkHasKey: 'Bağlantı ve QR kodu anahtarı içerir.',
   keyAttempts: { one: 'Yanlış bir anahtar girildi.', other: '{n} kez yanlış anahtar girildi.' },
+  fileDamaged: 'Bu dosya bozuk ve şifresi çözülemiyor.',
+  fileInArchiveDamaged: '{name} bozuk ve şifresi çözülemiyor.',
+  nothingSaved: 'Hiçbir şey kaydedilmedi.',
+  decrypting: 'Şifre çözülüyor…',
+  cancelDownload: '{name} indirmesini iptal et',
+  tooLargeToSave:
+    'Bu tarayıcı {size} üzerindeki şifreli dosyaları kaydedemiyor. Bilgisayarda Chrome veya Edge ya da komut satırını kullanın.',
+  tooLargeToShow: 'Bu dosya burada gösterilemeyecek kadar büyük. Bunun yerine indirin.',
   rollbackTitle: 'Sunucu daha eski bir metin gönderdi',
   rollbackHint:
     'Bu cihaz daha yeni bir sürüm görmüştü. Sunucu bir yedekten geri yüklenmiş olabilir veya biri sizden değişiklikleri gizliyor olabilir.',

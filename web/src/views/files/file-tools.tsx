@@ -1,7 +1,7 @@
 /** Actions on several files: buttons above the list, and a selection instead of the list. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Icon } from '../../components/icon.tsx';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/index.ts';
 import { downloadFiles, isDownloadable } from './download-files.ts';
 import { listenForLongPress } from './long-press.ts';
@@ -49,7 +49,7 @@ function FileButtons({ room, files, selected, takesFocus }: FileToolsProps & { t
     <div class="file-tools" ref={buttons}>
       {downloadable.length > 1 && (
         <button type="button" class="button quiet" aria-disabled={isStarting.value} onClick={() => void downloadAll()}>
-          <Icon name="archive" />
+          <MoreIcon name="archive" />
           {t('downloadAll')}
         </button>
       )}
@@ -60,7 +60,7 @@ function FileButtons({ room, files, selected, takesFocus }: FileToolsProps & { t
           selected.value = new Set();
         }}
       >
-        <Icon name="select" />
+        <MoreIcon name="select" />
         {t('select')}
       </button>
     </div>

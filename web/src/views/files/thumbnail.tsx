@@ -1,6 +1,6 @@
 /** A thumbnail of an image, or an icon for the kind of file. */
 import { useSignal } from '@preact/signals';
-import { Icon } from '../../components/icon.tsx';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { iconOf, isImage } from './file-kind.ts';
 
 export function Thumbnail({ url, name, type }: { url: string; name: string; type: string }) {
@@ -8,7 +8,7 @@ export function Thumbnail({ url, name, type }: { url: string; name: string; type
   if (url === '' || !isImage(type) || isBroken.value) {
     return (
       <span class="thumbnail">
-        <Icon name={iconOf(name, type)} />
+        <MoreIcon name={iconOf(name, type)} />
       </span>
     );
   }

@@ -1,16 +1,17 @@
 /** Tells the user that content shared from another app still needs a room. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { basePath } from '../../base-path.ts';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
 import { navigate } from '../../router.ts';
-import { shareCache } from '../../share/share-cache.ts';
+import { shareCacheOf } from '../../share/share-cache.ts';
 
 export function PendingShare() {
   const isPending = useSignal(false);
   useEffect(() => {
     if (!('caches' in window)) return;
-    void caches.has(shareCache).then((has) => {
+    void caches.has(shareCacheOf(basePath)).then((has) => {
       isPending.value = has;
     });
   }, []);

@@ -75,6 +75,6 @@ async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<
 }
 
 function parse(text: string): Found {
-  const invitation = /^https?:\/\/[^/]+\/invite(#.+)$/.exec(text)?.[1];
+  const invitation = /^https?:\/\/[^#]+\/invite(#.+)$/.exec(text)?.[1];
   return { invitation, code: takeRoom(text) };
 }

@@ -1,30 +1,11 @@
-/** Adds files to the uploads, unless they are too many for the room or for the request limit. */
-import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
-import { roughTime } from '../../i18n/quantities.ts';
-import { requestLimit } from '../../room/request-limit.ts';
+/** Adds files to the uploads, unless they are too many. */
 import type { RoomModel } from '../../room/room.ts';
-import { spaceLeft } from '../../room/space.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
 
-/** More refused files than this would hide the others in the list. */
-const maxRefused = 20;
+export const loadUploadParts = () => import('../uploads/index.ts');
 
-export function addFiles(room: RoomModel, files: readonly IncomingFile[]): void {
-  const left = Math.max(0, spaceLeft(room.content.value, room.uploads.list.value).files);
-  const isRefused = files.length > left + maxRefused;
-  if (isRefused) notify(t('tooManyFiles', { n: left }));
-  else if (!exceedsRequests(room, files.length)) room.uploads.add(files);
-}
-
-/** Notifies the user if so: each file needs a request, and half of the files would be missing on the other devices. */
-function exceedsRequests(room: RoomModel, added: number): boolean {
-  const { remaining = added, resetAt } = requestLimit.value ?? {};
-  const ms = (resetAt?.getTime() ?? 0) - Date.now();
-  const waiting = room.uploads.list.value.filter(({ state }) => state.value.name === 'waiting').length;
-  const n = Math.max(0, remaining - waiting);
-  if (added < 2 || added <= n || ms <= 0) return false;
-  const time = roughTime(ms);
-  notify(n === 0 ? t('limitFiles', { time }) : t('filesExceedLimit', { n, time }));
-  return true;
+/** If the code cannot be loaded, the files wait for the connection. */
+export async function addFiles(room: RoomModel, files: readonly IncomingFile[]): Promise<void> {
+  const parts = await loadUploadParts().catch(() => undefined);
+  if (!parts?.areTooMany(room, files.length)) room.uploads.add(files);
 }

@@ -1,42 +1,31 @@
-/** The files of the room and the current uploads. */
-import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
+/** The file panel: its head with the file picker, and the list, which is loaded with the first file. */
+import type { Signal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
-import { notify } from '../../components/notices.tsx';
-import { deviceId } from '../../device/identity.ts';
+import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/index.ts';
-import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
-import { spaceLeft } from '../../room/space.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
 import { addFiles } from './add-files.ts';
-import { useArrivals } from './arrivals.ts';
-import { FailedUploads, FileRow, FileTools, OneTimeRow, ReceiveDialog, UploadRow } from './file-parts.tsx';
+import { PendingFiles } from './file-placeholder.tsx';
 import { pickedFiles } from './incoming-files.ts';
-import { Viewer } from './lazy-viewer.ts';
-import { useRemoval } from './removal.ts';
+
+export const loadFileList = () => import('../files/index.ts');
+
+const FileList = lazy(loadFileList, 'FileList', PendingFiles);
 
 export function FilePanel({ room }: { room: RoomModel }) {
-  const { hidden, remove } = useRemoval(room);
-  const { recent, adderOf } = useArrivals(room.content.value);
-  const files = newestFirst(room.content.value.files).filter(({ fileId }) => !hidden.value.has(fileId));
-  const { addsOnce } = room.uploads;
-  const uploads = room.uploads.list.value;
-  const viewedId = useSignal<string | undefined>(undefined);
-  const failed = uploads.filter(({ state }) => state.value.name === 'failed');
-  const receiving = useSignal<SharedFile | undefined>(undefined);
-  const { received } = room.content.value;
-  useEffect(() => {
-    // On the device that received it, the dialog says so.
-    if (received && received.fileId !== receiving.value?.fileId) notify(t('fileReceived', { name: received.fileName }));
-  }, [received]);
-  const selected = useSignal<ReadonlySet<string> | undefined>(undefined);
+  const { addsOnce, list } = room.uploads;
+  const { files } = room.content.value;
+  const first = useRef(files).current;
+  // Stays true when the last file is removed, which Undo restores.
+  const hasList = useRef(false);
+  if (files.length + list.value.length > 0) hasList.current = true;
   return (
     <section class="file-panel">
       <header>
         <h2>{t('files')}</h2>
-        <FilePicker addsOnce={addsOnce} onFiles={(files) => addFiles(room, files)} />
+        <FilePicker addsOnce={addsOnce} onFiles={(files) => void addFiles(room, files)} />
       </header>
       {addsOnce.value && (
         <p class="once-hint" role="status">
@@ -44,56 +33,7 @@ export function FilePanel({ room }: { room: RoomModel }) {
           {t('nextFilesOnce')}
         </p>
       )}
-      <div class="file-summary">
-        <SpaceLeft room={room} />
-        {files.length > 1 && <FileTools room={room} files={files} selected={selected} onRemove={remove} />}
-      </div>
-      {failed.length > 1 && <FailedUploads failed={failed} />}
-      {files.length + uploads.length === 0 && <p class="empty">{t('noFiles')}</p>}
-      <ul class="files">
-        {uploads.map((upload) => (
-          <UploadRow key={upload} upload={upload} />
-        ))}
-        {!selected.value &&
-          files.map((file) => {
-            const Row = file.once ? OneTimeRow : FileRow;
-            return (
-              <Row
-                key={file.fileId}
-                room={room}
-                file={file}
-                addedBy={file.deviceId === deviceId ? t('you') : adderOf(file)}
-                isNew={recent.has(file.fileId)}
-                onView={() => {
-                  viewedId.value = file.fileId;
-                }}
-                onReceive={() => {
-                  receiving.value = file;
-                }}
-                onRemove={(byKeyboard) => void remove(file, byKeyboard)}
-              />
-            );
-          })}
-      </ul>
-      {viewedId.value && (
-        <Viewer
-          room={room}
-          files={files}
-          firstId={viewedId.value}
-          onClose={() => {
-            viewedId.value = undefined;
-          }}
-        />
-      )}
-      {receiving.value && (
-        <ReceiveDialog
-          room={room}
-          file={receiving.value}
-          onClose={() => {
-            receiving.value = undefined;
-          }}
-        />
-      )}
+      {hasList.current ? <FileList room={room} first={first} /> : <PendingFiles room={room} first={first} />}
     </section>
   );
 }
@@ -143,22 +83,5 @@ function FilePicker({ addsOnce, onFiles }: PickerProps) {
         }}
       />
     </div>
-  );
-}
-
-/** A file that was restored returns to its place. */
-function newestFirst(files: readonly SharedFile[]): SharedFile[] {
-  return [...files].reverse().sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt));
-}
-
-function SpaceLeft({ room }: { room: RoomModel }) {
-  const { limits } = room.content.value;
-  const left = spaceLeft(room.content.value, room.uploads.list.value);
-  return (
-    <p class="aside space-left">
-      {left.files < 1
-        ? t('errorTooManyFiles', { n: limits.filesPerRoom })
-        : t('spaceLeft', { size: size(limits.fileBytes), left: size(left.bytes) })}
-    </p>
   );
 }

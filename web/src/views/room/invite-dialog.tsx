@@ -4,6 +4,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
+import '../../style/invite-dialog.css';
 
 interface Props {
   room: RoomModel;

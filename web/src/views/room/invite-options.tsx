@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
-import { linkTo, shareOrigin } from '../../router.ts';
+import { linkTo, shareUrl } from '../../router.ts';
 
 interface Props {
   room: RoomModel;
@@ -21,7 +21,7 @@ export function InviteOptions({ room, onFullScreen, children }: Props) {
   return (
     <>
       <QrCode text={link} label={t('qrLabel')} />
-      <p>{t('inviteHint', { host: new URL(shareOrigin).host })}</p>
+      <p>{t('inviteHint', { host: shareUrl.replace(/^https?:\/\//, '') })}</p>
       <p class="link" dir="ltr">
         {link.replace(/^https?:\/\//, '')}
       </p>

@@ -22,7 +22,7 @@ export function PasteButton({ room, onText }: Props) {
   async function onClick() {
     const content = await readClipboard();
     if (!content) isOpen.value = true;
-    else if (content.image) addFiles(room, clipboardImage(content.image));
+    else if (content.image) void addFiles(room, clipboardImage(content.image));
     else if (content.text === '') notify(t('clipboardEmpty'));
     else onText(content.text);
   }

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { toAsciiDigits } from '../../i18n/digits.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
@@ -103,7 +104,7 @@ function NumberPad({ typed, isDisabled, onTyped }: NumberPadProps) {
         aria-label={t('pinBackspace')}
         onClick={() => onTyped(typed.slice(0, -1))}
       >
-        <Icon name="back" />
+        <MoreIcon name="back" />
       </button>
     </div>
   );

@@ -7,28 +7,27 @@ import { lazy } from '../../components/lazy.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
 import { t } from '../../i18n/index.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
-import { loadTransfer, loadUploads } from '../../room/lazy-uploads.ts';
+import { loadRequests, loadTransfer } from '../../room/lazy-room.ts';
+import { loadUploads } from '../../room/lazy-uploads.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { RoomContent } from '../../room/room-phase.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
 import { shareFor } from '../../share/destination.ts';
-import { addFiles } from './add-files.ts';
+import { addFiles, loadUploadParts } from './add-files.ts';
 import { Alerts } from './alerts.tsx';
 import { DeleteRoom } from './delete-room.tsx';
 import { Devices } from './devices.tsx';
 import { DropArea } from './drop-area.tsx';
 import { Expiry } from './expiry.tsx';
-import { FilePanel } from './file-panel.tsx';
-import { loadFileParts, loadUploadParts } from './file-parts.tsx';
+import { FilePanel, loadFileList } from './file-panel.tsx';
 import { Invitation } from './invitation.tsx';
 import { loadViewer } from './lazy-viewer.ts';
-import { LeaveGuard } from './leave-guard.tsx';
 import { TextPanel } from './text-panel.tsx';
 
 const loadDialogs = () => import('./dialogs.ts');
 /** In the order in which people are likely to need them. */
-const onDemand = [loadFileParts, loadUploads, loadUploadParts, loadTransfer, loadDialogs, loadViewer];
+const onDemand = [loadFileList, loadUploads, loadUploadParts, loadTransfer, loadRequests, loadDialogs, loadViewer];
 const RoomSettingsDialog = lazy(loadDialogs, 'RoomSettingsDialog');
 
 export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
@@ -48,7 +47,7 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
   };
   useAnnouncedChanges(room.content.value);
 
-  const onFiles = useCallback((files: IncomingFile[]) => addFiles(room, files), [room]);
+  const onFiles = useCallback((files: IncomingFile[]) => void addFiles(room, files), [room]);
   return (
     <DropArea onFiles={onFiles}>
       <div class="room">
@@ -80,7 +79,6 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
           }}
         />
       )}
-      <LeaveGuard uploads={room.uploads} />
     </DropArea>
   );
 }

@@ -2,12 +2,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
+import { alertArrival } from '../../device/arrival-alerts.ts';
 import { deviceId } from '../../device/identity.ts';
 import { countIfHidden } from '../../device/unseen.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomContent, SharedFile } from '../../room/room-phase.ts';
-import { nameOf } from './devices.tsx';
-import { loadFileParts } from './file-parts.tsx';
+import { nameOf } from '../room/devices.tsx';
 
 export interface Arrivals {
   /** The ids of the files to highlight. */
@@ -18,19 +18,14 @@ export interface Arrivals {
 
 const highlightMs = 4_000;
 
-/** The sound and the notification, if the user has chosen them. */
-async function alertArrival(text: string): Promise<void> {
-  const parts = await loadFileParts().catch(() => undefined);
-  parts?.alertArrival(text);
-}
-
-export function useArrivals({ files, devices }: RoomContent): Arrivals {
+/** `first`: the files that were in the room when it was joined. */
+export function useArrivals({ files, devices }: RoomContent, first: readonly SharedFile[]): Arrivals {
   // Also of devices that have left the room since.
   const names = useRef(new Map<string, string>()).current;
   for (const device of devices) names.set(device.deviceId, nameOf(device));
   const adderOf = (file: SharedFile) => names.get(file.deviceId ?? '') ?? t('someone');
 
-  const known = useRef<Set<string>>(undefined);
+  const known = useRef(new Set(first.map(({ fileId }) => fileId))).current;
   const recent = useSignal<ReadonlySet<string>>(new Set());
   const message = useRef({ name: '', n: 0, text: '', dismiss: (): boolean => false });
 
@@ -53,12 +48,11 @@ export function useArrivals({ files, devices }: RoomContent): Arrivals {
 
   useEffect(() => {
     // A file that returns after Undo is known.
-    const before = known.current;
-    const arrived = files.filter((file) => before && !before.has(file.fileId) && file.deviceId !== deviceId);
-    known.current = new Set([...(before ?? []), ...files.map(({ fileId }) => fileId)]);
+    const arrived = files.filter((file) => !known.has(file.fileId) && file.deviceId !== deviceId);
+    for (const { fileId } of files) known.add(fileId);
     arrived.forEach(onArrived);
     countIfHidden(arrived.length);
-    if (arrived.length > 0) void alertArrival(message.current.text);
+    if (arrived.length > 0) alertArrival(message.current.text);
   }, [files]);
 
   return { recent: recent.value, adderOf };

@@ -1,0 +1,6 @@
+/** Where this page is hosted. A server that is not at the root of its host has a path, such as `/poproom`. */
+
+/** The URL of the server without a slash at the end. All scripts are in the folder `assets` below it. */
+export const baseUrl = import.meta.url.replace(/(\/[^/]*){2}$/, '');
+/** Empty at the root of the host. */
+export const basePath = baseUrl.slice(location.origin.length);

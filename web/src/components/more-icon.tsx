@@ -1,0 +1,24 @@
+/** Icons that only parts use which are loaded on demand. */
+import { Drawing, Icon, type IconName } from './icon.tsx';
+
+const paths = {
+  archive: 'M5 4h14v16H5zM12 4v2M12 8.5v2M12 13v1M10.5 16.5h3',
+  audio:
+    'M9 17.5V6l10-2v11.5M6.5 15a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 2.5-2.5M16.5 13a2.5 2.5 0 1 0 0 5 2.5 2.5 0 0 0 2.5-2.5',
+  back: 'M19 12H5M11 6l-6 6 6 6',
+  document: 'M6 3h8l4 4v14H6zM14 3v4h4M9 12h6M9 16h6',
+  file: 'M6 3h8l4 4v14H6zM14 3v4h4',
+  mail: 'M4 6h16v12H4zM4 7l8 6 8-6',
+  more: 'M12 4.5a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5zM12 11.25a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5zM12 18a.75.75 0 1 0 0 1.5.75.75 0 0 0 0-1.5z',
+  open: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
+  phone: 'M8 3h8v18H8zM11 18h2',
+  select: 'M4 7l1.5 1.5L8.5 5M4 16l1.5 1.5 3-3.5M12 7h8M12 16h8',
+  video: 'M4 6h11v12H4zM15 10.5l5-3v9l-5-3',
+} as const;
+
+export type MoreIconName = keyof typeof paths | IconName;
+
+/** Draws all icons. */
+export function MoreIcon({ name }: { name: MoreIconName }) {
+  return name in paths ? <Drawing path={paths[name as keyof typeof paths]} /> : <Icon name={name as IconName} />;
+}

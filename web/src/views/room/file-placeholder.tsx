@@ -1,0 +1,56 @@
+/** The parts of the file list that an empty room shows, and rows for files while the code of the list is loaded. */
+import { t } from '../../i18n/index.ts';
+import { size } from '../../i18n/quantities.ts';
+import type { RoomModel } from '../../room/room.ts';
+import type { SharedFile } from '../../room/room-phase.ts';
+import { largestFile, spaceLeft } from '../../room/space.ts';
+
+export interface FileListProps {
+  room: RoomModel;
+  /** The files that were in the room when it was joined. */
+  first: readonly SharedFile[];
+}
+
+/** The rows are as high as those that replace them. */
+export function PendingFiles({ room }: FileListProps) {
+  const { files } = room.content.value;
+  return (
+    <>
+      <div class="file-summary">
+        <SpaceLeft room={room} />
+      </div>
+      {files.length === 0 && <NoFiles />}
+      <ul class="files">
+        {files.toReversed().map((file) => (
+          <li key={file.fileId} class="file" aria-busy="true">
+            <i class="thumbnail" />
+            <div class="file-info">
+              <span dir="auto">{file.fileName}</span>
+              <small>
+                <span>{size(file.fileSize)}</span>
+                <span>…</span>
+              </small>
+            </div>
+            <i class="button" />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+export function NoFiles() {
+  return <p class="empty">{t('noFiles')}</p>;
+}
+
+export function SpaceLeft({ room }: { room: RoomModel }) {
+  const { limits } = room.content.value;
+  const left = spaceLeft(room.content.value, room.uploads.list.value);
+  return (
+    <p class="aside space-left">
+      {left.files < 1
+        ? t('errorTooManyFiles', { n: limits.filesPerRoom })
+        : t('spaceLeft', { size: size(largestFile(room.content.value)), left: size(left.bytes) })}
+    </p>
+  );
+}
