@@ -2,8 +2,9 @@
 import { build } from 'rolldown';
 import { slimCodeMirror } from './build-slim-codemirror.ts';
 
-export async function buildClient(root: string): Promise<void> {
-  await build({
+/** Returns the paths of the modules in the output. */
+export async function buildClient(root: string, dir = 'dist/client'): Promise<string[]> {
+  const { output } = await build({
     cwd: root,
     input: 'src/client/index.ts',
     platform: 'neutral',
@@ -12,11 +13,12 @@ export async function buildClient(root: string): Promise<void> {
     plugins: [slimCodeMirror()],
     // The output is as readable as the source, so it needs no source map.
     output: {
-      dir: 'dist/client',
+      dir,
       format: 'esm',
       entryFileNames: 'index.js',
       chunkFileNames: 'encryption.js',
     },
     logLevel: 'warn',
   });
+  return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 }

@@ -1,11 +1,23 @@
-/** The licence notices of everything in the executable: the libraries and Node. */
-import { readFile } from 'node:fs/promises';
+/** The licence notices of the libraries in the SDK, and of everything in the executable: the libraries and Node. */
+import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** `written` is what Vite wrote of the libraries of the command, and of those of the page. */
 export async function noticesFor(written: string[]): Promise<string> {
   const libraries = await Promise.all(written.map((path) => readFile(path, 'utf8')));
   return [...libraries, `## Node.js - ${process.versions.node}`, await nodeLicense()].map(trimmed).join('\n\n');
+}
+
+/** Of the libraries that these modules belong to. */
+export async function licensesOf(modules: readonly string[]): Promise<string> {
+  const folders = modules.flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  const notices = [...new Set(folders)].sort().map(async (folder) => {
+    const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+    const [file] = (await readdir(folder)).filter((entry) => /^licen[cs]e/i.test(entry));
+    if (file === undefined) throw new Error(`${name} has no licence file.`);
+    return `## ${name} - ${version} (${license})\n\n${trimmed(await readFile(join(folder, file), 'utf8'))}`;
+  });
+  return `# Licences of bundled libraries\n\n${(await Promise.all(notices)).join('\n\n')}\n`;
 }
 
 const trimmed = (text: string) => text.trim();

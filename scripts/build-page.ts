@@ -1,7 +1,8 @@
-/** Builds the page into dist/web: the output of Vite, the service worker, compressed copies, and the documentation. */
+/** Builds the page into dist/web: the output of Vite, the service worker, compressed copies, the documentation and the admin page. */
 import { appendFile, readFile, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'vite';
+import { buildAdmin } from './build-admin.ts';
 import { compressFiles } from './build-compressed.ts';
 import { buildDocs } from './build-docs.ts';
 import { buildServiceWorker } from './build-service-worker.ts';
@@ -16,6 +17,7 @@ export async function buildPage(root: string): Promise<void> {
     await buildServiceWorker(root, unfinished);
     await compressFiles(join(unfinished, 'assets'));
     await buildDocs(root, unfinished);
+    await buildAdmin(root, unfinished);
     // What was changed while the build ran is newer than it.
     await utimes(join(unfinished, 'index.html'), startedAt, startedAt);
     await putInPlace(unfinished, join(root, 'dist/web'));

@@ -5,6 +5,7 @@ import { closeCodeTable } from './api-guide/live.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 import { cliGuide } from './cli-guide.ts';
 import { manPage } from './man-page.ts';
+import { monitoringGuide } from './metrics-guide.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
 
@@ -17,6 +18,7 @@ const documents = {
   'docs/cli.md': cliGuide,
   'man/poproom.1': manPage,
   'docs/live.md': liveGuide,
+  'docs/monitoring.md': () => monitoringGuide(currentText('docs/monitoring.md')),
 };
 
 for (const [name, build] of Object.entries(documents)) {

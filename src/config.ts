@@ -114,7 +114,13 @@ export const settings = {
     'seconds to keep serving after a stop signal, until load balancers notice; up to 20',
     wholeNumber(0, 20),
   ),
+  adminToken: optional(
+    'POPROOM_ADMIN_TOKEN',
+    'turns on /admin and /api/admin, which need this token; at least 16 characters',
+    longText,
+  ),
   metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
+  metricsToken: optional('POPROOM_METRICS_TOKEN', 'token that /metrics requires; default: none', longText),
   logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),
 };
 
@@ -186,6 +192,9 @@ function contradictions(config: Partial<Config>): string[] {
   const problems: string[] = [];
   if (Boolean(config.tlsCert) !== Boolean(config.tlsKey)) {
     problems.push('POPROOM_TLS_CERT and POPROOM_TLS_KEY must be set together');
+  }
+  if (config.metricsToken && config.metrics === false) {
+    problems.push('POPROOM_METRICS_TOKEN requires POPROOM_METRICS=true');
   }
   if (fileMax > roomMaxBytes) problems.push('POPROOM_FILE_MAX must not exceed POPROOM_ROOM_MAX_BYTES');
   if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL');

@@ -3,6 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import type { Config } from './config.ts';
 import { createClientHash } from './core/client-hash.ts';
 import { createClientLog } from './core/client-log.ts';
@@ -17,6 +18,7 @@ import { collectWhenQuiet } from './core/garbage.ts';
 import { createIdempotency } from './core/idempotency.ts';
 import { quotas, type RoomLimits } from './core/limits.ts';
 import { MemoryBudget, memoryLimits } from './core/memory-budget.ts';
+import { noLiveMeter } from './core/meters.ts';
 import { answerOperator } from './core/operator-requests.ts';
 import { type Outages, watchOutages } from './core/outages.ts';
 import type { Clock, Log } from './core/ports.ts';
@@ -25,10 +27,12 @@ import { createStorageQuota } from './core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from './core/sweep.ts';
 import { Turns } from './core/turns.ts';
 import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
-import { type Engine, openEngine, totalMaxBytes } from './engine/open.ts';
+import { databaseBytes, diskSpace } from './engine/disk-space.ts';
+import { type Engine, filesPlaceOf, openEngine, totalMaxBytes } from './engine/open.ts';
+import { type StartedAdmin, startAdmin } from './http/admin/start.ts';
 import { createApp } from './http/app.ts';
 import { basePathOf } from './http/base-path.ts';
-import { type CertificatePair, openCertificate } from './http/certificate.ts';
+import { type CertificatePair, expiryOf, openCertificate } from './http/certificate.ts';
 import type { PageLimits } from './http/page/html.ts';
 import { lanAddresses } from './http/page/lan-addresses.ts';
 import { serverLimits } from './http/page/server-limits.ts';
@@ -43,10 +47,20 @@ import { createRequestLog } from './http/response/request-log.ts';
 import { createHandlers } from './http/routes/handlers.ts';
 import { createMetrics, type Gauges } from './http/routes/metrics.ts';
 import { createErrorPage, createPageReader } from './http/routes/page.ts';
-import { createProbes } from './http/routes/probes.ts';
+import { createProbes, type Probes } from './http/routes/probes.ts';
 import { createHttpServer, idleTimeoutSeconds, replaceCertificate } from './http/server.ts';
 import { createUpgrade } from './http/upgrade.ts';
 import { createLive } from './live/index.ts';
+import { measureDelay } from './metrics/event-loop.ts';
+import {
+  countBroken,
+  countMalformed,
+  createInstruments,
+  type Instruments,
+  liveMeterOf,
+} from './metrics/instruments.ts';
+import { meterBlobs } from './metrics/metered-blobs.ts';
+import { meterStore } from './metrics/metered-store.ts';
 import { eraseEveryMs } from './store/sqlite/writer.ts';
 
 export interface Running {
@@ -83,6 +97,10 @@ export interface ServerOptions {
   certificateCheckMs: number;
   /** How often a lost store is asked whether it responds again. */
   outageCheckMs: number;
+  /** How often blocks of addresses by other nodes are read, how many there may be, and how often activity is stored. */
+  blockCheckMs: number;
+  maxBlocks: number;
+  activityReportMs: number;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -98,6 +116,9 @@ const defaults: ServerOptions = {
   acceptNewSecret: false,
   certificateCheckMs: 10_000,
   outageCheckMs: 1000,
+  blockCheckMs: 2000,
+  maxBlocks: 500,
+  activityReportMs: 5000,
   // The folder is the same from src/ and from dist/.
   page: isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url)),
   lostLogLines: () => 0,
@@ -108,10 +129,13 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   await assertFolderResponds(config.dataDir);
   const certificate = openCertificate({ cert: config.tlsCert, key: config.tlsKey });
   warnOfOpenFiles(config.dataDir, log);
-  const engine = await openEngine(config, options.clock, options);
-  const service = createService(config, log, engine, options);
-  const server = await createHttp(service, certificate?.pair).catch(async (error) => {
-    await endService(service);
+  const instruments = config.metrics ? createInstruments() : undefined;
+  const engine = metered(await openEngine(config, options.clock, options), instruments);
+  const service = createService(config, log, engine, options, instruments);
+  service.certificate = certificate?.pair;
+  const admin = createAdminInterface(service, log);
+  const server = await createHttp(service, admin).catch(async (error) => {
+    await endService(service, admin);
     throw error;
   });
   const closeConnections = trackConnections(server);
@@ -119,7 +143,10 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   const stopWatching = certificate?.watch({
     everyMs: options.certificateCheckMs,
     log,
-    use: (pair) => replaceCertificate(server, pair),
+    use(pair) {
+      replaceCertificate(server, pair);
+      service.certificate = pair;
+    },
   });
 
   async function end(): Promise<void> {
@@ -128,7 +155,7 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
     stopWatching?.();
     service.live.stop();
     await closeConnections(finishWithinMs - config.drain * 1000);
-    await endService(service);
+    await endService(service, admin);
   }
 
   /** A load balancer sends requests until its next check of /readyz, so they are served until then. */
@@ -160,10 +187,22 @@ function warnOfOpenFiles(dataDir: string, log: Log): void {
   }
 }
 
+function metered(engine: Engine, instruments: Instruments | undefined): Engine {
+  if (!instruments) return engine;
+  const { store, blobs } = engine;
+  return { ...engine, store: meterStore(store, instruments), blobs: meterBlobs(blobs, instruments) };
+}
+
 type Service = ReturnType<typeof createService>;
 
 /** Everything behind HTTP. */
-function createService(config: Config, log: Log, engine: Engine, options: ServerOptions) {
+function createService(
+  config: Config,
+  log: Log,
+  engine: Engine,
+  options: ServerOptions,
+  instruments: Instruments | undefined,
+) {
   const { store, bus, blobs, secret } = engine;
   const { clock } = options;
   const hashClient = createClientHash(secret);
@@ -191,6 +230,8 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
     config,
     outages,
     options,
+    instruments,
+    stopMeasuring: instruments && measureDelay(instruments.loopDelay.with()),
     engine,
     deps,
     clientLog,
@@ -214,20 +255,30 @@ function createService(config: Config, log: Log, engine: Engine, options: Server
       channelsPerClient: config.maxChannels,
       maxMessageBytes,
       validate: async (schema, value) => (await validatorOf(schema))(value),
+      meter: instruments ? liveMeterOf(instruments) : noLiveMeter,
     }),
-    sweeper: createSweeper(deps, sweepOptions(options, log, outages)),
+    sweeper: createSweeper(deps, sweepOptions(options, log, outages, instruments)),
     stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
+    hashClient,
     stopping: new AbortController(),
+    /** Replaced when its files change; undefined without HTTPS. */
+    certificate: undefined as CertificatePair | undefined,
   };
 }
 
-function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log, outages: Outages): SweepWatch {
+function sweepOptions(
+  { sweepEveryMs, monotonic }: ServerOptions,
+  log: Log,
+  outages: Outages,
+  instruments: Instruments | undefined,
+): SweepWatch {
   return {
     everyMs: sweepEveryMs,
     monotonic,
     done: (swept) => log.info(swept, 'swept'),
     failed(err) {
       outages.suspect();
+      if (instruments) instruments.sweepFailures.with().add();
       // The store is reported as lost; a stack every 15 seconds would add nothing.
       log.error(hasCode(err, 'UNAVAILABLE') ? { reason: err.message } : { err }, 'sweep failed');
     },
@@ -236,12 +287,15 @@ function sweepOptions({ sweepEveryMs, monotonic }: ServerOptions, log: Log, outa
   };
 }
 
-async function endService({ live, clientLog, outages, sweeper, stopOperatorRequests, engine }: Service): Promise<void> {
+async function endService(service: Service, admin: StartedAdmin | undefined): Promise<void> {
+  const { live, clientLog, outages, sweeper, stopOperatorRequests, engine } = service;
+  service.stopMeasuring?.();
   live.stop();
   clientLog.stop();
   outages.stop();
   await sweeper.stop();
   await stopOperatorRequests?.();
+  await admin?.stop();
   await engine.close();
 }
 
@@ -261,10 +315,22 @@ function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
   };
 }
 
-async function createHttp(service: Service, certificate: CertificatePair | undefined): Promise<Server> {
-  const { config, options, engine, live, clientLog, memory, turns, stopping } = service;
+function createAdminInterface({ config, options, engine, rooms, live, hashClient }: Service, log: Log) {
+  const { adminToken: token, trustedProxies } = config;
+  if (token === undefined) return undefined;
+  const { store, secret } = engine;
+  return startAdmin({ token, store, secret, rooms, channels: live.size, hashClient, trustedProxies, ...options, log });
+}
+
+async function createHttp(service: Service, admin: StartedAdmin | undefined): Promise<Server> {
+  const { config, options, instruments, engine, live, clientLog, memory, turns, stopping } = service;
   const { idleTimeoutMs } = options;
-  const metrics = config.metrics ? await createMetrics(metricSources(service)) : undefined;
+  const isStopping = () => stopping.signal.aborted;
+  const probes = createProbes({ ...probeSources(service), isStopping });
+  const openConnections = () => promisify(server.getConnections.bind(server))();
+  const metrics =
+    instruments && (await createMetrics(instruments, await metricSources(service, probes, openConnections)));
+  await admin?.ready();
   const nextRequestId = createRequestIds();
   const authorizer = createAuthorizer({
     keys: engine.store.keys,
@@ -278,8 +344,8 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
   const requestLog = createRequestLog(clientLog, {
     observe: metrics?.observe ?? (() => undefined),
     onFailure: service.outages.suspect,
+    onBroken: () => instruments && countBroken(instruments),
   });
-  const isStopping = () => stopping.signal.aborted;
   const page = createPageReader(
     {
       source: options.page,
@@ -299,22 +365,25 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     idempotency: service.idempotency,
     limits: service.deps.limits,
     storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),
-    probes: createProbes({ ...probeSources(service), isStopping }),
+    probes,
     live,
     links: config,
+    origins: config,
     page,
     serverLimits: serverLimits(config),
     largestContent: config.contentMax,
     metrics: metrics?.text,
+    metricsToken: config.metricsToken,
+    admin: admin?.service,
   });
-  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog };
+  const { connections } = admin ?? {};
+  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog, connections };
   const server = createHttpServer({
     app: createApp({
       ...shared,
       ticketing: createTicketing(engine.secret, options.clock),
       handlers,
       errorPage: createErrorPage(page),
-      clientLog,
       isStopping,
       idleTimeoutMs,
       memory,
@@ -324,20 +393,38 @@ async function createHttp(service: Service, certificate: CertificatePair | undef
     onUpgrade: createUpgrade({ ...shared, live, links: config }),
     nextRequestId,
     headersFor: authorizer.headersFor,
+    onMalformed: () => instruments && countMalformed(instruments),
     idleTimeoutMs,
     basePath: basePathOf(config.publicUrl),
-    certificate,
+    certificate: service.certificate,
   });
   return server;
 }
 
-function metricSources({ engine: { store }, options, live, maxStoredBytes }: Service): Gauges {
+async function metricSources(service: Service, probes: Probes, connections: Gauges['connections']): Promise<Gauges> {
+  const { config, engine, options, live, memory, turns, sweeper, maxStoredBytes } = service;
+  const { store } = engine;
+  const { default: ownPackage } = await import('../package.json', { with: { type: 'json' } });
   return {
+    version: ownPackage.version,
+    store: config.store === 'sqlite:' ? 'sqlite' : 'redis',
+    files: 'folder' in filesPlaceOf(config) ? 'disk' : 's3',
     rooms: () => store.rooms.countRooms(options.clock()),
     channels: live.size,
+    connections,
     lostLogLines: options.lostLogLines,
     storage: store.storage.usage,
     maxStoredBytes,
+    disks: () => diskSpace(config),
+    databaseBytes: () => databaseBytes(config),
+    queues: () => ({ store: store.queueLength(), 'large-messages': turns.waiting }),
+    heldBytes: () => ({
+      requests: { bytes: memory.total, limit: memory.maximum },
+      live: { bytes: live.unreadBytes(), limit: memory.maximum },
+    }),
+    checks: async () => (await probes.ready()).checks,
+    lastSweptAt: sweeper.lastSweptAt,
+    certificateExpiresAt: () => service.certificate && expiryOf(service.certificate),
   };
 }
 

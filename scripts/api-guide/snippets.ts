@@ -15,10 +15,10 @@ export interface Snippets {
 }
 
 /** Only browsers request these. */
-type ForBrowsers = 'home' | 'roomPage' | 'sharePage' | 'invitePage' | 'pageAsset' | 'favicon';
+type ForBrowsers = 'home' | 'roomPage' | 'sharePage' | 'invitePage' | 'pageAsset' | 'favicon' | 'adminPage';
 
 export const sdkStart = `
-import { createClient } from 'poproom/client';
+import { createClient } from '@poproom/client';
 
 const client = createClient({ url: 'http://localhost:8080' });
 const room = client.room('7KQ2MX');
@@ -430,6 +430,71 @@ curl http://localhost:8080/readyz
   metrics: {
     curl: `
 curl http://localhost:8080/metrics
+`,
+  },
+  adminNumbers: {
+    curl: `
+curl http://localhost:8080/api/admin/numbers -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+    cli: `
+poproom admin numbers
+`,
+    note: 'The SDK has no methods for operators. `poproom admin --help` lists all commands.',
+  },
+  adminRooms: {
+    curl: `
+curl 'http://localhost:8080/api/admin/rooms?sort=size&limit=10' -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+    cli: `
+poproom admin rooms --sort size --limit 10
+`,
+  },
+  adminRevealRoom: {
+    curl: `
+curl -X POST http://localhost:8080/api/admin/rooms/7KQ2MX/reveal -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+  },
+  adminRemoveRoom: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/admin/rooms/7KQ2MX -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+    cli: `
+poproom admin rm 7KQ2MX
+`,
+  },
+  adminClients: {
+    curl: `
+curl 'http://localhost:8080/api/admin/clients?sort=bytes' -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+  },
+  adminBlocks: {
+    curl: `
+curl http://localhost:8080/api/admin/blocks -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+  },
+  adminBlock: {
+    curl: `
+curl http://localhost:8080/api/admin/blocks -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"range": "198.51.100.0/24", "reason": "automated sign-ups", "expiresIn": 86400}'
+`,
+    cli: `
+poproom admin block 198.51.100.0/24 --reason 'automated sign-ups' --expires 1d
+`,
+  },
+  adminUnblock: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/admin/blocks/5e0c9ab412 -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+  },
+  adminKeys: {
+    curl: `
+curl http://localhost:8080/api/admin/keys -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+  },
+  adminRevokeKey: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/admin/keys/0a1b2c3d4e -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
   },
 };

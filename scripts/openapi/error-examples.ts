@@ -11,6 +11,11 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     message: '"pin" must be a string of exactly four digits, for example "0427".',
     details: { field: 'pin' },
   },
+  INVALID_ADMIN_TOKEN: { message: 'The admin token is missing or wrong. Send it as Authorization: Bearer TOKEN.' },
+  ADDRESS_BLOCKED: {
+    message: 'The operator of this server has blocked your address.',
+    details: { until: '2026-11-16T09:30:00.000Z' },
+  },
   INVALID_JSON: { message: 'The body is not well-formed JSON.' },
   PIN_REQUIRED: { message: 'This room requires a PIN. Over HTTP, send it in the header X-Room-Pin.' },
   KEY_REQUIRED: {

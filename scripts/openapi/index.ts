@@ -51,6 +51,7 @@ const { Allow: _, ...responseHeaders } = headers;
 const securitySchemes = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key: `pop_` and 32 letters or digits. Optional.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key in a separate header.' },
+  adminToken: { type: 'http', scheme: 'bearer', description: 'The value of `POPROOM_ADMIN_TOKEN`, for `/api/admin`.' },
 };
 
 function paths(): document.OpenApiDocument['paths'] {
@@ -63,13 +64,14 @@ function paths(): document.OpenApiDocument['paths'] {
 }
 
 function operation(operationId: string, endpoint: Endpoint): document.Operation {
-  const { tag, summary, description, parameters, body, successes, counted } = endpoint;
+  const { tag, summary, description, parameters, body, successes, counted, isAdmin } = endpoint;
+  const isTokenNeeded = isAdmin && endpoint.path.startsWith('/api/');
   return {
     operationId,
     tags: [tag],
     summary,
     description,
-    ...(!counted && { security: [] }),
+    ...(!counted && { security: isTokenNeeded ? [{ adminToken: [] }] : [] }),
     ...(parameters && { parameters: parameters.map(parameterOrRef) }),
     ...(body && { requestBody: requestBodyOf(body) }),
     responses: {
@@ -102,20 +104,27 @@ function jsonBody({
   plainText,
 }: Exclude<Endpoint['body'], string | undefined>): document.RequestBody {
   const json = { 'application/json': { schema: refer(schema), example: exampleOf(schema) } };
-  return { required, content: { ...json, ...textContent(plainText) } };
+  return { required, content: { ...json, ...textContent(plainText), ...formContent(plainText) } };
 }
+
+/** The default type of `curl -d`. The server takes the body as it is, but tools parse it as a form before they check it. */
+const formContent = (plainText: string | undefined) =>
+  plainText === undefined
+    ? {}
+    : { 'application/x-www-form-urlencoded': { schema: { type: 'object' }, example: { hello: '' } } };
 
 const textContent = (example: string | undefined) =>
   example === undefined ? {} : { 'text/plain': { schema: { type: 'string' }, example } };
 
 const bytes = { type: 'string', format: 'binary', contentMediaType: 'application/octet-stream' };
 
-/** Code generators use only one type of a body. The raw bytes are described for PUT. */
+/** Most code generators use the first type of a body. The raw bytes are described too, for gateways that validate. */
 const fileBody: document.RequestBody = {
   description: 'A form with one file. Instead of it, the raw bytes with their `Content-Type` and a name are accepted.',
   required: true,
   content: {
     'multipart/form-data': { schema: refer(uploadForm), example: { pin: '0427', file: '(the bytes)' } },
+    '*/*': { schema: bytes, example: '(the bytes)' },
   },
 };
 

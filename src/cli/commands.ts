@@ -64,6 +64,42 @@ with a code can read the room. A running server removes a room within seconds.`,
     load: async () => (await import('./server/rooms.ts')).rooms,
   },
   {
+    name: 'admin',
+    args: 'numbers | rooms | reveal ROOM | rm ROOM… | clients | blocks | block RANGE | unblock ID | keys | revoke ID',
+    summary: 'watch and control a running server over its admin API',
+    details: `Works from anywhere, on servers with POPROOM_ADMIN_TOKEN. Set the same variable for this command, or type the token at
+the prompt. The server is the one from --url, POPROOM_URL or the config file, or http://localhost:8080; the token is sent
+to no other server.
+
+ROOM is an ID from the list, a code or a link. Codes are masked until you reveal one, which the server logs. RANGE is an
+address or a CIDR range. A range with your own address, or with the server itself, needs --force.`,
+    options: {
+      sort: {
+        value: 'ORDER',
+        summary: 'rooms by size (default) or age; clients by requests (default), refused or bytes',
+      },
+      hours: { value: 'N', summary: 'numbers of the last N hours (default: 24); clients of the last N (default: 2)' },
+      client: { value: 'HASH', summary: 'only the rooms that this client created' },
+      limit: { value: 'N', summary: 'length of a list, up to 200 (default: 50)' },
+      offset: { value: 'N', summary: 'skip N entries of a list' },
+      reason: { value: 'TEXT', summary: 'why a range is blocked, as a note for operators' },
+      expires: { value: 'TIME', summary: 'end of a block, such as 2h or 3d (default: no end)' },
+      force: { summary: 'block a range although it contains your own address or the server' },
+      yes: { short: 'y', summary: 'do not ask for confirmation' },
+      url: { value: 'URL', summary: 'server, as a URL or a name from the config file' },
+      timeout: { value: 'TIME', summary: 'give up if the server does not respond for this long (default: 60s)' },
+      json,
+    },
+    examples: [
+      ['poproom admin rooms --sort age', 'list the oldest rooms'],
+      ['poproom admin clients --sort bytes', 'list the clients with the most traffic'],
+      ['poproom admin block 198.51.100.0/24 --reason scraping --expires 1d', 'block a network for a day'],
+      ['poproom admin unblock 198.51.100.0/24', 'unblock it'],
+    ],
+    choices: ['numbers', 'rooms', 'reveal', 'rm', 'clients', 'blocks', 'block', 'unblock', 'keys', 'revoke'],
+    load: async () => (await import('./server/admin.ts')).admin,
+  },
+  {
     name: 'backup',
     args: 'FILE | restore FILE',
     summary: 'back up the data folder into one file, or restore it',

@@ -74,6 +74,8 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
   NOT_ENCRYPTED: noAccess,
   API_KEY_REQUIRED: noAccess,
   INVALID_API_KEY: noAccess,
+  INVALID_ADMIN_TOKEN: noAccess,
+  ADDRESS_BLOCKED: noAccess,
   VERSION_CONFLICT: conflict,
   FILE_CLAIMED: conflict,
   CONTENT_TOO_LARGE: tooLarge,
@@ -83,6 +85,7 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
   STORAGE_FULL: tooLarge,
   RATE_LIMITED: limited,
   OFFLINE: unreachable,
+  TIMEOUT: unreachable,
   UNAVAILABLE: unreachable,
 };
 

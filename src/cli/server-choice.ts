@@ -25,6 +25,13 @@ export function chooseServer(
   return { url, apiKey: keyFor(url, sources, [...named, defaultUrl]) };
 }
 
+/** The server of an operator's command, which receives a secret: never the last one used, which may be from a link. */
+export function chooseNamedServer(environment: Environment, option: string | undefined): string {
+  const preferences = readPreferences(environment);
+  const named = option ?? environment.url ?? defaultServer(preferences).url ?? defaultUrl;
+  return parseServerUrl(serverNamed(preferences, named)?.url ?? named);
+}
+
 const serversIn = ({ url, apiKey, servers = {} }: Preferences): KeySource[] => [
   { url, apiKey },
   // A key of a named server without a URL is for no server.

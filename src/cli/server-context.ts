@@ -154,7 +154,7 @@ function noSuchRoom({ code, requestId, details }: PoproomError, room: { url: str
 
 function connect(input: Input, environment: Environment, linked?: string): Client {
   const { url, apiKey } = chooseServer(environment, { option: input.value('url'), linked });
-  const timeoutSeconds = timeoutOf(input, environment);
+  const timeoutSeconds = timeoutOf(input, environment) ?? 0;
   return createClient({ url, apiKey, retry: { attempts: 3, maxSeconds: 5 }, timeoutSeconds });
 }
 
@@ -196,6 +196,7 @@ async function rememberOnSuccess<T>(
     if (client.url !== lastServer(environment)) rememberServer(environment, client.url);
     return result;
   } catch (error) {
-    throw error instanceof PoproomError && error.code === 'OFFLINE' ? explainOffline(error, client.url) : error;
+    const isOffline = error instanceof PoproomError && (error.code === 'OFFLINE' || error.code === 'TIMEOUT');
+    throw isOffline ? explainOffline(error, client.url) : error;
   }
 }

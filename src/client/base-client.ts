@@ -1,18 +1,21 @@
 /** The client without the text engine. */
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
+import { check, checkClientOptions, checkOptions } from './arguments.ts';
 import { requestRoom } from './create-room.ts';
 import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { receive } from './receive.ts';
 import { isHealthReport } from './response-shapes.ts';
-import { createRetry, newIdempotencyKey, type RetryOptions } from './retry.ts';
+import { createRetry, newIdempotencyKey, type OnRetry, type RetryOptions } from './retry.ts';
 import { createRoomHandle } from './room.ts';
 import type { RoomAccess } from './room-access.ts';
 import type { RoomBase, RoomKeyAccess } from './room-base.ts';
 import { createRoomPin } from './room-pin.ts';
 import { createTextRequests } from './room-text.ts';
+import { createTimeouts } from './silence-limit.ts';
 import { type CallOptions, createTransport, type Transport } from './transport.ts';
 import { upload } from './upload.ts';
+import { watchDownloads } from './watched-body.ts';
 
 export interface ClientOptions {
   /** URL of the server, such as `https://pop.example.org`. */
@@ -25,9 +28,16 @@ export interface ClientOptions {
   deviceName?: string | undefined;
   /** Retries requests that fail with 429 or 503, unless that could execute them twice. Default: no retries. */
   retry?: boolean | RetryOptions | undefined;
-  /** Fails with `OFFLINE` if the server does not respond to a request for this many seconds. Default: no limit. */
+  /** Called before each wait for a retry, also of uploads and one-time files, which continue after an interruption. */
+  onRetry?: OnRetry | undefined;
+  /**
+   * Fails with `TIMEOUT` if the server neither takes nor sends a byte of a request for this many seconds. 0 or Infinity:
+   * no limit. Default: 30.
+   */
   timeoutSeconds?: number | undefined;
 }
+
+const defaultTimeoutSeconds = 30;
 
 export interface BaseClient<Room extends RoomBase = RoomBase> {
   readonly url: string;
@@ -63,18 +73,21 @@ export interface Creation {
 /** Sends requests without sealing anything. */
 function openRoom(transport: Transport, access: RoomAccess): RoomBase {
   const room = createRoomHandle(transport, access, { upload, receive });
-  return { ...room, ...createTextRequests(transport, access, room) };
+  return { ...room, ...watchDownloads(transport, room), ...createTextRequests(transport, access, room) };
 }
 
 /** `toRoom` extends each room, for example with its shared text. */
 export function createBaseClient<Room extends RoomBase>(
-  { url, apiKey, deviceId, deviceName, retry = false, timeoutSeconds }: ClientOptions,
+  options: ClientOptions,
   toRoom: (room: RoomBase) => Room,
 ): BaseClient<Room> {
+  checkClientOptions({ ...options });
+  const { url, apiKey, deviceId, deviceName, retry = false, onRetry } = options;
+  const { timeoutSeconds = defaultTimeoutSeconds } = options;
   const retries = retry === true ? {} : retry || undefined;
   const transport = createTransport({
-    ...{ url, apiKey, withRetry: createRetry(retries) },
-    ...{ newIdempotencyKey: retries && newIdempotencyKey, timeoutSeconds },
+    ...{ url, apiKey, withRetry: createRetry(retries, onRetry), onRetry },
+    ...{ newIdempotencyKey: retries && newIdempotencyKey, timeouts: createTimeouts(timeoutSeconds) },
   });
   const access = (code: string, pin?: string) => ({ code, pin: createRoomPin(pin), deviceId, deviceName });
   const plainRoom = (code: string, pin?: string) => toRoom(openRoom(transport, access(code, pin)));
@@ -94,12 +107,14 @@ export function createBaseClient<Room extends RoomBase>(
       return transport.rateLimit;
     },
     room(codeOrLink, { pin, key, seen } = {}) {
+      check('code', codeOrLink, [(value) => typeof value === 'string', 'the code or the link of a room']);
       const link = parseRoomLink(transport.url, codeOrLink);
       const code = link?.code ?? codeOrLink;
       const roomKey = key ?? link?.key;
       return roomKey === undefined ? plainRoom(code, pin) : sealedRoom(code, { key: roomKey, seen });
     },
     async createRoom({ encrypted = false, ...request } = {}, options) {
+      checkOptions(options);
       if (encrypted) return createEncrypted(request, options);
       const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, options);
       return withCreation(plainRoom(roomId, request.pin), { expiresAt, hasPin, name });

@@ -19,8 +19,22 @@ export async function throwRefusal(
   const signal = withTimeout();
   await pingWithinLimit(transport, signal);
   await transport.call(path, isRoomInfo, { headers, signal });
+  if (isForeignPage(transport.url)) await throwIfOriginRefused(transport, path, signal);
   // The server responds but the channel did not open: too many are open, or a proxy blocks it.
   throw noChannel();
+}
+
+/** Whether this is a page of another origin. Other programs have no location. */
+function isForeignPage(url: string): boolean {
+  const { location } = globalThis as { location?: { origin: string } };
+  return location !== undefined && location.origin !== new URL(url).origin;
+}
+
+/** A plain request for the channel says whether the server allows the origin of this page. */
+async function throwIfOriginRefused(transport: Transport, path: string, signal: AbortSignal): Promise<void> {
+  await transport.send(`${path}/live`, { signal }).catch((error) => {
+    if (error.code === 'ORIGIN_NOT_ALLOWED') throw error;
+  });
 }
 
 const noChannel = () => new PoproomError('UNAVAILABLE', 'The server responds, but does not open a live channel.');

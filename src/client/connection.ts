@@ -1,4 +1,5 @@
 /** One WebSocket to a room. It is closed if the server stops sending. */
+import type { CloseCode } from '../protocol/close-codes.ts';
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 import { invalidMessage, PoproomError } from './error.ts';
 import { parseMessage } from './parse-message.ts';
@@ -9,6 +10,7 @@ const idleCheckMs = 5_000;
 const openTimeoutMs = 8_000;
 /** Close code of a connection that ended without a close frame. */
 const abnormalClosure = 1006;
+const tooFast = 4429 satisfies CloseCode;
 /** After more than one heartbeat interval without a message, as after sleep, the connection may be dead. */
 const freshMs = 27_000;
 
@@ -20,10 +22,11 @@ export interface Connection {
 
 /**
  * - `closed`: the server closed the connection;
+ * - `limited`: the server closed it because this side sends too many messages, or reads too slowly;
  * - `lost`: it broke, the server stopped sending, or this side closed it;
  * - an error: the protocol violation because of which this side closed it.
  */
-export type ConnectionEnd = 'closed' | 'lost' | PoproomError;
+export type ConnectionEnd = 'closed' | 'limited' | 'lost' | PoproomError;
 
 export interface ConnectOptions {
   /** Ignored in browsers, whose WebSocket cannot send headers. */
@@ -67,7 +70,7 @@ export function connect(url: string, join: Join, options: ConnectOptions): void 
     receive(String(data));
   };
 
-  socket.onclose = ({ code }) => end(code === abnormalClosure ? 'lost' : 'closed');
+  socket.onclose = ({ code }) => end(code === abnormalClosure ? 'lost' : code === tooFast ? 'limited' : 'closed');
 
   /** A malformed message must end the connection, not the program. */
   function receive(data: string): void {

@@ -1,14 +1,15 @@
 /** The error class of the SDK, and its causes. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { ErrorBody } from '../protocol/types.ts';
+import type { DetailsOf } from './error-details.ts';
 import { parseJson } from './json.ts';
 import { isError, isObject } from './shapes.ts';
 
 /**
- * An error code of the server, or one of the SDK: `OFFLINE` if the server cannot be reached, `INVALID_RESPONSE` if the
- * response is not that of a Poproom server or is a redirect to another one.
+ * An error code of the server, or one of the SDK: `OFFLINE` if the server cannot be reached, `TIMEOUT` if it does not
+ * respond in time, `INVALID_RESPONSE` if the response is not that of a Poproom server or is a redirect to another one.
  */
-export type PoproomErrorCode = ErrorCode | EncryptionErrorCode | 'OFFLINE' | 'INVALID_RESPONSE';
+export type PoproomErrorCode = ErrorCode | EncryptionErrorCode | 'OFFLINE' | 'TIMEOUT' | 'INVALID_RESPONSE';
 
 /**
  * - `KEY_MALFORMED`: a string that cannot be a room key.
@@ -35,11 +36,11 @@ export interface PoproomErrorExtras {
   /** Seconds until the next attempt makes sense. */
   retryAfter?: number | undefined;
   requestId?: string | undefined;
+  status?: number | undefined;
   cause?: unknown;
 }
 
-/** The error of every failed request: `code` is for programs, `message` for people. */
-export class PoproomError extends Error {
+class ErrorWithCode extends Error {
   readonly code: PoproomErrorCode;
   /** Depends on the code; see the API documentation. */
   readonly details: Readonly<Record<string, unknown>>;
@@ -47,20 +48,41 @@ export class PoproomError extends Error {
   readonly retryAfter: number | undefined;
   /** The id of the request in the log of the server. Undefined if the error is not from the server. */
   readonly requestId: string | undefined;
+  /** The HTTP status of the response. Undefined if there was none, and for errors of a live channel. */
+  readonly status: number | undefined;
 
   constructor(code: PoproomErrorCode, message: string, extras: PoproomErrorExtras = {}) {
-    const { details = {}, retryAfter, requestId, cause } = extras;
+    const { details = {}, retryAfter, requestId, status, cause } = extras;
     super(message, { cause });
     this.name = 'PoproomError';
     this.code = code;
     this.details = details;
     this.retryAfter = retryAfter ?? secondsIn(details);
     this.requestId = requestId;
+    this.status = status;
   }
 }
 
+/**
+ * The error of every failed request: `code` is for programs, `message` for people. A comparison of `code` also tells the
+ * compiler which `details` there are.
+ */
+export type PoproomError<Code extends PoproomErrorCode = PoproomErrorCode> = Code extends PoproomErrorCode
+  ? ErrorOf<Code>
+  : never;
+
+interface ErrorOf<Code extends PoproomErrorCode> extends ErrorWithCode {
+  readonly code: Code;
+  readonly details: DetailsOf<Code>;
+}
+
+export const PoproomError = ErrorWithCode as unknown as {
+  new (code: PoproomErrorCode, message: string, extras?: PoproomErrorExtras): PoproomError;
+  [Symbol.hasInstance](value: unknown): value is PoproomError;
+};
+
 /** An error of an encrypted room. It contains neither a key nor decrypted data. */
-export class EncryptionError extends PoproomError {
+export class EncryptionError extends ErrorWithCode {
   declare readonly code: EncryptionErrorCode;
 
   constructor(code: EncryptionErrorCode, message: string) {
@@ -71,7 +93,7 @@ export class EncryptionError extends PoproomError {
 
 /** Creates the error for an unsuccessful response. */
 export function errorFrom(status: number, text: string, header: (name: string) => string | null): PoproomError {
-  const extras = { retryAfter: parseRetryAfter(header), requestId: header('X-Request-Id') ?? undefined };
+  const extras = { retryAfter: parseRetryAfter(header), requestId: header('X-Request-Id') ?? undefined, status };
   const error = parseError(text);
   if (!error) return unexpectedResponse(status, extras);
   return new PoproomError(error.code as ErrorCode, error.message, { ...extras, details: error.details });
@@ -90,6 +112,7 @@ export function unexpectedResponse(status: number, extras: PoproomErrorExtras = 
   const details = { status };
   return new PoproomError(code, `Unexpected response with status ${status}: it is not from a Poproom server.`, {
     details,
+    status,
     ...extras,
   });
 }
@@ -103,7 +126,7 @@ export function invalidMessage(what: string, cause?: unknown): PoproomError {
 export function redirectError(status: number, target: URL | undefined): PoproomError {
   const where = target ? `${target.origin}; if you trust that server, use its URL instead` : 'another server';
   const details = { status, location: target?.origin };
-  return new PoproomError('INVALID_RESPONSE', `The server redirects to ${where}.`, { details });
+  return new PoproomError('INVALID_RESPONSE', `The server redirects to ${where}.`, { details, status });
 }
 
 export function offlineError(cause?: unknown): PoproomError {

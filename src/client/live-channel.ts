@@ -164,7 +164,8 @@ export function createLiveChannel(
         events.end();
         codec?.onDisconnected();
         textChannel?.onDisconnected();
-        writes.fail(offlineError());
+        const error = state.name === 'disconnected' ? state.error : offlineError();
+        writes.fail(error.code === 'RATE_LIMITED' ? error : offlineError());
       },
     });
     return events;

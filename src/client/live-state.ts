@@ -146,10 +146,21 @@ function disconnected({ progress }: Connecting | Connected, error = offlineError
 }
 
 /** An error with a ref, or without a close after it, was about one message only. */
-function explainEnd(end: 'closed' | 'lost', message: ServerMessage | undefined): PoproomError {
+function explainEnd(end: 'closed' | 'limited' | 'lost', message: ServerMessage | undefined): PoproomError {
   if (message?.type === 'closed') return restarting(message);
-  return end === 'closed' && message?.type === 'error' && !message.ref ? toError(message) : offlineError();
+  if (end !== 'lost' && message?.type === 'error' && !message.ref) return toError(message);
+  return end === 'limited' ? tooFast() : offlineError();
 }
+
+/** After this time, the server accepts as many messages at once as before. */
+const tooFast = () =>
+  new PoproomError(
+    'RATE_LIMITED',
+    'The server closed the live channel: too many messages, or they were read too slowly.',
+    {
+      details: { reason: 'messages', retryAfter: 2 },
+    },
+  );
 
 const restarting = ({ reconnectAfter = 1000 }: Closed) =>
   new PoproomError('UNAVAILABLE', 'The server is restarting.', { retryAfter: reconnectAfter / 1000 });

@@ -8,8 +8,15 @@ export interface Measured {
   stop(reason: unknown): void;
 }
 
-/** Reports progress. */
-export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes: number) => void): Measured {
+export interface MeasureEvents {
+  /** More bytes were read; `bytes` is their total. */
+  onProgress?(bytes: number): void;
+  /** The stream waits for its source, and not for its reader. */
+  onWaiting?(): void;
+  onEnd?(): void;
+}
+
+export function measure(source: ReadableStream<Uint8Array>, events: MeasureEvents = {}): Measured {
   const reader = source.getReader();
   let bytes = 0;
   let failure: unknown;
@@ -23,12 +30,16 @@ export function measure(source: ReadableStream<Uint8Array>, onProgress?: (bytes:
       failStream = (reason) => controller.error(reason);
     },
     async pull(controller) {
+      events.onWaiting?.();
       const { done, value } = await reader.read().catch(fail);
-      if (done) return controller.close();
+      if (done) {
+        events.onEnd?.();
+        return controller.close();
+      }
       bytes += value.byteLength;
       controller.enqueue(value);
       try {
-        onProgress?.(bytes);
+        events.onProgress?.(bytes);
       } catch (error) {
         fail(error);
       }

@@ -1,8 +1,10 @@
 /** Receives a one-time file: claims it, downloads it, and confirms the receipt. */
 import type { Confirmation, FileClaimed } from '../protocol/types.ts';
 import { invalidMessage, offlineError, PoproomError, toPoproomError } from './error.ts';
-import { delay, retryDelay } from './retry.ts';
+import { delay, type OnRetry, retryDelay } from './retry.ts';
+import { withinSeconds } from './silence-limit.ts';
 import type { CallOptions } from './transport.ts';
+import type { OnProgress } from './upload.ts';
 
 export interface ReceiveOptions<T = Blob> extends CallOptions {
   /**
@@ -10,6 +12,10 @@ export interface ReceiveOptions<T = Blob> extends CallOptions {
    * Default: reads the file into a Blob.
    */
   save?: ((response: Response) => Promise<T>) | undefined;
+  /** Called with the number of bytes received, and that of the file. */
+  onProgress?: OnProgress | undefined;
+  /** Called before each wait for a retry. */
+  onRetry?: OnRetry | undefined;
 }
 
 /** The requests for one file. */
@@ -25,34 +31,28 @@ export interface ReceiveCalls {
 const maxFailures = 5;
 const releaseTimeoutMs = 5_000;
 
-const temporary: readonly string[] = ['OFFLINE', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
+const temporary: readonly string[] = ['OFFLINE', 'TIMEOUT', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
 
 /** If the file cannot be saved, it becomes available to others again. */
-export async function receive<T>(
-  calls: ReceiveCalls,
-  size: number,
-  { save = readBlob as (response: Response) => Promise<T>, signal }: ReceiveOptions<T>,
-): Promise<T> {
-  const { claim } = await calls.claim({ signal });
-  const saved = await saveWhole(calls, claim, size, { save, signal }).catch(async (error) => {
+export async function receive<T>(calls: ReceiveCalls, size: number, options: ReceiveOptions<T>): Promise<T> {
+  const { signal, timeoutSeconds } = options;
+  const { claim } = await calls.claim({ signal, timeoutSeconds });
+  const saved = await saveWhole(calls, claim, size, options).catch(async (error) => {
     // If this fails, the claim expires.
     await calls.release(claim, { signal: AbortSignal.timeout(releaseTimeoutMs) }).catch(() => undefined);
     throw error;
   });
-  await confirm(calls, claim);
+  await confirm(calls, claim, options);
   return saved;
 }
 
 const readBlob = (response: Response): Promise<Blob> => response.blob();
 
-async function saveWhole<T>(
-  calls: ReceiveCalls,
-  claim: string,
-  size: number,
-  { save, signal }: { save: (response: Response) => Promise<T>; signal: AbortSignal | undefined },
-): Promise<T> {
-  const first = await calls.download(claim, 0, { signal });
-  const body = new ResumingBody(first, size, (offset) => calls.download(claim, offset, { signal }), signal);
+async function saveWhole<T>(calls: ReceiveCalls, claim: string, size: number, options: ReceiveOptions<T>): Promise<T> {
+  const { save = readBlob as (response: Response) => Promise<T>, signal, timeoutSeconds } = options;
+  const download = (offset: number) => calls.download(claim, offset, { signal, timeoutSeconds });
+  const first = await download(0);
+  const body = new ResumingBody(first, size, download, options);
   const { headers, status } = first;
   const saved = await save(new Response(body.stream, { headers, status }));
   if (body.isComplete) return saved;
@@ -61,43 +61,42 @@ async function saveWhole<T>(
 }
 
 /** Not aborted: the file is saved. If the response is lost, a second attempt finds no claim. */
-async function confirm(calls: ReceiveCalls, claim: string): Promise<void> {
+async function confirm(calls: ReceiveCalls, claim: string, { timeoutSeconds, onRetry }: BodyOptions): Promise<void> {
   for (let failures = 1; ; failures++) {
     try {
-      await calls.confirm(claim, {});
+      await calls.confirm(claim, { timeoutSeconds });
       return;
     } catch (error) {
       if (!(error instanceof PoproomError)) throw error;
       if (failures > 1 && error.code === 'CLAIM_NOT_FOUND') return;
       if (failures >= maxFailures || !temporary.includes(error.code)) throw error;
-      await delay(retryDelay(error, failures));
+      const waitMs = retryDelay(error, failures);
+      onRetry?.({ attempt: failures, error, waitMs });
+      await delay(waitMs);
     }
   }
 }
+
+type BodyOptions = Pick<ReceiveOptions, 'signal' | 'timeoutSeconds' | 'onProgress' | 'onRetry'>;
 
 /** The body of a download that continues after an interruption. */
 class ResumingBody {
   readonly stream: ReadableStream<Uint8Array>;
   readonly #size: number;
   readonly #reopen: (offset: number) => Promise<Response>;
-  readonly #signal: AbortSignal | undefined;
+  readonly #options: BodyOptions;
   /** Kept, because Node ends the body when the response is garbage-collected. */
   #response: Response;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #bytes = 0;
   #isEnded = false;
 
-  constructor(
-    first: Response,
-    size: number,
-    reopen: (offset: number) => Promise<Response>,
-    signal: AbortSignal | undefined,
-  ) {
+  constructor(first: Response, size: number, reopen: (offset: number) => Promise<Response>, options: BodyOptions) {
     this.#response = first;
     this.#reader = first.body?.getReader();
     this.#size = size;
     this.#reopen = reopen;
-    this.#signal = signal;
+    this.#options = options;
     this.stream = new ReadableStream({
       pull: (controller) => this.#pull(controller),
       cancel: (reason) => this.#reader?.cancel(reason),
@@ -133,20 +132,27 @@ class ResumingBody {
   }
 
   async #read(): Promise<Uint8Array | undefined> {
-    const next = await this.#reader?.read().catch((cause) => {
+    const reader = this.#reader;
+    const { timeoutSeconds, onProgress } = this.#options;
+    const read = reader && withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel());
+    const next = await read?.catch((cause) => {
       throw toPoproomError(cause);
     });
     if (!next?.value) return undefined;
     if (this.#bytes + next.value.byteLength > this.#size) throw tooLong();
     this.#bytes += next.value.byteLength;
+    onProgress?.(this.#bytes, this.#size);
     return next.value;
   }
 
   /** Waits and continues at the same position, or throws. */
   async #recover(error: unknown, failures: number): Promise<void> {
-    this.#signal?.throwIfAborted();
+    const { signal, onRetry } = this.#options;
+    signal?.throwIfAborted();
     if (!(error instanceof PoproomError && temporary.includes(error.code)) || failures >= maxFailures) throw error;
-    await delay(retryDelay(error, failures), this.#signal);
+    const waitMs = retryDelay(error, failures);
+    onRetry?.({ attempt: failures, error, waitMs });
+    await delay(waitMs, signal);
     await this.#open().catch((failed) => this.#recover(failed, failures + 1));
   }
 

@@ -2,7 +2,7 @@
 import type { FileUploaded } from '../protocol/types.ts';
 import { invalidMessage, PoproomError } from './error.ts';
 import { delay, retryDelay } from './retry.ts';
-import { definedHeaders, type Transport } from './transport.ts';
+import { type CallOptions, definedHeaders, type Transport } from './transport.ts';
 import { sendWithXhr } from './upload-xhr.ts';
 
 /** Bytes that can be read by parts: a Blob, or the encrypted form of one. */
@@ -16,9 +16,8 @@ export type FileLabels = { name: string; type: string; folder: string | undefine
 
 export type ResumableFile = FileLabels & { bytes: PartSource; once: boolean };
 
-export interface ResumableOptions {
+export interface ResumableOptions extends CallOptions {
   onProgress?: ((sent: number) => void) | undefined;
-  signal?: AbortSignal | undefined;
   /** The id of an upload of the same file that was interrupted. */
   uploadId?: string | undefined;
   /** Called with the id of the upload, for a later attempt to continue it. */
@@ -33,7 +32,14 @@ const [fastPartMs, slowPartMs] = [1000, 4000];
 /** Consecutive failures without progress: about two minutes. */
 const maxFailures = 8;
 
-const temporary: readonly string[] = ['OFFLINE', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED', 'UPLOAD_CONFLICT'];
+const temporary: readonly string[] = [
+  'OFFLINE',
+  'TIMEOUT',
+  'UNAVAILABLE',
+  'INTERNAL',
+  'RATE_LIMITED',
+  'UPLOAD_CONFLICT',
+];
 
 interface ResumableTarget {
   transport: Transport;
@@ -55,7 +61,8 @@ export async function uploadResumably(
   file: ResumableFile,
   options: ResumableOptions,
 ): Promise<FileUploaded | undefined> {
-  const { onProgress, onUploadId, signal } = options;
+  const { onProgress, onUploadId, signal, timeoutSeconds } = options;
+  const callOptions = { signal, timeoutSeconds };
   const headers = definedHeaders({ 'Tus-Resumable': '1.0.0', ...target.headers });
 
   async function create(): Promise<{ id: string; position: Position }> {
@@ -64,20 +71,20 @@ export async function uploadResumably(
     const { headers: created } = await transport.send(`${path}/uploads`, {
       method: 'POST',
       headers: { ...headers, 'Upload-Length': String(file.bytes.size), 'Upload-Metadata': encodeMetadata(metadata) },
-      signal,
+      ...callOptions,
     });
     const [id] = /[0-9a-f]{32}$/.exec(created.get('Location') ?? '') ?? [];
     if (!id) throw invalidMessage('an upload without an id');
     // An older server ignores the key. Nothing has been sent yet.
     if (once && !/(^|,)once /.test(created.get('Upload-Metadata') ?? '')) {
-      await transport.send(`${path}/uploads/${id}`, { method: 'DELETE', headers, signal });
+      await transport.send(`${path}/uploads/${id}`, { method: 'DELETE', headers, ...callOptions });
       throw noOneTimeFiles();
     }
     return { id, position: parsePosition((name) => created.get(name)) };
   }
 
   async function positionOf(id: string): Promise<Position> {
-    const call = { headers, signal };
+    const call = { headers, ...callOptions };
     const response = await transport.send(`${path}/uploads/${id}`, { ...call, method: 'HEAD' }).catch(async (error) => {
       // A response to HEAD has no body with a code. That of the room says why, except for a missing upload.
       if (error instanceof PoproomError && error.details.status !== 404) await transport.send(path, call);
@@ -104,7 +111,7 @@ export async function uploadResumably(
         'Content-Type': 'application/offset+octet-stream',
         'Upload-Offset': String(offset),
       },
-      signal,
+      ...callOptions,
     };
     const url = `${path}/uploads/${id}`;
     // Only XMLHttpRequest reports the progress within a part, and only browsers have it.
@@ -142,7 +149,9 @@ export async function uploadResumably(
   async function recover(id: string, error: unknown, failures: number, last: Position): Promise<Position> {
     if (signal?.aborted || !(error instanceof PoproomError) || !temporary.includes(error.code)) throw error;
     if (failures >= maxFailures) throw error;
-    if (error.code !== 'UPLOAD_CONFLICT') await delay(retryDelay(error, failures), signal);
+    const waitMs = error.code === 'UPLOAD_CONFLICT' ? 0 : retryDelay(error, failures);
+    transport.onRetry?.({ attempt: failures, error, waitMs });
+    await delay(waitMs, signal);
     return positionOf(id).catch((failed) => {
       if (failed instanceof PoproomError && temporary.includes(failed.code)) return last;
       throw failed;

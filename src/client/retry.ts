@@ -19,6 +19,8 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
   'FORK',
   'API_KEY_REQUIRED',
   'INVALID_API_KEY',
+  'ADDRESS_BLOCKED',
+  'ORIGIN_NOT_ALLOWED',
   'VALIDATION_FAILED',
 ]);
 
@@ -48,6 +50,17 @@ export interface RetryOptions {
   maxSeconds?: number | undefined;
 }
 
+/** A failed attempt that is repeated. */
+export interface RetryEvent {
+  /** The number of attempts that have failed, without progress between them. */
+  readonly attempt: number;
+  readonly error: PoproomError;
+  /** The time until the next attempt, in milliseconds. */
+  readonly waitMs: number;
+}
+
+export type OnRetry = (event: RetryEvent) => void;
+
 const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'KEY_LOCKED', 'UNAVAILABLE']);
 
 export interface RetryableRequest {
@@ -57,6 +70,7 @@ export interface RetryableRequest {
 }
 
 export type Retry = <T>(attempt: () => Promise<T>, request: RetryableRequest) => Promise<T>;
+
 /** With this header, the server executes a request once, however often it is sent. */
 const idempotencyHeader = 'Idempotency-Key';
 
@@ -67,7 +81,7 @@ const randomHex = () =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** Returns a function that retries temporary failures, unless that could execute a request twice. */
-export function createRetry(options: RetryOptions | undefined): Retry {
+export function createRetry(options: RetryOptions | undefined, onRetry?: OnRetry): Retry {
   const { attempts = options ? 5 : 1, maxSeconds = 60 } = options ?? {};
 
   return async function withRetry<T>(
@@ -82,9 +96,10 @@ export function createRetry(options: RetryOptions | undefined): Retry {
         if (failures >= attempts || !(error instanceof PoproomError)) throw error;
         if (!(temporary.has(error.code) || (hasKey && isRepeatable(error)))) throw error;
         if (method !== 'GET' && !hasKey && !wasNotExecuted(error)) throw error;
-        const ms = retryDelay(error, failures);
-        if (ms > maxSeconds * 1000) throw error;
-        await delay(ms, signal);
+        const waitMs = retryDelay(error, failures);
+        if (waitMs > maxSeconds * 1000) throw error;
+        onRetry?.({ attempt: failures, error, waitMs });
+        await delay(waitMs, signal);
       }
     }
   };
@@ -92,7 +107,8 @@ export function createRetry(options: RetryOptions | undefined): Retry {
 
 /** Whether a request with a key can be sent again: its response was lost, or it is still running. */
 function isRepeatable({ code, cause }: PoproomError): boolean {
-  return code === 'REQUEST_IN_PROGRESS' || (code === 'OFFLINE' && !unreachable.has(systemCodeOf(cause)));
+  const isLost = code === 'TIMEOUT' || (code === 'OFFLINE' && !unreachable.has(systemCodeOf(cause)));
+  return isLost || code === 'REQUEST_IN_PROGRESS';
 }
 
 /** The request was not sent, and the user should learn that soon. */

@@ -18,7 +18,7 @@ import type { LiveRoom } from './live.ts';
 import type { LiveOptions } from './live-channel.ts';
 import type { ReceiveOptions } from './receive.ts';
 import type { CallOptions } from './transport.ts';
-import type { UploadOptions } from './upload.ts';
+import type { OnProgress, UploadOptions } from './upload.ts';
 import type { UploadSource } from './upload-source.ts';
 
 export interface WriteOptions extends CallOptions {
@@ -37,11 +37,15 @@ export type ReceivableFile = Pick<FileEntry, 'fileId' | 'fileUrl' | 'fileSize' |
 export interface DownloadOptions extends CallOptions {
   /** Only these bytes of the file; `to` is exclusive. Default: the whole file. */
   range?: { readonly from: number; readonly to: number } | undefined;
+  /** Called with the number of bytes read from the body, and that of all. */
+  onProgress?: OnProgress | undefined;
 }
 
 export interface ZipOptions extends CallOptions {
   /** The ids of the files to include, at most 200. Default: all files. */
   files?: readonly string[] | undefined;
+  /** Called with the number of bytes read from the body of `downloadZip`. The total is undefined if it is unknown. */
+  onProgress?: OnProgress | undefined;
 }
 
 /** How to access a room. */

@@ -18,17 +18,17 @@ export function createTextRequests(transport: Transport, access: RoomAccess, roo
     return { content: body.content, version, timestamp: body.timestamp };
   }
 
-  const patch = async (json: EditContentRequest, { signal }: CallOptions = {}) => {
-    const headers = transport.newIdempotencyKey();
-    return transport.call(path, isContentEdited, await withAccess({ method: 'PATCH', json, headers, signal }));
+  const patch = async (json: EditContentRequest, { signal, timeoutSeconds }: CallOptions = {}) => {
+    const call = { method: 'PATCH', json, headers: transport.newIdempotencyKey(), signal, timeoutSeconds };
+    return transport.call(path, isContentEdited, await withAccess(call));
   };
 
   const requests: TextRequests = {
     read: (options = {}) => text(options),
-    write: (content, { baseVersion, signal } = {}) => {
+    write: (content, { baseVersion, ...options } = {}) => {
       const ifMatch = baseVersion === undefined ? undefined : `"${baseVersion}"`;
       const headers = { 'If-Match': ifMatch, ...transport.newIdempotencyKey() };
-      return text({ method: 'POST', json: { content }, headers, signal });
+      return text({ ...options, method: 'POST', json: { content }, headers });
     },
     edit: (edits, { baseVersion, ...options } = {}) =>
       patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),

@@ -60,15 +60,16 @@ export function createRoomHandle(transport: Transport, access: RoomAccess, trans
     receive: ({ fileId, fileUrl, fileSize }, options = {}) => {
       const calls = {
         claim: (options: CallOptions) => room.claim(fileId, options),
-        download: (claim: string, offset: number, { signal }: CallOptions) => {
+        download: (claim: string, offset: number, options: CallOptions) => {
           const headers = { Range: offset > 0 ? `bytes=${offset}-` : undefined };
           const url = `${filePath(fileUrl)}?claim=${encodeURIComponent(claim)}`;
-          return transport.send(url, { headers, signal, omitsApiKey: true });
+          return transport.send(url, { ...options, headers, omitsApiKey: true });
         },
         confirm: room.confirmClaim,
         release: room.releaseClaim,
       };
-      return transfer.receive(calls, fileSize, options);
+      const { timeoutSeconds = transport.timeouts?.seconds, onRetry = transport.onRetry } = options;
+      return transfer.receive(calls, fileSize, { ...options, timeoutSeconds, onRetry });
     },
     claim: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}/claim`, isFileClaimed, { method: 'POST', ...options }),
@@ -76,10 +77,10 @@ export function createRoomHandle(transport: Transport, access: RoomAccess, trans
       call(`/claims/${encodeURIComponent(claim)}/done`, isConfirmation, { method: 'POST', ...options }),
     releaseClaim: (claim, options) =>
       call(`/claims/${encodeURIComponent(claim)}`, isConfirmation, { method: 'DELETE', ...options }),
-    downloadZip: async ({ files, signal } = {}) =>
-      retainResponse(await transport.send(zipPath(path, files), await withAccess({ signal }))),
-    zipUrl: async ({ files, signal } = {}) => {
-      const { ticket } = await call('/tickets', isTicketIssued, { method: 'POST', signal });
+    downloadZip: async ({ files, signal, timeoutSeconds } = {}) =>
+      retainResponse(await transport.send(zipPath(path, files), await withAccess({ signal, timeoutSeconds }))),
+    zipUrl: async ({ files, signal, timeoutSeconds } = {}) => {
+      const { ticket } = await call('/tickets', isTicketIssued, { method: 'POST', signal, timeoutSeconds });
       return transport.url + zipPath(path, files, ticket);
     },
     removeFile: (fileId, options) =>
@@ -105,10 +106,10 @@ export const senderHeaders = async (access: RoomAccess): Promise<Record<string, 
 async function download(
   transport: Transport,
   fileUrl: string,
-  { range, signal }: DownloadOptions = {},
+  { range, signal, timeoutSeconds }: DownloadOptions = {},
 ): Promise<Response> {
   const headers = { Range: range && `bytes=${range.from}-${range.to - 1}` };
-  const response = await transport.send(filePath(fileUrl), { headers, signal, omitsApiKey: true });
+  const response = await transport.send(filePath(fileUrl), { headers, signal, timeoutSeconds, omitsApiKey: true });
   if (range && response.status !== 206) throw unexpectedResponse(response.status);
   return retainResponse(response);
 }

@@ -96,8 +96,32 @@ export const isRoomInfo = object<RoomInfo>({
   fileBytes: optional(isWhole),
 });
 
-const error = { code: errorCode, message: text, details: optional(isObject) };
-export const isError = object<{ code: string; message: string; details?: Record<string, unknown> }>(error);
+/** The details that programs rely on; see `error-details.ts`. Others may have any type. */
+const numbers = /^(version|offset|retryAfter|lockedFor|triesLeft|limit|used|maximum(Files|Bytes)?|status)$/;
+const strings = /^(content|timestamp|field|reason|scope|freesAt|location)$/;
+const isDetail = ([name, value]: [string, unknown]) =>
+  (!numbers.test(name) || typeof value === 'number') && (!strings.test(name) || text(value));
+const isDetails: Check = (value) => isObject(value) && Object.entries(value).every(isDetail);
+/** Without this detail, the error of a server means nothing. */
+const requiredDetails: Readonly<Record<string, string>> = {
+  VERSION_CONFLICT: 'version',
+  EDIT_CONFLICT: 'version',
+  UPLOAD_CONFLICT: 'offset',
+};
+
+interface ErrorShape {
+  code: string;
+  message: string;
+  details?: Record<string, unknown>;
+}
+
+const hasErrorShape = object<ErrorShape>({ code: errorCode, message: text, details: optional(isDetails) });
+
+export const isError = (value: unknown): value is ErrorShape => {
+  if (!hasErrorShape(value)) return false;
+  const required = requiredDetails[value.code];
+  return required === undefined || isWhole(value.details?.[required]);
+};
 
 const stored = { seq: isWhole, version: isWhole, timestamp: time, ref: optional(text) };
 

@@ -3,14 +3,18 @@ import { errorFrom, toPoproomError, unexpectedResponse } from './error.ts';
 import { maxJsonBytes, parseJson } from './json.ts';
 import { type Measured, measure } from './measured-stream.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
-import type { Retry } from './retry.ts';
+import type { OnRetry, Retry } from './retry.ts';
 import { fetchFromOrigin } from './same-origin.ts';
 import type { Shape } from './shapes.ts';
-import { createSilenceLimit, type SilenceLimit, withinSeconds } from './silence-limit.ts';
 
 export interface CallOptions {
   /** Aborts the call. */
   signal?: AbortSignal | undefined;
+  /**
+   * Fails with `TIMEOUT` if the server neither takes nor sends a byte for this many seconds. 0 or Infinity: no limit.
+   * Default: that of the client.
+   */
+  timeoutSeconds?: number | undefined;
 }
 
 export interface Call extends CallOptions {
@@ -30,8 +34,8 @@ export interface Transport {
   /** Without a trailing slash. */
   readonly url: string;
   readonly rateLimit: RateLimit | undefined;
-  /** The longest silence of the server. Undefined means no limit. */
-  readonly timeoutSeconds: number | undefined;
+  /** Undefined means no limits. */
+  readonly timeouts: Timeouts | undefined;
   /** Sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
   /** Returns a successful response, and throws otherwise. */
@@ -46,6 +50,31 @@ export interface Transport {
   newIdempotencyKey(): Record<string, string>;
   /** Retries temporary failures, if the client is configured to. */
   readonly withRetry: Retry;
+  /** Called before each wait for a retry. */
+  readonly onRetry: OnRetry | undefined;
+}
+
+/** How long requests wait for a silent server; see `silence-limit.ts`. */
+export interface Timeouts {
+  /** The longest silence by default. */
+  readonly seconds: number;
+  /** Starts the time of a request, with `unmeasured` bytes whose progress is unknown. Undefined if there is no limit. */
+  watch(call: CallOptions, unmeasured: number): SilenceLimit | undefined;
+  /** Rejects if the next bytes of a response do not arrive in time, and ends the response with `cancel`. */
+  next<T>(call: CallOptions, read: Promise<T>, cancel: () => Promise<unknown>): Promise<T>;
+}
+
+export interface SilenceLimit {
+  /** Aborts with the signal of the call, or when the server was silent for too long. */
+  readonly signal: AbortSignal;
+  /** Whether the server was silent for too long. */
+  readonly isExceeded: boolean;
+  /** Starts the time again: the server has taken or sent bytes. */
+  onBytes(): void;
+  /** Stops the time until `onBytes`. */
+  pause(): void;
+  /** Stops the time for good. */
+  stop(): void;
 }
 
 export interface CheckedResponse<T> {
@@ -60,11 +89,12 @@ export interface TransportOptions {
   withRetry: Retry;
   /** Default: requests have no key. */
   newIdempotencyKey?: (() => Record<string, string>) | undefined;
-  timeoutSeconds?: number | undefined;
+  timeouts?: Timeouts | undefined;
+  onRetry?: OnRetry | undefined;
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}), timeoutSeconds } = options;
+  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}), timeouts, onRetry } = options;
   let rateLimit: RateLimit | undefined;
 
   /** A stream can be read only once. */
@@ -76,7 +106,8 @@ export function createTransport(options: TransportOptions): Transport {
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
     withRetry,
     newIdempotencyKey,
-    timeoutSeconds,
+    timeouts,
+    onRetry,
 
     get rateLimit() {
       return rateLimit;
@@ -93,7 +124,7 @@ export function createTransport(options: TransportOptions): Transport {
       retried(call, async () => {
         const response = await sendOnce(transport, path, call);
         const { status } = response;
-        const body = parseBody(status, await textOf(transport, response, call.signal), shape);
+        const body = parseBody(status, await textOf(transport, response, call), shape);
         return { status, body, header: (name: string) => response.headers.get(name) };
       }),
 
@@ -103,69 +134,87 @@ export function createTransport(options: TransportOptions): Transport {
 }
 
 async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
-  const silence = createSilenceLimit(transport.timeoutSeconds, call.signal);
-  const onProgress = (sent: number) => {
-    silence.onBytes();
-    call.onProgress?.(sent);
-  };
-  const body = call.body && streamed(call.body, onProgress);
+  const json = call.json === undefined ? undefined : JSON.stringify(call.json);
+  const silence = transport.timeouts?.watch(call, json?.length ?? 0);
+  const body = call.body && streamed(call.body, silence, call.onProgress);
   try {
-    return await fetchResponse(transport, path, call, { body, silence });
+    return await fetchResponse(transport, path, call, { json, body, silence });
   } catch (error) {
     body?.stop(error);
     throw error;
   } finally {
-    silence.stop();
+    silence?.stop();
   }
 }
 
 interface Sending {
+  json: string | undefined;
   body: Measured | undefined;
-  silence: SilenceLimit;
+  silence: SilenceLimit | undefined;
 }
 
 async function fetchResponse(
   transport: Transport,
   path: string,
   call: Call,
-  { body, silence }: Sending,
+  { json, body, silence }: Sending,
 ): Promise<Response> {
-  const { method = 'GET', json, headers, omitsApiKey, signal, acceptedStatus } = call;
-  const type = json === undefined ? undefined : 'application/json';
+  const { method = 'GET', omitsApiKey, signal, acceptedStatus } = call;
+  const headers = definedHeaders({
+    'Content-Type': json === undefined ? undefined : 'application/json',
+    // Otherwise fetch sends a stream in chunks, of which the server does not know the size.
+    'Content-Length': call.body instanceof Blob ? String(call.body.size) : undefined,
+    ...call.headers,
+  });
   const init: RequestInit & { duplex: 'half' } = {
     method,
-    headers: { ...(!omitsApiKey && transport.headers), ...definedHeaders({ 'Content-Type': type, ...headers }) },
-    body: json === undefined ? (body?.stream ?? null) : JSON.stringify(json),
+    headers: { ...(!omitsApiKey && transport.headers), ...headers },
+    body: json ?? body?.stream ?? null,
     // Required for streams where they are supported, ignored elsewhere.
     duplex: 'half',
-    signal: silence.signal,
+    signal: silence?.signal ?? signal ?? null,
   };
   const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
     if (signal?.aborted) throw signal.reason;
-    throw silence.isExceeded ? silence.signal?.reason : (body?.failure ?? toPoproomError(cause));
+    throw silence?.isExceeded ? silence.signal.reason : (body?.failure ?? toPoproomError(cause));
   });
-  silence.stop();
+  silence?.stop();
   const header = (name: string) => response.headers.get(name);
   transport.recordRateLimit(header);
   if (response.ok || response.status === acceptedStatus) return response;
-  throw errorFrom(response.status, await textOf(transport, response, signal), header);
+  throw errorFrom(response.status, await textOf(transport, response, call), header);
 }
 
-const streamed = (body: Blob | ReadableStream<Uint8Array>, onProgress: Call['onProgress']) =>
-  measure(body instanceof Blob ? body.stream() : body, onProgress);
+/** The time that the program takes to provide the bytes does not count as silence of the server. */
+const streamed = (
+  body: Blob | ReadableStream<Uint8Array>,
+  silence: SilenceLimit | undefined,
+  onProgress: Call['onProgress'],
+) =>
+  measure(body instanceof Blob ? body.stream() : body, {
+    onWaiting: () => silence?.pause(),
+    onEnd: () => silence?.onBytes(),
+    onProgress(sent) {
+      silence?.onBytes();
+      onProgress?.(sent);
+    },
+  });
 
 /** The connection may break within a response, and the call may be aborted. */
-function textOf({ timeoutSeconds }: Transport, response: Response, signal: AbortSignal | undefined): Promise<string> {
-  return readBounded(response, timeoutSeconds).catch((cause) => {
-    throw signal?.aborted ? signal.reason : toPoproomError(cause);
+function textOf(transport: Transport, response: Response, call: Call): Promise<string> {
+  return readBounded(transport, response, call).catch((cause) => {
+    throw call.signal?.aborted ? call.signal.reason : toPoproomError(cause);
   });
 }
 
 /** A malicious server may send an endless response. */
-async function readBounded(response: Response, timeoutSeconds: number | undefined): Promise<string> {
+async function readBounded({ timeouts }: Transport, response: Response, call: Call): Promise<string> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
-  const read = () => reader && withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel());
+  const read = () => {
+    const next = reader?.read();
+    return next && timeouts ? timeouts.next(call, next, async () => reader?.cancel()) : next;
+  };
   let text = '';
   let bytes = 0;
   for (let next = await read(); next && !next.done; next = await read()) {

@@ -9,6 +9,7 @@ export interface XhrCall {
   headers: Readonly<Record<string, string>>;
   onProgress: ((sent: number) => void) | undefined;
   signal: AbortSignal | undefined;
+  timeoutSeconds: number | undefined;
 }
 
 /** The subset used here, because the types for Node do not include it. */
@@ -16,6 +17,7 @@ interface XmlHttpRequest {
   readonly status: number;
   readonly responseText: string;
   readonly upload: { onprogress: ((progress: { loaded: number }) => void) | null };
+  onprogress: (() => void) | null;
   onload: (() => void) | null;
   onerror: (() => void) | null;
   onabort: (() => void) | null;
@@ -36,17 +38,21 @@ export interface XhrResponse {
 /** `parse` converts a successful response. */
 export function sendWithXhr<T>(
   transport: Transport,
-  { method, path, body, headers, onProgress, signal }: XhrCall,
+  { method, path, body, headers, onProgress, signal, timeoutSeconds }: XhrCall,
   parse: (response: XhrResponse) => T,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const { XMLHttpRequest } = globalThis as unknown as { XMLHttpRequest: new () => XmlHttpRequest };
     const request = new XMLHttpRequest();
+    const silence = transport.timeouts?.watch({ signal, timeoutSeconds }, 0);
+    const stopped = silence?.signal ?? signal;
     request.open(method, transport.url + path);
     for (const [header, value] of Object.entries({ ...transport.headers, ...headers }))
       request.setRequestHeader(header, value);
+    request.onprogress = () => silence?.onBytes();
     request.upload.onprogress = ({ loaded }) => {
+      silence?.onBytes();
       try {
         onProgress?.(loaded);
       } catch (error) {
@@ -62,10 +68,13 @@ export function sendWithXhr<T>(
       else reject(errorFrom(status, text, header));
     };
     request.onerror = () => reject(offlineError());
-    request.onabort = () => reject(signal?.reason);
+    request.onabort = () => reject(stopped?.reason);
     const abort = () => request.abort();
-    signal?.addEventListener('abort', abort);
-    request.onloadend = () => signal?.removeEventListener('abort', abort);
+    stopped?.addEventListener('abort', abort);
+    request.onloadend = () => {
+      silence?.stop();
+      stopped?.removeEventListener('abort', abort);
+    };
     request.send(body);
   });
 }

@@ -3,25 +3,31 @@ import type { FileUploaded } from '../protocol/types.ts';
 import { isConfirmation, isFileUploaded } from './response-shapes.ts';
 import { type FileLabels, noOneTimeFiles, type PartSource, uploadResumably } from './resumable-upload.ts';
 import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
+import { typeByName } from './type-by-name.ts';
 import { nameOf, openSource, readIntoBlob, type UploadSource } from './upload-source.ts';
 import { sendWithXhr } from './upload-xhr.ts';
+
+export type OnProgress = (bytes: number, total: number | undefined) => void;
 
 export interface UploadOptions extends CallOptions {
   /** File name. Required unless the source is a File or a path. */
   name?: string | undefined;
-  /** Media type, such as `image/png`. Default: that of the Blob. */
+  /** Media type, such as `image/png`. Default: that of the Blob, or of the extension of the name. */
   type?: string | undefined;
   /** The path of a folder, such as `photos/2026`, for lists and downloads. */
   folder?: string | undefined;
   /**
-   * The size of a stream in bytes. In an encrypted room it must be known before the upload, so a stream without it is
-   * read into memory first.
+   * The size of a stream in bytes, for `onProgress`. In an encrypted room it must be known before the upload, so a stream
+   * without it is read into memory first.
    */
   size?: number | undefined;
   /** Makes it a one-time file, which is erased after one receipt; see `room.receive()`. */
   once?: boolean | undefined;
-  /** Called with the number of bytes that the server has. For a stream, the bytes read from it. */
-  onProgress?: ((sent: number) => void) | undefined;
+  /**
+   * Called with the number of bytes that the server has, or of a stream, the bytes read from it. The total is undefined
+   * for a stream without `size`.
+   */
+  onProgress?: OnProgress | undefined;
   /** Continues an earlier upload of the same file, if the server still has it. */
   uploadId?: string | undefined;
   /** Called with the id of a resumable upload. Keep it to continue the upload after a restart of the program. */
@@ -41,10 +47,15 @@ export interface UploadTarget {
 export interface OutgoingFile {
   parts: PartSource | undefined;
   whole(): Blob | ReadableStream<Uint8Array> | Promise<Blob>;
+  /** The number of bytes of `whole`, if it is known for a stream. */
+  size?: number | undefined;
   labels: FileLabels;
 }
 
-export type TransferOptions = Pick<UploadOptions, 'once' | 'onProgress' | 'uploadId' | 'onUploadId' | 'signal'>;
+export interface TransferOptions
+  extends Pick<UploadOptions, 'once' | 'uploadId' | 'onUploadId' | 'signal' | 'timeoutSeconds'> {
+  onProgress?: ((sent: number) => void) | undefined;
+}
 
 /** Larger files are sent in parts that can be resumed. In one request, only browsers report progress. */
 const resumableFrom = 5 * 1024 * 1024;
@@ -52,16 +63,17 @@ const resumableFrom = 5 * 1024 * 1024;
 export async function upload(
   target: UploadTarget,
   source: UploadSource,
-  { name = nameOf(source), ...options }: UploadOptions,
+  { name = nameOf(source), onProgress, ...options }: UploadOptions,
 ): Promise<FileUploaded> {
   if (!name) throw missingName();
   const opened = await openSource(source);
-  const type = options.type || (opened instanceof Blob && opened.type) || 'application/octet-stream';
+  const type = options.type || (opened instanceof Blob && opened.type) || typeByName(name);
   // Browsers cannot send a stream.
   const bytes = opened instanceof Blob || !hasXhr() ? opened : await readIntoBlob(opened, options.signal);
   const labels = { name, type, folder: options.folder };
   const parts = bytes instanceof Blob ? bytes : undefined;
-  return transfer(target, { parts, whole: () => bytes, labels }, options);
+  const report = onProgress && ((sent: number) => onProgress(sent, parts?.size ?? options.size));
+  return transfer(target, { parts, whole: () => bytes, labels }, { ...options, onProgress: report });
 }
 
 export const missingName = () => new TypeError('A file needs a name: set `name` in the options.');
@@ -78,7 +90,7 @@ export async function transfer(
     const uploaded = await uploadResumably(target, resumable, options);
     if (uploaded) return uploaded;
   }
-  const uploaded = withId(await uploadWhole(target, await file.whole(), file.labels, options));
+  const uploaded = withId(await uploadWhole(target, await file.whole(), file, options));
   if (once && !uploaded.once) await undoUpload(target, uploaded);
   return uploaded;
 }
@@ -105,17 +117,22 @@ const isResumable = ({ size }: PartSource, { onProgress }: TransferOptions) =>
 function uploadWhole(
   { transport, path, ...target }: UploadTarget,
   bytes: Blob | ReadableStream<Uint8Array>,
-  labels: FileLabels,
-  { once, onProgress, signal }: TransferOptions,
+  { labels, size }: OutgoingFile,
+  { once, onProgress, signal, timeoutSeconds }: TransferOptions,
 ): Promise<UploadAnswer> {
   const folder = 'meta' in labels ? undefined : labels.folder;
   const query = new URLSearchParams({ ...(folder && { folder }), ...(once && { once: 'true' }) });
   const url = `${path}/upload${query.size > 0 ? `?${query}` : ''}`;
-  const headers = definedHeaders({ ...labelHeaders(labels), ...target.headers, ...transport.newIdempotencyKey() });
+  const headers = definedHeaders({
+    ...labelHeaders(labels),
+    ...target.headers,
+    ...transport.newIdempotencyKey(),
+    'Content-Length': bytes instanceof ReadableStream && size !== undefined ? String(size) : undefined,
+  });
   // In browsers, fetch does not report upload progress.
-  if (!hasXhr() || bytes instanceof ReadableStream)
-    return transport.call(url, isFileUploaded, { method: 'POST', body: bytes, headers, onProgress, signal });
-  const request = { method: 'POST', path: url, body: bytes, headers, onProgress, signal };
+  const call = { method: 'POST', body: bytes, headers, onProgress, signal, timeoutSeconds };
+  if (!hasXhr() || bytes instanceof ReadableStream) return transport.call(url, isFileUploaded, call);
+  const request = { ...call, path: url, body: bytes };
   const attempt = () => sendWithXhr(transport, request, ({ status, text }) => parseBody(status, text, isFileUploaded));
   return transport.withRetry(attempt, { method: 'POST', headers, signal });
 }

@@ -20,6 +20,10 @@ export class MemoryBudget {
     return this.#total;
   }
 
+  get maximum(): number {
+    return this.#limits.total;
+  }
+
   /** Whether the bytes fit. If so, the caller must release them later. */
   take(client: ClientId, bytes: number): boolean {
     const held = (this.#held.get(client) ?? 0) + bytes;

@@ -5,6 +5,7 @@
  * Where core reads before it writes, as for text edits, the store rejects the write if the text has changed since.
  * Times are milliseconds since the epoch and always come from the caller's clock.
  */
+export * from './ports/admin.ts';
 export * from './ports/admission.ts';
 export * from './ports/archive.ts';
 export * from './ports/blobs.ts';

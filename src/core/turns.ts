@@ -23,6 +23,11 @@ export class Turns {
   readonly #waiting = new Map<ClientId, Turn[]>();
   #isBusy = false;
 
+  /** The number of waiting turns. */
+  get waiting(): number {
+    return this.#waiting.values().reduce((sum, { length }) => sum + length, 0);
+  }
+
   /** Runs the work when its turn comes. */
   run<T>(client: ClientId, bytes: number, work: () => Promise<T>): Promise<T> {
     if (!isLarge(bytes)) return work();

@@ -1,11 +1,11 @@
 /** Handles a request: authorizes it, calls the handler of its endpoint and sends the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ClientLog } from '../core/client-log.ts';
-import { PoproomError } from '../core/errors.ts';
+import { hasCode, PoproomError } from '../core/errors.ts';
 import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { ClientId, MaybePromise } from '../core/ports.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import type { Connections } from './admin/connections.ts';
 import { basePathOf, withoutBasePath } from './base-path.ts';
 import type { Authorizer } from './request/authorize.ts';
 import { overloaded } from './request/body.ts';
@@ -34,7 +34,6 @@ export interface AppParts {
   ticketing: Ticketing;
   handlers: Handlers;
   errorPage: ErrorPage;
-  clientLog: ClientLog;
   nextRequestId: () => string;
   isStopping: () => boolean;
   /** A connection may be idle for this long. */
@@ -44,6 +43,8 @@ export interface AppParts {
   turns: Turns;
   /** Bytes. */
   fileMax: number;
+  /** Undefined if there is no admin token. The admin endpoints do not exist then. */
+  connections: Connections | undefined;
 }
 
 /** `awaitsContinue`: the client sends its body only after a `100 Continue`. */
@@ -52,18 +53,19 @@ export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinu
 type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
-  const { authorizer, origins, resumption, handlers, clientLog, nextRequestId, isStopping, idleTimeoutMs, requestLog } =
-    parts;
-  const { memory, turns, ticketing, errorPage } = parts;
+  const { authorizer, origins, resumption, handlers, nextRequestId, isStopping, idleTimeoutMs, requestLog } = parts;
+  const { memory, turns, ticketing, errorPage, connections } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
   const basePath = basePathOf(origins.publicUrl);
   const match = createRouter(
-    Object.entries(endpoints).map(([name, endpoint]) => ({
-      method: endpoint.method,
-      path: endpoint.path,
-      target: { endpoint: endpoint as Endpoint, handle: handlers[name as EndpointName] },
-    })),
+    Object.entries<Endpoint>(endpoints)
+      .filter(([, { isAdmin }]) => !isAdmin || connections)
+      .map(([name, endpoint]) => ({
+        method: endpoint.method,
+        path: endpoint.path,
+        target: { endpoint, handle: handlers[name as EndpointName] },
+      })),
   );
 
   /** Some clients of tus can send only POST. */
@@ -122,6 +124,7 @@ export function createApp(parts: AppParts): App {
     let reply: Reply;
     let error: unknown;
     try {
+      connections?.begin(raw, routeOf(found));
       const source = sourceOf(raw, origins);
       const isCounted = isCountedPath(found, path);
       const isRefused = isCounted && source === 'cross-site-no-cors' && ticket === undefined;
@@ -143,12 +146,15 @@ export function createApp(parts: AppParts): App {
       const tokens = { resumeToken, ticket };
       const request = { id, raw, params, query, client, isCrossSite, memory, turns, ...tokens, sendContinue };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
-      reply = redirectOf(raw, path, found) ?? (await answer(found, request, auth.refusal, uploadCapabilities));
+      reply =
+        redirectOf(raw, path, found) ??
+        (await answer(found, request, refusalFor(path, auth.refusal), uploadCapabilities));
       if (!holdUnsent(memory, client, reply, response)) throw overloaded();
     } catch (thrown) {
       error = thrown;
       reply = errorReply(error, id);
-      if (isForPeople(raw, path)) reply = await errorPage(raw, reply);
+      // The assets of the page are blocked too.
+      if (isForPeople(raw, path) && !hasCode(error, 'ADDRESS_BLOCKED')) reply = await errorPage(raw, reply);
     }
     client ??= authorizer.addressOf(raw);
     const route = routeOf(found);
@@ -163,18 +169,18 @@ export function createApp(parts: AppParts): App {
       startedAt,
     };
     if (isFailure(answered)) requestLog.failed(answered);
+    requestLog.observe(answered);
 
     const sending = send({ raw, response, isBodyWithheld: () => isBodyWithheld }, reply, common);
     if (sending) await sending;
     requestLog.answered(answered);
+    connections?.answered(raw, answered);
   }
 
   return (raw, response, awaitsContinue) => {
     const id = givenRequestId(raw) ?? nextRequestId();
     return serve(id, raw, response, awaitsContinue).catch((err) => {
-      const fields = { requestId: id, err };
-      const client = authorizer.addressOf(raw);
-      clientLog.refused({ client, code: 'RESPONSE_FAILED', level: 'error', fields, message: 'response failed' });
+      requestLog.broken(id, authorizer.addressOf(raw), err);
       response.destroy();
     });
   };
@@ -187,7 +193,7 @@ const ownPaths = new Set<string>(
 );
 
 /** People type these URLs, and may add a slash. */
-const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/r/:roomId']);
+const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/admin', '/r/:roomId']);
 
 const tusPaths = new Set<string>(
   Object.values(endpoints as Record<string, Endpoint>)
@@ -232,6 +238,12 @@ function isAlwaysOpen(found: Found, method: string): boolean {
   if (found.kind === 'found') return found.target.endpoint.alwaysOpen === true;
   return found.kind === 'wrong-method' && method === 'OPTIONS';
 }
+
+/** An admin token is not a wrong API key, also if this server has none: then there is no such path. */
+const refusalFor = (path: string, refusal: PoproomError | undefined): PoproomError | undefined =>
+  refusal && isAdminPath.test(path) && hasCode(refusal, 'INVALID_API_KEY') ? undefined : refusal;
+
+const isAdminPath = /^\/api\/admin(\/|$)/;
 
 const isFree = (found: Found): boolean => found.kind === 'found' && found.target.endpoint.free === true;
 

@@ -86,6 +86,9 @@ export function describeCertificate({ cert }: CertificatePair, now: number): { d
   return { daysLeft: Math.floor((validToDate.getTime() - now) / 86_400_000), ...(host && { host }) };
 }
 
+/** Milliseconds since the epoch. */
+export const expiryOf = ({ cert }: CertificatePair): number => new X509Certificate(cert).validToDate.getTime();
+
 interface Watch {
   files: CertificateFiles;
   loaded: CertificatePair;

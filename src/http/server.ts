@@ -29,6 +29,8 @@ export interface HttpServerDeps {
   nextRequestId: () => string;
   /** The rate limit headers of an address, for requests that cannot be parsed. */
   headersFor: (address: string | undefined) => Promise<Record<string, string>>;
+  /** Called for requests that cannot be parsed. */
+  onMalformed: () => void;
   /** A connection may be idle for this long. */
   idleTimeoutMs: number;
   /** The path of the public URL; empty at the root of the host. */
@@ -38,7 +40,7 @@ export interface HttpServerDeps {
 }
 
 export function createHttpServer(parts: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, idleTimeoutMs, basePath, certificate } = parts;
+  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, basePath, certificate } = parts;
   const server = create(parts, {
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
@@ -68,6 +70,7 @@ export function createHttpServer(parts: HttpServerDeps): Server {
     // The client already has its response; whatever it sends after that is ignored.
     if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
+    onMalformed();
     // If another response is being sent, the client would read this one as part of its body.
     const id = nextRequestId();
     const within = currentResponse(socket);

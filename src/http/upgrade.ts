@@ -5,9 +5,10 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
+import type { Connections } from './admin/connections.ts';
 import { basePathOf, withoutBasePath } from './base-path.ts';
 import type { Authorizer } from './request/authorize.ts';
-import { isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
+import { foreignOrigin, isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
 import { hasBody, pathOf } from './request/request.ts';
 import { givenRequestId, traceIdIn } from './request/request-id.ts';
@@ -39,12 +40,13 @@ export interface UpgradeDeps {
   origins: OwnOrigins;
   nextRequestId: () => string;
   requestLog: RequestLog;
+  connections: Connections | undefined;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
-  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog } = parts;
+  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections } = parts;
   const basePath = basePathOf(origins.publicUrl);
   return async (raw, socket, head) => {
     const startedAt = performance.now();
@@ -63,6 +65,7 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
     };
     let client: ClientId | undefined;
     try {
+      connections?.begin(raw, seen.route);
       // Browsers let any page open a WebSocket to any server. A foreign page must not use its visitor's access.
       const isForeign = isForeignOrigin(raw, origins);
       const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
@@ -89,13 +92,18 @@ export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
         resumeToken,
         ...fileAddresses({ raw }, links),
       });
-      requestLog.answered({ ...seen, client, status: 101, error: undefined });
+      const answered = { ...seen, client, status: 101, error: undefined };
+      requestLog.observe(answered);
+      requestLog.answered(answered);
+      connections?.answered(raw, answered);
     } catch (error) {
       const reply = errorReply(error, id);
       const answered = { ...seen, client: client ?? authorizer.addressOf(raw), status: reply.status, error };
       if (isFailure(answered)) requestLog.failed(answered);
+      requestLog.observe(answered);
       endWith(socket, reply, headers);
       requestLog.answered(answered);
+      connections?.answered(raw, answered);
     }
   };
 }
@@ -122,10 +130,4 @@ function areProtocols(list: string | undefined): boolean {
   if (list === undefined) return true;
   const names = list.split(',').map((name) => name.trim());
   return new Set(names).size === names.length && names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name));
-}
-
-function foreignOrigin(): PoproomError {
-  return new PoproomError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not open live channels on this server.', {
-    details: { field: 'Origin' },
-  });
 }

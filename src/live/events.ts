@@ -2,6 +2,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import type { ClientLog } from '../core/client-log.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';
+import type { LiveMeter } from '../core/meters.ts';
 import type { ClientId } from '../core/ports.ts';
 import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';
@@ -9,7 +10,7 @@ import type { Outgoing, Wire } from './wire.ts';
 const lingerMs = 2000;
 const transport = 'events';
 
-export function createEventStreams(hub: Hub, clientLog: ClientLog) {
+export function createEventStreams(hub: Hub, clientLog: ClientLog, meter: LiveMeter) {
   return {
     /** The event stream of a room. Destroying it leaves the room. */
     async open(client: ClientId, request: JoinRequest): Promise<Readable> {
@@ -18,9 +19,12 @@ export function createEventStreams(hub: Hub, clientLog: ClientLog) {
       stream.once('close', () => hub.release(client));
       try {
         const session = await hub.join(wireOf(stream), request);
+        const joinedAt = performance.now();
+        meter.opened(transport);
         clientLog.debug(client, { transport }, 'live channel joined');
         stream.once('close', () => {
           session.leave();
+          meter.closed(transport, session.leaveReason, (performance.now() - joinedAt) / 1000);
           clientLog.debug(client, { transport }, 'live channel closed');
         });
         if (stream.destroyed) session.leave();

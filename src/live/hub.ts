@@ -28,6 +28,8 @@ export interface HubDeps {
   heartbeatMs: number;
   maxMessageBytes: number;
   log: Log;
+  /** Called when a message is answered with an error. */
+  onRefusal?: (error: unknown) => void;
 }
 
 const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
@@ -43,7 +45,7 @@ export type Hub = ReturnType<typeof createHub>;
 /** Clients reconnect at random times within this period, not all together. */
 const reconnectWithinMs = 3000;
 
-export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMessageBytes, log }: HubDeps) {
+export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMessageBytes, log, onRefusal }: HubDeps) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
@@ -51,7 +53,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   const heartbeats = startHeartbeats({ parts, feeds, heartbeatMs, log });
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
-  const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow };
+  const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow, onRefusal };
   let isStopped = false;
 
   function rejectIfStopped(): void {
@@ -161,6 +163,8 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
 
     /** The number of sessions, for the metrics. */
     size: () => [...feeds.values()].reduce((sum, { sessions }) => sum + sessions.size, 0),
+
+    unreadBytes: () => unread.total,
 
     /** Asks all clients to reconnect after a moment. */
     stop(): void {

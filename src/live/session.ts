@@ -1,6 +1,7 @@
 /** The session of a device in a room, independent of the transport. */
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
+import type { LeaveReason } from '../core/meters.ts';
 import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
 import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
@@ -61,6 +62,8 @@ export interface SessionDeps {
   onLeave(session: Session): void;
   /** Called when the client has too much unread data and must catch up. */
   onFallBehind(session: Session): void;
+  /** Called when a message is answered with an error. */
+  onRefusal?: ((error: unknown) => void) | undefined;
 }
 
 /** The state of a client that reconnects. */
@@ -97,6 +100,7 @@ export class Session implements FeedSession {
   /** Created with the first large message, because most sessions are idle. */
   #budget: ByteBudget | undefined;
   #isOpen = true;
+  #leaveReason: LeaveReason = 'left';
 
   constructor(options: SessionOptions, deps: SessionDeps) {
     this.#options = options;
@@ -110,6 +114,11 @@ export class Session implements FeedSession {
 
   get feed(): RoomFeed {
     return this.#options.feed;
+  }
+
+  /** Why the session has ended. */
+  get leaveReason(): LeaveReason {
+    return this.#leaveReason;
   }
 
   /** Sends the first messages: a snapshot or the missed changes. */
@@ -143,7 +152,7 @@ export class Session implements FeedSession {
 
   async receive(message: ClientMessage): Promise<void> {
     // Responses can be as large as the text, so a client that does not read them is disconnected.
-    if (this.#isTooSlow(performance.now())) return this.#fail(tooFast, 'The client reads too slowly.');
+    if (this.#isTooSlow(performance.now())) return this.#fail('too-slow', tooFast, 'The client reads too slowly.');
     if (message.type === 'content') await this.#write(message, this.#replace(message));
     else if (message.type === 'edit') await this.#write(message, this.#edit(message));
     else if (message.type === 'sealed-edit') await this.#write(message, this.#editSealed(message));
@@ -160,7 +169,7 @@ export class Session implements FeedSession {
   sendHeartbeat(): void {
     if (!this.#isOpen) return;
     if (this.#isPingUnanswered) {
-      this.#fail(policy, 'No heartbeat received.');
+      this.#fail('no-heartbeat', policy, 'No heartbeat received.');
       return;
     }
     const { wire, feed } = this.#options;
@@ -185,7 +194,8 @@ export class Session implements FeedSession {
   /** For a session that fell behind. Returns whether it has caught up or ended. */
   catchUp(now: number): boolean {
     const { view } = this.#options.feed;
-    if (this.#isTooSlow(now)) this.#fail(tooFast, 'The client reads too slowly. Reconnect to get the latest state.');
+    if (this.#isTooSlow(now))
+      this.#fail('too-slow', tooFast, 'The client reads too slowly. Reconnect to get the latest state.');
     else if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
     return !this.#isOpen || !(this.#isBusy() || this.#isThrottled());
   }
@@ -193,6 +203,7 @@ export class Session implements FeedSession {
   end(closed: Closed): void {
     if (!this.#isOpen) return;
     this.#send(closed);
+    this.#leaveReason = closed.reason;
     this.leave();
     this.#options.wire.close(closeCodeFor[closed.reason], closed.reason);
   }
@@ -210,8 +221,9 @@ export class Session implements FeedSession {
     if (!this.#isOpen) return;
     const refusal = errorMessageOf(error);
     const { code, message } = refusal.error;
+    this.#deps.onRefusal?.(error);
     this.#send({ ...refusal, ...echo });
-    if (isEnd(error) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail(closeCodeOf(code), message);
+    if (isEnd(error) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail('error', closeCodeOf(code), message);
   }
 
   #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
@@ -301,9 +313,10 @@ export class Session implements FeedSession {
     if (this.#isOpen) this.#send({ type: 'conflict', version, timestamp, ...echo });
   }
 
-  #fail(code: number, reason: string): void {
+  #fail(reason: LeaveReason, code: number, message: string): void {
+    this.#leaveReason = reason;
     this.leave();
-    this.#options.wire.close(code, reason);
+    this.#options.wire.close(code, message);
   }
 
   /** The changes, with responses in place of the session's own writes. */

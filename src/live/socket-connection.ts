@@ -5,6 +5,7 @@ import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
 import { freeBuffer } from '../core/garbage.ts';
 import type { Upgrade } from '../core/live-gateway.ts';
+import type { LiveMeter } from '../core/meters.ts';
 import type { Turns } from '../core/turns.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
@@ -39,6 +40,7 @@ export interface SocketDeps {
   slots: ReceiveSlots;
   turns: Turns;
   clientLog: ClientLog;
+  meter: LiveMeter;
   /** Connections with an incomplete message. */
   receiving: Set<SocketConnection>;
   /** Connections that have not joined yet. */
@@ -68,6 +70,8 @@ export class SocketConnection implements Wire, Receiver {
   #guest: JoiningClient | undefined;
   #joinTimer: NodeJS.Timeout | undefined;
   #session: Session | undefined;
+  /** In whole seconds, which use less memory. */
+  #joinedAt = 0;
   /** Messages are handled in order. The budget limits how many can wait, and this class their size. */
   #lastHandled = Promise.resolve();
   #waitingBytes = 0;
@@ -110,7 +114,7 @@ export class SocketConnection implements Wire, Receiver {
     this.#freeCopied(data.length);
     this.#endPartial();
     if (!this.#budget.spend(performance.now())) {
-      this.close(tooFast, 'Too many messages. The limit is 20 per second.');
+      this.#refuseMore('Too many messages. The limit is 20 per second.');
     } else if (data.length > maxJoinBytes && this.#isFirst) {
       this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
     } else this.#enqueue(data, isBinary);
@@ -118,13 +122,13 @@ export class SocketConnection implements Wire, Receiver {
 
   onPing(data: Buffer): void {
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.close(tooFast, 'Too many pings.');
+    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pings.');
   }
 
   onPong(data: Buffer): void {
     this.#session?.onAlive();
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.close(tooFast, 'Too many pongs.');
+    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pongs.');
   }
 
   onClose(): void {
@@ -132,9 +136,7 @@ export class SocketConnection implements Wire, Receiver {
     for (const chunk of this.#partial?.chunks ?? []) freeBuffer(chunk);
     this.#endPartial();
     this.#deps.slots.release(this);
-    if (!this.#session) return;
-    this.#session.leave();
-    this.#deps.clientLog.debug(this.client, { transport }, 'live channel closed');
+    if (this.#session) this.#onSessionClosed(this.#session);
   }
 
   /** Ends connections whose message does not arrive in time. */
@@ -231,33 +233,40 @@ export class SocketConnection implements Wire, Receiver {
   #enqueue(data: Buffer, isBinary: boolean): void {
     this.#waitingBytes += data.length;
     if (this.#waitingBytes > maxWaitingBytes) this.#socket.pause();
-    this.#lastHandled = this.#lastHandled.then(() => this.#handle(data, isBinary));
+    const arrivedAt = performance.now();
+    this.#lastHandled = this.#lastHandled.then(() => this.#handle(data, isBinary, arrivedAt));
   }
 
-  async #handle(data: Buffer, isBinary: boolean): Promise<void> {
+  async #handle(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
     const bytes = data.length;
-    if (this.#isOpen) await this.#inTurn(data, isBinary).catch((error) => this.#refuse(error));
+    if (this.#isOpen) await this.#inTurn(data, isBinary, arrivedAt).catch((error) => this.#refuse(error));
     this.#waitingBytes -= bytes;
     if (this.#waitingBytes > maxWaitingBytes || this.#isWaitingForSlot) return;
     if (!this.#isLongPartial) this.#deps.slots.release(this);
     if (this.#socket.isPaused) this.#socket.resume();
   }
 
-  #inTurn(data: Buffer, isBinary: boolean): Promise<void> {
-    return this.#deps.turns.run(this.client, data.length, () => this.#dispatch(data, isBinary));
+  #inTurn(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
+    return this.#deps.turns.run(this.client, data.length, () => this.#dispatch(data, isBinary, arrivedAt));
   }
 
-  async #dispatch(data: Buffer, isBinary: boolean): Promise<void> {
+  async #dispatch(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
     if (!this.#isOpen) return;
     const parsed = await this.#deps.parse(data, isBinary);
     freeBuffer(data);
-    if (parsed.problem) {
-      this.#onInvalid(parsed.problem, parsed.ref);
-      return;
+    try {
+      if (parsed.problem) this.#onInvalid(parsed.problem, parsed.ref);
+      else await this.#onValid(parsed.message);
+    } finally {
+      const type = parsed.problem ? 'invalid' : parsed.message.type;
+      this.#deps.meter.handled(type, (performance.now() - arrivedAt) / 1000);
     }
+  }
+
+  async #onValid(message: ClientMessage): Promise<void> {
     this.#invalid = 0;
-    if (this.#session) await this.#session.receive(parsed.message);
-    else await this.#join(parsed.message);
+    if (this.#session) await this.#session.receive(message);
+    else await this.#join(message);
   }
 
   #onInvalid(problem: PoproomError, ref: string | undefined): void {
@@ -278,8 +287,18 @@ export class SocketConnection implements Wire, Receiver {
     const request = { caller, deviceName, seq, edits, version, timestamp, ...ofGuest };
     this.#session = await this.#deps.hub.join(this, request);
     this.#endJoining();
+    this.#joinedAt = wholeSeconds();
+    this.#deps.meter.opened(transport);
     this.#deps.clientLog.debug(client, { transport }, 'live channel joined');
-    if (!this.#isOpen) this.#session.leave();
+    // The socket may have been closed while it joined.
+    if (this.#socket.readyState === this.#socket.CLOSED) this.#onSessionClosed(this.#session);
+    else if (!this.#isOpen) this.#session.leave();
+  }
+
+  #onSessionClosed(session: Session): void {
+    session.leave();
+    this.#deps.meter.closed(transport, session.leaveReason, wholeSeconds() - this.#joinedAt);
+    this.#deps.clientLog.debug(this.client, { transport }, 'live channel closed');
   }
 
   #endJoining(): void {
@@ -299,8 +318,15 @@ export class SocketConnection implements Wire, Receiver {
     const refusal = errorMessageOf(error);
     const { code, message } = refusal.error;
     this.send(outgoing(refusal));
+    this.#deps.meter.refused(error);
     this.#logRefusal(code);
     this.#socket.close(closeCodeOf(code), cut(message));
+  }
+
+  #refuseMore(message: string): void {
+    if (this.#isOpen)
+      this.#deps.meter.refused(new PoproomError('RATE_LIMITED', message, { details: { reason: 'messages' } }));
+    this.close(tooFast, message);
   }
 
   #logRefusal(code: string): void {
@@ -308,6 +334,8 @@ export class SocketConnection implements Wire, Receiver {
     this.#deps.clientLog.refused({ client, code, fields: { transport }, message: 'live channel refused' });
   }
 }
+
+const wholeSeconds = () => Math.trunc(performance.now() / 1000);
 
 /** A close frame has space for 123 bytes. */
 const cut = (reason: string): string =>

@@ -15,6 +15,10 @@ export class UnreadBytes {
     this.#limits = limits;
   }
 
+  get total(): number {
+    return this.#all.total;
+  }
+
   isFull(client: ClientId): boolean {
     const ofClient = this.#perClient.get(client)?.total ?? 0;
     return this.#all.total >= this.#limits.total || ofClient >= this.#limits.perClient;

@@ -1,4 +1,5 @@
 /** All endpoints. The router and the documentation are built from this table. */
+import { adminEndpoints } from './endpoints/admin.ts';
 import { filesEndpoints } from './endpoints/files.ts';
 import { liveEndpoints } from './endpoints/live.ts';
 import { pageEndpoints } from './endpoints/page.ts';
@@ -17,6 +18,7 @@ export const endpoints = {
   ...filesEndpoints,
   ...liveEndpoints,
   ...serviceEndpoints,
+  ...adminEndpoints,
   ...pageEndpoints,
 };
 

@@ -6,11 +6,13 @@ export const errorCodes = {
   KEY_REQUIRED: 'The room is encrypted and the request has no X-Room-Auth. See salt in details.',
   API_KEY_REQUIRED: 'This server requires an API key.',
   INVALID_API_KEY: 'The API key is unknown or revoked.',
+  INVALID_ADMIN_TOKEN: 'The admin token is missing or wrong.',
   PIN_INCORRECT: 'The PIN is wrong.',
   KEY_INCORRECT: 'The X-Room-Auth is wrong: it was derived from another room key or salt.',
   INVALID_TICKET: 'The ticket has expired, or belongs to another room. Request a new one.',
   ORIGIN_NOT_ALLOWED:
     'Pages of this origin may not open live channels on this server. The operator can allow it with POPROOM_ALLOWED_ORIGINS.',
+  ADDRESS_BLOCKED: 'The operator has blocked the address of the client. See until in details, if the block ends.',
   ROOM_NOT_FOUND: 'No room has this code, or it was deleted.',
   FILE_NOT_FOUND: 'No file has this URL, or its room has ended.',
   CLAIM_NOT_FOUND: 'There is no such claim: it has expired, was given back, or its file was received or removed.',
@@ -40,7 +42,7 @@ export const errorCodes = {
   UNSUPPORTED_MEDIA_TYPE: 'This path does not support the content type or content encoding.',
   UPGRADE_REQUIRED: 'This endpoint requires a WebSocket, version 13.',
   RATE_LIMITED:
-    'A limit was reached. The reason in details names it: requests, misses (unknown codes, wrong PINs and wrong room keys), devices in the room or channels of the client. See Retry-After.',
+    'A limit was reached. The reason in details names it: requests, misses (unknown codes, wrong PINs, wrong room keys and wrong admin tokens), devices in the room or channels of the client. See Retry-After.',
   PIN_LOCKED: 'Too many wrong PINs. See Retry-After.',
   KEY_LOCKED: 'Too many wrong room keys. See Retry-After.',
   INTERNAL: 'An unexpected error on the server. Report it to the operator with the request id.',

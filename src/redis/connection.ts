@@ -16,6 +16,8 @@ export interface Redis {
   /** A plain command. The key determines the node of a cluster. */
   send(key: string, command: readonly string[]): Promise<unknown>;
   ping(): Promise<void>;
+  /** Commands without a response yet. */
+  queueLength(): number;
   /** Called when Redis responds again after a command without a response. */
   onRecovery(listener: () => void): void;
   /** Opens a separate connection for subscriptions. Rejects if that fails. */
@@ -59,6 +61,7 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
     async ping() {
       await deadlines.within(opened.ping).catch(refuse);
     },
+    queueLength: deadlines.running,
     onRecovery: (listener) => void recovered.add(listener),
     listen: (handlers) => openSubscriber(opened, target, handlers),
     async close() {

@@ -15,6 +15,8 @@ const maxWaiting = 10_000;
 
 export interface Deadlines {
   within<T>(work: () => Promise<T>): Promise<T>;
+  /** The number of running commands. */
+  running(): number;
   /** Waits for running commands, but not for long. */
   finish(): Promise<void>;
 }
@@ -88,6 +90,8 @@ export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): De
         );
       });
     },
+
+    running: () => waiting.size,
 
     async finish() {
       const since = polls;

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser.ts';
+import { loadSdk, type WithSdk } from '../support/sdk-in-page.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 let browser: Browser;
@@ -73,6 +74,54 @@ describe('a page of another site', () => {
       assert.equal(await page.evaluate(read), 'refused', path);
     }
     assert.equal(await page.evaluate(`fetch('${marked}/livez').then(() => 'read', () => 'refused')`), 'read');
+  });
+});
+
+describe('the SDK on a page of another site', () => {
+  it('[SDK-30] does not reconnect to a server that refuses its origin, and says why', async (t) => {
+    const { page, server, marked } = await setUp(t);
+    const code = await server.api.room();
+    await loadSdk(page);
+    const seen = await page.evaluate(
+      async ([url = '', code = '']) => {
+        const room = (globalThis as WithSdk).sdk.createClient({ url }).room(code);
+        const live = room.live();
+        const events: string[] = [];
+        const error = await (async () => {
+          for await (const { type } of live) events.push(type);
+        })().catch((thrown) => thrown);
+        const text = await room.text().ended.catch((thrown) => thrown);
+        return [
+          events.includes('connected'),
+          error.code,
+          error.message,
+          (await live.ended).reason,
+          text.code,
+          (await room.read()).content,
+        ];
+      },
+      [marked, code],
+    );
+    const message = 'Pages of this origin may not open live channels on this server.';
+    const refused = 'ORIGIN_NOT_ALLOWED';
+    assert.deepEqual(seen, [false, refused, message, 'refused', refused, '']);
+  });
+
+  it('[SDK-22] ends an upload that the server does not answer', async (t) => {
+    const { page } = await setUp(t);
+    const silent = await listen(
+      t,
+      createServer(({ method }, response) => {
+        const allowed = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Headers': '*' };
+        if (method === 'OPTIONS') response.writeHead(204, allowed).end();
+      }),
+    );
+    await loadSdk(page);
+    const code = await page.evaluate(async (url) => {
+      const room = (globalThis as WithSdk).sdk.createClient({ url, timeoutSeconds: 0.3 }).room('7KQ2MX');
+      return room.upload(new Blob(['x']), { name: 'x' }).catch((error) => error.code);
+    }, `http://127.0.0.1:${silent}`);
+    assert.equal(code, 'TIMEOUT');
   });
 });
 

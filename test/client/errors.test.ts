@@ -1,7 +1,7 @@
 /** What the SDK says when something goes wrong, and of the limits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createClient, PoproomError } from '../../src/client/index.ts';
+import { type ConflictDetails, createClient, PoproomError } from '../../src/client/index.ts';
 import { breakStore } from '../support/break-store.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
@@ -39,6 +39,44 @@ describe('an error of the SDK', () => {
     const error = await failure(client.createRoom());
     assert.equal(error.code, 'RATE_LIMITED');
     assert.ok(error.retryAfter && error.retryAfter > 3_500 && error.retryAfter <= 3_600, String(error.retryAfter));
+  });
+
+  it('[SDK-23] has the status and the id of the request, and the details of its code', async (t) => {
+    const { url } = await sharedServer(t);
+    const client = createClient({ url });
+    for (const request of [{ pin: '0427' }, { encrypted: true }]) {
+      const room = await client.createRoom(request);
+      const { version } = await room.write('theirs');
+      const error = await failure(room.write('mine', { baseVersion: version - 1 }));
+      // The compiler knows the types of these details.
+      assert.ok(error.code === 'VERSION_CONFLICT');
+      const details: ConflictDetails = error.details;
+      const { timestamp, ...conflict } = details;
+      assert.deepEqual(conflict, { version, content: 'theirs' });
+      assert.ok(Date.parse(timestamp ?? '') > 0);
+      assert.equal((await room.write('mine', { baseVersion: error.details.version })).version, version + 1);
+    }
+    const missing = await failure(client.room('ZZZZZZ').read());
+    assert.equal(missing.status, 404);
+    assert.match(missing.requestId ?? '', /^[\w-]{8,}$/);
+  });
+
+  it('[SDK-23] has no details of another type than documented: such an error is not from a server', async (t) => {
+    const errors: [string, object | undefined][] = [
+      ['VERSION_CONFLICT', { version: 'seven' }],
+      ['VERSION_CONFLICT', { content: 'x' }],
+      ['VERSION_CONFLICT', undefined],
+      ['VERSION_CONFLICT', { version: 1, content: 7 }],
+      ['UPLOAD_CONFLICT', { offset: -1 }],
+      ['RATE_LIMITED', { retryAfter: 'soon' }],
+      ['PIN_INCORRECT', { triesLeft: null }],
+    ];
+    for (const [code, details] of errors) {
+      const body = JSON.stringify({ error: { code, message: 'x', details } });
+      const url = `http://127.0.0.1:${await startCaptivePortal(t, 412, { body })}`;
+      const error = await failure(createClient({ url }).createRoom());
+      assert.deepEqual([error.code, error.status], ['INVALID_RESPONSE', 412], body);
+    }
   });
 
   it('[SDK-1] has the seconds for a date in Retry-After, and none for an invalid value', async (t) => {

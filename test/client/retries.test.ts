@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
-import { type ClientOptions, createClient } from '../../src/client/index.ts';
+import { type ClientOptions, createClient, type RetryEvent } from '../../src/client/index.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { apiKeysOf } from '../support/keys.ts';
 import { listenOnFreePort } from '../support/listen.ts';
@@ -93,6 +93,28 @@ describe('a request that is rejected temporarily', () => {
     });
   }
 
+  it('[SDK-28] is reported to onRetry, with the attempt, the error and the wait', async (t) => {
+    const retried: RetryEvent[] = [];
+    const onRetry = (event: RetryEvent) => void retried.push(event);
+    const { gateway, client } = await setUp(t, { retry: true, onRetry });
+    gateway.reject(2, 503, 0);
+    await client.createRoom();
+    assert.deepEqual(
+      retried.map(({ attempt, error }) => [attempt, error.code, error.status]),
+      [
+        [1, 'UNAVAILABLE', 503],
+        [2, 'UNAVAILABLE', 503],
+      ],
+    );
+    for (const { waitMs } of retried) assert.ok(waitMs >= 250 && waitMs <= 1000, String(waitMs));
+    gateway.reject(9, 429, 90);
+    await assert.rejects(client.createRoom(), { code: 'RATE_LIMITED', retryAfter: 90, status: 429 });
+    assert.equal(retried.length, 2, 'it was not repeated');
+    gateway.reject(1, 503, 0);
+    const room = await createClient({ url: gateway.url, retry: true, onRetry: refuse }).createRoom().catch(String);
+    assert.equal(room, 'Error: not again', 'an error of the function ends the request');
+  });
+
   it('[SDK-11] is not retried by default', async (t) => {
     const { gateway, client } = await setUp(t, {});
     gateway.reject(1, 503, 0);
@@ -172,4 +194,8 @@ async function setUp(t: TestContext, options: Partial<ClientOptions>) {
   const { port } = await startTestServer(t);
   const gateway = await startBusyGateway(t, port);
   return { gateway, client: createClient({ url: gateway.url, ...options }) };
+}
+
+function refuse(): never {
+  throw new Error('not again');
 }

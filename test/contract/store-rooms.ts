@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type { AccessAttempt, RoomStore } from '../../src/core/ports.ts';
 import { codeLengths, drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   accessAttempt,
   createRoom,
@@ -32,6 +33,13 @@ export function roomTests(open: OpenStore): void {
 
 function creationTests(open: OpenStore): void {
   const store = sharedStore(open);
+
+  it('[MON-4] counts the operations that wait for the store', async () => {
+    const waiting = Array.from({ length: 3 }, () => store.rooms.createRoom(draft({})));
+    assert.ok(store.queueLength() >= 3, `${store.queueLength()} wait`);
+    await Promise.all(waiting);
+    await eventually('none waits', () => store.queueLength() === 0);
+  });
 
   it('[CODE-1] builds the code from the generated symbols', async () => {
     const draw = drawSymbols();

@@ -50,13 +50,14 @@ export const manyMisses = guardRules(0);
 export function sharedStore(
   open: OpenStore,
   rules: GuardRules = guardRules(20),
-): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive' | 'storage' | 'idempotency'> {
+): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive' | 'storage' | 'idempotency' | 'queueLength'> {
   let under: StoreUnderTest;
   before(async () => {
     under = await open({ rules, now: start });
   });
   after(() => under.dispose());
   return {
+    queueLength: () => under.store.queueLength(),
     get rooms() {
       return under.store.rooms;
     },

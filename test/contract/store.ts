@@ -1,5 +1,6 @@
 /** The contract of stores, which every engine must pass. */
 import { describe } from 'node:test';
+import { activityTests, blockTests, summaryTests } from './store-admin.ts';
 import { archiveTests } from './store-archive.ts';
 import { claimTests } from './store-claims.ts';
 import { compactionTests } from './store-compaction.ts';
@@ -52,6 +53,9 @@ const suites = {
   keys: keyTests,
   'idempotency keys': idempotencyTests,
   secret: secretTests,
+  'room summaries': summaryTests,
+  blocks: blockTests,
+  activity: activityTests,
   restarts: restartTests,
   'encrypted rooms': sealedTests,
   archive: archiveTests,

@@ -22,7 +22,9 @@ describe('the turns of large messages', () => {
     };
     const names = ['a1', 'a2', 'a3', 'b1', 'b2'];
     const done = names.map((name) => turns.run(name.startsWith('a') ? one : other, large, work(name)));
+    assert.equal(turns.waiting, 4, 'all but the running one');
     assert.deepEqual(await Promise.all(done), names);
+    assert.equal(turns.waiting, 0);
     assert.deepEqual(order, ['a1', 'a2', 'b1', 'a3', 'b2']);
   });
 

@@ -6,6 +6,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { snippets } from '../../scripts/api-guide/snippets.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
+import { adminEnv, adminOf, adminToken } from '../support/admin.ts';
 import {
   type CodeBlock,
   createExampleRunner,
@@ -16,7 +17,7 @@ import {
   type Section,
   successOutput,
 } from '../support/guide.ts';
-import { apiKeysOf } from '../support/keys.ts';
+import { apiKeysOf, bearer } from '../support/keys.ts';
 import { startTestServer } from '../support/server.ts';
 import { textInZip } from '../support/unzip.ts';
 
@@ -203,6 +204,15 @@ const cliDoes: Expectations<string> = {
     assert.deepEqual((await api.get(`/api/rooms/${room}/files`)).json.files, []);
   },
   serveFile: (_, scene) => assertSaved(scene),
+  adminNumbers: (stdout) => assert.match(stdout, /^Rooms +\d+$/m),
+  adminRooms: (stdout) => assert.match(stdout, /^[0-9A-Z]{2}\*{4,} /m),
+  async adminRemoveRoom(_, { api, room }) {
+    assert.equal((await api.get(`/api/rooms/${room}`)).code, 'ROOM_NOT_FOUND');
+  },
+  async adminBlock(stdout, { api }) {
+    assert.match(stdout, /^Blocked 198\.51\.100\.0\/24/);
+    assert.equal((await api.get('/api/health', { from: '198.51.100.7' })).code, 'ADDRESS_BLOCKED');
+  },
 };
 
 function expected<T>(expectations: Expectations<T>, operation: string) {
@@ -255,10 +265,11 @@ const oneTimeFile = { body: inTheRoom, headers: { 'content-type': 'text/plain' }
 const isOfClaim = (operation: string) => /claim/i.test(operation);
 
 async function openStage(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000' });
+  const server = await startTestServer(t, { POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000', ...adminEnv });
   const { api, url } = server;
   const key = await apiKeysOf(t, server).make('reader', 'pro');
   const { createFolder, modules } = await createExampleRunner(t);
+  const admin = adminOf(server);
 
   /** A room with a text and a file, a reader with another file, and what the example values stand for. */
   async function setScene(operation: string, asked: { pin?: string } = {}) {
@@ -279,9 +290,31 @@ async function openStage(t: TestContext) {
       '9f86d081884c7d659a2feaa0c55ad015': /Upload$/.test(operation) ? await startUpload(room) : file.fileId,
       '4b2ae1f4d7c09a3361f08c5e92d7b6a0': /Claim$/.test(operation) ? await claim(room, file.fileId) : '',
       'pop_…': key,
+      ...(operation.startsWith('admin') && (await adminValues(operation))),
     };
     const filled = (text: string) => fillPlaceholders(text, values);
-    return { api, url, room, file, exampleFolder, filled, run: (lines: string) => exampleFolder.shell(filled(lines)) };
+    return {
+      api,
+      url,
+      room,
+      file,
+      exampleFolder,
+      filled,
+      run: (lines: string) => exampleFolder.shell(withToken(filled(lines))),
+    };
+  }
+
+  const withToken = (lines: string) => `export POPROOM_ADMIN_TOKEN='${adminToken}'\n${lines}`;
+
+  /** A block, and a key that was used. */
+  async function adminValues(operation: string): Promise<Record<string, string>> {
+    const name = `key for ${operation} ${Math.random()}`;
+    const used = await apiKeysOf(t, server).make(name, 'pro');
+    for (const sent of [used, key]) await api.get('/api/health', { headers: bearer(sent) });
+    const block = await admin.post('/blocks', { range: '203.0.113.0/24', reason: 'a test', expiresIn: 3600 });
+    const { keys } = (await admin.get('/keys?limit=200')).json;
+    const { id } = keys.find((key: { name: string }) => key.name === name);
+    return { '5e0c9ab412': block.json.id, '0a1b2c3d4e': id };
   }
 
   async function claim(room: string, fileId: string): Promise<string> {

@@ -56,7 +56,7 @@ describe('the guide of the SDK', () => {
     await running.waitForOutput('note.txt');
     await server.api.delete(`/api/rooms/${room}`);
     const lines = parseJsonLines(await successOutput(running)).map((line) => JSON.stringify(line));
-    assert.deepEqual([lines[0], lines.at(-1)], ['["in the room"]', '["The room has ended."]']);
+    assert.deepEqual([lines[0], lines.at(-1)], ['["in the room"]', '["The room has ended:","deleted"]']);
     for (const line of ['["",0]', '["hello",1]', '["note.txt"]']) assert.ok(lines.includes(line), lines.join());
   });
 
@@ -221,6 +221,9 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
     assert.ok(Number(remaining) < 1000);
     assert.ok(Date.parse(String(resetAt)) > Date.now());
   },
+  timeout(lines) {
+    assert.deepEqual(lines, [['Patience\n']]);
+  },
 };
 
 const longText = 'This text is long enough to be kept.\n';
@@ -230,6 +233,7 @@ const earlierTexts: Record<string, readonly string[]> = {
   edit: ['Buy milk\n'],
   add: ['Building…\n'],
   history: [longText, 'short'],
+  timeout: ['Patience\n'],
 };
 
 const textOf = async ({ api }: TestServer, room: string): Promise<string> =>
@@ -255,7 +259,7 @@ const strictly = {
     // An example uses what it shows, not all that the page begins with.
     noUnusedLocals: false,
     lib: ['esnext', 'dom'],
-    paths: { 'poproom/client': [join(root, 'src/client/index.ts')] },
+    paths: { '@poproom/client': [join(root, 'src/client/index.ts')] },
     typeRoots: [join(root, 'node_modules/@types')],
   },
   include: ['*.mts'],

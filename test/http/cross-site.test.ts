@@ -127,6 +127,16 @@ describe('a request from another site without CORS', () => {
     const { headers } = await server.api.get(`/api/rooms/${room}`);
     assert.equal(headers.get('x-ratelimit-remaining'), '98');
   });
+
+  it('[LIVE-13] learns that its origin is refused by a plain request for the channel', async (t) => {
+    const origin = 'https://friend.example';
+    const server = await sharedServer(t, { POPROOM_ALLOWED_ORIGINS: origin });
+    const path = `/api/rooms/${await server.api.room()}/live`;
+    const refused = await send(t, server, 'GET', path, { ...plainCors, 'Sec-Fetch-Mode': 'cors' });
+    assert.equal(assertError(refused, 403, 'ORIGIN_NOT_ALLOWED').field, 'Origin');
+    assert.equal(refused.headers.get('access-control-allow-origin'), '*');
+    assertError(await send(t, server, 'GET', path, { Origin: origin }), 426, 'UPGRADE_REQUIRED');
+  });
 });
 
 describe('CORS requests from other sites', () => {

@@ -73,6 +73,8 @@ async function editSealed({ api }: TestServer, ...changes: object[]): Promise<Ap
   return last as ApiResponse;
 }
 
+const adminToken = 'a token for operators';
+
 /** One real occasion for each code. */
 const occasions: Record<ErrorCode, Occasion> = {
   VALIDATION_FAILED: { status: 400, meet: ({ api }) => api.post('/api/rooms', { json: { pin: 1 } }) },
@@ -98,6 +100,21 @@ const occasions: Record<ErrorCode, Occasion> = {
     meet: ({ api }) => api.post('/api/rooms'),
   },
   INVALID_API_KEY: { status: 401, meet: ({ api }) => api.get('/api/health', { headers: { 'x-api-key': 'x' } }) },
+  INVALID_ADMIN_TOKEN: {
+    status: 401,
+    env: { POPROOM_ADMIN_TOKEN: adminToken },
+    meet: ({ api }) => api.get('/api/admin/numbers'),
+  },
+  ADDRESS_BLOCKED: {
+    status: 403,
+    env: { POPROOM_ADMIN_TOKEN: adminToken },
+    async meet({ api }) {
+      const headers = { authorization: `Bearer ${adminToken}` };
+      const range = { range: '198.51.100.0/24', reason: 'a test', expiresIn: 60 };
+      await api.post('/api/admin/blocks', { json: range, headers });
+      return api.get('/api/health', { from: '198.51.100.7' });
+    },
+  },
   PIN_INCORRECT: {
     status: 403,
     meet: async ({ api }) => api.get(`/api/rooms/${await api.room({ pin: '0427' })}`, { pin: '9999' }),
@@ -333,7 +350,7 @@ describe('a path', () => {
   });
 
   it('[ERR-4] that is known returns 405 METHOD_NOT_ALLOWED for other methods, and lists the supported ones', async (t) => {
-    const { api, port } = await startTestServer(t, unlimited);
+    const { api, port } = await startTestServer(t, { ...unlimited, POPROOM_ADMIN_TOKEN: adminToken });
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'TRACE', 'QUERY', 'LINK', 'M-SEARCH'];
     for (const [path, methods] of methodsByPath()) {
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];

@@ -1,6 +1,7 @@
 /** HTTPS without a proxy, with real certificates. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { connect } from 'node:net';
@@ -9,14 +10,18 @@ import { describe, it, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
 import { eventually } from '../support/eventually.ts';
+import { parseSeries, sumOf } from '../support/metrics.ts';
 import { dataFolder } from '../support/process.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('a server with a certificate', () => {
-  it('[OPS-9] serves HTTPS and WebSockets, with https links, and takes a new certificate while connections stay', async (t) => {
+  it('[OPS-9] [MON-4] serves HTTPS and WebSockets, with https links, and takes a new certificate while connections stay', async (t) => {
     const pair = await pairOf(t, 'first');
     const server = await startTestServer(t, settingsOf(pair), { certificateCheckMs: 20 });
     const ca = await readFile(pair.cert);
+    const metrics = await send(server.port, ca, 'GET', '/metrics');
+    const expiry = sumOf(parseSeries(metrics.text), 'poproom_tls_certificate_expiry_timestamp_seconds');
+    assert.equal(expiry, new X509Certificate(ca).validToDate.getTime() / 1000);
     const created = await send(server.port, ca, 'POST', '/api/rooms');
     assert.equal(created.status, 201);
     assert.equal(created.json.link, `https://localhost:${server.port}/r/${created.json.roomId}`);
@@ -92,13 +97,14 @@ function send(
   ca: Buffer,
   method: string,
   path: string,
-): Promise<{ status?: number; json: { link: string; roomId: string } }> {
+): Promise<{ status?: number; text: string; json: { link: string; roomId: string } }> {
   return new Promise((resolve, reject) => {
     const sending = request(
       { host: 'localhost', family: 4, port, method, path, ca, agent: false },
       async (response) => {
         const text = Buffer.concat(await Array.fromAsync(response)).toString();
-        resolve({ status: response.statusCode ?? 0, json: JSON.parse(text) });
+        const json = response.headers['content-type']?.includes('json') ? JSON.parse(text) : undefined;
+        resolve({ status: response.statusCode ?? 0, text, json });
       },
     );
     sending.on('error', reject).end();

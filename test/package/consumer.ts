@@ -7,6 +7,7 @@ import {
   type Client,
   type ClientOptions,
   type Confirmation,
+  type ConflictDetails,
   type ContentEdited,
   type CreatedRoom,
   type CreateRoomRequest,
@@ -17,23 +18,28 @@ import {
   EncryptionError,
   type EncryptionErrorCode,
   type Ended,
+  type ErrorDetails,
   type FileClaimed,
   type FileEntry,
   type FileUploaded,
   type HealthReport,
   type HistoryEntry,
   type HistoryText,
+  type LiveEnd,
   type LiveEvent,
   type LiveOptions,
   type LiveRoom,
   type LiveText,
   type LiveTextOptions,
+  type LiveWriteOptions,
   type NewRoom,
+  type OnProgress,
   PoproomError,
   type PoproomErrorCode,
   parseRoomCode,
   type RateLimit,
   type ReceiveOptions,
+  type RetryEvent,
   type RetryOptions,
   type Room,
   type RoomChanged,
@@ -63,7 +69,16 @@ import {
 /** What it saw, in words. */
 export async function useEverything(url: string): Promise<string[]> {
   const retry: RetryOptions = { attempts: 2, maxSeconds: 5 };
-  const options: ClientOptions = { url, deviceId: 'consumer', deviceName: 'A program', retry };
+  const retried: RetryEvent[] = [];
+  const onRetry = (event: RetryEvent) => void retried.push(event);
+  const options: ClientOptions = {
+    url,
+    deviceId: 'consumer',
+    deviceName: 'A program',
+    retry,
+    onRetry,
+    timeoutSeconds: 60,
+  };
   const client: Client = createClient(options);
   const call: CallOptions = { signal: AbortSignal.timeout(20_000) };
   const { status }: HealthReport = await client.health(call);
@@ -88,6 +103,7 @@ export async function useEverything(url: string): Promise<string[]> {
     await useSharedText(room, call),
     await useEncryption(client, call),
     await useUp(made, call),
+    `retried ${retried.length}`,
   ];
 }
 
@@ -95,13 +111,24 @@ async function useText(room: Room): Promise<string> {
   const first: RoomText = await room.write('one');
   const stale: WriteOptions = { baseVersion: first.version - 1 };
   const refused: PoproomErrorCode | 'written' = await room.write('two', stale).then(() => 'written', codeOf);
-  return `text ${(await room.read()).content} ${refused}`;
+  const conflict: ConflictDetails | undefined = await room.write('two', stale).then(() => undefined, conflictOf);
+  return `text ${(await room.read()).content} ${refused} ${conflict?.content}`;
+}
+
+/** The compiler knows the details by the code. */
+function conflictOf(error: unknown): ErrorDetails['VERSION_CONFLICT'] {
+  if (!(error instanceof PoproomError)) throw error;
+  if (error.code !== 'VERSION_CONFLICT') throw error;
+  const version: number = error.details.version;
+  const status: number | undefined = error.status;
+  if (version === 0 || status !== 412) throw error;
+  return error.details;
 }
 
 async function useFiles(room: Room, call: CallOptions): Promise<string> {
   let sent = 0;
-  const onProgress = (bytes: number) => {
-    sent = bytes;
+  const onProgress: OnProgress = (bytes, total) => {
+    sent = total ?? bytes;
   };
   const options: UploadOptions = { ...call, name: 'note.txt', type: 'text/plain', onProgress };
   const bytes = new TextEncoder().encode('bytes');
@@ -155,10 +182,11 @@ async function useLive(room: Room): Promise<string> {
     next = await events.next();
   }
   const ended: Ended = next.value;
+  const { reason }: LiveEnd = await live.ended;
   live.wake();
   live.interrupt();
   live.rename('Gone');
-  return `live ${seen.filter((what) => what !== 'devices').join(' ')} ${ended}`;
+  return `live ${seen.filter((what) => what !== 'devices').join(' ')} ${ended} ${reason}`;
 }
 
 const nameIn = ({ name }: RoomChanged) => name ?? 'no name';
@@ -213,6 +241,8 @@ async function useEncryption(client: Client, call: CallOptions): Promise<string>
 
 async function greet(live: LiveRoom, snapshot: Snapshot): Promise<string> {
   const answer: WriteAnswer = await live.write('three', snapshot.content.version);
+  const options: LiveWriteOptions = { baseVersion: answer.version };
+  await live.write('three and a half', options);
   const own: RoomDevice | undefined = snapshot.devices.find(({ deviceName }) => deviceName === 'A program');
   return `${answer.type} by ${own?.deviceName}`;
 }

@@ -40,12 +40,31 @@ export async function packAndInstall(): Promise<Installed> {
   }
 }
 
+export interface ClientPackage {
+  readonly tarball: string;
+  /** A project that has it in its `node_modules`. */
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/** The package of the SDK, which has no dependencies to install. */
+export async function packClient(): Promise<ClientPackage> {
+  const place = await mkdtemp(join(tmpdir(), 'poproom-client-'));
+  const folder = join(place, 'project');
+  const installed = join(folder, 'node_modules/@poproom/client');
+  const tarball = await pack(place, './packages/client');
+  await mkdir(installed, { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'], { cwd: place, env: ownEnvironment() });
+  return { tarball, folder, remove: () => rm(place, { recursive: true, force: true, maxRetries: 5 }) };
+}
+
 /** Packs a copy, because packing rebuilds dist/, which other tests use. */
-async function pack(place: string): Promise<string> {
+async function pack(place: string, folder = '.'): Promise<string> {
   const copy = join(place, 'checkout');
   await cp(checkout, copy, { recursive: true, filter: (path) => !leftOut.has(path.slice(checkout.length)) });
   await symlink(join(checkout, 'node_modules'), join(copy, 'node_modules'));
-  const printed = await npm(copy, 'pack', '--pack-destination', place);
+  const printed = await npm(copy, 'pack', folder, '--pack-destination', place);
   return join(place, printed.trim().split('\n').at(-1) ?? '');
 }
 
@@ -64,7 +83,8 @@ const retryOptions = [
   '--loglevel=error',
 ];
 
-const npm = (cwd: string, ...args: string[]) => run('npm', [...args, ...retryOptions], { cwd, env: ownEnvironment() });
+export const npm = (cwd: string, ...args: string[]) =>
+  run('npm', [...args, ...retryOptions], { cwd, env: ownEnvironment() });
 
 /** Answers what it prints. It gets nothing to read, and three minutes. */
 async function run(program: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<string> {

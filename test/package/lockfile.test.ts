@@ -12,14 +12,16 @@ const root = new URL('../../', import.meta.url);
 
 describe('the lockfile', () => {
   it('[PACK-7] has the hash of every package and no download URL', () => {
-    const { packages } = JSON.parse(readFileSync(new URL('package-lock.json', root), 'utf8')) as {
-      packages: Record<string, Locked>;
-    };
-    const locked = Object.entries(packages).filter(([path]) => path !== '');
-    assert.ok(locked.length > 100);
-    for (const [path, { integrity, resolved }] of locked) {
-      assert.equal(resolved, undefined, path);
-      assert.match(integrity ?? '', /^sha512-[+/0-9A-Za-z]{86}==$/, path);
+    for (const name of ['package-lock.json', 'test/package/openapi-typescript/package-lock.json']) {
+      const { packages } = JSON.parse(readFileSync(new URL(name, root), 'utf8')) as {
+        packages: Record<string, Locked>;
+      };
+      const locked = Object.entries(packages).filter(([path]) => path !== '');
+      assert.ok(locked.length > 20);
+      for (const [path, { integrity, resolved }] of locked) {
+        assert.equal(resolved, undefined, path);
+        assert.match(integrity ?? '', /^sha512-[+/0-9A-Za-z]{86}==$/, path);
+      }
     }
   });
 });

@@ -9,6 +9,8 @@ import { join, normalize } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
 import { transformSync } from 'rolldown/utils';
 import { launchBrowser } from '../support/browser.ts';
 import { type Installed, packAndInstall, type Served, serve } from './installed.ts';
@@ -84,6 +86,16 @@ describe('the package', () => {
     );
   });
 
+  it('[SDK-33] has no problem that publint knows', async () => {
+    const { messages, pkg } = await publint({ pkgDir: inPackage('.'), pack: false, strict: true });
+    const found = messages.map((message) => formatMessage(message, pkg, { color: false }) ?? message.code);
+    // A release sets it to the repository of its workflow, so that a fork names its own.
+    assert.deepEqual(
+      found.filter((line) => !/repository/.test(line)),
+      [],
+    );
+  });
+
   it('[PACK-1] has no script that names a source map, because there are none', async () => {
     for (const path of contents.filter((candidate) => candidate.endsWith('.js'))) {
       assert.doesNotMatch(await readFile(inPackage(path), 'utf8'), /^\/\/[#@] sourceMappingURL=/m, path);
@@ -129,15 +141,16 @@ const everything = [
   'limit true',
   'code true',
   'pin true',
-  'text one VERSION_CONFLICT',
+  'text one VERSION_CONFLICT one',
   'files 4 blob! bytes bytes strea 5 true',
   'zip true true',
   'once true true secret',
   'named Kitchen table',
-  'live connecting connected snapshot written by A program content left',
+  'live connecting connected snapshot written by A program content left left',
   'shared seven eight, remote local local undo, synchronized true left loading true, true',
   'encrypted sealed sealed Secret plans ZIP_UNAVAILABLE',
   'deleted true ROOM_NOT_FOUND',
+  'retried 0',
 ];
 
 const program = async (sdk: string) =>

@@ -41,6 +41,9 @@ describe('the page, a lost connection', () => {
     await laptop.page.getByText('Others may have left or joined').waitFor();
     assert.ok(!(await dotColours(laptop)).includes(live as string));
     assert.doesNotMatch(await laptop.page.evaluate(() => window.alerts.join()), /wrong|problem/);
+    // The alert stays while the page tries to reconnect.
+    await laptop.page.waitForEvent('requestfailed', (request) => request.url().endsWith('/livez'));
+    assert.ok(!(await laptop.page.evaluate(() => window.alerts)).includes(''));
     await textOf(laptop).fill('one, laptop\ntwo\nthree\n');
     await textOf(phone).fill('one\ntwo\nthree, phone\n');
     await site.server.restart({ PORT: port });

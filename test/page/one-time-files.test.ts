@@ -109,12 +109,12 @@ describe('the page, a one-time file', () => {
     const site = await sharedTestSite(t);
     const { code, fileUrl } = await roomWithOneTimeFile(site);
     const { page } = await site.openDevice({ at: new URL(fileUrl).pathname });
-    await page.getByRole('heading', { name: 'This file can be downloaded once.' }).waitFor();
+    await page.getByRole('heading', { name: 'This file can be downloaded once' }).waitFor();
     await page.getByText('Open its room to receive it.').waitFor();
     const { json } = await site.server.api.get(`/api/rooms/${code}/files`);
     assert.equal(json.files.length, 1);
     await page.goto(`/files/${'0'.repeat(32)}/key.txt`);
-    await page.getByRole('heading', { name: 'This file is no longer available.' }).waitFor();
+    await page.getByRole('heading', { name: 'This file is no longer available' }).waitFor();
   });
 });
 

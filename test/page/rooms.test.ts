@@ -31,9 +31,9 @@ describe('the page, a room', () => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     await page.goto(`/files/${'0'.repeat(32)}/report.pdf`);
-    await page.getByRole('heading', { name: 'This file is no longer available.' }).waitFor();
+    await page.getByRole('heading', { name: 'This file is no longer available' }).waitFor();
     await page.goto('/no/such/page');
-    await page.getByRole('heading', { name: 'This page doesn’t exist.' }).waitFor();
+    await page.getByRole('heading', { name: 'This page doesn’t exist' }).waitFor();
     await page.getByRole('button', { name: 'Back to home' }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });

@@ -118,7 +118,7 @@ describe('the metrics', () => {
     assert.ok(text.includes(`${count('GET', '/api/rooms/:roomId', 404)}1\n`));
     assert.ok(text.includes(`${count('GET', '/files/:fileId/:name', 200)}1\n`));
     assert.ok(text.includes(`${count('GET', 'none', 404)}1\n`));
-    assert.ok(text.includes(`${count('other', '/api/rooms/:roomId', 405)}1\n`));
+    assert.ok(text.includes(`${count('PUT', '/api/rooms/:roomId', 405)}1\n`));
     for (const secret of [room, 'ZZZZZZ', 'such', 'name.txt', new URL(fileUrl).pathname.split('/')[2] ?? '']) {
       assert.ok(!text.includes(secret), secret);
     }

@@ -51,6 +51,15 @@ describe('a URL with a password', () => {
   });
 });
 
+describe('the admin token', () => {
+  it('[ADMIN-2] has at least 16 characters, and is not repeated', () => {
+    assert.equal(inspectConfig({ POPROOM_ADMIN_TOKEN: '0123456789abcdef' }).config.adminToken, '0123456789abcdef');
+    assert.equal(inspectConfig({ POPROOM_ADMIN_TOKEN: '' }).config.adminToken, undefined);
+    const { problems } = inspectConfig({ POPROOM_ADMIN_TOKEN: '0123456789abcde' });
+    assert.deepEqual(problems, ['POPROOM_ADMIN_TOKEN must have at least 16 characters']);
+  });
+});
+
 describe('a lifetime', () => {
   it('[RUN-1] is at most ten years', () => {
     const read = (POPROOM_ROOM_MAX_TTL: string) => inspectConfig({ POPROOM_ROOM_MAX_TTL });

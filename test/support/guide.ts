@@ -1,7 +1,7 @@
 /** Reads the examples of a documentation page, and runs them unchanged. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -62,6 +62,7 @@ export async function createExampleRunner(t: TestContext) {
   const cli = await createCli(t);
   await mkdir(join(cli.home, 'node_modules'));
   await symlink(root, join(cli.home, 'node_modules/poproom'));
+  await installClient(join(cli.home, 'node_modules/@poproom/client'));
   await writeFile(join(cli.home, '.curlrc'), curlSettings);
   await writeFile(join(cli.home, 'console.mjs'), jsonConsole);
   await writeFile(join(cli.home, 'sequential.mjs'), runSequentially);
@@ -90,6 +91,13 @@ export async function createExampleRunner(t: TestContext) {
       return parseJsonLines(await successOutput(node)) as unknown[][][];
     },
   };
+}
+
+/** The package of the SDK, with the built files of this checkout. */
+async function installClient(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await cp(join(root, 'packages/client/package.json'), join(folder, 'package.json'));
+  await symlink(join(root, 'dist'), join(folder, 'dist'));
 }
 
 export interface ExampleModule {

@@ -57,6 +57,9 @@ type TestServerOptions = Partial<
     | 'acceptNewSecret'
     | 'certificateCheckMs'
     | 'outageCheckMs'
+    | 'blockCheckMs'
+    | 'maxBlocks'
+    | 'activityReportMs'
   >
 >;
 

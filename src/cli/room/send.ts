@@ -145,6 +145,12 @@ async function sendOne(
 /** The id of a file is that of its upload. */
 const idIn = (fileUrl: string) => /[0-9a-f]{32}/.exec(fileUrl)?.[0] ?? '';
 
-const temporary: ReadonlySet<PoproomErrorCode> = new Set(['OFFLINE', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED']);
+const temporary: ReadonlySet<PoproomErrorCode> = new Set([
+  'OFFLINE',
+  'TIMEOUT',
+  'UNAVAILABLE',
+  'INTERNAL',
+  'RATE_LIMITED',
+]);
 
 const isTemporary = (error: unknown) => error instanceof PoproomError && temporary.has(error.code);

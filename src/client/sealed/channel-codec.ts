@@ -121,7 +121,7 @@ export function createChannelCodec(
   }
 
   function sealEdit({ edits, baseVersion, ref = '' }: EditText): ClientMessage | LocalAnswer {
-    if (!current || baseVersion !== current.position.version) return refusal(ref, notCurrent());
+    if (!current || baseVersion !== current.position.version) return refusal(ref, notCurrent(plainText().version));
     const next = current.document.apply(edits);
     if (exceeds(next, maxBytes)) return refusal(ref, tooLarge(maxBytes));
     compaction.onEdit(edits, current.document.length);
@@ -244,4 +244,5 @@ const refusal = (ref: string, { code, message, details }: PoproomError): LocalAn
   ref,
 });
 
-const notCurrent = () => new PoproomError('VERSION_CONFLICT', 'The edit is not based on the current version.');
+const notCurrent = (version: number) =>
+  new PoproomError('VERSION_CONFLICT', 'The edit is not based on the current version.', { details: { version } });

@@ -43,16 +43,16 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
   /** Writes again if someone else was faster. `prepare` returns the request, and may refuse the write for good. */
   async function write<T>(
     prepare: (current: Current) => Promise<() => Promise<T>>,
-    { signal }: CallOptions,
+    { signal, timeoutSeconds }: CallOptions,
   ): Promise<T> {
     for (let attempts = 1; ; attempts++) {
-      const current = await readVersions({ signal });
+      const current = await readVersions({ signal, timeoutSeconds });
       const attempt = await prepare(current);
       try {
         return await attempt();
       } catch (error) {
         if (!(error instanceof PoproomError) || attempts >= maxAttempts) throw error;
-        if (error.code === 'COMPACTION_REQUIRED') await compact(current, { signal });
+        if (error.code === 'COMPACTION_REQUIRED') await compact(current, { signal, timeoutSeconds });
         else if (!conflicts.has(error.code)) throw error;
         else if (attempts > 1) await delay(retryDelay(error, 1) / 10, signal);
       }
@@ -60,15 +60,15 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
   }
 
   /** Only the clients can check the size of the text. Short texts need no request for the limit. */
-  async function checkSize(document: TextDocument, { signal }: CallOptions): Promise<void> {
+  async function checkSize(document: TextDocument, { signal, timeoutSeconds }: CallOptions): Promise<void> {
     if (!exceeds(document, smallestLimit)) return;
-    const { limits } = await call('', isRoomInfo, { signal });
+    const { limits } = await call('', isRoomInfo, { signal, timeoutSeconds });
     if (limits && exceeds(document, limits.textBytes)) throw tooLarge(limits.textBytes);
   }
 
-  async function compact({ position, document }: OpenedVersion, { signal }: CallOptions): Promise<void> {
+  async function compact({ position, document }: OpenedVersion, options: CallOptions): Promise<void> {
     const json = { content: sealSnapshot(room, position, document.toString()), version: position.version };
-    await call('/content/compact', isContentEdited, { method: 'POST', json, signal });
+    await call('/content/compact', isContentEdited, { method: 'POST', json, ...options });
   }
 
   /** `editsOf` returns the edits of the current text. */
@@ -86,21 +86,22 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
     sealed: string,
     baseVersion: number,
     document: TextDocument,
-    { signal }: CallOptions,
+    options: CallOptions,
   ): Promise<ContentEdited> {
-    const request = { method: 'PATCH', json: { sealed, baseVersion }, signal };
+    const request = { method: 'PATCH', json: { sealed, baseVersion }, ...options };
     const { success, version, timestamp, compact: isDue } = await call('/content', isContentEdited, request);
     const position = { version, hash: hashOf(sealed) };
     seen.note(position);
     // The edit is stored. If this fails, the next one is asked again.
-    if (isDue) await compact({ position, document }, { signal }).catch(() => undefined);
+    if (isDue) await compact({ position, document }, options).catch(() => undefined);
     return { success, version, timestamp };
   }
 
-  async function sendText(content: string, { position }: Current, { signal }: CallOptions): Promise<RoomText> {
+  async function sendText(content: string, { position }: Current, options: CallOptions): Promise<RoomText> {
     const sealed = sealText(room, position, content);
     const headers = { 'If-Match': `"${position.version}"` };
-    const written = await call('/content', isContent, { method: 'POST', json: { content: sealed }, headers, signal });
+    const request = { method: 'POST', json: { content: sealed }, headers, ...options };
+    const written = await call('/content', isContent, request);
     const version = written.version ?? position.version + 1;
     seen.note({ version, hash: hashOf(sealed) });
     return { content, version, timestamp: written.timestamp };
@@ -112,21 +113,18 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
       return { content: document.toString(), version: position.version, timestamp };
     },
 
-    write(content: string, { baseVersion, signal }: WriteOptions = {}): Promise<RoomText> {
-      return write(
-        async (current) => {
-          const { position, document, timestamp } = current;
-          if (baseVersion !== undefined && baseVersion !== position.version)
-            throw versionConflict({ content: document.toString(), version: position.version, timestamp });
-          await checkSize(TextDocument.of(content), { signal });
-          return () => sendText(content, current, { signal });
-        },
-        { signal },
-      );
+    write(content: string, { baseVersion, ...options }: WriteOptions = {}): Promise<RoomText> {
+      return write(async (current) => {
+        const { position, document, timestamp } = current;
+        if (baseVersion !== undefined && baseVersion !== position.version)
+          throw versionConflict({ content: document.toString(), version: position.version, timestamp });
+        await checkSize(TextDocument.of(content), options);
+        return () => sendText(content, current, options);
+      }, options);
     },
 
-    edit: (edits: readonly TextEdit[], { baseVersion, signal }: EditOptions = {}) =>
-      edit((current) => rebaseFrom(current, edits, baseVersion ?? current.position.version), { signal }),
+    edit: (edits: readonly TextEdit[], { baseVersion, ...options }: EditOptions = {}) =>
+      edit((current) => rebaseFrom(current, edits, baseVersion ?? current.position.version), options),
 
     append: (text: string, options: CallOptions = {}) =>
       edit(({ document: { length } }) => [{ from: length, to: length, insert: text }], options),

@@ -15,8 +15,10 @@ import {
 import { PoproomError } from '../error.ts';
 import type { ReceiveOptions } from '../receive.ts';
 import type { DownloadOptions, ReceivableFile, RoomBase } from '../room-base.ts';
-import { hasXhr, missingName, transfer, type UploadOptions, type UploadTarget } from '../upload.ts';
+import { typeByName } from '../type-by-name.ts';
+import { hasXhr, missingName, type OnProgress, transfer, type UploadOptions, type UploadTarget } from '../upload.ts';
 import { nameOf, openSource, readIntoBlob, type UploadSource } from '../upload-source.ts';
+import { countBytes } from '../watched-body.ts';
 import { metadataOf } from './opened.ts';
 
 /** The requests of the same room without encryption. */
@@ -57,26 +59,28 @@ export function createSealedFiles(
     async download(file: Pick<FileEntry, 'fileUrl' | 'meta'>, options: DownloadOptions = {}): Promise<Response> {
       const metadata = metadataOf(room, await entryOf(file));
       const cipher = cipherOf(metadata);
-      const { range, signal } = options;
+      const { range, signal, timeoutSeconds, onProgress } = options;
       if (range && range.from === range.to) return plainResponse(new Blob([]).stream(), metadata, 0);
       const sealedRange = range && cipher.ciphertextFor(range);
-      const response = await plain.download(file, { signal, range: sealedRange });
+      const response = await plain.download(file, { signal, timeoutSeconds, range: sealedRange });
       const length = range ? range.to - range.from : metadata.size;
-      return plainResponse(bodyOf(response).pipeThrough(cipher.decrypt(range)), metadata, length);
+      const opened = bodyOf(response).pipeThrough(cipher.decrypt(range));
+      return plainResponse(withProgress(opened, length, onProgress), metadata, length);
     },
 
     /** Confirms the receipt only if every byte was verified. */
     async receive<T = Blob>(file: ReceivableFile, options: ReceiveOptions<T> = {}): Promise<T> {
       const metadata = metadataOf(room, await entryOf(file));
       const cipher = cipherOf(metadata);
-      const { save = readBlob as (response: Response) => Promise<T>, signal } = options;
+      const { save = readBlob as (response: Response) => Promise<T>, onProgress, ...others } = options;
       return plain.receive<T>(
         { ...file, fileSize: cipher.ciphertextSize },
         {
-          signal,
+          ...others,
           async save(response) {
             const opened = noteEnd(bodyOf(response).pipeThrough(cipher.decrypt()));
-            const saved = await save(plainResponse(opened.stream, metadata, metadata.size));
+            const stream = withProgress(opened.stream, metadata.size, onProgress);
+            const saved = await save(plainResponse(stream, metadata, metadata.size));
             if (opened.hasFailed()) throw damaged('The file');
             return saved;
           },
@@ -86,6 +90,9 @@ export function createSealedFiles(
   };
 }
 
+const withProgress = (stream: ReadableStream<Uint8Array>, total: number, onProgress: OnProgress | undefined) =>
+  onProgress ? stream.pipeThrough(countBytes(total, onProgress)) : stream;
+
 const readBlob = (response: Response): Promise<Blob> => response.blob();
 
 type Described = Omit<FileMetadata, 'salt'>;
@@ -93,7 +100,7 @@ type Described = Omit<FileMetadata, 'salt'>;
 function describe(source: UploadSource, bytes: SizedBytes, options: UploadOptions): Described {
   const { name = nameOf(source), folder } = options;
   if (!name) throw missingName();
-  const type = options.type || bytes.type || 'application/octet-stream';
+  const type = options.type || bytes.type || typeByName(name);
   return { name: name.toWellFormed(), type, ...(folder && { folder }), size: bytes.size };
 }
 
@@ -130,13 +137,16 @@ function sealedFile(cipher: FileCipher, bytes: SizedBytes, meta: string) {
     if (parts && hasXhr()) return parts.slice(0, parts.size);
     return bytes.stream().pipeThrough(cipher.encrypt());
   };
-  return { parts, whole, labels: { meta } };
+  return { parts, whole, size: cipher.ciphertextSize, labels: { meta } };
 }
 
 /** Programs know the size of their file, not that of its encrypted form. */
-function plainProgress({ size }: FileMetadata, onProgress: UploadOptions['onProgress']): UploadOptions['onProgress'] {
+function plainProgress(
+  { size }: FileMetadata,
+  onProgress: OnProgress | undefined,
+): ((sent: number) => void) | undefined {
   const { ciphertextSize } = fileLayout(size);
-  return onProgress && ((sent) => onProgress(Math.floor((sent / ciphertextSize) * size)));
+  return onProgress && ((sent) => onProgress(Math.floor((sent / ciphertextSize) * size), size));
 }
 
 /**
@@ -147,12 +157,13 @@ async function findEarlier(
   room: EncryptedRoom,
   { transport, path, ...target }: UploadTarget,
   { name, folder, size }: Described,
-  { uploadId, signal }: UploadOptions,
+  { uploadId, signal, timeoutSeconds }: UploadOptions,
 ): Promise<FileMetadata | undefined> {
   if (uploadId === undefined) return undefined;
   const headers = { ...target.headers, 'Tus-Resumable': '1.0.0' };
   const url = `${path}/uploads/${encodeURIComponent(uploadId)}`;
-  const response = await transport.send(url, { method: 'HEAD', headers, signal }).catch((error: unknown) => {
+  const call = { method: 'HEAD', headers, signal, timeoutSeconds };
+  const response = await transport.send(url, call).catch((error: unknown) => {
     if (error instanceof PoproomError && error.details.status === 404) return undefined;
     throw error;
   });

@@ -54,7 +54,7 @@ export interface Unlocked extends UnlockedRoom {
   readonly cipher?: CreateChunkCipher | undefined;
 }
 
-const requestTimeoutMs = 30_000;
+const saltTimeoutSeconds = 30;
 
 /** Asks the server for the salt of the room. A key with a typo fails before that. */
 export async function unlock(
@@ -75,8 +75,7 @@ export async function unlock(
 
 /** Only a room that asks for a key is encrypted. */
 async function requestSalt(transport: Transport, path: string): Promise<Uint8Array> {
-  const signal = AbortSignal.timeout(requestTimeoutMs);
-  const refusal = await transport.call(path, isRoomInfo, { signal }).then(
+  const refusal = await transport.call(path, isRoomInfo, { timeoutSeconds: saltTimeoutSeconds }).then(
     () => undefined,
     (error: unknown) => error,
   );

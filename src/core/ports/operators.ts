@@ -10,10 +10,15 @@ export interface RoomSummary extends Omit<Room, 'name'> {
   client: string | undefined;
 }
 
-/** The rooms of an engine for the command line, which may run beside servers. */
-export interface RoomDirectory {
+/** The unexpired rooms of an engine, for operators. */
+export interface RoomSummaries {
+  /** In no particular order. Rooms that change during the read may be missed. */
   list(now: number): AsyncIterable<RoomSummary>;
   find(code: RoomCode, now: number): Promise<RoomSummary | undefined>;
+}
+
+/** The rooms of an engine for the command line, which may run beside servers. */
+export interface RoomDirectory extends RoomSummaries {
   /** The number of devices in each room; undefined if no server responds. */
   countDevices(codes: readonly RoomCode[], now: number): Promise<number[] | undefined>;
   /** The result for each room; `requested` if a running server has not responded yet. */

@@ -46,7 +46,8 @@ function contentPolicy(page: string): string {
   ].join('; ');
 }
 
-function hashesOf(page: string, element: string): string {
+/** The sources of a policy that allow the inline elements of a page. */
+export function hashesOf(page: string, element: string): string {
   const { createHash } = process.getBuiltinModule('node:crypto');
   const contents = page.matchAll(new RegExp(`<${element}\\b[^>]*>(.*?)</${element}>`, 'gs'));
   const hashes = [...contents].map(([, text = '']) => createHash('sha256').update(text).digest('base64'));

@@ -1,6 +1,7 @@
 /** The files of the page, read into memory once. They are few and small, and no request determines a path. */
 import type { Encoding } from '../request/accept-encoding.ts';
 import type { LinkSettings } from '../response/links.ts';
+import { type AdminPage, createAdminPage } from './admin.ts';
 import { compressedFile, hashOf, type PageFile } from './compressed-file.ts';
 import { createDocs, type Docs } from './docs.ts';
 import { filledPage, type PageLimits, pageHeaders, type View } from './html.ts';
@@ -25,17 +26,20 @@ export interface PageFiles {
   assets: Map<string, PageFile>;
   /** The API documentation; undefined if it was not built. */
   docs: Docs | undefined;
+  /** The page for operators; undefined if it was not built. */
+  admin: AdminPage | undefined;
 }
 
 /** Undefined if the page was not built. */
 export async function loadPageFiles(settings: PageSettings, links: LinkSettings): Promise<PageFiles | undefined> {
   const contents = await settings.source();
-  const [html, docs] = [contents.get('index.html'), contents.get('docs.html')].map(textOf);
+  const [html, docs, admin] = ['index.html', 'docs.html', 'admin.html'].map((name) => textOf(contents.get(name)));
   if (html === undefined) return undefined;
   return {
     ...(await fillPage(html, settings, links)),
     assets: assetsIn(contents),
     docs: docs === undefined ? undefined : createDocs(docs, settings.serverLimits, links.publicUrl),
+    admin: admin === undefined ? undefined : await createAdminPage(admin),
   };
 }
 

@@ -158,7 +158,8 @@ function rateHeaders(quota: Quota, { remaining, resetAt }: Allowance, now: numbe
   };
 }
 
-function keyOf(raw: IncomingMessage): string | undefined {
+/** The API key or another token of a request. */
+export function keyOf(raw: IncomingMessage): string | undefined {
   const { authorization } = raw.headers;
   const bearer = authorization === undefined ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
   return bearer?.trim() ?? header(raw, 'x-api-key')?.trim();

@@ -4,10 +4,15 @@ import { type BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 import type { ClientId } from '../../core/ports.ts';
 
 export function clientAddress(request: IncomingMessage, proxies: BlockList): ClientId {
+  return countAs(fullAddress(request, proxies));
+}
+
+/** The address itself, where a client counts by its IPv6 /64. */
+export function fullAddress(request: IncomingMessage, proxies: BlockList): string {
   const peer = normalize(request.socket.remoteAddress ?? '');
   const forwarded = request.headers['x-forwarded-for'];
-  if (forwarded === undefined || !isTrusted(peer, proxies)) return countAs(peer);
-  return countAs(rightmostUntrusted(String(forwarded), peer, proxies));
+  if (forwarded === undefined || !isTrusted(peer, proxies)) return peer;
+  return rightmostUntrusted(String(forwarded), peer, proxies);
 }
 
 /** The client at the other end of a socket. */
@@ -49,10 +54,11 @@ function normalize(address: string): string {
 
 /** A household has a /64: counting single addresses would give it 2^64 limits. */
 function countAs(address: string): ClientId {
-  return address.includes(':') ? `${groups(address).slice(0, 4).join(':')}::/64` : address;
+  return address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
 }
 
-function groups(address: string): string[] {
+/** The eight groups of an IPv6 address. */
+export function groupsOf(address: string): string[] {
   const [head = '', tail] = address.split('::');
   const left = head.split(':').filter(Boolean);
   const right = tail?.split(':').filter(Boolean) ?? [];

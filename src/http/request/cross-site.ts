@@ -30,6 +30,13 @@ export function isForeignOrigin({ headers }: IncomingMessage, { publicUrl, allow
   return !itsHost || (itsHost !== host && (!publicUrl || itsHost !== new URL(publicUrl).host));
 }
 
+/** The refusal of a live channel. */
+export function foreignOrigin(): PoproomError {
+  return new PoproomError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not open live channels on this server.', {
+    details: { field: 'Origin' },
+  });
+}
+
 /** Forms can send these types without the permission of the server, and over plain HTTP browsers do not mark them. */
 export function refuseForeignForm(raw: IncomingMessage, isCrossSite: boolean): void {
   if (isCrossSite && raw.headers['sec-fetch-mode'] !== 'cors') throw crossSiteRefused();

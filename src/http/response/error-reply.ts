@@ -12,10 +12,12 @@ export const statusOf: Record<ErrorCode, number> = {
   KEY_REQUIRED: 401,
   API_KEY_REQUIRED: 401,
   INVALID_API_KEY: 401,
+  INVALID_ADMIN_TOKEN: 401,
   PIN_INCORRECT: 403,
   KEY_INCORRECT: 403,
   INVALID_TICKET: 403,
   ORIGIN_NOT_ALLOWED: 403,
+  ADDRESS_BLOCKED: 403,
   ROOM_NOT_FOUND: 404,
   FILE_NOT_FOUND: 404,
   UPLOAD_NOT_FOUND: 404,
@@ -54,6 +56,7 @@ export const statusOf: Record<ErrorCode, number> = {
 const challengeOf: Partial<Record<ErrorCode, string>> = {
   API_KEY_REQUIRED: 'Bearer',
   INVALID_API_KEY: 'Bearer error="invalid_token"',
+  INVALID_ADMIN_TOKEN: 'Bearer realm="admin"',
   PIN_REQUIRED: 'RoomPin',
   KEY_REQUIRED: 'RoomKey',
 };

@@ -9,7 +9,10 @@ export interface Observation {
   /** The route pattern, never the path: a path contains a room code or a file id. */
   route: string;
   status: number;
+  /** Until the start of the response. */
   seconds: number;
+  /** Why the request was rejected or failed, if it was. */
+  error?: unknown;
 }
 
 export interface Answered extends Pick<Observation, 'method' | 'route' | 'status'> {
@@ -26,17 +29,23 @@ export interface Answered extends Pick<Observation, 'method' | 'route' | 'status
 export interface RequestLog {
   /** Call this before the response is sent. Logs a failed request with its cause. */
   failed(answered: Answered): void;
-  /** Call this after the response is sent. Logs all other requests, and updates the metrics. */
+  /** Call this before the response is sent, so that the metrics do not include how long the client reads. */
+  observe(answered: Answered): void;
+  /** Call this after the response is sent. Logs all other requests. */
   answered(answered: Answered): void;
+  /** Call this if the response could not be finished. */
+  broken(requestId: string, client: ClientId, err: unknown): void;
 }
 
 export interface RequestEvents {
   observe: (seen: Observation) => void;
   /** Called when a request fails because of the server. */
   onFailure: () => void;
+  /** Called when a response could not be finished. */
+  onBroken: () => void;
 }
 
-export function createRequestLog(lines: ClientLog, { observe, onFailure }: RequestEvents): RequestLog {
+export function createRequestLog(lines: ClientLog, { observe, onFailure, onBroken }: RequestEvents): RequestLog {
   return {
     failed(answered) {
       const { client, error } = answered;
@@ -45,15 +54,24 @@ export function createRequestLog(lines: ClientLog, { observe, onFailure }: Reque
       lines.refused({ client, code: codeOf(error), level: 'error', fields, message: 'request failed' });
     },
 
+    observe({ method, route, status, error, startedAt }) {
+      observe({ method, route, status, error, seconds: secondsSince(startedAt) });
+    },
+
     answered(answered) {
-      const { method, route, status, client, error } = answered;
+      const { status, client, error } = answered;
       if (status < 400) {
         if (lines.isDebug) lines.debug(client, fieldsOf(answered), 'request');
       } else if (!isFailure(answered)) {
         const code = error === undefined ? String(status) : codeOf(error);
         lines.refused({ client, code, fields: fieldsOf(answered), message: 'request' });
       }
-      observe({ method, route, status, seconds: secondsSince(answered.startedAt) });
+    },
+
+    broken(requestId, client, err) {
+      onBroken();
+      const fields = { requestId, err };
+      lines.refused({ client, code: 'RESPONSE_FAILED', level: 'error', fields, message: 'response failed' });
     },
   };
 }

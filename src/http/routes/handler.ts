@@ -10,8 +10,10 @@ import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports.ts';
 import type { Rooms } from '../../core/rooms.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
+import type { AdminService } from '../admin/service.ts';
 import type { PageFiles } from '../page/files.ts';
 import type { ServerLimits } from '../page/server-limits.ts';
+import type { OwnOrigins } from '../request/cross-site.ts';
 import type { Request } from '../request/request.ts';
 import type { LinkSettings } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
@@ -33,6 +35,8 @@ export interface Service {
   probes: Probes;
   live: LiveGateway;
   links: LinkSettings;
+  /** Pages of other origins may not open live channels. */
+  origins: OwnOrigins;
   /** Fails with `NOT_FOUND` if the page was not built. */
   page: () => Promise<PageFiles>;
   /** For the documentation. */
@@ -43,4 +47,8 @@ export interface Service {
   storedBytes(client: ClientId): Promise<number>;
   /** The text of /metrics; undefined if metrics are disabled. */
   metrics: (() => Promise<string>) | undefined;
+  /** The token that /metrics requires, if any. */
+  metricsToken: string | undefined;
+  /** Undefined if there is no admin token. */
+  admin: AdminService | undefined;
 }

@@ -1,5 +1,6 @@
 /** The handler of each endpoint. */
 
+import { adminHandlers } from './admin.ts';
 import { claimFile, confirmClaim, releaseClaim } from './claims.ts';
 import { compactContent, editContent, readContent, writeContent } from './content.ts';
 import { listFiles, putFile, removeFile, restoreFile, uploadFile } from './files.ts';
@@ -41,7 +42,7 @@ export function createHandlers(service: Service): Handlers {
     confirmClaim: confirmClaim(service),
     releaseClaim: releaseClaim(service),
     roomEvents: roomEvents(service),
-    liveChannel: liveChannel(),
+    liveChannel: liveChannel(service),
     health: health(service),
     getLimits: getLimits(service),
     openapi: openapi(service),
@@ -50,6 +51,7 @@ export function createHandlers(service: Service): Handlers {
     live: live(),
     ready: ready(service),
     metrics: metrics(service),
+    ...adminHandlers(service.admin),
     ...pageHandlers(service),
   };
 }

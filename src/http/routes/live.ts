@@ -1,6 +1,7 @@
 /** The HTTP endpoints of the live channel. */
 import { deviceNameTooLong, maxDeviceNameLength } from '../../core/device-name.ts';
 import { PoproomError } from '../../core/errors.ts';
+import { foreignOrigin, isForeignOrigin } from '../request/cross-site.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { fileAddresses } from '../response/links.ts';
 import type { Handler, Service } from './handler.ts';
@@ -36,13 +37,19 @@ export const roomEvents =
     return { status: 200, headers: streamHeaders, body: await live.openEvents(request.client, visitor) };
   };
 
-/** Requests without an upgrade, for example from the address bar of a browser. */
-export const liveChannel = (): Handler => async () => {
-  throw new PoproomError(
-    'UPGRADE_REQUIRED',
-    'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.',
-  );
-};
+/**
+ * Requests without an upgrade, for example from the address bar of a browser. Browsers hide from a page why a WebSocket
+ * was refused, so a page of another origin learns it here.
+ */
+export const liveChannel =
+  ({ origins }: Service): Handler =>
+  async ({ raw }) => {
+    if (isForeignOrigin(raw, origins)) throw foreignOrigin();
+    throw new PoproomError(
+      'UPGRADE_REQUIRED',
+      'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.',
+    );
+  };
 
 function lastSeq({ raw, query }: Request): number | undefined {
   const text = header(raw, 'last-event-id') ?? query.get('lastEventId');

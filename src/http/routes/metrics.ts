@@ -1,5 +1,9 @@
-/** Metrics for Prometheus. The library is loaded only if they are enabled. */
-import type { StorageUsage } from '../../core/ports.ts';
+/** Metrics for Prometheus: those of the server, and those of Node from a library that is loaded only if they are enabled. */
+import type { MaybePromise, StorageUsage } from '../../core/ports.ts';
+import { definitions, type MetricKey } from '../../metrics/definitions.ts';
+import { activeSeconds } from '../../metrics/event-loop.ts';
+import { type Definition, type Reading, Sample, type Source, textOf } from '../../metrics/family.ts';
+import { countRefusal, type Instruments } from '../../metrics/instruments.ts';
 import type { Observation } from '../response/request-log.ts';
 
 export interface Metrics {
@@ -7,77 +11,121 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
+/** What the metrics read when Prometheus asks for them. */
 export interface Gauges {
+  version: string;
+  store: 'sqlite' | 'redis';
+  files: 'disk' | 's3';
   rooms: () => Promise<number>;
   channels: () => number;
+  connections: () => Promise<number>;
   lostLogLines: () => number;
   storage: () => Promise<StorageUsage>;
   /** 0 for no limit. */
   maxStoredBytes: number;
+  /** By the name of the folder. */
+  disks: () => Promise<Readonly<Record<string, { free: number; size: number }>>>;
+  /** Undefined without a database file. */
+  databaseBytes: () => Promise<number | undefined>;
+  queues: () => Readonly<Record<string, number>>;
+  heldBytes: () => Readonly<Record<string, { bytes: number; limit: number }>>;
+  /** By the name of the check: `ok`, or what is wrong. */
+  checks: () => Promise<Readonly<Record<string, string>>>;
+  /** Milliseconds since the epoch. */
+  lastSweptAt: () => number;
+  /** Milliseconds since the epoch; undefined without a certificate. */
+  certificateExpiresAt: () => number | undefined;
 }
 
-export async function createMetrics(gauges: Gauges): Promise<Metrics> {
-  const { rooms, channels, lostLogLines, storage, maxStoredBytes } = gauges;
-  const { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } = await import('prom-client');
-  const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
-  const requests = new Histogram({
-    name: 'poproom_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last byte of its response.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10],
-    registers: [registry],
-  });
-  new Gauge({
-    name: 'poproom_rooms',
-    help: 'Rooms that have not expired.',
-    registers: [registry],
-    async collect() {
-      this.set(await rooms());
-    },
-  });
-  new Gauge({
-    name: 'poproom_live_channels',
-    help: 'Open live channels.',
-    registers: [registry],
-    collect() {
-      this.set(channels());
-    },
-  });
-  new Counter({
-    name: 'poproom_log_lines_lost_total',
-    help: 'Log lines that could not be written.',
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(lostLogLines());
-    },
-  });
-  new Gauge({
-    name: 'poproom_stored_bytes',
-    help: 'Bytes of all files, stored and reserved for uploads in progress.',
-    labelNames: ['state'],
-    registers: [registry],
-    async collect() {
-      const { stored, reserved } = await storage();
-      this.set({ state: 'stored' }, stored);
-      this.set({ state: 'reserved' }, reserved);
-    },
-  });
-  new Gauge({
-    name: 'poproom_stored_bytes_limit',
-    help: 'Maximum bytes of all files together; 0 means no limit.',
-    registers: [registry],
-  }).set(maxStoredBytes);
+export async function createMetrics(instruments: Instruments, gauges: Gauges): Promise<Metrics> {
+  const { collectDefaultMetrics, Registry } = await import('prom-client');
+  const ofNode = new Registry();
+  collectDefaultMetrics({ register: ofNode });
+  const { running, ...measured } = instruments;
+  const sources: Sources = { ...measured, ...samplesOf(running, gauges) };
   return {
-    observe({ method, route, status, seconds }) {
-      requests.labels(knownMethod(method), route, String(status)).observe(seconds);
+    observe({ method, route, status, seconds, error }) {
+      instruments.requests.with(knownMethod(method), route, String(status)).observe(seconds);
+      if (error !== undefined) countRefusal(instruments, 'http', error);
     },
-    text: () => registry.metrics(),
+    async text() {
+      const [own, nodes] = await Promise.all([ownText(sources), ofNode.metrics()]);
+      return `${own}\n${withoutTotals(nodes)}`;
+    },
   };
 }
 
-/** Labels are never removed, so clients must not be able to create new ones. */
-function knownMethod(method: string): string {
-  return ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS'].includes(method) ? method : 'other';
+type Sources = Record<Exclude<MetricKey, 'unreadable'>, Source>;
+
+/** A store that does not respond makes its own metrics unavailable, and no others. */
+async function ownText(sources: Sources): Promise<string> {
+  const { unreadable, ...others } = definitions;
+  const reading = Object.entries(others).map(([key, definition]) =>
+    textWithin(definition, sources[key as keyof Sources]),
+  );
+  const texts = await Promise.all(reading);
+  const missing = texts.filter((text) => text === undefined).length;
+  return [textOf(unreadable, [`${unreadable.name} ${missing}`]), ...texts.filter((text) => text)].join('\n');
 }
+
+/** Prometheus waits for 10 seconds by default. */
+const timeoutMs = 3000;
+
+/** Undefined if the metric could not be read in time. */
+async function textWithin(definition: Definition, source: Source): Promise<string | undefined> {
+  const { promise: late, resolve } = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => resolve(undefined), timeoutMs);
+  try {
+    const lines = await Promise.race([source.lines(), late]);
+    return lines && textOf(definition, lines);
+  } catch {
+    return undefined;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type SampledKey = Exclude<MetricKey, keyof Instruments | 'unreadable'>;
+
+function samplesOf(running: Instruments['running'], gauges: Gauges): Record<SampledKey, Source> {
+  const { version, store, files, checks, disks, storage, heldBytes, queues } = gauges;
+  const readings: Record<SampledKey, () => MaybePromise<Reading>> = {
+    buildInfo: () => [[[version, store, files], 1]],
+    ready: async () => byLabel(await checks(), (verdict) => (verdict === 'ok' ? 1 : 0)),
+    connections: gauges.connections,
+    rooms: gauges.rooms,
+    lastSweep: () => gauges.lastSweptAt() / 1000,
+    channels: gauges.channels,
+    databaseBytes: gauges.databaseBytes,
+    uploadsInProgress: () => running.uploads,
+    storedBytes: async () => byLabel({ ...(await storage()) }, (bytes) => bytes),
+    storedBytesLimit: () => gauges.maxStoredBytes,
+    diskFree: async () => byLabel(await disks(), ({ free }) => free),
+    diskSize: async () => byLabel(await disks(), ({ size }) => size),
+    queues: () => byLabel({ ...queues(), files: running.fileOperations }, (length) => length),
+    heldBytes: () => byLabel(heldBytes(), ({ bytes }) => bytes),
+    heldBytesLimit: () => byLabel(heldBytes(), ({ limit }) => limit),
+    loopActive: activeSeconds,
+    certificateExpiry: () => inSeconds(gauges.certificateExpiresAt()),
+    logLinesLost: gauges.lostLogLines,
+  };
+  const samples = Object.entries(readings).map(([key, read]) => [
+    key,
+    new Sample(definitions[key as SampledKey], read),
+  ]);
+  return Object.fromEntries(samples);
+}
+
+function byLabel<T>(values: Readonly<Record<string, T>>, toNumber: (value: T) => number): Reading {
+  return Object.entries(values).map(([name, value]) => [[name], toNumber(value)] as const);
+}
+
+const inSeconds = (moment: number | undefined) => (moment === undefined ? undefined : moment / 1000);
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Labels are never removed, so clients must not be able to create new ones. */
+const knownMethod = (method: string): string => (methods.has(method) ? method : 'other');
+
+/** The library has gauges with names that Prometheus reserves for counters. Without a type, they may have them. */
+const withoutTotals = (text: string): string => text.replaceAll(/^(# TYPE nodejs_\w+_total) gauge$/gm, '$1 untyped');

@@ -1,9 +1,11 @@
 /** Health, probes, metrics and API descriptions. */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
 import { compressedFile } from '../page/compressed-file.ts';
+import { keyOf } from '../request/authorize.ts';
 import { acceptedEncoding, variesByEncoding } from '../response/compression.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
@@ -31,16 +33,28 @@ export const ready =
   };
 
 export const metrics =
-  ({ metrics }: Service): Handler =>
-  async () => {
+  ({ metrics, metricsToken }: Service): Handler =>
+  async ({ raw }) => {
     if (!metrics)
       throw new PoproomError(
         'NOT_FOUND',
         'Metrics are disabled. The operator can enable them with POPROOM_METRICS=true.',
       );
+    if (metricsToken !== undefined) checkToken(keyOf(raw), metricsToken);
     const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' };
     return { status: 200, headers, body: await metrics() };
   };
+
+/** Compares hashes, so that the time reveals nothing about the token. */
+function checkToken(given: string | undefined, token: string): void {
+  if (given === undefined) {
+    throw new PoproomError('API_KEY_REQUIRED', 'Send the token of the metrics as Authorization: Bearer TOKEN.');
+  }
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  if (!timingSafeEqual(hash(given), hash(token))) {
+    throw new PoproomError('INVALID_API_KEY', 'This is not the token of the metrics.');
+  }
+}
 
 /** The committed document with the URL and the limits of this server. */
 export const openapi = ({ links, serverLimits }: Service): Handler =>

@@ -24,6 +24,7 @@ interface PageHandlers {
   pageAsset: Handler;
   favicon: Handler;
   docs: Handler;
+  adminPage: Handler;
 }
 
 export function pageHandlers({ page, links }: PageService): PageHandlers {
@@ -38,6 +39,7 @@ export function pageHandlers({ page, links }: PageService): PageHandlers {
     pageAsset: (request) => serveAsset(request, page, request.params.name ?? '', scope),
     favicon: (request) => serveAsset(request, page, 'favicon.ico', scope),
     docs: serveDocs(page, links),
+    adminPage: serveAdmin(page),
   };
 }
 
@@ -111,6 +113,15 @@ function serveDocs(page: ReadPage, links: LinkSettings): Handler {
       'Cache-Control': 'no-cache',
       ...docs.headers,
     });
+  };
+}
+
+function serveAdmin(page: ReadPage): Handler {
+  return async ({ raw }) => {
+    const { admin } = await page();
+    if (!admin) throw notBuilt();
+    const own = { 'Content-Type': types.html, 'Cache-Control': 'no-cache', 'X-Robots-Tag': 'noindex' };
+    return replyWith(raw, admin.file, { ...own, ...admin.headers });
   };
 }
 

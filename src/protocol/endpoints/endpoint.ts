@@ -23,6 +23,7 @@ export const tags = {
   Files: 'Upload, list, download and remove files.',
   Live: 'Receive changes in a room as they happen, and write to it.',
   Service: 'Server status and documentation.',
+  Admin: 'For the operator. Only if `POPROOM_ADMIN_TOKEN` is set, and with this token.',
   Page: 'The web page.',
 } as const;
 
@@ -52,12 +53,15 @@ export interface Endpoint {
   acceptsTicket?: true;
   /** Whether it is part of the tus protocol. */
   isTus?: true;
+  /** Whether it exists only if the admin token is set. */
+  isAdmin?: true;
 }
 
 export const anyRequest = [
   'VALIDATION_FAILED',
   'API_KEY_REQUIRED',
   'INVALID_API_KEY',
+  'ADDRESS_BLOCKED',
   'RATE_LIMITED',
   'INTERNAL',
   'UNAVAILABLE',

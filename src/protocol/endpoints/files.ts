@@ -221,7 +221,15 @@ export const filesEndpoints = {
         },
       },
     ],
-    errors: ['VALIDATION_FAILED', 'FILE_NOT_FOUND', 'ONE_TIME_FILE', 'CLAIM_NOT_FOUND', 'INTERNAL', 'UNAVAILABLE'],
+    errors: [
+      'VALIDATION_FAILED',
+      'ADDRESS_BLOCKED',
+      'FILE_NOT_FOUND',
+      'ONE_TIME_FILE',
+      'CLAIM_NOT_FOUND',
+      'INTERNAL',
+      'UNAVAILABLE',
+    ],
     counted: false,
   },
 } as const satisfies Record<string, Endpoint>;

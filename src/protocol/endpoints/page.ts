@@ -6,7 +6,7 @@ import { type Endpoint, pageResponses } from './endpoint.ts';
 const anyPage = {
   method: 'GET',
   tag: 'Page',
-  errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
+  errors: ['VALIDATION_FAILED', 'ADDRESS_BLOCKED', 'NOT_FOUND', 'INTERNAL'],
   counted: false,
   sameOriginOnly: true,
 } as const;

@@ -20,7 +20,7 @@ export const serviceEndpoints = {
         example: { status: 'degraded', timestamp: '2026-11-15T09:30:00.000Z', uptime: 86_400.123 },
       },
     ],
-    errors: ['VALIDATION_FAILED', 'INVALID_API_KEY', 'RATE_LIMITED', 'INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'INVALID_API_KEY', 'ADDRESS_BLOCKED', 'RATE_LIMITED', 'INTERNAL'],
     counted: true,
     alwaysOpen: true,
   },
@@ -61,7 +61,7 @@ export const serviceEndpoints = {
     summary: 'Read the documentation',
     description: 'The API documentation as a page, with the URL and the limits of this server.',
     successes: pageResponses,
-    errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'ADDRESS_BLOCKED', 'NOT_FOUND', 'INTERNAL'],
     counted: false,
     sameOriginOnly: true,
   },
@@ -103,7 +103,8 @@ export const serviceEndpoints = {
     path: '/metrics',
     tag: 'Service',
     summary: 'Metrics for Prometheus',
-    description: 'Available only with `POPROOM_METRICS=true`.',
+    description:
+      'Available only with `POPROOM_METRICS=true`. If the operator has set `POPROOM_METRICS_TOKEN`, send it as `Authorization: Bearer TOKEN`.',
     successes: [
       {
         status: 200,
@@ -112,7 +113,7 @@ export const serviceEndpoints = {
         example: '# HELP poproom_rooms Rooms that have not expired.\n# TYPE poproom_rooms gauge\npoproom_rooms 42\n',
       },
     ],
-    errors: ['VALIDATION_FAILED', 'NOT_FOUND', 'INTERNAL'],
+    errors: ['VALIDATION_FAILED', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'NOT_FOUND', 'INTERNAL'],
     counted: false,
     sameOriginOnly: true,
   },

@@ -1,12 +1,15 @@
 /** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
+import { createActivityStore } from './activity-store.ts';
 import { createArchive } from './archive.ts';
+import { createBlockStore } from './block-store.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { createRoomStore } from './room-store.ts';
+import { createRoomSummaries } from './room-summaries.ts';
 import { createSecretRecord } from './secret-record.ts';
 import { createStorage } from './storage.ts';
 import { knownBlobs } from './trash.ts';
@@ -14,15 +17,20 @@ import { knownBlobs } from './trash.ts';
 export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): Store {
   const keys = createKeys(prefix);
   const storage = createStorage(redis, keys, (blobs) => knownBlobs(redis, keys, blobs));
+  const archive = createArchive(redis, keys, rules, storage);
   return {
     rooms: createRoomStore(redis, keys, rules, storage),
     rates: createRateCounter(redis, keys, rules),
     keys: createKeyStore(redis, keys),
-    archive: createArchive(redis, keys, rules, storage),
+    archive,
     storage,
     idempotency: createIdempotencyStore(redis, keys),
     secretRecord: createSecretRecord(redis, keys),
+    summaries: createRoomSummaries(redis, keys, archive),
+    blocks: createBlockStore(redis, keys),
+    activity: createActivityStore(redis, keys),
     inbox: undefined,
+    queueLength: redis.queueLength,
     ping: redis.ping,
     // Uses no disk of this node. Redis itself reports when it is full.
     checkSpace: async () => undefined,

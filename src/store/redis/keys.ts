@@ -46,6 +46,16 @@ export function createKeys(prefix: string) {
     apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
     /** The fingerprint of the secret of all nodes. */
     secretRecord: `${prefix}:{secret}`,
+    /** For the admin interface. */
+    blocks: `${prefix}:{admin}:blocks`,
+    activity: {
+      /** When each interval starts. */
+      intervals: `${prefix}:{admin}:intervals`,
+      interval: (at: number) => `${prefix}:{admin}:interval:${at}`,
+      nodes: `${prefix}:{admin}:nodes`,
+      keyUse: `${prefix}:{admin}:key-use`,
+      clients: (hour: number, field: string) => `${prefix}:{admin}:clients:${hour}:${field}`,
+    },
     misses: (client: string) => `${prefix}:misses:{${client}}`,
     spending: (client: string) => `${prefix}:spending:{${client}}`,
     /** Requests of a client with idempotency keys: results, their order by expiry, and the lease of a running one. */

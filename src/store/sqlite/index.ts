@@ -8,6 +8,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
+import { createActivityStore, createBlockStore } from './admin-store.ts';
 import { createArchive } from './archive.ts';
 import { connect } from './connection.ts';
 import type { CounterTable } from './counter-table.ts';
@@ -23,6 +24,7 @@ import { createPrivateFile } from './private-file.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
+import { createRoomSummaries } from './room-summaries.ts';
 import { compact, migrate } from './schema.ts';
 import { createSecretRecord } from './secret-record.ts';
 import { createSnapshot, type ReadSnapshot } from './snapshot.ts';
@@ -57,7 +59,11 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     storage,
     idempotency: createIdempotencyStore(db, writer),
     secretRecord: createSecretRecord(db, writer),
+    summaries: createRoomSummaries(db),
+    blocks: createBlockStore(db, writer),
+    activity: createActivityStore(db, writer),
     inbox: createOperatorInbox(db, writer),
+    queueLength: writer.queueLength,
     async ping() {
       ping.get();
     },

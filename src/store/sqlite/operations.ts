@@ -1,6 +1,9 @@
 /** All changes of the database, as functions that run in the writer's transaction. */
 import type { DatabaseSync } from 'node:sqlite';
 import type {
+  ActivityLimits,
+  ActivityReport,
+  AddressBlock,
   ApiKey,
   BlobProgress,
   CurrentText,
@@ -18,6 +21,7 @@ import type {
   UnfinishedFile,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { addReport, putBlock, removeBlock } from './admin-operations.ts';
 import * as claims from './claim-operations.ts';
 import * as files from './file-operations.ts';
 import { forgetRequests, rememberRequest } from './idempotency-operations.ts';
@@ -181,6 +185,10 @@ export function createOperations(db: DatabaseSync) {
     answerRequest(id: number, answer: string): void {
       sql('UPDATE operator_requests SET answer = ? WHERE id = ?').get(answer, id);
     },
+
+    putBlock: (block: AddressBlock, maximum: number) => putBlock(sql, block, maximum),
+    removeBlock: (id: string) => removeBlock(sql, id),
+    addReport: (report: ActivityReport, limits: ActivityLimits, now: number) => addReport(sql, report, limits, now),
 
     restoreRoom: (record: RoomRecord) => restoreRoom(sql, record),
     restoreKey: (key: KeyRecord) => restoreKey(sql, key),

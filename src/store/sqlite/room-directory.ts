@@ -5,12 +5,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { MissingReason, OperatorRequest, RoomDirectory, RoomSummary } from '../../core/ports.ts';
+import type { MissingReason, OperatorRequest, RoomDirectory } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { connect } from './connection.ts';
 import { FolderInUse, lockFolder } from './folder-lock.ts';
-import { roomIdOf } from './room-id.ts';
-import { roomOf } from './rows.ts';
+import { createRoomSummaries } from './room-summaries.ts';
 import { migrate } from './schema.ts';
 
 export interface SqliteDirectoryOptions {
@@ -24,14 +23,6 @@ const timeoutMs = 10_000;
 const pollMs = 50;
 /** Age at which requests of a killed command are removed. */
 const abandonedMs = 3600_000;
-
-const summaryQuery = `
-  SELECT code, created_at, expires_at, pin_mac, salt, file_count, file_bytes, client,
-    (SELECT coalesce(sum(octet_length(content)), 0) FROM texts WHERE room = rooms.id)
-    + (SELECT coalesce(sum(octet_length(content)), 0) FROM history WHERE room = rooms.id)
-    + (SELECT coalesce(sum(octet_length(edits) + ifnull(octet_length(sealed), 0)), 0) FROM edits WHERE room = rooms.id) AS text_bytes
-  FROM rooms
-`;
 
 export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOptions): RoomDirectory {
   const db = connect(join(folder, 'poproom.db'));
@@ -59,14 +50,7 @@ export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOpti
   const withdraw = (id: number) => db.prepare('DELETE FROM operator_requests WHERE id = ?').get(id);
 
   return {
-    async *list(now) {
-      for (const row of db.prepare(`${summaryQuery} WHERE expires_at > ?`).iterate(now)) yield summaryOf(row);
-    },
-
-    async find(code, now) {
-      const row = db.prepare(`${summaryQuery} WHERE id = ? AND expires_at > ?`).get(roomIdOf(code), now);
-      return row && summaryOf(row);
-    },
+    ...createRoomSummaries(db),
 
     async countDevices(codes, now) {
       if (!isServed(folder)) return codes.map(() => 0);
@@ -99,10 +83,4 @@ function isServed(folder: string): boolean {
     if (error instanceof FolderInUse) return true;
     throw error;
   }
-}
-
-/** Names of rooms are not for operators. */
-function summaryOf(row: Record<string, unknown>): RoomSummary {
-  const { name, ...room } = roomOf(row);
-  return { ...room, textBytes: Number(row.text_bytes), client: (row.client as string | null) ?? undefined };
 }

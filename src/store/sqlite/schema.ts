@@ -199,6 +199,43 @@ export const steps: readonly string[] = [
   -- At most one row: the fingerprint of the secret under which PINs are hashed.
   CREATE TABLE secret_record (id INTEGER PRIMARY KEY CHECK (id = 1), fingerprint TEXT NOT NULL) STRICT;
   `,
+  `
+  CREATE TABLE address_blocks (
+    id TEXT PRIMARY KEY, range TEXT NOT NULL UNIQUE, reason TEXT NOT NULL, created_at INTEGER NOT NULL, ends_at INTEGER
+  ) STRICT;
+
+  -- For the admin interface: the numbers of each interval, the clients of each hour, and the use of API keys.
+  CREATE TABLE activity (
+    at            INTEGER PRIMARY KEY,
+    requests      INTEGER NOT NULL,
+    refused       INTEGER NOT NULL,
+    received      INTEGER NOT NULL,
+    sent          INTEGER NOT NULL,
+    failed        INTEGER NOT NULL,
+    rooms_created INTEGER NOT NULL,
+    rooms         INTEGER NOT NULL DEFAULT 0,
+    channels      INTEGER NOT NULL DEFAULT 0,
+    stored_bytes  INTEGER NOT NULL DEFAULT 0
+  ) STRICT;
+  CREATE TABLE activity_nodes (node TEXT PRIMARY KEY, seen_at INTEGER NOT NULL, channels INTEGER NOT NULL) STRICT;
+  CREATE TABLE client_activity (
+    hour     INTEGER NOT NULL,
+    client   TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    refused  INTEGER NOT NULL,
+    received INTEGER NOT NULL,
+    sent     INTEGER NOT NULL,
+    PRIMARY KEY (hour, client)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE key_use (
+    key          TEXT PRIMARY KEY,
+    requests     INTEGER NOT NULL,
+    refused      INTEGER NOT NULL,
+    received     INTEGER NOT NULL,
+    sent         INTEGER NOT NULL,
+    last_used_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  `,
 ];
 
 /** Version numbers used before the first release. */

@@ -52,6 +52,8 @@ const shrinkEveryMs = 50;
 
 export interface Writer {
   run<N extends Name>(name: N, ...args: Parameters<Operations[N]>): Promise<ReturnType<Operations[N]>>;
+  /** Writes that are not committed yet. */
+  queueLength(): number;
   close(): Promise<void>;
 }
 
@@ -172,6 +174,8 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
         if (queue.length === 1) setImmediate(proceed);
       });
     },
+
+    queueLength: () => queue.length + committing.length,
 
     async close() {
       closed = true;

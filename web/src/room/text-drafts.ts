@@ -1,5 +1,5 @@
 /** Opens the text of a room with its drafts: the edits of this tab and of closed tabs that were not sent. */
-import type { LiveRoom } from '../../../src/client/index.ts';
+import type { LiveRoom } from '../../../src/client/light-room.ts';
 import { createSharedText } from '../../../src/client/text.ts';
 import { savedResumeToken } from '../device/recent-rooms.ts';
 import { claimSealedDrafts, type Draft, type Drafts } from './drafts.ts';

@@ -92,7 +92,7 @@ async function checkCache(url: string): Promise<Finding> {
 
 async function checkMetrics({ url, from }: ServerAddress): Promise<Finding[]> {
   if (from === 'PORT' || !(await get(`${url}/metrics`))?.ok) return [];
-  return [warning(`Anyone can read ${url}/metrics.`, 'Block that path at the proxy.')];
+  return [warning(`Anyone can read ${url}/metrics.`, 'Block that path at the proxy, or set POPROOM_METRICS_TOKEN.')];
 }
 
 export const serverChecks: readonly Check[] = [{ name: 'server', needs: [], run: server }];

@@ -1,5 +1,6 @@
 /** Alerts at the top of a room: a lost connection, a limit, wrong PINs. */
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import { Countdown, useNow, useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -35,12 +36,15 @@ export function Alerts({ room, onExtend }: Props) {
 
 function ConnectionAlert({ room }: { room: RoomModel }) {
   const { connection } = room.phase.value;
-  if (connection.type !== 'waiting') return null;
-  const isLost = isConnectionLost(connection);
+  // Stays during the next attempt, so that the page does not jump.
+  const waiting = useRef<WaitingConnection>(undefined);
+  if (connection.type !== 'connecting') waiting.current = connection.type === 'waiting' ? connection : undefined;
+  if (!waiting.current) return null;
+  const isLost = isConnectionLost(waiting.current);
   return (
     <p class="alert">
       <Icon name={isLost ? 'offline' : 'clock'} />
-      <span>{isLost ? t('connectionLost') : <RetryCountdown connection={connection} />}</span>
+      <span>{isLost ? t('connectionLost') : <RetryCountdown connection={waiting.current} />}</span>
     </p>
   );
 }

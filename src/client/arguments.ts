@@ -1,0 +1,127 @@
+/** Checks the arguments of programs, which may be written without types, before anything is sent. */
+import type { RoomBase } from './room-base.ts';
+import { isObject, isWhole } from './shapes.ts';
+
+type Check = readonly [isValid: (value: unknown) => boolean, expected: string];
+
+const isString = (value: unknown) => typeof value === 'string';
+const isFunction = (value: unknown) => typeof value === 'function';
+const isSeconds = (value: unknown) => typeof value === 'number' && value >= 0;
+
+/** Throws a TypeError that names the argument. */
+export function check(name: string, value: unknown, [isValid, expected]: Check): void {
+  if (!isValid(value)) throw new TypeError(`"${name}" must be ${expected}.`);
+}
+
+export const anyText: Check = [isString, 'a string'];
+const id: Check = [(value) => isString(value) && value !== '', 'a string that is not empty'];
+const version: Check = [isWhole, 'a whole number from 0'];
+const callback: Check = [isFunction, 'a function'];
+const edits: Check = [Array.isArray, 'a list of edits: { from, to, insert }'];
+const changes: Check = [isObject, 'an object with the changes'];
+const file: Check = [isObject, 'a file, as room.files() returns it'];
+const source: Check = [
+  (value) => isString(value) || (typeof value === 'object' && value !== null),
+  'a Blob, bytes, a stream, or the path of a file',
+];
+
+/** The first argument of each method, if it has a required one. */
+const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: string, check: Check] } = {
+  update: ['changes', changes],
+  write: ['text', anyText],
+  append: ['text', anyText],
+  edit: ['edits', edits],
+  historyText: ['version', version],
+  restore: ['version', version],
+  upload: ['source', source],
+  download: ['file', file],
+  receive: ['file', file],
+  claim: ['fileId', id],
+  confirmClaim: ['claim', id],
+  releaseClaim: ['claim', id],
+  removeFile: ['fileId', id],
+  restoreFile: ['fileId', id],
+  cancelUpload: ['uploadId', id],
+};
+
+const methodsWithOptionsOnly: readonly (keyof RoomBase)[] = [
+  'info',
+  'details',
+  'read',
+  'history',
+  'clearHistory',
+  'files',
+  'downloadZip',
+  'zipUrl',
+  'delete',
+];
+
+const optionChecks: Readonly<Record<string, Check>> = {
+  signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
+  timeoutSeconds: [isSeconds, 'a number of seconds, or 0 for no limit'],
+  baseVersion: version,
+  onProgress: callback,
+  onUploadId: callback,
+  onRetry: callback,
+  save: callback,
+  name: anyText,
+  type: anyText,
+  folder: anyText,
+  uploadId: anyText,
+  size: version,
+  files: [Array.isArray, 'a list of file ids'],
+};
+
+/** Options that are undefined have their default. */
+export function checkOptions(options: unknown): void {
+  if (options === undefined) return;
+  check('options', options, [isObject, 'an object']);
+  for (const [name, value] of Object.entries(options as object)) {
+    const known = optionChecks[name];
+    if (known && value !== undefined) check(name, value, known);
+  }
+}
+
+/** Makes the methods of a room reject wrong arguments with a TypeError. Changes the room. */
+export function withArgumentChecks<Room extends RoomBase>(room: Room): Room {
+  type Method = (...args: unknown[]) => unknown;
+  const checked = (name: keyof RoomBase): [string, Method] => {
+    const method = room[name] as Method;
+    const first = firstArguments[name];
+    return [
+      name,
+      async (...args) => {
+        if (first) check(first[0], args[0], first[1]);
+        checkOptions(args[first ? 1 : 0]);
+        return method(...args);
+      },
+    ];
+  };
+  const names = [...(Object.keys(firstArguments) as (keyof RoomBase)[]), ...methodsWithOptionsOnly];
+  return Object.assign(room, Object.fromEntries(names.map(checked)));
+}
+
+/** Throws a TypeError for a URL that no server can have. */
+export function checkServerUrl(url: unknown): void {
+  const example = 'such as https://pop.example.org';
+  const parsed = isString(url) && URL.canParse(url as string) ? new URL(url as string) : undefined;
+  if (!parsed || !/^https?:$/.test(parsed.protocol))
+    throw new TypeError(`"url" must be the HTTP or HTTPS URL of a server, ${example}.`);
+  if (parsed.username || parsed.password) throw new TypeError('"url" must not contain a user name or a password.');
+  if (/[?#]/.test(url as string))
+    throw new TypeError(`"url" must not contain a query or a fragment; use one ${example}.`);
+}
+
+/** Of `createClient`. */
+export function checkClientOptions(options: Readonly<Record<string, unknown>>): void {
+  check('options', options, [isObject, 'an object with the URL of the server']);
+  checkServerUrl(options.url);
+  for (const name of ['apiKey', 'deviceId', 'deviceName'])
+    if (options[name] !== undefined) check(name, options[name], anyText);
+  checkOptions({ timeoutSeconds: options.timeoutSeconds, onRetry: options.onRetry });
+  const { retry } = options;
+  if (!isObject(retry)) return;
+  for (const [name, value] of Object.entries(retry)) if (value !== undefined) check(`retry.${name}`, value, amount);
+}
+
+const amount: Check = [isSeconds, 'a number from 0'];

@@ -1,0 +1,129 @@
+/** The live channel as programs use it: with the reason of its end, and with the writes of a room. */
+import type { RoomText } from '../protocol/types.ts';
+import { anyText, check, checkOptions } from './arguments.ts';
+import { PoproomError } from './error.ts';
+import type { LiveRoom as BaseLiveRoom } from './live.ts';
+import type { Ended, LiveEvent } from './live-event.ts';
+import type { WriteOptions } from './room-base.ts';
+import type { WriteAnswer } from './writes.ts';
+
+/**
+ * Why a live channel ended:
+ * - `left`: the program left the loop, or aborted the signal;
+ * - `deleted`, `expired`: the room has ended;
+ * - `pin-changed`: the channel was lost, and the room has another PIN now;
+ * - `refused`: the server does not admit this client, for example without the PIN or from this origin;
+ * - `failed`: any other error, such as a server that repeatedly sends malformed messages.
+ */
+export interface LiveEnd {
+  readonly reason: Ended | 'pin-changed' | 'refused' | 'failed';
+  /** The error that the loop threw. */
+  readonly error?: PoproomError | undefined;
+}
+
+export interface LiveRoom extends Omit<BaseLiveRoom, 'write'> {
+  /** Resolves when the loop over the events ends, also if it throws. */
+  readonly ended: Promise<LiveEnd>;
+  /**
+   * Replaces the whole text, as `room.write` does, without counting as a request. Fails with `VERSION_CONFLICT` if
+   * `baseVersion` is not the current version, and with `OFFLINE` without a connection.
+   */
+  write(text: string, options?: LiveWriteOptions): Promise<RoomText>;
+  /** The earlier form: resolves with `written` or `conflict`. */
+  write(text: string, baseVersion: number): Promise<WriteAnswer>;
+}
+
+export type LiveWriteOptions = Pick<WriteOptions, 'baseVersion'>;
+
+/** Others may be faster this many times in a row. */
+const maxAttempts = 10;
+
+export function withLiveEnd(live: BaseLiveRoom): LiveRoom {
+  let end = Promise.withResolvers<LiveEnd>();
+  let hasStarted = false;
+  /** The text of the last event. */
+  let latest: Pick<RoomText, 'version' | 'content'> = { version: 0, content: '' };
+
+  function onEvent(event: LiveEvent): void {
+    if (event.type === 'snapshot') latest = event.content;
+    if (event.type === 'content') latest = event;
+  }
+
+  async function* iterate(): AsyncGenerator<LiveEvent, Ended> {
+    if (hasStarted) end = Promise.withResolvers();
+    hasStarted = true;
+    const { resolve } = end;
+    const events = live[Symbol.asyncIterator]();
+    let wasConnected = false;
+    try {
+      for (let next = await events.next(); ; next = await events.next()) {
+        if (next.done) {
+          resolve({ reason: next.value });
+          return next.value;
+        }
+        wasConnected ||= next.value.type === 'connected';
+        onEvent(next.value);
+        yield next.value;
+      }
+    } catch (error) {
+      resolve(endFor(error, wasConnected));
+      throw error;
+    } finally {
+      await events.return('left');
+      resolve({ reason: 'left' });
+    }
+  }
+
+  /** Without a base version, tries again with the version that the server has. */
+  async function write(text: string, options: LiveWriteOptions): Promise<RoomText> {
+    checkOptions(options);
+    const { baseVersion } = options;
+    let base = baseVersion ?? latest.version;
+    for (let attempts = 1; ; attempts++) {
+      const answer = await live.write(text, base);
+      const { version, timestamp } = answer;
+      if (answer.type === 'written') return { content: text, version, timestamp };
+      if (baseVersion !== undefined || attempts >= maxAttempts) throw versionConflict(answer, latest);
+      base = version;
+    }
+  }
+
+  return {
+    ...live,
+    get ended() {
+      return end.promise;
+    },
+    [Symbol.asyncIterator]: iterate,
+    write: (async (text: string, options: LiveWriteOptions | number = {}) => {
+      check('text', text, anyText);
+      return typeof options === 'number' ? live.write(text, options) : write(text, options);
+    }) as LiveRoom['write'],
+  };
+}
+
+const pinCodes: readonly string[] = ['PIN_REQUIRED', 'PIN_INCORRECT', 'PIN_LOCKED'];
+const failureCodes: readonly string[] = ['INVALID_RESPONSE', 'DATA_DAMAGED', 'ROLLBACK', 'FORK'];
+
+function endFor(error: unknown, wasConnected: boolean): LiveEnd {
+  if (!(error instanceof PoproomError)) return { reason: 'failed' };
+  return { reason: reasonFor(error, wasConnected), error };
+}
+
+function reasonFor({ code }: PoproomError, wasConnected: boolean): LiveEnd['reason'] {
+  if (code === 'ROOM_EXPIRED') return 'expired';
+  if (wasConnected && code === 'ROOM_NOT_FOUND') return 'deleted';
+  if (wasConnected && pinCodes.includes(code)) return 'pin-changed';
+  return failureCodes.includes(code) ? 'failed' : 'refused';
+}
+
+/** The server omits a long text that this client has received. */
+function versionConflict(
+  { version, timestamp, ...answer }: Extract<WriteAnswer, { type: 'conflict' }>,
+  latest: Pick<RoomText, 'version' | 'content'>,
+): PoproomError {
+  const { content = latest.version === version ? latest.content : undefined } = answer;
+  const details = { ...(content !== undefined && { content }), version, timestamp };
+  return new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
+    details,
+  });
+}

@@ -1,0 +1,182 @@
+/** What operators can see and do. Nothing here returns a text, a name of a room or file, or a PIN. */
+import { parseRoomCode } from '../../protocol/room-code.ts';
+import { roomMissing } from '../admission.ts';
+import type { ClientHash } from '../client-hash.ts';
+import { mapInBatches } from '../concurrency.ts';
+import { PoproomError } from '../errors.ts';
+import type {
+  ActivityGauges,
+  ActivityInterval,
+  ApiKey,
+  ClientTraffic,
+  Clock,
+  KeyUse,
+  Log,
+  RoomSummary,
+  Store,
+} from '../ports.ts';
+import type { RoomCode } from '../room-code.ts';
+import type { Rooms } from '../rooms.ts';
+import { type Activity, activityLimits } from './activity.ts';
+import type { Blocks } from './blocks.ts';
+import { maskCode, type RoomHandles } from './room-handle.ts';
+import { type Page, TopEntries } from './top-entries.ts';
+
+export interface AdminDeps {
+  store: Pick<Store, 'rooms' | 'summaries' | 'activity' | 'keys' | 'storage'>;
+  rooms: Pick<Rooms, 'end'>;
+  activity: Activity;
+  blocks: Blocks;
+  handles: RoomHandles;
+  hashClient: ClientHash;
+  clock: Clock;
+  log: Log;
+}
+
+export type Admin = ReturnType<typeof createAdmin>;
+
+export interface ListedRoom extends RoomSummary {
+  handle: string;
+  maskedCode: string;
+  deviceCount: number;
+}
+
+export interface ListedClient extends ClientTraffic {
+  hash: string;
+}
+
+export interface ListedKey extends ApiKey {
+  use: KeyUse | undefined;
+}
+
+export type RoomOrder = 'size' | 'age';
+export type ClientOrder = 'requests' | 'refused' | 'bytes';
+
+const hourMs = 3600_000;
+
+export function createAdmin(deps: AdminDeps) {
+  const { store, rooms, activity, blocks, handles, hashClient, clock, log } = deps;
+
+  /** Accepts a handle or a code. */
+  async function findRoom(room: string): Promise<RoomCode> {
+    const code = handles.codeOf(room) ?? parseRoomCode(room);
+    if (code && (await store.summaries.find(code, clock()))) return code;
+    throw roomMissing('gone');
+  }
+
+  return {
+    blocks,
+
+    async numbers(hours: number) {
+      await activity.flush();
+      const now = clock();
+      const intervalMs = hours <= 24 ? activityLimits.intervalMs : hourMs;
+      const since = now - hours * hourMs;
+      const [nodes, intervals, current, { stored }] = await Promise.all([
+        store.activity.nodes(now - activityLimits.nodeSeenMs),
+        store.activity.intervals(since - (since % intervalMs)),
+        store.rooms.countRooms(now),
+        store.storage.usage(),
+      ]);
+      const channels = nodes.reduce((sum, node) => sum + node.channels, 0);
+      const gauges: ActivityGauges = { rooms: current, channels, storedBytes: stored };
+      return { intervalMs, nodes: nodes.length, ...gauges, intervals: merge(intervals, intervalMs) };
+    },
+
+    async listRooms(order: RoomOrder, client: string | undefined, page: Page) {
+      const top = new TopEntries<RoomSummary>(page, roomOrders[order]);
+      for await (const room of store.summaries.list(clock())) {
+        if (client === undefined || room.client === client) top.add(room);
+      }
+      const listed = await mapInBatches(top.page(), async (room): Promise<ListedRoom> => {
+        const devices = await store.rooms.listDevices(room.code, clock());
+        const names = { handle: handles.handleOf(room.code), maskedCode: maskCode(room.code) };
+        return { ...room, ...names, deviceCount: devices.length };
+      });
+      return { total: top.total, rooms: listed };
+    },
+
+    async revealRoom(room: string, requestId: string): Promise<RoomCode> {
+      const code = await findRoom(room);
+      log.info({ requestId, room: maskCode(code) }, 'an admin revealed the code of a room');
+      return code;
+    },
+
+    async removeRoom(room: string, requestId: string): Promise<string> {
+      const code = await findRoom(room);
+      const reason = await rooms.end(code);
+      if (reason) throw roomMissing(reason);
+      log.info({ requestId, room: maskCode(code) }, 'an admin removed a room');
+      return maskCode(code);
+    },
+
+    async listClients(order: ClientOrder, hours: number, page: Page) {
+      await activity.flush();
+      const now = clock();
+      const top = new TopEntries<ClientTraffic>(page, clientOrders[order]);
+      for (const traffic of await store.activity.clients(now - (now % hourMs) - (hours - 1) * hourMs)) top.add(traffic);
+      const listed = top.page().map((traffic): ListedClient => ({ ...traffic, hash: hashClient(traffic.client) }));
+      return { total: top.total, clients: listed };
+    },
+
+    async listKeys({ limit, offset }: Page) {
+      await activity.flush();
+      const [all, uses] = await Promise.all([store.keys.list(), store.activity.keyUse()]);
+      const useOf = new Map(uses.map((use) => [use.keyId, use]));
+      const newestFirst = all.reverse().slice(offset, offset + limit);
+      return { total: all.length, keys: newestFirst.map((key): ListedKey => ({ ...key, use: useOf.get(key.id) })) };
+    },
+
+    async revokeKey(id: string, requestId: string): Promise<ListedKey> {
+      const all = await store.keys.list();
+      // By its id only: another key may have this id as its name.
+      const key = all.some((known) => known.id === id) ? await store.keys.revoke(id, clock()) : undefined;
+      if (key?.id !== id) throw new PoproomError('NOT_FOUND', 'There is no active key with this id.');
+      log.info({ requestId, key: id }, 'an admin revoked an API key');
+      const uses = await store.activity.keyUse();
+      return { ...key, use: uses.find(({ keyId }) => keyId === id) };
+    },
+  };
+}
+
+const bytesOf = ({ fileBytes, textBytes }: RoomSummary) => fileBytes + textBytes;
+const byCode = (one: RoomSummary, other: RoomSummary) => (one.code < other.code ? -1 : 1);
+
+const roomOrders: Record<RoomOrder, (one: RoomSummary, other: RoomSummary) => number> = {
+  size: (one, other) => bytesOf(other) - bytesOf(one) || byCode(one, other),
+  age: (one, other) => one.createdAt - other.createdAt || byCode(one, other),
+};
+
+const byClient = (one: ClientTraffic, other: ClientTraffic) => (one.client < other.client ? -1 : 1);
+
+const clientOrders: Record<ClientOrder, (one: ClientTraffic, other: ClientTraffic) => number> = {
+  requests: (one, other) => other.requests - one.requests || byClient(one, other),
+  refused: (one, other) => other.refused - one.refused || byClient(one, other),
+  bytes: (one, other) => other.received + other.sent - one.received - one.sent || byClient(one, other),
+};
+
+/** Sums of longer intervals, with the last rooms and bytes, and the most channels. */
+function merge(intervals: readonly ActivityInterval[], intervalMs: number): ActivityInterval[] {
+  const merged = new Map<number, ActivityInterval>();
+  for (const interval of intervals) {
+    const at = interval.at - (interval.at % intervalMs);
+    const sum = merged.get(at);
+    merged.set(at, sum ? addInterval(sum, interval) : { ...interval, at });
+  }
+  return [...merged.values()];
+}
+
+function addInterval(sum: ActivityInterval, next: ActivityInterval): ActivityInterval {
+  return {
+    at: sum.at,
+    requests: sum.requests + next.requests,
+    refused: sum.refused + next.refused,
+    received: sum.received + next.received,
+    sent: sum.sent + next.sent,
+    failed: sum.failed + next.failed,
+    roomsCreated: sum.roomsCreated + next.roomsCreated,
+    rooms: next.rooms,
+    channels: Math.max(sum.channels, next.channels),
+    storedBytes: next.storedBytes,
+  };
+}

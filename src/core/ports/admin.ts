@@ -1,0 +1,91 @@
+/** What the admin interface keeps: blocks of addresses, and the use of the server. */
+import type { ClientId } from './common.ts';
+
+/** A blocked range of addresses. */
+export interface AddressBlock {
+  id: string;
+  /** In canonical form, such as `198.51.100.0/24`. */
+  range: string;
+  reason: string;
+  createdAt: number;
+  /** Undefined if it has no end. */
+  endsAt: number | undefined;
+}
+
+export interface BlockStore {
+  /** Replaces a block of the same range. `full` if there are `maximum` others in force. */
+  put(block: AddressBlock, maximum: number): Promise<'stored' | 'full'>;
+  remove(id: string): Promise<'removed' | 'unknown'>;
+  /** Those in force, newest first. */
+  list(now: number): Promise<AddressBlock[]>;
+}
+
+/** Requests and bytes of one client, or of all. */
+export interface Traffic {
+  requests: number;
+  refused: number;
+  received: number;
+  sent: number;
+}
+
+/** Sums over a time. */
+export interface ActivityTotals extends Traffic {
+  failed: number;
+  roomsCreated: number;
+}
+
+/** The state at a time. */
+export interface ActivityGauges {
+  rooms: number;
+  channels: number;
+  storedBytes: number;
+}
+
+export interface ClientTraffic extends Traffic {
+  client: ClientId;
+}
+
+/** What happened on a node since its last report. */
+export interface ActivityReport {
+  /** A random id of the process. */
+  node: string;
+  totals: ActivityTotals;
+  clients: readonly ClientTraffic[];
+  /** `channels` are those of this node. Undefined if the node stops. */
+  gauges: ActivityGauges | undefined;
+}
+
+/** The limits of what is kept. Times are milliseconds. */
+export interface ActivityLimits {
+  intervalMs: number;
+  keptMs: number;
+  /** How long the clients of an hour are kept. */
+  clientsKeptMs: number;
+  /** Of each hour, the most active ones. */
+  clientsPerHour: number;
+  /** How long a node counts after its last report. */
+  nodeSeenMs: number;
+}
+
+export interface ActivityInterval extends ActivityTotals, ActivityGauges {
+  /** When it starts. */
+  at: number;
+}
+
+export interface KeyUse extends Traffic {
+  keyId: string;
+  lastUsedAt: number;
+}
+
+/** The use of all nodes together. */
+export interface ActivityStore {
+  /** Adds a report to its interval, to the hour of its clients, and to the use of API keys. Drops what is too old. */
+  report(report: ActivityReport, limits: ActivityLimits, now: number): Promise<void>;
+  /** Those that start at `since` or later, oldest first. */
+  intervals(since: number): Promise<ActivityInterval[]>;
+  /** The sums of the hours that start at `since` or later, in no particular order. */
+  clients(since: number): Promise<ClientTraffic[]>;
+  keyUse(): Promise<KeyUse[]>;
+  /** The channels of each node that reported at `since` or later. */
+  nodes(since: number): Promise<{ node: string; channels: number }[]>;
+}
