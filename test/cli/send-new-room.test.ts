@@ -30,15 +30,15 @@ describe('poproom send without a code', () => {
     const { cli, server, namesIn } = await atServer(t);
     const room = await server.api.room();
     await mkdir(join(cli.home, 'photos'));
-    for (const name of ['photos/a.jpg', 'server', 'b.txt']) await writeFile(join(cli.home, name), name);
+    for (const name of ['photos/a.jpg', 'garden', 'b.txt']) await writeFile(join(cli.home, name), name);
     const created = await cli.run(['send', '-r', 'photos', 'b.txt']);
     assert.deepEqual(await namesIn(created.stdout.split('\n')[0] ?? ''), ['a.jpg', 'b.txt']);
-    assert.equal((await cli.run(['send', 'server'])).code, 0, 'alone, it is a file');
-    assert.equal((await cli.run(['send', room, 'server'])).code, 0);
+    assert.equal((await cli.run(['send', 'garden'])).code, 0, 'alone, it is a file');
+    assert.equal((await cli.run(['send', room, 'garden'])).code, 0);
     assert.equal((await cli.run(['send', '--to', room, 'b.txt'])).code, 0);
-    assert.deepEqual(await namesIn(room), ['server', 'b.txt']);
+    assert.deepEqual(await namesIn(room), ['garden', 'b.txt']);
     const wrong: [args: string[], exit: number, says: RegExp][] = [
-      [['server', 'b.txt'], 2, /"server" is a file here, and could be a room code; write \.\/server .* --to server/],
+      [['garden', 'b.txt'], 2, /"garden" is a file here, and could be a room code; write \.\/garden .* --to garden/],
       [[], 2, /Which files\?/],
       [[room], 2, /There is no file .*; if it is a room code, give the paths/],
       [['readme'], 2, /There is no file "readme"/],

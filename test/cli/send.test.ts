@@ -73,7 +73,7 @@ describe('poproom send', () => {
     const { code: exit } = await cli.shell(`tar c dir | poproom send ${code} - --name dir.tar`).result;
     assert.equal(exit, 0);
     const [file] = await filesOf(server, code);
-    assert.deepEqual([file?.fileName, file?.contentType], ['dir.tar', 'application/octet-stream']);
+    assert.deepEqual([file?.fileName, file?.contentType], ['dir.tar', 'application/x-tar']);
     assert.ok((await bytesAt(file?.fileUrl ?? '')).includes('inside'));
   });
 

@@ -79,7 +79,9 @@ describe('the package', () => {
       /^dist\/client\/(index|encryption)\.js$/,
       /^dist\/(client|protocol|text)\/((text|sealed|crypto)\/)?[\w-]+\.d\.ts$/,
     );
-    kinds.push(/^dist\/web\/((index|docs)\.html|assets\/[\w.-]+\.(js|css|svg|png|ico|webmanifest|md)(\.(br|gz))?)$/);
+    kinds.push(
+      /^dist\/web\/((index|docs|admin)\.html|assets\/[\w.-]+\.(js|css|svg|png|ico|webmanifest|md)(\.(br|gz))?)$/,
+    );
     assert.deepEqual(
       contents.filter((path) => !kinds.some((kind) => kind.test(path))),
       [],

@@ -104,7 +104,9 @@ describe('the page, layout', () => {
       const top = async () => (await page.getByText('PIN and expiration').boundingBox())?.y;
       const before = await top();
       const cards = await page.locator('.home-card').evaluateAll((all) => all.map((card) => card.clientHeight));
-      assert.ok(Math.abs((cards[0] ?? 0) - (cards[1] ?? 0)) <= 1, `both cards are ${cards} pixels high`);
+      // On a phone, one is below the other.
+      const isAlike = Math.abs((cards[0] ?? 0) - (cards[1] ?? 0)) <= 1;
+      assert.ok(isAlike || viewport.width === 320, `both cards are ${cards} pixels high`);
       await page.getByText('PIN and expiration').click();
       await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
       const field = page.getByRole('textbox', { name: '4-digit PIN' });

@@ -11,8 +11,8 @@ export const saveKey = (code: string, key: string | undefined): void => sessionS
 export const keptKey = (code: string): string | undefined => localStore.get(`kept-key:${code}`, isString);
 export const keepKey = (code: string, key: string | undefined): void => localStore.set(`kept-key:${code}`, key);
 
-/** The key in the link of a room. */
-export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#([0-9a-z-]+)/i.exec(link)?.[1];
+/** The key in the link of a room. Half a key counts as a damaged one, and any other fragment means nothing. */
+export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#([0-9a-z-]{8,})/i.exec(link)?.[1];
 
 /** The room in a code or a link that the user has entered. The key in the link is saved for this tab. */
 export function takeRoom(text: string): RoomCode | undefined {
@@ -23,11 +23,9 @@ export function takeRoom(text: string): RoomCode | undefined {
 
 /** Moves the key from the address bar into the storage of this tab. */
 export function takeKeyFromAddress(code: string): string | undefined {
-  const { hash, pathname } = location;
-  // The link that skips the header is not a key. Everything else is one, if only a damaged one.
-  if (hash === '' || hash === '#main') return undefined;
-  history.replaceState(null, '', pathname);
-  const key = hash.slice(1);
+  const key = keyIn(location.href);
+  if (key === undefined) return undefined;
+  history.replaceState(null, '', location.pathname);
   saveKey(code, key);
   return key;
 }
