@@ -1,5 +1,13 @@
-/** Loaded into the page by `rows/page.ts` and `rows/first-view.ts`: records times, in milliseconds. */
-const probes = { recorded: [], recordKeys, recordLengths, recordHandling, firstView: observeFirstView() };
+/** Loaded into the page by `rows/page.ts`, `rows/first-view.ts` and `rows/encryption.ts`: records times, in milliseconds. */
+const probes = {
+  recorded: [],
+  recordKeys,
+  recordLengths,
+  recordHandling,
+  isCached,
+  paste,
+  firstView: observeFirstView(),
+};
 globalThis.probes = probes;
 
 function recordKeys() {
@@ -30,6 +38,19 @@ function recordHandling() {
     }
   });
   observer.observe({ type: 'event', durationThreshold: 16 });
+}
+
+/** Resolves when the service worker has cached the page. */
+async function isCached() {
+  await navigator.serviceWorker.ready;
+}
+
+/** Pastes the link of a room into the home page, which joins the room. */
+function paste(link) {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text', link);
+  const event = new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true });
+  document.querySelector('input[name="code"]').dispatchEvent(event);
 }
 
 /** Observes from the start the largest paint, when the text can be edited, and by how much the layout has shifted. */

@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { compareRevisions, comparisons } from './compare-revisions.ts';
 import { pinToClientCore } from './processes.ts';
 import { compareBroadcast } from './rows/broadcast.ts';
+import { measureEncryption } from './rows/encryption.ts';
 import { compareFiles } from './rows/files.ts';
 import { measureFirstView } from './rows/first-view.ts';
 import { measureIdle } from './rows/idle.ts';
@@ -29,6 +30,7 @@ const rows: Record<string, () => Promise<Row[]>> = {
   watchers: measureWatchers,
   'first-view': measureFirstView,
   page: measurePage,
+  encryption: measureEncryption,
   files: compareFiles,
   broadcast: compareBroadcast,
   idle: measureIdle,

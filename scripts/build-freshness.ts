@@ -7,8 +7,9 @@ import { join } from 'node:path';
 const sources = [
   'web',
   'web/**',
-  'src/{client,protocol,text}',
-  'src/{client,protocol,text}/**',
+  'src/{client,protocol,text,zip}',
+  'src/{client,protocol,text,zip}/**',
+  'src/core/files/local-name.ts',
   'scripts/build*.ts',
   'scripts/gzip/*',
 ];

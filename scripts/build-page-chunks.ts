@@ -24,7 +24,16 @@ const chunks: Record<string, readonly string[]> = {
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
   requests: ['../../src/client/room.ts'],
+  transfer: ['../../src/client/transfer.ts'],
+  // The cryptography that both need, of which each loads only its own part otherwise.
+  ciphers: [],
+  invite: ['views/invite/invite-page.tsx'],
+  encryption: ['room/encrypted-room.ts', '../../src/client/sealed/index.ts', 'views/encryption/index.ts'],
+  'sealed-files': ['views/sealed-files/index.ts'],
 };
+
+/** The other languages of encrypted rooms, which the service worker knows by these names. */
+const encryptionLanguage = /\/i18n\/encryption\/([a-z]{2})\.ts$/;
 
 /** For `codeSplitting` of Rolldown. `source` is the folder of the page. */
 export function chunkGroups(source: string) {
@@ -34,11 +43,13 @@ export function chunkGroups(source: string) {
     return assigned.get(id);
   };
   // A group takes the dependencies of its modules along, unless they are in a group of higher priority.
-  return Object.keys(chunks).map((chunk, index, all) => ({
+  const groups = Object.keys(chunks).map((chunk, index, all) => ({
     debugName: chunk,
     name: (id: string, graph: Graph) => (chunkOf(id, graph) === chunk ? chunk : null),
     priority: all.length - index,
   }));
+  const languageChunk = (id: string) => encryptionLanguage.exec(id)?.[1]?.replace(/^/, 'encryption-') ?? null;
+  return [...groups, { debugName: 'languages', name: languageChunk, priority: 0 }];
 }
 
 /** The chunk of each module. */
@@ -48,11 +59,9 @@ function assign(modulesOf: (path: string) => Set<string>): Map<string, string> {
     for (const id of modules) if (!assigned.has(id)) assigned.set(id, chunk);
   };
   add('page', modulesOf(views.home).intersection(modulesOf(views.room)));
-  for (const [chunk, paths] of Object.entries(chunks))
-    add(
-      chunk,
-      paths.flatMap((path) => [...modulesOf(path)]),
-    );
+  const modulesIn = (chunk: string) => new Set(chunks[chunk]?.flatMap((path) => [...modulesOf(path)]));
+  for (const chunk of Object.keys(chunks))
+    add(chunk, chunk === 'ciphers' ? modulesIn('invite').intersection(modulesIn('encryption')) : modulesIn(chunk));
   return assigned;
 }
 

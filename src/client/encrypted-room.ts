@@ -1,5 +1,6 @@
 /** Rooms of callers who have a room key. The code of the encryption is loaded when they are first used. */
 import { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+import type { EncryptedRoom } from './crypto/index.ts';
 import type { SeenVersion } from './encryption.ts';
 import { openLive } from './live.ts';
 import type { LiveOptions } from './live-channel.ts';
@@ -13,15 +14,28 @@ export const loadEncryption = () => import('./sealed/index.ts');
 
 export interface KeyOptions extends KeySource {
   seen?: SeenVersion | undefined;
+  /** Called with every newer version. */
+  onSeen?: ((seen: SeenVersion) => void) | undefined;
+  /** Called when the keys are known. */
+  onUnlocked?: ((room: EncryptedRoom) => void) | undefined;
 }
 
+export interface OpenedRoom {
+  readonly room: RoomBase;
+  /** The keys of the room, for code that seals data itself. */
+  unlock(): Promise<Unlocked>;
+}
+
+export const createEncryptedRoom = (...args: Parameters<typeof openEncryptedRoom>): RoomBase =>
+  openEncryptedRoom(...args).room;
+
 /** Every request waits until the room is unlocked, so nothing is sent without the key or in plaintext. */
-export function createEncryptedRoom(
+export function openEncryptedRoom(
   transport: Transport,
   access: RoomAccess,
   source: KeyOptions,
   openPlain: (transport: Transport, access: RoomAccess) => RoomBase,
-): RoomBase {
+): OpenedRoom {
   const code = parseRoomCode(access.code) ?? (access.code as RoomCode);
   const path = `/api/rooms/${encodeURIComponent(code)}`;
   let { seen } = source;
@@ -31,8 +45,11 @@ export function createEncryptedRoom(
     const { unlock } = await loadEncryption();
     const onSeen = (newest: SeenVersion) => {
       seen = newest;
+      source.onSeen?.(newest);
     };
-    return unlock(transport, path, code, source, { seen, onSeen });
+    const unlocked = await unlock(transport, path, code, source, { seen, onSeen });
+    source.onUnlocked?.(unlocked.room);
+    return unlocked;
   }
 
   /** Repeated if it failed, for example offline. */
@@ -66,7 +83,8 @@ export function createEncryptedRoom(
     key: source.key,
     link: linkWithKey(plain.link, source.key),
   };
-  return Object.defineProperty(room, 'seen', { enumerable: true, get: () => seen });
+  Object.defineProperty(room, 'seen', { enumerable: true, get: () => seen });
+  return { room, unlock };
 }
 
 /** After `#`, which browsers do not send to the server. */

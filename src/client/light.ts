@@ -2,6 +2,7 @@
 
 export { resumeTokenTtlMs } from '../protocol/resume.ts';
 export { requestRoom } from './create-room.ts';
+export type { EncryptedRoom } from './crypto/index.ts';
 export { EncryptionError, PoproomError } from './error.ts';
 export { rateLimitIn } from './rate-limit.ts';
 export type { FileRoom } from './room.ts';

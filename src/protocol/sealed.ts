@@ -1,7 +1,15 @@
 /** Sealed data of encrypted rooms, scheme `pop1`, as far as a server can check it: form and length. */
 
-/** The kinds of envelopes, each with the minimum size of its padded content. */
-export const minimumSizes = { text: 256, snapshot: 256, edit: 64, file: 256, device: 64, room: 64 } as const;
+/** The kinds of envelopes, each with the minimum size of its padded content. A draft never leaves its device. */
+export const minimumSizes = {
+  text: 256,
+  snapshot: 256,
+  edit: 64,
+  file: 256,
+  device: 64,
+  room: 64,
+  draft: 256,
+} as const;
 export type EnvelopeKind = keyof typeof minimumSizes;
 
 export const envelopePrefix = 'pop1.';

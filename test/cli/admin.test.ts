@@ -1,5 +1,7 @@
 /** `poproom admin`: the admin API from the command line. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { adminEnv, adminToken, masked } from '../support/admin.ts';
 import { createCli } from '../support/cli.ts';
@@ -74,5 +76,15 @@ describe('poproom admin', () => {
     assert.equal(code, 1);
     assert.match(message, /contains this machine/);
     assert.ok(!JSON.stringify([wrong, disabled, message]).includes(adminToken));
+  });
+
+  it('[ADMIN-12] gives up on a server that does not respond', async (t) => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    t.after(() => silent.close());
+    const { port } = silent.address() as AddressInfo;
+    const cli = await createCli(t, { POPROOM_URL: `http://127.0.0.1:${port}`, ...adminEnv });
+    const { code, stderr } = await cli.run(['admin', 'blocks', '--timeout', '0.2s']);
+    assert.equal(code, 8, stderr);
   });
 });

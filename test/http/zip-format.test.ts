@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
+import { zipStream } from '../../src/http/zip/stream.ts';
 import {
   descriptor,
   directoryRecord,
@@ -15,8 +16,7 @@ import {
   planZip,
   type ZipFile,
   type ZipPlan,
-} from '../../src/http/zip/format.ts';
-import { zipStream } from '../../src/http/zip/stream.ts';
+} from '../../src/zip/format.ts';
 import { namesInZip, textInZip } from '../support/unzip.ts';
 
 const GiB = 1024 ** 3;
@@ -27,7 +27,7 @@ const smallText = 'behind 4 GiB';
 async function sparseZip(t: TestContext, plan: ZipPlan): Promise<string> {
   const path = join(await temporaryFolder(t), 'archive.zip');
   const file = await open(path, 'w');
-  const records: Buffer[] = [];
+  const records: Uint8Array[] = [];
   for (const entry of plan.entries) {
     const bytes = entry.file.size === smallText.length ? Buffer.from(smallText) : Buffer.alloc(0);
     const header = localHeader(entry);

@@ -12,6 +12,7 @@ import {
   startRoom,
   textOf,
 } from '../support/page.ts';
+import { startEncryptedRoom } from './support/encrypted.ts';
 import { agreedText, write } from './support/typing.ts';
 
 const historyOf = ({ page }: BrowserDevice) => page.getByRole('dialog', { name: 'Version history' });
@@ -26,8 +27,12 @@ const first = 'the first version, which is long enough to keep';
 const second = 'and a second one, quite different and kept as well';
 
 /** A room whose text was emptied twice, by a device and by a program. */
-async function roomWithHistory(device: BrowserDevice, write: (code: string, content: string) => Promise<void>) {
-  const code = await startRoom(device);
+async function roomWithHistory(
+  device: BrowserDevice,
+  write: (code: string, content: string) => Promise<void>,
+  start = startRoom,
+) {
+  const code = await start(device);
   await textOf(device).fill(first);
   await showsStatus(device, 'Saved');
   await device.page.getByRole('button', { name: 'Clear' }).click();
@@ -62,21 +67,25 @@ describe('the page, version history', () => {
     assert.ok(await versions.last().isChecked());
   });
 
-  it('[PAGE-26] restores a version on all devices, which can be undone', async (t) => {
-    const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await roomWithHistory(laptop, (code, content) => write(site, code, content));
-    const phone = await joinRoom(site, code);
-    const dialog = await openHistory(laptop);
-    await dialog.getByText(second).waitFor();
-    await dialog.getByRole('button', { name: 'Restore' }).click();
-    await dialog.waitFor({ state: 'detached' });
-    for (const device of [laptop, phone]) await showsText(device, second);
-    await laptop.page.getByText('Version restored.').waitFor();
-    await laptop.page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
-    for (const device of [laptop, phone]) await showsText(device, 'now');
-    await agreedText(site, code, [laptop, phone]);
-  });
+  for (const [kind, start] of [
+    ['a plain room', startRoom],
+    ['an encrypted room', startEncryptedRoom],
+  ] as const)
+    it(`[PAGE-26] [SEALED-63] restores a version on all devices of ${kind}, which can be undone`, async (t) => {
+      const site = await sharedTestSite(t);
+      const laptop = await site.openDevice();
+      const code = await roomWithHistory(laptop, (code, content) => write(site, code, content), start);
+      const phone = await joinRoom(site, code);
+      const dialog = await openHistory(laptop);
+      await dialog.getByText(second).waitFor();
+      await dialog.getByRole('button', { name: 'Restore' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      for (const device of [laptop, phone]) await showsText(device, second);
+      await laptop.page.getByText('Version restored.').waitFor();
+      await laptop.page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
+      for (const device of [laptop, phone]) await showsText(device, 'now');
+      await agreedText(site, code, [laptop, phone]);
+    });
 
   it('[PAGE-26] is deleted for all devices after a confirmation', async (t) => {
     const site = await sharedTestSite(t);

@@ -127,7 +127,7 @@ describe('the page, languages', () => {
 
     await page.goto('/');
     await page.getByText(translate('options')).click();
-    await page.getByRole('checkbox').check();
+    await page.getByRole('checkbox', { name: translate('requirePin') }).check();
     await page.getByRole('textbox', { name: translate('pinLabel') }).fill('१२०४');
     await page.getByRole('button', { name: translate('start') }).click();
     await page.locator('textarea').waitFor();

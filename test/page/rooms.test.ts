@@ -157,23 +157,6 @@ describe('the page, a room', () => {
     await page.getByRole('heading', { name: /^Too many wrong codes or PINs\. Try again in \d+ minutes\.$/ }).waitFor();
   });
 
-  it('[SEALED-2] that is encrypted is not opened by the page, which says so and never sends the key of the link', async (t) => {
-    const site = await sharedTestSite(t);
-    const encryption = {
-      scheme: 'pop1',
-      salt: 'AAECAwQFBgcICQoLDA0ODw',
-      verifier: 'v5aOiKUkrCssGCZSCRV8j1ytgfkj5BeuPCyO76WdPQg',
-    };
-    const code = (await site.server.api.post('/api/rooms', { json: { encryption } })).json.roomId;
-    const { page } = await site.openDevice();
-    const addresses: string[] = [];
-    page.on('request', (request) => addresses.push(request.url()));
-    await page.goto(`/r/${code}#H4T9WZ3BNQ6YRC88`);
-    await page.getByText('This room is encrypted. Use the command line or the SDK').waitFor();
-    assert.ok(addresses.length > 0 && !addresses.some((address) => new URL(address).search.includes('H4T9')));
-    assert.ok(!addresses.some((address) => new URL(address).pathname.includes('H4T9')));
-  });
-
   it('[PAGE-2] is not looked up for an invalid code, which is reported immediately', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();

@@ -12,21 +12,27 @@ import {
   textOf,
 } from '../support/page.ts';
 import { type Random, seededRandom } from '../support/seeded-random.ts';
+import { type RoomKind, roomKinds } from './support/encrypted.ts';
 import { startSlowProxy } from './support/slow-proxy.ts';
 import { agreedText, assertWhole, inputMethod, putCaret, typeAsPerson, undoAll, write } from './support/typing.ts';
 
 const berries = ['strawberries', 'blueberries', 'raspberries', 'gooseberries', 'cloudberries'];
 
+/** A site whose programs create rooms of one kind. */
+interface SceneSite extends TestSite {
+  newRoom(): Promise<string>;
+}
+
 interface Scene {
-  site: TestSite;
+  site: SceneSite;
   random: Random;
   code: string;
   devices: BrowserDevice[];
 }
 
 /** A room with this text, open on a number of pages. */
-async function enterRoom(site: TestSite, random: Random, people: number, content = ''): Promise<Scene> {
-  const code = await site.server.api.room();
+async function enterRoom(site: SceneSite, random: Random, people: number, content = ''): Promise<Scene> {
+  const code = await site.newRoom();
   if (content !== '') await write(site, code, content);
   const devices = await Promise.all(Array.from({ length: people }, () => joinRoom(site, code)));
   for (const device of devices) await showsText(device, content);
@@ -55,7 +61,7 @@ async function assertUndoIsOwn({ site, code, devices }: Scene, before: string): 
   assert.equal(text, before.replace(own, ''));
 }
 
-const scenes: Record<string, (site: TestSite, random: Random, t: TestContext) => Promise<void>> = {
+const scenes: Record<string, (site: SceneSite, random: Random, t: TestContext) => Promise<void>> = {
   async 'two in an empty room'(site, random) {
     const scene = await enterRoom(site, random, 2);
     await typeTogether(scene, [0, 0]);
@@ -165,9 +171,10 @@ const scenes: Record<string, (site: TestSite, random: Random, t: TestContext) =>
 };
 
 /** The devices disconnect after their scene, because the server limits the channels per client. */
-function closingDevices({ server, openDevice }: TestSite, t: TestContext): TestSite {
+function siteFor(t: TestContext, { server, openDevice }: TestSite, kind: RoomKind): SceneSite {
   return {
     server,
+    newRoom: () => roomKinds[kind]({ server, openDevice }),
     async openDevice(options) {
       const opened = await openDevice(options);
       t.after(() => opened.context.close());
@@ -181,7 +188,16 @@ describe('the page, typing together', () => {
     const site = await sharedTestSite(t);
     const random = seededRandom(t);
     await Promise.all(
-      Object.entries(scenes).map(([name, play]) => t.test(name, (t) => play(closingDevices(site, t), random, t))),
+      Object.entries(scenes).map(([name, play]) => t.test(name, (t) => play(siteFor(t, site, 'plain'), random, t))),
+    );
+  });
+
+  it('[SEALED-63] keeps every word intact in an encrypted room too', { concurrency: 3 }, async (t) => {
+    const site = await sharedTestSite(t);
+    const random = seededRandom(t);
+    const chosen = ['three at the end of a line', 'one of them over a slow line'];
+    await Promise.all(
+      chosen.map((name) => t.test(name, (t) => scenes[name]?.(siteFor(t, site, 'encrypted'), random, t))),
     );
   });
 });

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BrowserDevice, joinRoom, sharedTestSite, showsText, startRoom, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
+import { startEncryptedRoom } from './support/encrypted.ts';
 import { nativeCommand, putCaret, seenIn, typeQuickly, undoAll, write } from './support/typing.ts';
 
 const undoKey = 'ControlOrMeta+z';
@@ -31,23 +32,27 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'this is a list: milk');
   });
 
-  it('[PAGE-25] [SYNC-4] keeps remote edits before, after and in between', async (t) => {
-    const { laptop, phone, site, code } = await twoDevices(t, '');
-    await textOf(laptop).focus();
-    await typeQuickly(laptop, 'laptop');
-    await showsText(phone, 'laptop');
-    await putCaret(phone, 3);
-    await typeQuickly(phone, '-PHONE-');
-    await showsText(laptop, 'lap-PHONE-top');
-    await write(site, code, 'first\nlap-PHONE-top\nlast');
-    await showsText(laptop, 'first\nlap-PHONE-top\nlast');
-    await laptop.page.keyboard.press(undoKey);
-    for (const device of [laptop, phone]) await showsText(device, 'first\n-PHONE-\nlast');
-    await laptop.page.keyboard.press(redoKey);
-    for (const device of [laptop, phone]) await showsText(device, 'first\nlap-PHONE-top\nlast');
-    await undoAll(phone);
-    for (const device of [laptop, phone]) await showsText(device, 'first\nlaptop\nlast');
-  });
+  for (const [kind, start] of [
+    ['a plain room', startRoom],
+    ['an encrypted room', startEncryptedRoom],
+  ] as const)
+    it(`[PAGE-25] [SYNC-4] [SEALED-63] keeps remote edits before, after and in between, in ${kind}`, async (t) => {
+      const { laptop, phone, site, code } = await twoDevices(t, '', { start });
+      await textOf(laptop).focus();
+      await typeQuickly(laptop, 'laptop');
+      await showsText(phone, 'laptop');
+      await putCaret(phone, 3);
+      await typeQuickly(phone, '-PHONE-');
+      await showsText(laptop, 'lap-PHONE-top');
+      await write(site, code, 'first\nlap-PHONE-top\nlast');
+      await showsText(laptop, 'first\nlap-PHONE-top\nlast');
+      await laptop.page.keyboard.press(undoKey);
+      for (const device of [laptop, phone]) await showsText(device, 'first\n-PHONE-\nlast');
+      await laptop.page.keyboard.press(redoKey);
+      for (const device of [laptop, phone]) await showsText(device, 'first\nlap-PHONE-top\nlast');
+      await undoAll(phone);
+      for (const device of [laptop, phone]) await showsText(device, 'first\nlaptop\nlast');
+    });
 
   it('[PAGE-25] works after Clear and Paste, with keys and buttons', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two');

@@ -7,6 +7,7 @@ import { type Preview, previewOf } from '../../web/src/views/files/file-kind.ts'
 import { eventually } from '../support/eventually.ts';
 import { sharedTestSite, type TestSite } from '../support/page.ts';
 import { dropFiles, picture, rowOf } from './support/files.ts';
+import { recordFilm } from './support/film.ts';
 
 const phoneScreen = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
 
@@ -223,28 +224,6 @@ describe('the page, the file viewer', () => {
 });
 
 type Upload = [name: string, type: string, content: string | Buffer];
-
-/** A film of half a second, in changing colours, recorded by this page. */
-async function recordFilm(page: Page): Promise<Buffer> {
-  const bytes = await page.evaluate(async () => {
-    const canvas = Object.assign(document.createElement('canvas'), { width: 64, height: 48 });
-    const recorder = new MediaRecorder(canvas.captureStream(20), { mimeType: 'video/webm;codecs=vp8' });
-    const recorded = new Promise<Blob>((resolve) => {
-      recorder.ondataavailable = ({ data }) => resolve(data);
-    });
-    recorder.start();
-    const paint = setInterval(() => {
-      const context = canvas.getContext('2d') as CanvasRenderingContext2D;
-      context.fillStyle = `hsl(${performance.now() / 5} 90% 50%)`;
-      context.fillRect(0, 0, 64, 48);
-    }, 20);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    clearInterval(paint);
-    recorder.stop();
-    return [...new Uint8Array(await (await recorded).arrayBuffer())];
-  });
-  return Buffer.from(bytes);
-}
 
 /** The files are listed newest first: the last one is on top. */
 async function roomWith({ server: { api } }: TestSite, files: readonly Upload[]): Promise<string> {

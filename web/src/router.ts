@@ -74,7 +74,8 @@ export const goHome = (): void => navigate('/');
 export const goToRoom = (code: string): void => navigate(`/r/${code}`);
 /** The URL of the server for links. On the server's own machine, `baseUrl` may be one that others cannot reach. */
 export const shareUrl = document.querySelector<HTMLMetaElement>('meta[name="poproom-address"]')?.content || baseUrl;
-export const linkTo = (code: string): string => `${shareUrl}/r/${code}`;
+/** Browsers do not send the key to the server. */
+export const linkTo = (code: string, key?: string): string => `${shareUrl}/r/${code}${key ? `#${key}` : ''}`;
 
 /** The room code in what the user typed or pasted: a code, or a link that contains one. */
 export function parseCodeOrLink(text: string): RoomCode | undefined {

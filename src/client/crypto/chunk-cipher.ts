@@ -4,14 +4,20 @@ import type { Chunk } from './file-layout.ts';
 import { tagBytes } from './file-layout.ts';
 import { findNativeCrypto, type NativeCrypto } from './native.ts';
 
-type ChunkPlace = Pick<Chunk, 'index' | 'isLast'>;
+export type ChunkPlace = Pick<Chunk, 'index' | 'isLast'>;
 
+/** Both may use up the bytes that they are given, for example to move them to another thread. */
 export interface ChunkCipher {
   /** Returns the ciphertext and the tag. */
-  seal(place: ChunkPlace, plaintext: Uint8Array): Uint8Array<ArrayBuffer>;
+  seal(place: ChunkPlace, plaintext: Uint8Array): MaybePromise<Uint8Array<ArrayBuffer>>;
   /** Returns undefined if the chunk was changed, or is from another place or file. */
-  open(place: ChunkPlace, sealed: Uint8Array): Uint8Array<ArrayBuffer> | undefined;
+  open(place: ChunkPlace, sealed: Uint8Array): MaybePromise<Uint8Array<ArrayBuffer> | undefined>;
 }
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** Creates the cipher for the key of a file. */
+export type CreateChunkCipher = (key: Uint8Array) => ChunkCipher;
 
 /** Ten times faster with Node's cipher. Other runtimes have `node:crypto` too, but not all have this cipher in it. */
 export function createChunkCipher(key: Uint8Array): ChunkCipher {

@@ -33,7 +33,10 @@ export interface EnvelopeContent {
   readonly payload: Uint8Array;
 }
 
-const names = { text: 'text', snapshot: 'text', edit: 'edit', file: 'file', device: 'name', room: 'name' } as const;
+const names: Record<EnvelopeKind, string> = {
+  ...{ text: 'text', snapshot: 'text', edit: 'edit', draft: 'draft' },
+  ...{ file: 'file', device: 'name', room: 'name' },
+};
 
 export function sealEnvelope(key: Uint8Array, context: EnvelopeContext, content: EnvelopeContent): string {
   return sealWithNonce(key, context, content, randomBytes(nonceBytes));

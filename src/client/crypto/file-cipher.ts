@@ -3,7 +3,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type ByteReader, type ByteTransform, transformBy } from './byte-transform.ts';
-import { type ChunkCipher, createChunkCipher } from './chunk-cipher.ts';
+import { type ChunkCipher, type CreateChunkCipher, createChunkCipher } from './chunk-cipher.ts';
 import { damaged } from './errors.ts';
 import { type ByteRange, type Chunk, type FileLayout, fileLayout, header } from './file-layout.ts';
 import type { RoomKeys } from './keys.ts';
@@ -25,10 +25,14 @@ export interface FileCipher {
   decrypt(plaintext?: ByteRange): ByteTransform;
 }
 
-export function createFileCipher(keys: RoomKeys, { size, salt }: Pick<FileMetadata, 'size' | 'salt'>): FileCipher {
+export function createFileCipher(
+  keys: RoomKeys,
+  { size, salt }: Pick<FileMetadata, 'size' | 'salt'>,
+  createCipher: CreateChunkCipher = createChunkCipher,
+): FileCipher {
   if (salt.length !== fileSaltBytes) throw new RangeError(`The salt of a file has ${fileSaltBytes} bytes.`);
   const layout = fileLayout(size);
-  const cipher = createChunkCipher(hkdf(sha256, keys.file, salt, utf8ToBytes('poproom/v1/file-key'), 32));
+  const cipher = createCipher(hkdf(sha256, keys.file, salt, utf8ToBytes('poproom/v1/file-key'), 32));
   const all = { from: 0, to: layout.ciphertextSize };
   return {
     ciphertextSize: layout.ciphertextSize,
@@ -47,7 +51,7 @@ async function* encryptRange(layout: FileLayout, cipher: ChunkCipher, input: Byt
     const expected = lengthOf(withinSize(chunk.plaintext, layout.size));
     const filled = await input.readInto(plaintext.subarray(0, expected));
     if (filled < expected) throw sizeChanged();
-    yield part(cipher.seal(chunk, plaintext), chunk.ciphertext, range);
+    yield part(await cipher.seal(chunk, plaintext), chunk.ciphertext, range);
   }
   if (!(await input.isAtEnd())) throw sizeChanged();
 }
@@ -76,7 +80,7 @@ async function* decryptAll(layout: FileLayout, cipher: ChunkCipher, input: ByteR
 async function openChunk(cipher: ChunkCipher, input: ByteReader, chunk: Chunk): Promise<Uint8Array<ArrayBuffer>> {
   const sealed = new Uint8Array(lengthOf(chunk.ciphertext));
   const filled = await input.readInto(sealed);
-  const plaintext = filled === sealed.length ? cipher.open(chunk, sealed) : undefined;
+  const plaintext = filled === sealed.length ? await cipher.open(chunk, sealed) : undefined;
   if (!plaintext) throw damaged('The file');
   return plaintext;
 }

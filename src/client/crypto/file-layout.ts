@@ -34,7 +34,7 @@ export const tagBytes = 16;
 const sealedChunkBytes = chunkBytes + tagBytes;
 const smallestPadded = 256;
 /** Far beyond any disk, and all sizes with padding are still exact numbers. */
-const largestSize = 2 ** 50;
+export const largestSize = 2 ** 50;
 
 export function fileLayout(size: number): FileLayout {
   if (!Number.isSafeInteger(size) || size < 0 || size > largestSize) throw new RangeError('The size is invalid.');

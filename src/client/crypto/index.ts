@@ -2,6 +2,7 @@
 export { decodeBase64url, encodeBase64url } from './base64url.ts';
 export type { ByteTransform } from './byte-transform.ts';
 export { advanceChain, type ChainLink, type ChainPosition, chainStart } from './chain.ts';
+export type { CreateChunkCipher } from './chunk-cipher.ts';
 export { type EnvelopeKind, envelopeSize, hashOf } from './envelope.ts';
 export { EncryptionError, type EncryptionErrorCode } from './errors.ts';
 export { createFileCipher, type FileCipher } from './file-cipher.ts';
@@ -20,9 +21,11 @@ export {
   createFileSalt,
   type FileMetadata,
   openDeviceName,
+  openDraft,
   openFileMetadata,
   openRoomName,
   sealDeviceName,
+  sealDraft,
   sealFileMetadata,
   sealRoomName,
 } from './metadata.ts';

@@ -4,6 +4,7 @@ import { parseJson } from '../json.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { type EnvelopeKind, hashBytes, openEnvelope, sealEnvelope } from './envelope.ts';
 import { damaged } from './errors.ts';
+import { largestSize } from './file-layout.ts';
 import type { EncryptedRoom } from './keys.ts';
 import { decodeText, encodeText } from './payload.ts';
 
@@ -47,6 +48,11 @@ export const sealRoomName = (room: EncryptedRoom, name: string): string => seal(
 
 export const openRoomName = (room: EncryptedRoom, envelope: string): string => open(room, 'room', envelope);
 
+/** Text that this device stores for itself, and never sends. */
+export const sealDraft = (room: EncryptedRoom, draft: string): string => seal(room, 'draft', draft);
+
+export const openDraft = (room: EncryptedRoom, envelope: string): string => open(room, 'draft', envelope);
+
 function seal({ code, keys }: EncryptedRoom, kind: EnvelopeKind, text: string, subject = ''): string {
   const content = { previous: new Uint8Array(hashBytes), payload: encodeText(text) };
   return sealEnvelope(keys.meta, { kind, code, version: 0, subject }, content);
@@ -63,7 +69,7 @@ function readMetadata(value: unknown): FileMetadata | undefined {
   const { name, type, folder, size, salt } = (value ?? {}) as Partial<Record<keyof FileMetadata, unknown>>;
   const bytes = typeof salt === 'string' ? decodeBase64url(salt) : undefined;
   if (typeof name !== 'string' || typeof type !== 'string' || bytes?.length !== fileSaltBytes) return undefined;
-  if (!Number.isSafeInteger(size) || (size as number) < 0) return undefined;
+  if (!Number.isSafeInteger(size) || (size as number) < 0 || (size as number) > largestSize) return undefined;
   if (folder !== undefined && typeof folder !== 'string') return undefined;
   return { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: bytes };
 }

@@ -2,10 +2,13 @@
 import type { FileEntry, FileUploaded } from '../../protocol/types.ts';
 import { damaged } from '../crypto/errors.ts';
 import {
+  type CreateChunkCipher,
   createFileCipher,
   createFileSalt,
   type EncryptedRoom,
+  type FileCipher,
   type FileMetadata,
+  fileLayout,
   openFileMetadata,
   sealFileMetadata,
 } from '../crypto/index.ts';
@@ -21,7 +24,14 @@ import { metadataOf } from './opened.ts';
 /** The requests of the same room without encryption. */
 type PlainFiles = Pick<RoomBase, 'download' | 'receive' | 'files'>;
 
-export function createSealedFiles(room: EncryptedRoom, plain: PlainFiles, target: () => Promise<UploadTarget>) {
+export function createSealedFiles(
+  room: EncryptedRoom,
+  plain: PlainFiles,
+  target: () => Promise<UploadTarget>,
+  createCipher?: CreateChunkCipher,
+) {
+  const cipherOf = (metadata: FileMetadata) => createFileCipher(room.keys, metadata, createCipher);
+
   /** A caller may have only the URL of a file. */
   async function entryOf(file: Pick<FileEntry, 'fileUrl' | 'meta'>): Promise<Pick<FileEntry, 'meta'>> {
     if (file.meta !== undefined) return file;
@@ -38,17 +48,17 @@ export function createSealedFiles(room: EncryptedRoom, plain: PlainFiles, target
       const earlier = await findEarlier(room, to, described, options);
       const metadata = { ...described, salt: earlier?.salt ?? createFileSalt() };
       const uploadId = earlier && options.uploadId;
-      const uploaded = await transfer(to, sealedFile(room, bytes, metadata), {
+      const uploaded = await transfer(to, sealedFile(cipherOf(metadata), bytes, sealFileMetadata(room, metadata)), {
         ...options,
         uploadId,
-        onProgress: plainProgress(room, metadata, options.onProgress),
+        onProgress: plainProgress(metadata, options.onProgress),
       });
       return { ...uploaded, fileName: metadata.name, fileSize: metadata.size };
     },
 
     async download(file: Pick<FileEntry, 'fileUrl' | 'meta'>, options: DownloadOptions = {}): Promise<Response> {
       const metadata = metadataOf(room, await entryOf(file));
-      const cipher = createFileCipher(room.keys, metadata);
+      const cipher = cipherOf(metadata);
       const { range, signal, timeoutSeconds, onProgress } = options;
       if (range && range.from === range.to) return plainResponse(new Blob([]).stream(), metadata, 0);
       const sealedRange = range && cipher.ciphertextFor(range);
@@ -61,7 +71,7 @@ export function createSealedFiles(room: EncryptedRoom, plain: PlainFiles, target
     /** Confirms the receipt only if every byte was verified. */
     async receive<T = Blob>(file: ReceivableFile, options: ReceiveOptions<T> = {}): Promise<T> {
       const metadata = metadataOf(room, await entryOf(file));
-      const cipher = createFileCipher(room.keys, metadata);
+      const cipher = cipherOf(metadata);
       const { save = readBlob as (response: Response) => Promise<T>, onProgress, ...others } = options;
       return plain.receive<T>(
         { ...file, fileSize: cipher.ciphertextSize },
@@ -111,8 +121,7 @@ async function knownBytes(source: UploadSource, { size, signal }: UploadOptions)
   return { size: blob.size, type: blob.type, blob, stream: () => blob.stream() };
 }
 
-function sealedFile(room: EncryptedRoom, bytes: SizedBytes, metadata: FileMetadata) {
-  const cipher = createFileCipher(room.keys, metadata);
+function sealedFile(cipher: FileCipher, bytes: SizedBytes, meta: string) {
   const { blob } = bytes;
   const sealPart = async (part: Blob, from: number, to: number): Promise<Blob> =>
     new Response(part.stream().pipeThrough(cipher.encrypt({ from, to }))).blob();
@@ -128,17 +137,15 @@ function sealedFile(room: EncryptedRoom, bytes: SizedBytes, metadata: FileMetada
     if (parts && hasXhr()) return parts.slice(0, parts.size);
     return bytes.stream().pipeThrough(cipher.encrypt());
   };
-  return { parts, whole, size: cipher.ciphertextSize, labels: { meta: sealFileMetadata(room, metadata) } };
+  return { parts, whole, size: cipher.ciphertextSize, labels: { meta } };
 }
 
 /** Programs know the size of their file, not that of its encrypted form. */
 function plainProgress(
-  room: EncryptedRoom,
-  metadata: FileMetadata,
+  { size }: FileMetadata,
   onProgress: OnProgress | undefined,
 ): ((sent: number) => void) | undefined {
-  const { ciphertextSize } = createFileCipher(room.keys, metadata);
-  const { size } = metadata;
+  const { ciphertextSize } = fileLayout(size);
   return onProgress && ((sent) => onProgress(Math.floor((sent / ciphertextSize) * size), size));
 }
 

@@ -10,6 +10,7 @@ import type {
 } from '../../protocol/types.ts';
 import {
   authToken,
+  type CreateChunkCipher,
   createSalt,
   deriveKeys,
   type EncryptedRoom,
@@ -41,11 +42,16 @@ import { createSeenVersions, type SeenVersions } from './seen-versions.ts';
 export interface KeySource {
   key: string;
   keys?: RoomKeys | undefined;
+  /** Derives the keys, for example on another thread. */
+  derive?: typeof deriveKeys | undefined;
+  /** Encrypts and decrypts the chunks of files, for example on another thread. */
+  cipher?: CreateChunkCipher | undefined;
 }
 
 export interface Unlocked extends UnlockedRoom {
   readonly room: EncryptedRoom;
   readonly seen: SeenVersions;
+  readonly cipher?: CreateChunkCipher | undefined;
 }
 
 const saltTimeoutSeconds = 30;
@@ -59,10 +65,12 @@ export async function unlock(
   { seen: start, onSeen }: { seen: SeenVersion | undefined; onSeen: (seen: SeenVersion) => void },
 ): Promise<Unlocked> {
   const key = parseRoomKey(source.key);
-  const keys = source.keys ?? (await deriveKeys(key, await requestSalt(transport, path)));
+  const derive = source.derive ?? deriveKeys;
+  const keys = source.keys ?? (await derive(key, await requestSalt(transport, path)));
   const room: EncryptedRoom = { code, keys };
   const seen = createSeenVersions(start, onSeen);
-  return { room, seen, auth: authToken(keys), createCodec: (text) => createChannelCodec(room, seen, text) };
+  const createCodec: Unlocked['createCodec'] = (text) => createChannelCodec(room, seen, text);
+  return { room, seen, cipher: source.cipher, auth: authToken(keys), createCodec };
 }
 
 /** Only a room that asks for a key is encrypted. */
@@ -85,9 +93,10 @@ export async function createEncrypted<Room extends RoomBase>(
   post: (json: CreateRoomRequest) => Promise<RoomCreated>,
   open: (code: string, source: KeySource) => Room,
   { name, ...request }: CreateRoomRequest,
+  derive = deriveKeys,
 ): Promise<RoomCreated & { room: Room }> {
   const [key, salt] = [generateRoomKey(), createSalt()];
-  const keys = await deriveKeys(key, salt);
+  const keys = await derive(key, salt);
   const encryption = { scheme: 'pop1', salt: encodeBase64url(salt), verifier: verifierOf(keys) } as const;
   const created = await post({ ...request, encryption });
   const room = open(created.roomId, { key: formatRoomKey(key), keys });
@@ -115,7 +124,7 @@ interface PlainRoom {
 
 /** The operations that differ from those of an ordinary room. */
 export function createSealedOperations(
-  { room, seen }: Pick<Unlocked, 'room' | 'seen'>,
+  { room, seen, cipher }: Pick<Unlocked, 'room' | 'seen' | 'cipher'>,
   { transport, path, plain, access }: PlainRoom,
 ) {
   const call: RoomCall = async (end, shape, call = {}) =>
@@ -137,7 +146,7 @@ export function createSealedOperations(
 
   return {
     ...content,
-    ...createSealedFiles(room, plain, target),
+    ...createSealedFiles(room, plain, target, cipher),
     info: async (options?: CallOptions) => openInfo(await plain.info(options)),
     // The server knows only the sizes of sealed data.
     details: async (options?: CallOptions) => openInfo(await plain.info(options)),

@@ -1,4 +1,5 @@
 /** Opens names and file metadata. Those that do not open are unknown, so that one cannot hide all others. */
+import { cleanFileName, cleanFolder, cleanType } from '../../protocol/file-name.ts';
 import type { FileEntry, RoomDevice } from '../../protocol/types.ts';
 import { damaged } from '../crypto/errors.ts';
 import {
@@ -19,13 +20,18 @@ export function openDevice(room: EncryptedRoom, { deviceId, deviceName }: RoomDe
   return { deviceId, ...(opened !== undefined && { deviceName: opened }) };
 }
 
-/** Keeps `meta`, because a download needs its salt. A file whose metadata does not open keeps its neutral name. */
+/**
+ * Keeps `meta`, because a download needs its salt. A file whose metadata does not open keeps its neutral name. In other
+ * rooms, the server cleans what people have named.
+ */
 export function openFile(room: EncryptedRoom, file: FileEntry): FileEntry {
   const metadata = attempt(() => metadataOf(room, file));
   if (!metadata) return file;
-  const { name, type, folder, size } = metadata;
+  const { name, type, size } = metadata;
   const { folder: _none, ...rest } = file;
-  return { ...rest, fileName: name, contentType: type, fileSize: size, ...(folder !== undefined && { folder }) };
+  const folder = cleanFolder(metadata.folder ?? '');
+  const names = { fileName: cleanFileName(name), contentType: cleanType(type), ...(folder && { folder }) };
+  return { ...rest, ...names, fileSize: size };
 }
 
 /** Throws `DATA_DAMAGED` unless the file has metadata that opens. */

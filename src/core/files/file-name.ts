@@ -1,55 +1,15 @@
 /** Names of files and folders. They are for display only and never used as a path. */
+import { cleanFolder as clean, folderLimits } from '../../protocol/file-name.ts';
 import { PoproomError } from '../errors.ts';
 
-const longestInBytes = 255;
-const defaultName = 'file';
-const longestFolderInBytes = 1024;
-const deepestFolder = 32;
+export { cleanFileName, cleanType, removeUnsafeCharacters } from '../../protocol/file-name.ts';
 
-/** Control characters, direction marks and overrides (`photo\u202Egpj.exe` is shown as `photoexe.jpg`), surrogates. */
-const removedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF\uFFFD]/gu;
-
-export function cleanFileName(raw: string): string {
-  return cleanSegment(raw.split(/[/\\]/).at(-1) ?? '') || defaultName;
-}
-
-/** The path of a folder with `/` between its names, without leading, trailing, empty and dot segments. */
 export function cleanFolder(raw: string): string {
-  const segments = raw.split(/[/\\]/).map(cleanSegment).filter(Boolean);
-  const folder = segments.join('/');
-  if (segments.length <= deepestFolder && Buffer.byteLength(folder) <= longestFolderInBytes) return folder;
+  const folder = clean(raw);
+  if (folder !== undefined) return folder;
   throw new PoproomError(
     'VALIDATION_FAILED',
-    `The folder of a file may have at most ${deepestFolder} levels and ${longestFolderInBytes} bytes.`,
+    `The folder of a file may have at most ${folderLimits.levels} levels and ${folderLimits.bytes} bytes.`,
     { details: { field: 'folder' } },
   );
-}
-
-/** Empty if nothing is left. */
-function cleanSegment(raw: string): string {
-  const name = shorten(removeUnsafeCharacters(raw));
-  return name === '.' || name === '..' ? '' : name;
-}
-
-/** Also removes surrounding spaces. */
-export const removeUnsafeCharacters = (raw: string): string => raw.toWellFormed().replace(removedCharacters, '').trim();
-
-/** Drops parameters, because a charset could change how a browser interprets the file. */
-export function cleanType(declared: string): string {
-  const bare = declared.split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  return /^[a-z0-9!#$&^_.+-]{1,63}\/[a-z0-9!#$&^_.+-]{1,63}$/.test(bare) ? bare : 'application/octet-stream';
-}
-
-/** Cuts between characters and keeps the extension, because other devices choose a program by it. */
-function shorten(name: string): string {
-  if (Buffer.byteLength(name) <= longestInBytes) return name;
-  const extension = /\.[\p{L}\p{N}]{1,16}$/u.exec(name)?.[0] ?? '';
-  let stem = '';
-  let room = longestInBytes - Buffer.byteLength(extension);
-  for (const character of name.slice(0, name.length - extension.length)) {
-    room -= Buffer.byteLength(character);
-    if (room < 0) break;
-    stem += character;
-  }
-  return stem + extension;
 }

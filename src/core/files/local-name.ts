@@ -1,4 +1,7 @@
-/** Safe names for downloaded files and for zip archives. The command line does not trust the server to name a path. */
+/**
+ * Safe names for downloaded files and for zip archives. The command line does not trust the server to name a path. The
+ * page uses it too, for archives of encrypted files.
+ */
 import { replaceHidden } from '../hidden-characters.ts';
 
 const maxBytes = 255;
@@ -7,9 +10,14 @@ const maxLength = 1000;
 const defaultName = 'file';
 /** Servers allow as many. A malicious one could name a path that the system cannot create. */
 const maxDepth = 32;
+const encoder = new TextEncoder();
+
+/** As Node names it. Only `win32` has other rules. */
+type Platform = string;
+const thisPlatform: Platform = (globalThis as { process?: { platform: string } }).process?.platform ?? 'win32';
 
 /** Returns unique names: a second "photo.jpg" becomes "photo (2).jpg". */
-export const localNames = (names: readonly string[]): string[] => names.map(createNaming(process.platform));
+export const localNames = (names: readonly string[]): string[] => names.map(createNaming(thisPlatform));
 
 /** The local path of a file, as the names of its folders and its own name. */
 export type LocalPath = readonly string[];
@@ -20,7 +28,7 @@ export type LocalPath = readonly string[];
  */
 export function localPaths(
   files: readonly { folder?: string | undefined; fileName: string }[],
-  platform: NodeJS.Platform = process.platform,
+  platform: Platform = thisPlatform,
 ): LocalPath[] {
   const root = createFolder([], platform);
   return files.map(({ folder = '', fileName }) => {
@@ -36,13 +44,13 @@ export const pathsWithoutFolders = (files: readonly { fileName: string }[]): Loc
 
 interface LocalFolder {
   path: LocalPath;
-  platform: NodeJS.Platform;
+  platform: Platform;
   nameOf(name: string): string;
   /** By their names in the room. */
   folders: Map<string, LocalFolder>;
 }
 
-const createFolder = (path: LocalPath, platform: NodeJS.Platform): LocalFolder => ({
+const createFolder = (path: LocalPath, platform: Platform): LocalFolder => ({
   ...{ path, platform },
   nameOf: createNaming(platform),
   folders: new Map(),
@@ -57,7 +65,7 @@ function folderIn(parent: LocalFolder, name: string): LocalFolder {
 }
 
 /** Returns a function that gives each name of a folder a unique local one. */
-function createNaming(platform: NodeJS.Platform): (name: string) => string {
+function createNaming(platform: Platform): (name: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   return (name) => {
@@ -75,7 +83,7 @@ function createNaming(platform: NodeJS.Platform): (name: string) => string {
  * Keeps only the last path component, without invisible characters. Names with a meaning for a system or a shell get the
  * prefix "_": hidden files (`.bashrc`), options (`-rf`), home folders (`~`) and Windows devices (`CON`, `nul.txt`).
  */
-export function localName(name: string, platform: NodeJS.Platform = process.platform): string {
+export function localName(name: string, platform: Platform = thisPlatform): string {
   const last = shortened(name.split(/[/\\]/).at(-1) ?? '').toWellFormed();
   const visible = withoutEdges(replaceHidden(last, () => ''));
   const allowed = platform === 'win32' ? visible.replaceAll(/[<>:"|?*]/g, '_') : visible;
@@ -111,11 +119,13 @@ const folded = (name: string) =>
 /** Puts the number before the extension, and shortens the name if the result is too long. */
 export function numbered(name: string, number: string): string {
   const [, stem = name, ending = ''] = /^(.+?)((?:\.tar)?\.[^.\s]{1,16})?$/su.exec(name) ?? [];
-  const available = maxBytes - Buffer.byteLength(number + ending);
-  const kept = Buffer.byteLength(stem) <= available ? stem : cut(stem, available).replace(trailing, '');
+  const available = maxBytes - byteLength(number + ending);
+  const kept = byteLength(stem) <= available ? stem : cut(stem, available).replace(trailing, '');
   return kept + number + ending;
 }
 
 /** Cuts a text to a number of bytes, between characters. */
 const cut = (text: string, bytes: number): string =>
-  new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
+  new TextDecoder().decode(encoder.encode(text).subarray(0, bytes), { stream: true });
+
+const byteLength = (text: string): number => encoder.encode(text).length;

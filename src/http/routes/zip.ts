@@ -6,11 +6,11 @@ import { MemoryBudget } from '../../core/memory-budget.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { TicketIssued } from '../../protocol/types.ts';
+import { planZip } from '../../zip/format.ts';
 import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf, type Request } from '../request/request.ts';
 import { ownBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
-import { planZip } from '../zip/format.ts';
 import { zipStream } from '../zip/stream.ts';
 import type { Handler, Service } from './handler.ts';
 

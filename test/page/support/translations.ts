@@ -1,12 +1,13 @@
 /** The strings of the page in all languages, with those that it loads on demand. */
+import type { EncryptionStrings } from '../../../web/src/i18n/encryption/en.ts';
 import type { InviteStrings } from '../../../web/src/i18n/invite/en.ts';
 import { type Language, languageCodes, loaders } from '../../../web/src/i18n/languages.ts';
-import { format, type StringKey, type Translation } from '../../../web/src/i18n/translation.ts';
+import { format, type Translation } from '../../../web/src/i18n/translation.ts';
 
 /** Returns a text of the page in a language. */
-export type Translate = (name: StringKey | keyof InviteStrings, values?: Record<string, string | number>) => string;
+export type Translate = (name: keyof AllStrings, values?: Record<string, string | number>) => string;
 
-type AllStrings = Translation & InviteStrings;
+export type AllStrings = Translation & InviteStrings & EncryptionStrings;
 
 export const tables = Object.fromEntries(
   await Promise.all(languageCodes.map(async (language) => [language, await stringsIn(language)] as const)),
@@ -18,6 +19,7 @@ export const translatorFor =
     format(tables[language][name], language, values);
 
 async function stringsIn(language: Language): Promise<AllStrings> {
-  const onDemand = await import(`../../../web/src/i18n/invite/${language}.ts`);
-  return { ...(await loaders[language]()).strings, ...onDemand.strings };
+  const invite = await import(`../../../web/src/i18n/invite/${language}.ts`);
+  const encryption = await import(`../../../web/src/i18n/encryption/${language}.ts`);
+  return { ...(await loaders[language]()).strings, ...invite.strings, ...encryption.strings };
 }

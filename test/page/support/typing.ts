@@ -5,6 +5,7 @@ import type { CDPSession } from 'playwright-core';
 import { eventually } from '../../support/eventually.ts';
 import { type BrowserDevice, type TestSite, textOf } from '../../support/page.ts';
 import type { Random } from '../../support/seeded-random.ts';
+import { roomOf } from './encrypted.ts';
 
 /** Puts the caret somewhere, or selects up to `end`. */
 export async function putCaret(
@@ -71,11 +72,13 @@ export async function nativeCommand({ page, context }: BrowserDevice, command: '
   await session.detach();
 }
 
-/** Waits until every page shows the text that the server has, and returns it. */
+/** Waits until every page shows the text that the server has, and returns it. `code` may be that of an encrypted room. */
 export async function agreedText(site: TestSite, code: string, devices: readonly BrowserDevice[]): Promise<string> {
   let seen: string[] = [];
   const isAgreed = async () => {
-    const stored = site.server.api.get(`/api/rooms/${code}/content`).then(({ json }) => json.content as string);
+    const stored = roomOf(site, code)
+      .read()
+      .then(({ content }) => content);
     seen = await Promise.all([stored, ...devices.map((device) => textOf(device).inputValue())]);
     const saved = await Promise.all(devices.map(({ page }) => page.locator('.status[data-status="saved"]').count()));
     return new Set(seen).size === 1 && saved.every((count) => count === 1);
@@ -90,7 +93,7 @@ export function assertWhole(text: string, words: readonly string[]): void {
 
 /** The whole of it, as a server's own text. */
 export async function write(site: TestSite, code: string, content: string): Promise<void> {
-  await site.server.api.post(`/api/rooms/${code}/content`, { json: { content } });
+  await roomOf(site, code).write(content);
 }
 
 /** By keys, until there is nothing left to undo. */

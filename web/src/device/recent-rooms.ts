@@ -11,8 +11,9 @@ export interface RecentRoom {
   /** When this device first joined, in milliseconds by the server's clock. */
   since: number;
   hasPin: boolean;
+  isEncrypted?: boolean | undefined;
   name?: string | undefined;
-  /** The start of the text, on this device only. Not for rooms with a PIN. */
+  /** The start of the text, on this device only. Not for rooms with a PIN or a key. */
   firstLine?: string | undefined;
   fileCount?: number;
 }
@@ -39,19 +40,21 @@ export function rememberRoom(room: Omit<RecentRoom, 'since'>): RecentRoom {
 /** Deletes everything that this device stores about a room. Returns a function that restores it. */
 export function forgetRoom(code: string): () => void {
   const room = recentRooms.value.find((room) => room.code === code);
-  const pin = savedPin(code);
-  saveResumeToken(code, undefined);
-  const drafts = draftKeys(code).map((key) => ({ key, draft: localStore.get(key, isRecord) }));
+  const entries = [localStore, sessionStore].flatMap((store) =>
+    store
+      .keys()
+      .filter((key) => key.endsWith(`:${code}`))
+      .map((key) => ({ store, key, value: store.get(key, isStored) })),
+  );
   saveRooms(reloadRecentRooms().filter((room) => room.code !== code));
-  savePin(code, undefined);
-  for (const { key } of drafts) localStore.set(key, undefined);
-  for (const key of uploadKeys(code)) sessionStore.set(key, undefined);
+  for (const { store, key } of entries) store.set(key, undefined);
   return () => {
     if (room) rememberRoom(room);
-    savePin(code, pin);
-    for (const { key, draft } of drafts) localStore.set(key, draft);
+    for (const { store, key, value } of entries) store.set(key, value);
   };
 }
+
+const isStored = (value: unknown): value is unknown => value !== null;
 
 /** Stored for this tab only, so that the next person on this device has to enter the PIN. */
 export const savePin = (code: string, pin: string | undefined): void => sessionStore.set(`pin:${code}`, pin);
@@ -69,10 +72,6 @@ export function savedResumeToken(code: string): string | undefined {
 const isResumeToken = (value: unknown): value is { token: string; at: number } =>
   isRecord(value) && isString(value.token) && Number.isFinite(value.at);
 
-/** The storage keys of unfinished uploads to a room. */
-const uploadKeys = (code: string): string[] =>
-  sessionStore.keys().filter((key) => key.startsWith('upload:') && key.endsWith(`:${code}`));
-
 /** The storage keys of unsent edits of a room. */
 export const draftKeys = (code: string): string[] =>
   localStore.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
@@ -88,7 +87,7 @@ export function reloadRecentRooms(): readonly RecentRoom[] {
   const isOfRecentRoom = (key: string) => rooms.some(({ code }) => key.endsWith(`:${code}`));
   for (const store of [localStore, sessionStore]) {
     for (const key of store.keys()) {
-      if (/^(draft|pin|resume|upload):/.test(key) && !isOfRecentRoom(key)) store.set(key, undefined);
+      if (/^(draft|pin|resume|upload|kept-key|seen):/.test(key) && !isOfRecentRoom(key)) store.set(key, undefined);
     }
   }
   recentRooms.value = rooms;

@@ -10,6 +10,8 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
   switch (error.code) {
     case 'RATE_LIMITED':
       return t(limitKeys[String(error.details.reason)] ?? 'limitRequests', { time });
+    case 'KEY_LOCKED':
+      return t('limitMisses', { time });
     case 'OFFLINE':
       return t(error.details.reason === 'code' ? 'loadFailed' : 'errorOffline');
     case 'PIN_LOCKED':
@@ -21,8 +23,17 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
     case 'CONTENT_TOO_LARGE':
       return t('textTooLong', { size: size(limits.contentMax) });
     default:
-      return messageKeys[error.code] ? t(messageKeys[error.code] as StringKey) : error.message;
+      if (messageKeys[error.code]) return t(messageKeys[error.code] as StringKey);
+      return moreMessages[error.code]?.() ?? error.message;
   }
+}
+
+type Messages = Partial<Record<PoproomError['code'], () => string>>;
+const moreMessages: Messages = {};
+
+/** For errors that only occur after more code was loaded. */
+export function addErrorMessages(messages: Messages): void {
+  Object.assign(moreMessages, messages);
 }
 
 function roomFullMessage({ bytesLeft, maximumFiles, maximumBytes }: PoproomError['details']): string {
@@ -49,7 +60,6 @@ const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
   INVALID_RESPONSE: 'errorServer',
   API_KEY_REQUIRED: 'errorKeyRequired',
   INVALID_API_KEY: 'errorKeyRequired',
-  KEY_REQUIRED: 'errorEncrypted',
   ROOM_NOT_FOUND: 'errorNotFound',
   ROOM_EXPIRED: 'roomExpired',
 };

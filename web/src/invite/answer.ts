@@ -2,8 +2,11 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { EncryptionError } from '../../../src/client/crypto/errors.ts';
 import { type Invitation, sealAnswer } from '../../../src/client/crypto/invitation.ts';
+import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
-import { savedPin } from '../device/recent-rooms.ts';
+import { requestKey } from '../device/key-exchange.ts';
+import { recentRooms, savedPin } from '../device/recent-rooms.ts';
+import { savedKey } from '../device/room-keys.ts';
 import { createStateMachine } from '../room/state-machine.ts';
 import { toPoproomError } from '../server.ts';
 import { type AnswerEvent, type AnswerState, answerTransitions } from './answer-state.ts';
@@ -34,7 +37,8 @@ export function openAnswerTo(invitation: Invitation): Answer {
   async function write(code: RoomCode): Promise<void> {
     aborter = new AbortController();
     const { signal } = aborter;
-    const answer = sealAnswer(invitation, { code, pin: savedPin(code) });
+    const answer = sealAnswer(invitation, { code, pin: savedPin(code), key: await keyOf(code) });
+    if (signal.aborted) return;
     await meeting.write(answer, { signal });
     send({ type: 'written' });
     const end = await followMeeting(meeting, signal, keepAnswer(answer));
@@ -55,6 +59,16 @@ export function openAnswerTo(invitation: Invitation): Answer {
   }
 
   return { state, choose: (code) => send({ type: 'choose', code }), close: () => send({ type: 'close' }) };
+}
+
+/** The key of an encrypted room. Undefined if no tab of this browser has it: the screen then asks for it. */
+async function keyOf(code: string): Promise<RoomKey | undefined> {
+  if (!recentRooms.peek().some((room) => room.code === code && room.isEncrypted)) return undefined;
+  try {
+    return parseRoomKey(savedKey(code) ?? (await requestKey(code)) ?? '');
+  } catch {
+    return undefined;
+  }
 }
 
 function failureOf(cause: unknown): AnswerEvent {

@@ -18,42 +18,80 @@ export interface Drafts {
   others: Draft[];
 }
 
+/** Seals the drafts of an encrypted room. */
+export interface DraftCipher {
+  /** Undefined if the keys are not known yet. */
+  sealDraft(saved: SavedText): string | undefined;
+  /** Undefined if the keys are not known yet, or the draft was sealed with others. */
+  openDraft(sealed: string): SavedText | undefined;
+}
+
 /**
  * Claims the drafts of this tab and of closed tabs. Each draft is claimed once and belongs to this tab from then on.
- * Call it only after the text that saved a draft in this tab is closed.
+ * Call it only after the text that saved a draft in this tab is closed. `cipher` returns that of an encrypted room.
  */
-export async function claimDrafts(code: string): Promise<Drafts> {
+export async function claimDrafts(code: string, cipher: () => DraftCipher | undefined): Promise<Drafts> {
+  const claimed = await claim(code, (key) => {
+    // Sealed drafts are claimed when the room is joined.
+    if (localStore.get(key, isSealed)) return undefined;
+    const saved = localStore.get(key, isSavedText);
+    localStore.set(key, undefined);
+    return saved;
+  });
+  const [own, ...others] = [claimed[0], ...claimed.slice(1)].map((saved, i) => draft(ownKey(code, i), saved, cipher));
+  return { own: own as Draft, others };
+}
+
+/** Claims sealed drafts. Those that do not open stay. Call it before the user can edit the text. */
+export async function claimSealedDrafts(code: string, cipher: DraftCipher): Promise<Draft[]> {
+  const claimed = await claim(code, (key) => {
+    const { sealed } = localStore.get(key, isSealed) ?? {};
+    const saved = sealed && cipher.openDraft(sealed);
+    if (saved) localStore.set(key, undefined);
+    return saved || undefined;
+  });
+  // The first key is that of the text itself.
+  return claimed.map((saved, i) => draft(ownKey(code, i + 1), saved, () => cipher));
+}
+
+/** Those of this tab come first. `take` returns a draft and removes it. */
+async function claim(code: string, take: (key: string) => SavedText | undefined): Promise<SavedText[]> {
   const claimed: SavedText[] = [];
   const isOwn = (key: string) => tabIn(key) === tab || isPrevious(tabIn(key));
   const keys = draftKeys(code).sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   for (const key of keys) {
     await runIfTabClosed(tabIn(key), () => {
-      const saved = localStore.get(key, isSavedText);
-      localStore.set(key, undefined);
+      const saved = take(key);
       if (saved) claimed.push(saved);
     });
   }
-  // Save after all are claimed: a draft of this tab may have used a key that another draft gets now.
-  for (const [index, saved] of claimed.entries()) localStore.set(ownKey(code, index), saved);
-  const [first, ...others] = claimed;
-  return { own: draft(ownKey(code), first), others: others.map((saved, i) => draft(ownKey(code, i + 1), saved)) };
+  return claimed;
 }
 
-const ownKey = (code: string, index = 0): string => `draft:${index === 0 ? tab : `${tab}.${index}`}:${code}`;
+const ownKey = (code: string, index: number): string => `draft:${index === 0 ? tab : `${tab}.${index}`}:${code}`;
 const tabIn = (key: string): string => /^draft:(\w+)/.exec(key)?.[1] ?? '';
 
-function draft(key: string, saved: SavedText | undefined): Draft {
-  let isStored = saved !== undefined;
-  return {
-    saved,
-    save(current) {
-      if (current || isStored) localStore.set(key, current);
-      isStored = current !== undefined;
-    },
-  };
+/** Stores a claimed draft under its new key. */
+function draft(key: string, saved: SavedText | undefined, cipher: () => DraftCipher | undefined): Draft {
+  let isStored = false;
+  function save(current: SavedText | undefined): void {
+    if (current || isStored) localStore.set(key, current && toStored(current, cipher()));
+    isStored = current !== undefined;
+  }
+  save(saved);
+  return { saved, save };
 }
 
-function isSavedText(value: unknown): value is SavedText {
+/** The text of an encrypted room is never stored as plaintext. */
+function toStored(saved: SavedText, cipher: DraftCipher | undefined): unknown {
+  if (!cipher) return saved;
+  const sealed = cipher.sealDraft(saved);
+  return sealed && { sealed };
+}
+
+const isSealed = (value: unknown): value is { sealed: string } => isRecord(value) && isString(value.sealed);
+
+export function isSavedText(value: unknown): value is SavedText {
   if (!isRecord(value)) return false;
   const { version, timestamp, content, deviceId, sent, buffer = [] } = value;
   const isSent = sent === undefined || (isRecord(sent) && isString(sent.ref) && isEditList(sent.edits));

@@ -23,7 +23,7 @@ const requests = [
 ] as const;
 
 /** The operations of a room that the page uses. */
-export type LazyRoom = Pick<FileRoom, 'code' | 'pin' | 'live' | (typeof requests)[number]>;
+export type LazyRoom = Pick<FileRoom, 'code' | 'key' | 'pin' | 'live' | (typeof requests)[number]>;
 
 export const lazyTransfer: FileTransfer = {
   upload: async (...values) => (await loadTransfer().catch(failToLoad)).upload(...values),
@@ -43,6 +43,7 @@ export function openLazyRoom(access: RoomAccess): LazyRoom {
   return {
     ...(operations as LazyRoom),
     code: access.code,
+    key: undefined,
     pin: () => access.pin.current,
     live: (options) => openLive(transport, roomPath(access.code), access, options),
   };

@@ -51,8 +51,8 @@ async function readAll(live: LiveRoom, onEvent: (event: LiveEvent) => void): Pro
 /** Adds the room to the recent rooms when it is joined. */
 function toRoomEvent(code: RoomCode, event: LiveEvent): RoomEvent {
   if (event.type !== 'snapshot') return event;
-  const { expiresAt, hasPin, name } = event.room;
-  return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, name }) };
+  const { expiresAt, hasPin, name, encrypted: isEncrypted } = event.room;
+  return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, name, isEncrypted }) };
 }
 
 /** Reacts to visibility, network and name changes of the device. */

@@ -1,7 +1,8 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
 import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
-import type { PoproomError } from '../../../src/client/light.ts';
+import type { EncryptedRoom, PoproomError } from '../../../src/client/light.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
+import type { DraftCipher } from './drafts.ts';
 import type { LazyRoom } from './lazy-room.ts';
 import type { Transitions } from './state-machine.ts';
 import type { TextModel } from './text-model.ts';
@@ -20,6 +21,8 @@ export interface RoomContent extends Readonly<RecentRoom> {
   readonly pinChanges: number;
   /** The user has confirmed that the room is to be deleted. */
   readonly isDeleting?: boolean;
+  /** Only in an encrypted room: other files have the same size on the server. */
+  readonly fileSizes?: FileSizes | undefined;
   /** The latest one-time file that someone has received while this page was connected. */
   readonly received?: SharedFile | undefined;
 }
@@ -30,6 +33,24 @@ export interface JoinAttempt {
   readonly room: LazyRoom;
   /** Closes the live channel. */
   readonly aborter: AbortController;
+  /** Undefined unless the user has the key of an encrypted room. */
+  readonly encryption?: RoomEncryption;
+}
+
+export interface RoomEncryption extends DraftCipher {
+  /** In canonical form, or as it was typed if it cannot be a key. */
+  readonly key: string;
+  /** The keys that seal and open texts, names and files. They are derived once. */
+  unlock(): Promise<EncryptedRoom>;
+  readonly fileSizes: FileSizes;
+}
+
+/** The sizes of encrypted files, which limits apply to. */
+export interface FileSizes {
+  /** How many bytes a file of this size takes on the server. */
+  storedSize(size: number): number;
+  /** The size of the largest file that takes at most this many bytes. */
+  largestFile(bytes: number): number;
 }
 
 /**
@@ -43,8 +64,10 @@ export interface LoadedText extends TextModel {
   sendOtherDrafts(attempt: JoinAttempt): void;
 }
 
-/** What the server said about the PINs entered so far. */
+/** What the server said about the PINs or keys entered so far. */
 export interface PinPrompt {
+  /** Of the error. For a PIN it starts with `PIN_`, for the key of an encrypted room with `KEY_`. */
+  readonly code: string;
   readonly isWrong: boolean;
   readonly triesLeft: number | undefined;
   readonly lockedUntil: number | undefined;
@@ -115,7 +138,7 @@ const channelEvents = {
 };
 
 export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
-  idle: { join: onJoin, leave: onLeave },
+  idle: { join: onJoin, failed: onFailed, leave: onLeave },
   loading: {
     loaded: (phase, { text }) => ({ ...phase, name: 'joining', text }),
     failed: onFailed,
@@ -163,13 +186,15 @@ function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPh
   const { recent, devices, files, pinAttempts } = event;
   const { limits } = event.room;
   const { pinChanges = 0 } = phase.content ?? {};
-  return { ...phase, name: 'joined', content: { ...recent, devices, files, limits, pinAttempts, pinChanges } };
+  const { fileSizes } = phase.attempt.encryption ?? {};
+  const content = { ...recent, devices, files, limits, pinAttempts, pinChanges, fileSizes };
+  return { ...phase, name: 'joined', content };
 }
 
 function onFailed(phase: RoomPhase, { error, at }: EventOf<'failed'>): RoomPhase {
   const { code } = error;
   const { text, content } = phase;
-  if (text && code.startsWith('PIN_')) return { ...phase, name: 'pin-required', text, prompt: toPrompt(error, at) };
+  if (text && isAboutSecret(code)) return { ...phase, name: 'pin-required', text, prompt: toPrompt(error, at) };
   if (code === 'ROOM_EXPIRED') return { ...phase, name: 'gone', reason: 'expired' };
   // A room that this page has joined before was deleted.
   if (code === 'ROOM_NOT_FOUND') return { ...phase, name: 'gone', reason: content ? 'deleted' : 'not-found' };
@@ -193,7 +218,10 @@ function onLeave(phase: RoomPhase): RoomPhase {
   return { ...phase, name: 'left' };
 }
 
-const emptyPrompt: PinPrompt = { isWrong: false, triesLeft: undefined, lockedUntil: undefined };
+/** Whether the PIN or the room key is missing, wrong, or was tried too often. */
+export const isAboutSecret = (code: string): boolean => /^(PIN|KEY)_/.test(code);
+
+const emptyPrompt: PinPrompt = { code: 'PIN_REQUIRED', isWrong: false, triesLeft: undefined, lockedUntil: undefined };
 
 function toContent({ expiresAt, hasPin, name }: RoomChange): Partial<RoomContent> {
   return { expiresAt: Date.parse(expiresAt), hasPin, name };
@@ -209,7 +237,8 @@ function otherFiles({ content }: PhaseNamed<'joined'>, fileId: string): SharedFi
 
 function toPrompt({ code, details, retryAfter }: PoproomError, at: number): PinPrompt {
   return {
-    isWrong: code === 'PIN_INCORRECT',
+    code,
+    isWrong: !/REQUIRED|LOCKED/.test(code),
     triesLeft: details.triesLeft as number | undefined,
     lockedUntil: retryAfter === undefined ? undefined : at + retryAfter * 1000,
   };

@@ -6,13 +6,15 @@ import { createRoomPin } from '../../../src/client/light-room.ts';
 import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import { deviceId, deviceName } from '../device/identity.ts';
 import { forgetRoom, rememberRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
-import { claimDrafts } from './drafts.ts';
+import { keepKey, keptKey, savedKey, saveKey } from '../device/room-keys.ts';
+import { claimDrafts, type DraftCipher } from './drafts.ts';
 import { type LazyRoom, openLazyRoom } from './lazy-room.ts';
 import { openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
   type ConnectionState,
+  isAboutSecret,
   type JoinAttempt,
   type RoomContent,
   type RoomEvent,
@@ -32,7 +34,8 @@ export interface RoomModel {
   readonly uploads: Uploads;
   /** The room's API, with the PIN of the latest attempt to join. */
   requests(): LazyRoom;
-  join(pin?: string): void;
+  /** With a key, the room is opened as an encrypted one, whatever the server says. */
+  join(secret?: RoomSecret): void;
   /** Returns whether it succeeded. */
   removeFile(file: SharedFile): Promise<boolean>;
   restoreFile(file: SharedFile): Promise<boolean>;
@@ -40,6 +43,11 @@ export interface RoomModel {
   update(changes: UpdateRoomRequest): Promise<PoproomError | undefined>;
   delete(): Promise<void>;
   leave(): void;
+}
+
+interface RoomSecret {
+  pin?: string | undefined;
+  key?: string | undefined;
 }
 
 /** Rooms that this tab is leaving. Rejoining waits for them, or the same edits would be sent twice. */
@@ -69,9 +77,9 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   function remember(): void {
     const { content, text, name } = phase.peek();
     if (!content || !text || name === 'gone') return;
-    const { expiresAt, hasPin, files } = content;
-    const firstLine = hasPin ? undefined : firstLineOf(text.shared.value);
-    rememberRoom({ code, expiresAt, hasPin, name: content.name, firstLine, fileCount: files.length });
+    const { expiresAt, hasPin, isEncrypted, files } = content;
+    const firstLine = hasPin || isEncrypted ? undefined : firstLineOf(text.shared.value);
+    rememberRoom({ code, expiresAt, hasPin, isEncrypted, name: content.name, firstLine, fileCount: files.length });
   }
 
   const uploads = openUploads(
@@ -102,7 +110,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
       uploads.onFilesListed(after.content.files.map(({ fileUrl }) => fileUrl));
     if (after.name !== before.name) onEnter(after, before);
     if (after.name === 'joined' && isListedOtherwise(after.content, before.content)) {
-      savePin(code, after.attempt.room.pin());
+      saveSecrets(code, after.attempt.room);
       remember();
     }
   }
@@ -112,20 +120,21 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     if (type === 'waiting') uploads.onDisconnected();
   }
 
-  function onEnter(phase: RoomPhase, before: RoomPhase): void {
-    const { attempt, text } = phase;
-    switch (phase.name) {
+  function onEnter(entered: RoomPhase, before: RoomPhase): void {
+    const { attempt, text } = entered;
+    switch (entered.name) {
       case 'loading':
-        void loadText(code).then(send);
+        void loadText(code, () => phase.peek().attempt.encryption).then(send);
         break;
       case 'pin-required':
         uploads.onDisconnected();
         savePin(code, undefined);
+        if (entered.prompt.isWrong) saveKey(code, undefined);
         saveResumeToken(code, undefined);
         break;
       case 'joined':
         // Only the first time.
-        if (!before.content) phase.text.sendOtherDrafts(attempt);
+        if (!before.content) entered.text.sendOtherDrafts(attempt);
         break;
       case 'gone':
         uploads.cancelAll();
@@ -140,6 +149,15 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
           Promise.resolve(text?.finish()).then(() => attempt.aborter.abort()),
         );
         break;
+    }
+  }
+
+  async function join({ pin, key = savedKey(code) ?? phase.peek().attempt.room.key }: RoomSecret = {}): Promise<void> {
+    try {
+      const attempt = key === undefined ? newAttempt(code, pin) : await encryptedAttempt(code, key);
+      send({ type: 'join', attempt });
+    } catch (cause) {
+      send({ type: 'failed', error: new PoproomError('OFFLINE', String(cause)), at: Date.now() });
     }
   }
 
@@ -162,7 +180,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     content: computed(() => phase.value.content as RoomContent),
     uploads,
     requests,
-    join: (pin) => send({ type: 'join', attempt: newAttempt(code, pin) }),
+    join: (secret) => void join(secret),
     removeFile: ({ fileId }) => run(requests().removeFile(fileId)),
     restoreFile: ({ fileId }) => run(requests().restoreFile(fileId)),
     async update(changes) {
@@ -174,7 +192,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
         void checkRequestLimit();
       } catch (cause) {
         const error = noteFailure(cause);
-        if (error.code.startsWith('PIN_')) send({ type: 'failed', error, at: Date.now() });
+        if (isAboutSecret(error.code)) send({ type: 'failed', error, at: Date.now() });
         return error;
       }
     },
@@ -192,6 +210,19 @@ const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
   aborter: new AbortController(),
 });
 
+/** The code of the encryption is loaded for the first encrypted room. */
+export const loadEncryption = () => import('./encrypted-room.ts');
+
+const encryptedAttempt = async (code: RoomCode, key: string): Promise<JoinAttempt> =>
+  (await loadEncryption()).createEncryptedAttempt(code, key);
+
+/** The PIN and the key that the server has accepted. */
+function saveSecrets(code: RoomCode, { pin, key }: LazyRoom): void {
+  savePin(code, pin());
+  saveKey(code, key);
+  if (keptKey(code)) keepKey(code, key);
+}
+
 function isListedOtherwise(one: RoomContent, other: RoomContent | undefined): boolean {
   return (['files', 'expiresAt', 'hasPin', 'name', 'pinChanges'] as const).some((key) => one[key] !== other?.[key]);
 }
@@ -204,7 +235,7 @@ function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {
 }
 
 /** With the drafts of this tab and of closed tabs. */
-async function loadText(code: RoomCode): Promise<RoomEvent> {
+async function loadText(code: RoomCode, cipher: () => DraftCipher | undefined): Promise<RoomEvent> {
   await leavingRooms.get(code);
-  return { type: 'loaded', text: openText(await claimDrafts(code)) };
+  return { type: 'loaded', text: openText(await claimDrafts(code, cipher)) };
 }

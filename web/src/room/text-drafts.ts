@@ -2,7 +2,7 @@
 import type { LiveRoom } from '../../../src/client/light-room.ts';
 import { createSharedText } from '../../../src/client/text.ts';
 import { savedResumeToken } from '../device/recent-rooms.ts';
-import type { Draft, Drafts } from './drafts.ts';
+import { claimSealedDrafts, type Draft, type Drafts } from './drafts.ts';
 import type { JoinAttempt, LoadedText } from './room-phase.ts';
 import { createTextModel } from './text-model.ts';
 
@@ -10,7 +10,9 @@ export function openText({ own, others }: Drafts): LoadedText {
   return {
     ...createTextModel(own),
     sendOtherDrafts(attempt) {
-      for (const draft of others) void sendDraft(draft, attempt);
+      const sendAll = (drafts: readonly Draft[]) => drafts.forEach((draft) => void sendDraft(draft, attempt));
+      sendAll(others);
+      if (attempt.encryption) void claimSealedDrafts(attempt.room.code, attempt.encryption).then(sendAll);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Requests of `poproom admin`, with the admin token. */
 import { PoproomError } from '../../../client/index.ts';
 import { createRetry } from '../../../client/retry.ts';
+import { createTimeouts } from '../../../client/silence-limit.ts';
 import { createTransport } from '../../../client/transport.ts';
 import type { Input } from '../../command.ts';
 import { explainOffline } from '../../connection-error.ts';
@@ -27,7 +28,8 @@ export async function connectAdmin(input: Input): Promise<AdminApi> {
   const token = environment.adminToken ?? (await askHidden(`Admin token of ${url}: `));
   if (!token) throw new UsageError('Set POPROOM_ADMIN_TOKEN to the admin token of the server.');
   const withRetry = createRetry({ attempts: 3, maxSeconds: 5 });
-  const transport = createTransport({ url, apiKey: token, withRetry, timeoutSeconds: timeoutOf(input, environment) });
+  const timeouts = createTimeouts(timeoutOf(input, environment) ?? 0);
+  const transport = createTransport({ url, apiKey: token, withRetry, timeouts });
 
   async function call<T extends object>(
     method: string,

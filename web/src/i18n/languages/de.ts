@@ -12,6 +12,8 @@ export const strings: Translation = {
   options: 'PIN und Ablaufzeit',
   lifetime: 'Gültig für',
   requirePin: 'Mit PIN schützen',
+  encryptRoom: 'Diesen Raum verschlüsseln',
+  encryptRoomHint: 'Nur wer den Link oder den Schlüssel hat, kann ihn lesen. Der Server kann es nicht.',
   pinLabel: '4-stellige PIN',
   pinRequired: 'Andere benötigen die PIN, um beizutreten.',
   pinInvalid: 'Gib eine 4-stellige PIN ein.',
@@ -263,6 +265,5 @@ export const strings: Translation = {
   errorServer: 'Auf dem Server ist ein Fehler aufgetreten. Versuche es gleich noch einmal.',
   errorKeyRequired:
     'Dieser Server erfordert einen API-Schlüssel. Verwende statt dieser Seite die Befehlszeile oder das SDK.',
-  errorEncrypted: 'Dieser Raum ist verschlüsselt. Verwende statt dieser Seite die Befehlszeile oder das SDK.',
   errorNotFound: 'Dieser Raum existiert nicht mehr.',
 };

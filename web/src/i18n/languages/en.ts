@@ -12,6 +12,8 @@ export const strings = {
   options: 'PIN and expiration',
   lifetime: 'Keep room for',
   requirePin: 'Require a PIN',
+  encryptRoom: 'Encrypt this room',
+  encryptRoomHint: 'Only people with the link or the key can read it. The server can’t.',
   pinLabel: '4-digit PIN',
   pinRequired: 'Others need the PIN to join.',
   pinInvalid: 'Enter a 4-digit PIN.',
@@ -268,6 +270,5 @@ export const strings = {
   errorFileDeleted: 'This file has been deleted.',
   errorServer: 'Something went wrong on the server. Try again in a moment.',
   errorKeyRequired: 'This server requires an API key. Use the command line or the SDK instead of this page.',
-  errorEncrypted: 'This room is encrypted. Use the command line or the SDK instead of this page.',
   errorNotFound: 'This room no longer exists.',
 };

@@ -12,6 +12,8 @@ export const strings: Translation = {
   options: 'PIN y caducidad',
   lifetime: 'Duración de la sala',
   requirePin: 'Proteger con PIN',
+  encryptRoom: 'Cifrar esta sala',
+  encryptRoomHint: 'Solo quien tenga el enlace o la clave puede leerla. El servidor no puede.',
   pinLabel: 'PIN de 4 dígitos',
   pinRequired: 'Los demás necesitan el PIN para unirse.',
   pinInvalid: 'Introduce un PIN de 4 dígitos.',
@@ -265,6 +267,5 @@ export const strings: Translation = {
   errorServer: 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
   errorKeyRequired:
     'Este servidor requiere una clave de API. Usa la línea de comandos o el SDK en lugar de esta página.',
-  errorEncrypted: 'Esta sala está cifrada. Usa la línea de comandos o el SDK en lugar de esta página.',
   errorNotFound: 'Esta sala ya no existe.',
 };

@@ -12,6 +12,8 @@ export const strings: Translation = {
   options: 'PIN と有効期限',
   lifetime: '有効期間',
   requirePin: 'PIN を必須にする',
+  encryptRoom: 'このルームを暗号化する',
+  encryptRoomHint: 'リンクまたはキーを知っている人だけが読めます。サーバーにも読めません。',
   pinLabel: '4 桁の PIN',
   pinRequired: '参加するには PIN が必要になります。',
   pinInvalid: '4 桁の PIN を入力してください。',
@@ -199,7 +201,6 @@ export const strings: Translation = {
   errorServer: 'サーバーでエラーが発生しました。しばらくしてからもう一度お試しください。',
   errorKeyRequired:
     'このサーバーには API キーが必要です。このページではなく、コマンドラインまたは SDK を使用してください。',
-  errorEncrypted: 'このルームは暗号化されています。このページではなく、コマンドラインまたは SDK をお使いください。',
   errorNotFound: 'このルームは存在しません。',
   invite: '招待',
   qrAndLink: 'QR コードとリンク',

@@ -11,6 +11,8 @@ export const strings: Translation = {
   options: 'PIN 和有效期',
   lifetime: '房间有效期',
   requirePin: '设置 PIN',
+  encryptRoom: '加密此房间',
+  encryptRoomHint: '只有拥有链接或密钥的人才能查看，服务器也无法读取。',
   pinLabel: '4 位数字 PIN',
   pinRequired: '其他人需要输入 PIN 才能加入。',
   pinInvalid: '请输入 4 位数字 PIN。',
@@ -243,6 +245,5 @@ export const strings: Translation = {
   errorFileDeleted: '此文件已被删除。',
   errorServer: '服务器出错，请稍后重试。',
   errorKeyRequired: '此服务器需要 API 密钥。请改用命令行工具或 SDK。',
-  errorEncrypted: '此房间已加密。请改用命令行工具或 SDK。',
   errorNotFound: '此房间已不存在。',
 };

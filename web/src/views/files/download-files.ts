@@ -5,6 +5,8 @@ import { t } from '../../i18n/index.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
+import { loadSealedFiles } from './lazy-sealed-files.ts';
+import { startDownload } from './save-file.ts';
 
 /** The files that a download link or an archive can contain. */
 export const isDownloadable = ({ once }: SharedFile): boolean => !once;
@@ -16,9 +18,18 @@ const maxSelected = 200;
 export async function downloadFiles(room: RoomModel, files: readonly SharedFile[]): Promise<boolean> {
   const [first, second] = files;
   if (!first) return false;
+  if (first.meta !== undefined) return saveSealed(room, files);
   if (second) return downloadArchive(room, files);
   startDownload(`${first.fileUrl}?download`, first.fileName);
   return true;
+}
+
+/** Encrypted files are decrypted in the page. */
+async function saveSealed(room: RoomModel, files: readonly SharedFile[]): Promise<boolean> {
+  const parts = await loadSealedFiles().catch(() => undefined);
+  if (parts) parts.saveFiles(room, files);
+  else notify(t('loadFailed'));
+  return parts !== undefined;
 }
 
 /** The URL of an archive is valid for a minute, so it is requested for each download. */
@@ -36,9 +47,4 @@ async function downloadArchive(room: RoomModel, files: readonly SharedFile[]): P
     notify(errorMessage(noteFailure(error)));
     return false;
   }
-}
-
-/** Without a name, the browser uses that of the response. */
-export function startDownload(href: string, download: string): void {
-  Object.assign(document.createElement('a'), { href, download }).click();
 }

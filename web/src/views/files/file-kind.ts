@@ -31,10 +31,13 @@ export function iconOf(name: string, type: string): Exclude<Kind, 'text' | 'pdf'
 
 export const isImage = (type: string): boolean => shownTypes.test(type) && type.startsWith('image');
 
-/** How the viewer shows a file, if it can. A preview of a one-time file would use it up. */
-export function previewOf({ fileName, contentType, once }: SharedFile): Preview | undefined {
+/**
+ * How the viewer shows a file, if it can. A preview of a one-time file would use it up. A decrypted PDF would be a
+ * document of this origin, so it is only saved.
+ */
+export function previewOf({ fileName, contentType, once, meta }: SharedFile): Preview | undefined {
   const kind = find(fileName, contentType) as Preview;
-  if (once || (kind === 'pdf' && !navigator.pdfViewerEnabled)) return undefined;
+  if (once || (kind === 'pdf' && (meta !== undefined || !navigator.pdfViewerEnabled))) return undefined;
   return kind === 'text' || shownTypes.test(contentType) ? kind : undefined;
 }
 

@@ -13,6 +13,7 @@ import { LeaveGuard } from '../room/leave-guard.tsx';
 import { useArrivals } from './arrivals.ts';
 import { FileRow } from './file-row.tsx';
 import { FileTools } from './file-tools.tsx';
+import { SealedDownloads } from './lazy-sealed-files.ts';
 import { OneTimeRow } from './one-time-row.tsx';
 import { ReceiveDialog } from './receive-dialog.tsx';
 import { createRemoval } from './remove-with-undo.ts';
@@ -45,6 +46,7 @@ export function FileList({ room, first }: FileListProps) {
       {failed.length > 1 && <FailedUploads failed={failed} />}
       {files.length + uploads.length === 0 && <NoFiles />}
       <ul class="files">
+        {room.content.value.isEncrypted && <SealedDownloads />}
         {uploads.map((upload) => (
           <UploadRow key={upload} upload={upload} />
         ))}

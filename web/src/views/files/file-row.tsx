@@ -10,8 +10,9 @@ import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { onPlainClick } from '../../router.ts';
 import { CopyFileImage } from '../room/lazy-viewer.ts';
+import { downloadFiles } from './download-files.ts';
 import { isViewable, kindOf, previewOf } from './file-kind.ts';
-import { Thumbnail } from './thumbnail.tsx';
+import { DownloadLink, FileThumbnail } from './file-links.tsx';
 
 interface Props {
   room: RoomModel;
@@ -25,23 +26,13 @@ interface Props {
 }
 
 export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props) {
-  const { fileId, fileName, fileUrl, fileSize, contentType, uploadedAt, folder } = file;
+  const { fileName, fileSize, contentType, uploadedAt, folder } = file;
   const facts = [folder && `${folder}/`, size(fileSize), kindOf(fileName, contentType)];
   return (
     <li class="file" data-id={file.fileId} data-new={isNew || undefined}>
-      <Thumbnail url={fileUrl} name={fileName} type={contentType} />
+      <FileThumbnail room={room} file={file} />
       <div class="file-info">
-        <a
-          id={fileId}
-          href={fileUrl}
-          target="_blank"
-          rel="noopener noreferrer"
-          dir="auto"
-          title={fileName}
-          onClick={isViewable(file) ? onPlainClick(onView) : undefined}
-        >
-          {fileName}
-        </a>
+        <FileName room={room} file={file} onView={onView} />
         <small>
           <span>{facts.filter(Boolean).join(' · ')}</span>
           <span>
@@ -50,24 +41,49 @@ export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props)
         </small>
       </div>
       <div class="file-actions">
-        <a
+        <DownloadLink
+          room={room}
+          file={file}
           class="button round"
-          href={`${fileUrl}?download`}
-          download={fileName}
           aria-label={t('downloadFile', { name: fileName })}
           title={t('download')}
         >
           <Icon name="down" />
-        </a>
+        </DownloadLink>
         <FileMenu room={room} file={file} onRemove={onRemove} />
       </div>
     </li>
   );
 }
 
+/** Opens the file. The browser could not open an encrypted one by a link: it is shown here, or else saved. */
+function FileName({ room, file, onView }: Pick<Props, 'room' | 'file' | 'onView'>) {
+  const { fileId: id, fileName: title, fileUrl, meta } = file;
+  if (meta !== undefined) {
+    const onClick = isViewable(file) ? onView : () => void downloadFiles(room, [file]);
+    return (
+      <button type="button" class="file-name" {...{ id, title, onClick }}>
+        <bdi>{title}</bdi>
+      </button>
+    );
+  }
+  return (
+    <a
+      {...{ id, title }}
+      href={fileUrl}
+      target="_blank"
+      rel="noopener noreferrer"
+      dir="auto"
+      onClick={isViewable(file) ? onPlainClick(onView) : undefined}
+    >
+      {title}
+    </a>
+  );
+}
+
 /** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
 export function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRemove'>) {
-  const { fileName, fileUrl, once } = file;
+  const { fileName, fileUrl, once, meta } = file;
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   return (
@@ -84,7 +100,9 @@ export function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' |
       {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
       <div class="file-menu" id={id} popover="auto" ref={menu} onClick={() => menu.current?.hidePopover?.()}>
         {previewOf(file) === 'image' && <CopyFileImage room={room} file={file} />}
-        {!once && <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />}
+        {!once && meta === undefined && (
+          <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+        )}
         <button
           type="button"
           class="button round remove"

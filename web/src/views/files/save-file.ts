@@ -1,5 +1,4 @@
 /** Saves a received file: on disk where the browser lets a page write there, otherwise as a download from memory. */
-import { startDownload } from './download-files.ts';
 
 export interface SavedFile {
   /** To save it again, if the browser has saved it from memory. */
@@ -48,17 +47,39 @@ function diskTarget(handle: WritableHandle): FileTarget {
   };
 }
 
-function memoryTarget(name: string): FileTarget {
+export function memoryTarget(name: string): FileTarget {
   return {
     async save(body) {
-      const blob = await new Response(body).blob();
       // Never the type of the file: as HTML it would run on this origin.
-      const blobUrl = URL.createObjectURL(new Blob([blob], { type: 'application/octet-stream' }));
+      const blobUrl = URL.createObjectURL(await collectBlob(body, 'application/octet-stream'));
       startDownload(blobUrl, name);
       return { blobUrl };
     },
     discard: async () => undefined,
   };
+}
+
+const partBytes = 16 * 1024 * 1024;
+
+/** Reads a stream into a Blob, in parts that the browser can keep on disk. Fails with the error of the stream. */
+export async function collectBlob(body: ReadableStream<Uint8Array<ArrayBuffer>>, type: string): Promise<Blob> {
+  const reader = body.getReader();
+  const parts: Blob[] = [];
+  let chunks: Uint8Array<ArrayBuffer>[] = [];
+  let bytes = 0;
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    chunks.push(next.value);
+    bytes += next.value.length;
+    if (bytes < partBytes) continue;
+    parts.push(new Blob(chunks));
+    [chunks, bytes] = [[], 0];
+  }
+  return new Blob([...parts, ...chunks], { type });
+}
+
+/** Without a name, the browser uses that of the response. */
+export function startDownload(href: string, download: string): void {
+  Object.assign(document.createElement('a'), { href, download }).click();
 }
 
 /** Reports how many bytes have passed. */

@@ -7,7 +7,7 @@ import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { downloadFiles, isDownloadable } from './download-files.ts';
-import { Thumbnail } from './thumbnail.tsx';
+import { FileThumbnail } from './file-links.tsx';
 import '../../style/forms.css';
 
 export interface FileToolsProps {
@@ -60,6 +60,7 @@ export function Selection({ room, files, selected, onRemove }: FileToolsProps) {
         {files.map((file) => (
           <SelectableFile
             key={file.fileId}
+            room={room}
             file={file}
             isSelected={ids.has(file.fileId)}
             onToggle={() => toggle(file)}
@@ -146,18 +147,19 @@ function SelectionActions({ chosen, onDownload, onRemove }: ActionProps) {
 }
 
 interface SelectableProps {
+  room: RoomModel;
   file: SharedFile;
   isSelected: boolean;
   onToggle: () => void;
 }
 
-function SelectableFile({ file, isSelected, onToggle }: SelectableProps) {
-  const { fileName, fileUrl, fileSize, contentType, once } = file;
+function SelectableFile({ room, file, isSelected, onToggle }: SelectableProps) {
+  const { fileName, fileSize, once } = file;
   return (
     <li>
       <label class="file">
         <input type="checkbox" checked={isSelected} aria-label={fileName} onChange={onToggle} />
-        <Thumbnail url={once ? '' : fileUrl} name={fileName} type={contentType} />
+        <FileThumbnail room={room} file={file} />
         <span class="file-info">
           <span dir="auto">{fileName}</span>
           <small>{once ? `${size(fileSize)} · ${t('oneTimeFile')}` : size(fileSize)}</small>

@@ -3,8 +3,9 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/index.ts';
-import { goToRoom, parseCodeOrLink } from '../../router.ts';
+import { goToRoom } from '../../router.ts';
 import { canScan } from './can-scan.ts';
 
 const Scanner = lazy(() => import('./scanner.tsx'), 'Scanner');
@@ -16,7 +17,7 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
 
   function onSubmit(event: Event) {
     event.preventDefault();
-    const code = parseCodeOrLink(typed.value);
+    const code = takeRoom(typed.value);
     if (code) return onJoin(code);
     problem.value = typed.value.trim() === '' ? t('codeMissing') : t('codeInvalid');
     field.current?.focus();
@@ -48,7 +49,7 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
             problem.value = '';
           }}
           onPaste={(event) => {
-            const code = parseCodeOrLink(event.clipboardData?.getData('text') ?? '');
+            const code = takeRoom(event.clipboardData?.getData('text') ?? '');
             if (!code) return;
             event.preventDefault();
             onJoin(code);

@@ -27,7 +27,7 @@ export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => 
 }
 
 function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (code: string) => void }) {
-  const { code, expiresAt, hasPin, name, firstLine, fileCount } = room;
+  const { code, expiresAt, hasPin, isEncrypted, name, firstLine, fileCount } = room;
 
   function onRemove() {
     notify(t('recentRoomRemoved', { code }), { undo: forgetRoom(code) });
@@ -37,7 +37,7 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
     <li>
       <button type="button" class="recent-room" onClick={() => onJoin(code)}>
         <b>{code}</b>
-        {hasPin && <Icon name="lock" />}
+        {(hasPin || isEncrypted) && <Icon name="lock" />}
         {name && <bdi class="recent-name">{name}</bdi>}
         <span>
           {fileCount ? `${t('fileCount', { n: fileCount })} · ` : ''}

@@ -3,8 +3,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { RoomCode } from '../../../../src/client/index.ts';
 import { Dialog } from '../../components/dialog.tsx';
+import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/index.ts';
-import { navigate, parseCodeOrLink } from '../../router.ts';
+import { navigate } from '../../router.ts';
 import { createQrReader } from './qr-reader.ts';
 
 interface Props {
@@ -75,5 +76,5 @@ async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<
 
 function parse(text: string): Found {
   const invitation = /^https?:\/\/[^#]+\/invite(#.+)$/.exec(text)?.[1];
-  return { invitation, code: parseCodeOrLink(text) };
+  return { invitation, code: takeRoom(text) };
 }

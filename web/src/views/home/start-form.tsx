@@ -1,11 +1,12 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { requestRoom } from '../../../../src/client/light.ts';
+import { PoproomError, requestRoom } from '../../../../src/client/light.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isPin, PinField } from '../../components/pin-field.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
 import { rememberRoom, savePin } from '../../device/recent-rooms.ts';
+import { saveKey } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { exactTime } from '../../i18n/quantities.ts';
@@ -20,13 +21,14 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   const wantsPin = useSignal(false);
   const pin = useSignal('');
   const pinField = useRef<HTMLInputElement>(null);
+  const isEncrypted = useSignal(false);
   const state = useSignal<StartState>('ready');
   const isStarting = state.value === 'starting';
 
   async function onSubmit(event: Event) {
     event.preventDefault();
     if (state.value === 'starting') return;
-    if (wantsPin.value && !isPin(pin.value)) {
+    if (wantsPin.value && !isEncrypted.value && !isPin(pin.value)) {
       state.value = { problem: t('pinInvalid') };
       pinField.current?.closest('details')?.setAttribute('open', '');
       pinField.current?.focus();
@@ -34,7 +36,12 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
     }
     state.value = 'starting';
     try {
-      onStart(await create(wantsPin.value ? pin.value : undefined, lifetime.value));
+      const expiresIn = lifetime.value === limits.roomTtl ? {} : { expiresIn: lifetime.value };
+      onStart(
+        await (isEncrypted.value
+          ? createEncrypted(expiresIn)
+          : create(expiresIn, wantsPin.value ? pin.value : undefined)),
+      );
       state.value = 'ready';
     } catch (error) {
       state.value = { problem: errorMessage(toPoproomError(error)) };
@@ -54,7 +61,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
           <span>{t('options')}</span>
           <span class="chosen-options">
             {exactTime(lifetime.value)}
-            {wantsPin.value && <Icon name="lock" />}
+            {wantsPin.value && !isEncrypted.value && <Icon name="lock" />}
             <Icon name="unfold" />
           </span>
         </summary>
@@ -66,16 +73,34 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
             lifetime.value = seconds;
           }}
         />
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={wantsPin.value}
-            onChange={({ currentTarget }) => onPinToggle(currentTarget.checked)}
-          />
-          <span>{t('requirePin')}</span>
-        </label>
-        {wantsPin.value && <PinField pin={pin} field={pinField} />}
+        {/* An encrypted room has a key instead. */}
+        {!isEncrypted.value && (
+          <label class="check">
+            <input
+              type="checkbox"
+              checked={wantsPin.value}
+              onChange={({ currentTarget }) => onPinToggle(currentTarget.checked)}
+            />
+            <span>{t('requirePin')}</span>
+          </label>
+        )}
+        {wantsPin.value && !isEncrypted.value && <PinField pin={pin} field={pinField} />}
       </details>
+      <label class="check encrypt">
+        <input
+          type="checkbox"
+          checked={isEncrypted.value}
+          onChange={({ currentTarget }) => {
+            isEncrypted.value = currentTarget.checked;
+            // Usually there when the room is started.
+            if (currentTarget.checked) loadEncryption().catch(() => undefined);
+          }}
+        />
+        <span>
+          {t('encryptRoom')}
+          <small>{t('encryptRoomHint')}</small>
+        </span>
+      </label>
       <button type="submit" class="button primary large" aria-disabled={isStarting}>
         <Icon name="plus" />
         {isStarting ? t('starting') : t('start')}
@@ -87,11 +112,26 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   );
 }
 
-async function create(pin: string | undefined, seconds: number): Promise<string> {
-  const expiresIn = seconds === limits.roomTtl ? undefined : seconds;
-  const request = { ...(pin && { pin }), ...(expiresIn && { expiresIn }) };
-  const { roomId: code, expiresAt, hasPin } = await requestRoom(transport, request);
+interface Request {
+  expiresIn?: number;
+}
+
+async function create(request: Request, pin: string | undefined): Promise<string> {
+  const { roomId: code, expiresAt, hasPin } = await requestRoom(transport, { ...request, ...(pin && { pin }) });
   rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin });
   savePin(code, pin);
   return code;
 }
+
+async function createEncrypted(request: Request): Promise<string> {
+  const { startEncryptedRoom } = await loadEncryption();
+  const { roomId: code, expiresAt, hasPin, key } = await startEncryptedRoom(request);
+  rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, isEncrypted: true });
+  saveKey(code, key);
+  return code;
+}
+
+const loadEncryption = () =>
+  import('../../room/encrypted-room.ts').catch((cause) => {
+    throw new PoproomError('OFFLINE', String(cause));
+  });

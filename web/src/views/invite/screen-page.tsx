@@ -5,6 +5,7 @@ import { Icon } from '../../components/icon.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { savePin } from '../../device/recent-rooms.ts';
+import { saveKey } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { inviteText } from '../../i18n/invite-strings.ts';
@@ -22,8 +23,9 @@ export function ScreenPage() {
   useLayoutEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     if (state.name !== 'invited') return;
-    const { code, pin } = state.room;
+    const { code, pin, key } = state.room;
     if (pin) savePin(code, pin);
+    if (key) saveKey(code, key);
     goToRoom(code);
   }, [state]);
 

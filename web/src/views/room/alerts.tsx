@@ -14,6 +14,7 @@ import type { ConnectionState } from '../../room/room-phase.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
+const KeyAttempts = lazy(() => import('../encryption/key-attempts.tsx'), 'KeyAttempts');
 const DismissibleAlert = lazy(() => import('./dialogs.ts'), 'DismissibleAlert');
 
 interface Props {
@@ -91,9 +92,9 @@ function ExpiryWarning({ room, onExtend }: Props) {
   );
 }
 
-/** Wrong PINs that others entered since the room was opened here, and that the user has not dismissed. */
+/** Wrong PINs or keys that others entered since the room was opened here, and that the user has not dismissed. */
 function PinAttemptsAlert({ room }: { room: RoomModel }) {
-  const { pinAttempts } = room.content.value;
+  const { pinAttempts, isEncrypted } = room.content.value;
   const seen = useSignal(pinAttempts);
   const n = pinAttempts - seen.value;
   if (n <= 0) return null;
@@ -104,7 +105,7 @@ function PinAttemptsAlert({ room }: { room: RoomModel }) {
         seen.value = pinAttempts;
       }}
     >
-      {t('pinAttempts', { n })}
+      {isEncrypted ? <KeyAttempts n={n} /> : t('pinAttempts', { n })}
     </DismissibleAlert>
   );
 }

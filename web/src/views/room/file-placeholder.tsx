@@ -3,7 +3,7 @@ import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { spaceLeft } from '../../room/space.ts';
+import { largestFile, spaceLeft } from '../../room/space.ts';
 
 export interface FileListProps {
   room: RoomModel;
@@ -50,7 +50,7 @@ export function SpaceLeft({ room }: { room: RoomModel }) {
     <p class="aside space-left">
       {left.files < 1
         ? t('errorTooManyFiles', { n: limits.filesPerRoom })
-        : t('spaceLeft', { size: size(limits.fileBytes), left: size(left.bytes) })}
+        : t('spaceLeft', { size: size(largestFile(room.content.value)), left: size(left.bytes) })}
     </p>
   );
 }

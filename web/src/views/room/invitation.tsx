@@ -8,6 +8,7 @@ import { invitationFold } from '../../device/preferences.ts';
 import { isWideScreen } from '../../device/screen.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
+import { EncryptionLock, RoomKey } from './encryption-views.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
 
 const loadDialogs = () => import('./dialogs.ts');
@@ -16,13 +17,14 @@ const RoomPin = lazy(loadDialogs, 'RoomPin');
 
 export function Invitation({ room }: { room: RoomModel }) {
   const isFullScreen = useSignal(false);
-  const { devices, hasPin } = room.content.value;
+  const { devices, hasPin, isEncrypted } = room.content.value;
   // Stays true when the other device leaves: the invitation must not open and close while someone types.
   const hadCompany = useSignal(devices.length > 1);
   useLayoutEffect(() => {
     if (devices.length > 1) hadCompany.value = true;
   }, [devices.length]);
   const isOpen = invitationFold.value === 'auto' ? !hadCompany.value : invitationFold.value === 'open';
+  const secret = isEncrypted ? <RoomKey room={room} /> : <RoomPin room={room} />;
   const showFullScreen = () => {
     isFullScreen.value = true;
   };
@@ -35,6 +37,7 @@ export function Invitation({ room }: { room: RoomModel }) {
           <Code code={room.code} />
         </div>
         {hasPin && <Icon name="lock" />}
+        {isEncrypted && <EncryptionLock room={room} />}
         <CopyButton text={room.code} label={t('copyCode')} compact />
         {isWideScreen.value ? (
           <FoldButton isOpen={isOpen} />
@@ -53,7 +56,7 @@ export function Invitation({ room }: { room: RoomModel }) {
       {isWideScreen.value && (
         <div class="invite-options" id="invite-options" hidden={!isOpen}>
           <InviteOptions room={room} onFullScreen={showFullScreen}>
-            <RoomPin room={room} />
+            {secret}
           </InviteOptions>
         </div>
       )}
@@ -63,7 +66,9 @@ export function Invitation({ room }: { room: RoomModel }) {
           onClose={() => {
             isFullScreen.value = false;
           }}
-        />
+        >
+          {secret}
+        </InviteDialog>
       )}
     </aside>
   );

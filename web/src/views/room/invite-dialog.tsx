@@ -1,18 +1,23 @@
 /** The invitation on the whole screen, to show it to people around. */
+import type { ComponentChildren } from 'preact';
 import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
-import { RoomPin } from './room-pin.tsx';
 import '../../style/invite-dialog.css';
 
-export function InviteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
+interface Props {
+  room: RoomModel;
+  onClose: () => void;
+  /** The PIN or the key. */
+  children: ComponentChildren;
+}
+
+export function InviteDialog({ room, onClose, children }: Props) {
   return (
     <Dialog title={t('qrAndLink')} onClose={onClose} size="full">
       <div class="invite-options">
-        <InviteOptions room={room}>
-          <RoomPin room={room} />
-        </InviteOptions>
+        <InviteOptions room={room}>{children}</InviteOptions>
         <Code code={room.code} />
       </div>
     </Dialog>

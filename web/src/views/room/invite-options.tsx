@@ -11,12 +11,13 @@ import { linkTo, shareUrl } from '../../router.ts';
 interface Props {
   room: RoomModel;
   onFullScreen?: () => void;
-  /** The PIN. */
+  /** The PIN or the key. */
   children: ComponentChildren;
 }
 
 export function InviteOptions({ room, onFullScreen, children }: Props) {
-  const link = linkTo(room.code);
+  const { hasPin, isEncrypted } = room.content.value;
+  const link = linkTo(room.code, room.phase.value.attempt.room.key);
   return (
     <>
       <QrCode text={link} label={t('qrLabel')} />
@@ -35,7 +36,7 @@ export function InviteOptions({ room, onFullScreen, children }: Props) {
           </button>
         )}
       </div>
-      {room.content.value.hasPin && children}
+      {(hasPin || isEncrypted) && children}
     </>
   );
 }

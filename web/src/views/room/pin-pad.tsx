@@ -39,7 +39,7 @@ export function PinPad({ room, prompt, isChecking }: Props) {
   function onTyped(text: string): void {
     if (isDisabled) return;
     show(toAsciiDigits(text).replace(/\D/g, '').slice(0, 4));
-    if (pin.value.length === 4) room.join(pin.value);
+    if (pin.value.length === 4) room.join({ pin: pin.value });
   }
 
   /** Digits that are typed while the focus is on the number pad. */

@@ -5,6 +5,7 @@ import { Countdown } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { dismissUndoNotices, notify } from '../../components/notices.tsx';
+import { takeKeyFromAddress } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
@@ -12,8 +13,10 @@ import { openRoom, type RoomModel } from '../../room/room.ts';
 import type { PhaseNamed } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
+import { EncryptionProblem, KeyPrompt } from './encryption-views.ts';
+import { KeptText } from './kept-text.tsx';
 import { RoomSkeleton } from './room-skeleton.tsx';
-import { KeptText, RoomView } from './room-view.tsx';
+import { RoomView } from './room-view.tsx';
 import '../../style/room-view.css';
 
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
@@ -21,8 +24,15 @@ const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code, (error) => notify(errorMessage(error))), [code]);
   useEffect(() => {
-    room.join();
+    room.join({ key: takeKeyFromAddress(code) });
+    // A link to the same room changes only the fragment. It may have the key that the page asks for.
+    const onHashChange = () => {
+      const key = takeKeyFromAddress(code);
+      if (key && room.phase.peek().name !== 'joined') room.join({ key });
+    };
+    addEventListener('hashchange', onHashChange);
     return () => {
+      removeEventListener('hashchange', onHashChange);
       dismissUndoNotices();
       room.leave();
     };
@@ -35,16 +45,23 @@ function View({ room }: { room: RoomModel }) {
   switch (phase.name) {
     case 'pin-required':
     case 'pin-checking':
-      return <PinPad room={room} prompt={phase.prompt} isChecking={phase.name === 'pin-checking'} />;
+      return <Secret room={room} phase={phase} />;
     case 'joined':
       return <RoomView room={room} text={phase.text} />;
     case 'failed':
+      if (/^(ROLLBACK|FORK|DATA_DAMAGED|NOT_ENCRYPTED)$/.test(phase.error.code))
+        return <EncryptionProblem room={room} phase={phase} />;
       return <MessagePage title={errorMessage(phase.error)} action={<RetryButton room={room} />} />;
     case 'gone':
       return <RoomGone code={room.code} phase={phase} />;
     default:
       return <Joining room={room} />;
   }
+}
+
+function Secret({ room, phase }: { room: RoomModel; phase: PhaseNamed<'pin-required' | 'pin-checking'> }) {
+  const Prompt = phase.prompt.code.startsWith('KEY_') ? KeyPrompt : PinPad;
+  return <Prompt room={room} prompt={phase.prompt} isChecking={phase.name === 'pin-checking'} />;
 }
 
 const goneMessages = {

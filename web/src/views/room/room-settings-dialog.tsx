@@ -76,7 +76,7 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
           <small>{t('roomNameHint')}</small>
         </label>
         <LifetimeChoice room={room} lifetime={lifetime} />
-        <PinChanges room={room} choice={pinChoice} pin={pin} field={pinField} />
+        {!room.content.value.isEncrypted && <PinChanges room={room} choice={pinChoice} pin={pin} field={pinField} />}
         <p class="problem" role="alert">
           {typeof state.value === 'object' && state.value.problem}
         </p>

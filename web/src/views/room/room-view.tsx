@@ -1,7 +1,6 @@
 /** A joined room: the invitation, the devices, the text, the files. */
 import { useSignal } from '@preact/signals';
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
@@ -24,7 +23,6 @@ import { Expiry } from './expiry.tsx';
 import { FilePanel, loadFileList } from './file-panel.tsx';
 import { Invitation } from './invitation.tsx';
 import { loadViewer } from './lazy-viewer.ts';
-import { saveAsFile } from './text-file.ts';
 import { TextPanel } from './text-panel.tsx';
 
 const loadDialogs = () => import('./dialogs.ts');
@@ -98,22 +96,6 @@ function useAnnouncedChanges(content: RoomContent): void {
         () => undefined,
       );
   }, [name, hasPin, pinChanges, expiresAt]);
-}
-
-/** The text of a room that has ended, for the user who was typing it. */
-export function KeptText({ code, text }: { code: string; text: string }) {
-  return (
-    <>
-      <p>{t('textKept')}</p>
-      <div class="actions">
-        <CopyButton text={text} label={t('copyText')} />
-        <button type="button" class="button" onClick={() => saveAsFile(code, text)}>
-          <Icon name="down" />
-          {t('saveText')}
-        </button>
-      </div>
-    </>
-  );
 }
 
 /** Adds content shared from another app to the room: text is appended, files are uploaded. */

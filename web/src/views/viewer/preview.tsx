@@ -6,6 +6,8 @@ import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { iconOf, previewOf } from '../files/file-kind.ts';
+import { DownloadLink } from '../files/file-links.tsx';
+import { SealedMedia } from '../files/lazy-sealed-files.ts';
 import { TextPreview } from './text-preview.tsx';
 
 export function Preview({ room, file }: { room: RoomModel; file: SharedFile }) {
@@ -17,14 +19,15 @@ export function Preview({ room, file }: { room: RoomModel; file: SharedFile }) {
       // The file is sandboxed by its own Content-Security-Policy; browsers show no PDF in a sandboxed frame.
       return <iframe class="viewed-pdf" src={fileUrl} title={fileName} />;
     default:
-      return <MediaPreview file={file} />;
+      if (file.meta === undefined) return <MediaPreview room={room} file={file} url={fileUrl} />;
+      return <SealedMedia room={room} file={file} show={(url) => <MediaPreview room={room} file={file} url={url} />} />;
   }
 }
 
 type MediaState = 'loading' | 'shown' | 'failed';
 
-function MediaPreview({ file }: { file: SharedFile }) {
-  const { fileName, fileUrl, contentType } = file;
+function MediaPreview({ room, file, url }: { room: RoomModel; file: SharedFile; url: string }) {
+  const { fileName, contentType } = file;
   const state = useSignal<MediaState>('loading');
   const onShown = () => {
     state.value = 'shown';
@@ -32,10 +35,10 @@ function MediaPreview({ file }: { file: SharedFile }) {
   const onError = () => {
     state.value = 'failed';
   };
-  if (state.value === 'failed') return <Unplayable file={file} />;
+  if (state.value === 'failed') return <Unplayable room={room} file={file} />;
   const preview = previewOf(file);
   const player = {
-    src: fileUrl,
+    src: url,
     controls: true,
     preload: 'metadata',
     'aria-label': fileName,
@@ -45,7 +48,7 @@ function MediaPreview({ file }: { file: SharedFile }) {
   return (
     <>
       {state.value === 'loading' && <p class="aside">{t('loading')}</p>}
-      {preview === 'image' && <img src={fileUrl} alt={fileName} onLoad={onShown} onError={onError} />}
+      {preview === 'image' && <img src={url} alt={fileName} onLoad={onShown} onError={onError} />}
       {preview === 'video' && <video {...player} playsInline />}
       {preview === 'audio' && (
         <div class="viewed-audio">
@@ -58,15 +61,15 @@ function MediaPreview({ file }: { file: SharedFile }) {
 }
 
 /** A damaged file, or a format that this browser does not support. */
-function Unplayable({ file: { fileName, fileUrl, contentType } }: { file: SharedFile }) {
+function Unplayable({ room, file }: { room: RoomModel; file: SharedFile }) {
   return (
     <div class="unplayable">
-      <MoreIcon name={iconOf(fileName, contentType)} />
+      <MoreIcon name={iconOf(file.fileName, file.contentType)} />
       <p role="alert">{t('cannotShowFile')}</p>
-      <a class="button primary" href={`${fileUrl}?download`} download={fileName}>
+      <DownloadLink class="button primary" room={room} file={file}>
         <Icon name="down" />
         {t('download')}
-      </a>
+      </DownloadLink>
     </div>
   );
 }

@@ -9,6 +9,7 @@ import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
+import { DownloadLink } from '../files/file-links.tsx';
 import { useBackButton } from './back-button.ts';
 import { type CopiedFile, CopyFileImage } from './copy-file-image.tsx';
 import { useCurrentFile } from './current-file.ts';
@@ -88,7 +89,7 @@ function stepOf({ key, target, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEve
 }
 
 function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> & { file: SharedFile }) {
-  const { fileName, fileUrl, fileSize, contentType } = file;
+  const { fileName, fileUrl, fileSize, contentType, meta } = file;
   const facts = [size(fileSize), kindOf(fileName, contentType)];
   return (
     <header>
@@ -99,7 +100,9 @@ function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> &
         <small>{facts.filter(Boolean).join(' · ')}</small>
       </div>
       {previewOf(file) === 'image' && <CopyFileImage key={fileUrl} room={room} file={file} />}
-      <CopyButton key={fileUrl} text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+      {meta === undefined && (
+        <CopyButton key={fileUrl} text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+      )}
       {previewOf(file) === 'pdf' && (
         <a
           class="button round"
@@ -112,15 +115,15 @@ function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> &
           <MoreIcon name="open" />
         </a>
       )}
-      <a
+      <DownloadLink
+        room={room}
+        file={file}
         class="button round"
-        href={`${fileUrl}?download`}
-        download={fileName}
         aria-label={t('downloadFile', { name: fileName })}
         title={t('download')}
       >
         <Icon name="down" />
-      </a>
+      </DownloadLink>
       <button type="button" class="button round" aria-label={t('close')} title={t('close')} onClick={onClose}>
         <Icon name="close" />
       </button>

@@ -12,7 +12,7 @@ export interface ZipFile {
 
 export interface ZipEntry<File extends ZipFile = ZipFile> {
   file: File;
-  path: Buffer;
+  path: Uint8Array;
   /** The position of its local header. */
   offset: number;
   /** Whether its sizes need eight bytes. */
@@ -32,6 +32,8 @@ export interface ZipPlan<File extends ZipFile = ZipFile> {
 const max32 = 0xffffffff;
 const max16 = 0xffff;
 
+const encoder = new TextEncoder();
+
 const localHeaderLength = 30;
 const directoryRecordLength = 46;
 const timeFieldLength = 9;
@@ -49,7 +51,7 @@ const versionFor = (isZip64: boolean) => (isZip64 ? 45 : 20);
 export function planZip<File extends ZipFile>(files: readonly File[]): ZipPlan<File> {
   let offset = 0;
   const entries = files.map((file) => {
-    const entry = { file, path: Buffer.from(file.path), offset, isLarge: file.size >= max32 };
+    const entry = { file, path: encoder.encode(file.path), offset, isLarge: file.size >= max32 };
     offset += localHeaderLength + entry.path.length + localFieldsLength(entry) + file.size + descriptorLength(entry);
     return entry;
   });
@@ -68,7 +70,7 @@ function needsZip64End({ entries, directoryAt, directoryLength }: Omit<ZipPlan, 
 }
 
 /** Comes before the bytes of a file. */
-export function localHeader(entry: ZipEntry): Buffer {
+export function localHeader(entry: ZipEntry): Uint8Array {
   const { path, isLarge } = entry;
   const sizes = isLarge ? max32 : 0;
   const record = createRecord(localHeaderLength)
@@ -82,11 +84,11 @@ export function localHeader(entry: ZipEntry): Buffer {
     .u32(sizes)
     .u16(path.length)
     .u16(localFieldsLength(entry));
-  return Buffer.concat([record.bytes, path, timeField(entry), ...(isLarge ? [zip64Field([0, 0])] : [])]);
+  return concatBytes([record.bytes, path, timeField(entry), ...(isLarge ? [zip64Field([0, 0])] : [])]);
 }
 
 /** Follows the bytes of a file. */
-export function descriptor({ file: { size }, isLarge }: ZipEntry, crc: number): Buffer {
+export function descriptor({ file: { size }, isLarge }: ZipEntry, crc: number): Uint8Array {
   const record = createRecord(isLarge ? 24 : 16)
     .u32(0x08074b50)
     .u32(crc);
@@ -94,7 +96,7 @@ export function descriptor({ file: { size }, isLarge }: ZipEntry, crc: number): 
 }
 
 /** The record of a file in the directory. */
-export function directoryRecord(entry: ZipEntry, crc: number): Buffer {
+export function directoryRecord(entry: ZipEntry, crc: number): Uint8Array {
   const { path, file, offset, isLarge } = entry;
   const zip64 = zip64FieldOf(entry);
   const size = Math.min(file.size, max32);
@@ -116,11 +118,11 @@ export function directoryRecord(entry: ZipEntry, crc: number): Buffer {
     .u16(0)
     .u32((regularFile << 16) >>> 0)
     .u32(Math.min(offset, max32));
-  return Buffer.concat([record.bytes, path, timeField(entry), zip64]);
+  return concatBytes([record.bytes, path, timeField(entry), zip64]);
 }
 
 /** The end of the archive. */
-export function endRecords(plan: ZipPlan): Buffer {
+export function endRecords(plan: ZipPlan): Uint8Array {
   const { directoryAt, directoryLength } = plan;
   const count = Math.min(plan.entries.length, max16);
   const end = createRecord(endLength)
@@ -131,10 +133,10 @@ export function endRecords(plan: ZipPlan): Buffer {
     .u32(Math.min(directoryLength, max32))
     .u32(Math.min(directoryAt, max32))
     .u16(0);
-  return needsZip64End(plan) ? Buffer.concat([zip64End(plan), end.bytes]) : end.bytes;
+  return needsZip64End(plan) ? concatBytes([zip64End(plan), end.bytes]) : end.bytes;
 }
 
-function zip64End({ entries, directoryAt, directoryLength }: ZipPlan): Buffer {
+function zip64End({ entries, directoryAt, directoryLength }: ZipPlan): Uint8Array {
   return createRecord(zip64EndLength)
     .u32(0x06064b50)
     .u64(44)
@@ -152,12 +154,12 @@ function zip64End({ entries, directoryAt, directoryLength }: ZipPlan): Buffer {
 }
 
 /** The values of a directory record that do not fit into four bytes. */
-function zip64FieldOf({ file: { size }, offset, isLarge }: ZipEntry): Buffer {
+function zip64FieldOf({ file: { size }, offset, isLarge }: ZipEntry): Uint8Array {
   const values = [...(isLarge ? [size, size] : []), ...(offset >= max32 ? [offset] : [])];
-  return values.length === 0 ? Buffer.alloc(0) : zip64Field(values);
+  return values.length === 0 ? new Uint8Array(0) : zip64Field(values);
 }
 
-function zip64Field(values: readonly number[]): Buffer {
+function zip64Field(values: readonly number[]): Uint8Array {
   const record = createRecord(4 + 8 * values.length)
     .u16(0x0001)
     .u16(8 * values.length);
@@ -166,7 +168,7 @@ function zip64Field(values: readonly number[]): Buffer {
 }
 
 /** The modification time in seconds since 1970. The other time has no time zone. */
-function timeField({ file }: ZipEntry): Buffer {
+function timeField({ file }: ZipEntry): Uint8Array {
   return createRecord(timeFieldLength)
     .u16(0x5455)
     .u16(5)
@@ -183,7 +185,7 @@ function dosTime(ms: number): number {
 }
 
 interface RecordWriter {
-  bytes: Buffer;
+  bytes: Uint8Array;
   u8(value: number): RecordWriter;
   u16(value: number): RecordWriter;
   u32(value: number): RecordWriter;
@@ -192,27 +194,47 @@ interface RecordWriter {
 
 /** Writes numbers one after the other, with the least significant byte first. */
 function createRecord(length: number): RecordWriter {
-  // From the pool: an archive has many small records, and memory of their own would fragment the heap.
-  const bytes = Buffer.allocUnsafe(length).fill(0);
+  const bytes = allocate(length);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
   let at = 0;
+  const next = (size: number) => {
+    at += size;
+    return at - size;
+  };
   const writer: RecordWriter = {
     bytes,
     u8(value) {
-      at = bytes.writeUInt8(value, at);
+      view.setUint8(next(1), value);
       return writer;
     },
     u16(value) {
-      at = bytes.writeUInt16LE(value, at);
+      view.setUint16(next(2), value, true);
       return writer;
     },
     u32(value) {
-      at = bytes.writeUInt32LE(value, at);
+      view.setUint32(next(4), value, true);
       return writer;
     },
     u64(value) {
-      at = bytes.writeBigUInt64LE(BigInt(value), at);
+      view.setBigUint64(next(8), BigInt(value), true);
       return writer;
     },
   };
   return writer;
+}
+
+export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = allocate(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** From Node's pool where there is one: an archive has many small records, whose own memory would fragment the heap. */
+function allocate(length: number): Uint8Array {
+  const { Buffer } = globalThis as { Buffer?: { allocUnsafe(length: number): Uint8Array } };
+  return Buffer ? Buffer.allocUnsafe(length).fill(0) : new Uint8Array(length);
 }

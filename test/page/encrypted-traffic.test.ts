@@ -1,0 +1,169 @@
+/** What the server of an encrypted room can see of a browser session, and what the page notices when it lies. */
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Page } from 'playwright-core';
+import {
+  type BrowserDevice,
+  joinRoom,
+  showsStatus,
+  showsText,
+  startTestSite,
+  type TestSite,
+  textOf,
+} from '../support/page.ts';
+import { startTamperingProxy, type TamperingProxy } from '../support/tampering-proxy.ts';
+import { startEncryptedRoom } from './support/encrypted.ts';
+import { readQr } from './support/qr.ts';
+
+const showsHeading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
+
+/** A site behind a proxy that records and changes messages. */
+async function startSite(t: TestContext): Promise<{ site: TestSite; proxy: TamperingProxy }> {
+  const site = await startTestSite(t);
+  const proxy = await startTamperingProxy(t, () => site.server.port);
+  const openDevice: TestSite['openDevice'] = (options) => site.openDevice({ ...options, baseURL: proxy.url });
+  return { site: { server: site.server, openDevice }, proxy };
+}
+
+const secrets = { text: 'the code of the gate', device: 'Zoë’s laptop', room: 'Travel plans' };
+
+describe('the page, encrypted rooms and their server', () => {
+  it('[SEALED-66] send and store neither plaintext nor the key, in a whole session', async (t) => {
+    const { site, proxy } = await startSite(t);
+    const laptop = await site.openDevice();
+    await renameDevice(laptop.page, secrets.device);
+    const key = (await startEncryptedRoom(laptop)).split('#')[1] as string;
+    await textOf(laptop).fill(`${secrets.text} is 4471`);
+    await showsStatus(laptop, 'Saved');
+    await renameRoom(laptop.page, secrets.room);
+    await restoreEarlierText(laptop);
+    await inviteScreen(site, laptop);
+
+    const values = [...Object.values(secrets), key, key.replace(/.{4}(?=.)/g, '$&-'), key.toLowerCase()];
+    assertAbsent(values, proxy.sent.join('\n'), 'the traffic');
+    const auth =
+      /"x-room-auth":"([\w-]{43})"/.exec(proxy.sent.join('\n'))?.[1] ?? assert.fail('no request has the key');
+    const { text: metrics } = await site.server.api.get('/metrics');
+    assertAbsent([...values, auth], metrics, 'the metrics');
+    assertAbsent([...values, auth], site.server.logged(), 'the log');
+    const entries = await readdir(site.server.folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    assert.ok(
+      files.some((file) => file.includes('sqlite') || file.includes('.db')),
+      String(files),
+    );
+    for (const file of files) assertAbsent([...values, auth], await readFile(file, 'latin1'), file);
+  });
+
+  it('[SEALED-64] warn about an older and a different text, which can be opened on request', async (t) => {
+    const { site, proxy } = await startSite(t);
+    let older: unknown;
+    const laptop = await site.openDevice();
+    const code = (await startEncryptedRoom(laptop)).split('#')[0] as string;
+    proxy.tamperMessage = (message) => {
+      if (message.type === 'snapshot') older ??= message.content;
+      return message;
+    };
+    await textOf(laptop).fill('older');
+    await showsStatus(laptop, 'Saved');
+    await laptop.page.reload();
+    await showsText(laptop, 'older');
+    await textOf(laptop).fill('newer');
+    await showsStatus(laptop, 'Saved');
+
+    proxy.tamperMessage = (message) => (message.type === 'snapshot' ? { ...message, content: older } : message);
+    await laptop.page.reload();
+    await showsHeading(laptop.page, 'The server sent an older text');
+    await laptop.page.getByRole('button', { name: 'Open it anyway' }).click();
+    await showsText(laptop, 'older');
+
+    proxy.tamperMessage = (message) => message;
+    await laptop.page.evaluate((code) => {
+      localStorage.setItem(`poproom:seen:${code}`, JSON.stringify({ version: 2, hash: 'A'.repeat(22) }));
+    }, code);
+    await laptop.page.reload();
+    await showsHeading(laptop.page, 'The server sent a different text');
+  });
+
+  it('[SEALED-64] warn about damaged data and a room that is not encrypted, and keep the text', async (t) => {
+    const { site, proxy } = await startSite(t);
+    const laptop = await site.openDevice();
+    const name = await startEncryptedRoom(laptop);
+    await textOf(laptop).fill('typed before');
+    await showsStatus(laptop, 'Saved');
+    const phone = await joinRoom(site, name);
+    await showsText(phone, 'typed before');
+    const content = `pop1.${'A'.repeat(395)}`;
+    proxy.inject({
+      type: 'content',
+      seq: 99,
+      content,
+      version: 99,
+      contentVersion: 99,
+      sealedEdits: [],
+      timestamp: now(),
+    });
+    for (const { page } of [laptop, phone]) {
+      await showsHeading(page, 'The data of this room is damaged');
+      await page.getByText('Your text is still here until you leave this page.').waitFor();
+    }
+    const { page } = laptop;
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await showsText(laptop, 'typed before');
+
+    const plain = await site.server.api.room();
+    await page.goto(`/r/${plain}#${name.split('#')[1]}`);
+    await showsHeading(page, 'This room isn’t encrypted');
+  });
+});
+
+const now = () => new Date().toISOString();
+
+function assertAbsent(values: readonly string[], output: string, source: string): void {
+  for (const value of values) {
+    // Requests are recorded byte by byte.
+    for (const form of [value, Buffer.from(value).toString('latin1'), JSON.stringify(value).slice(1, -1)])
+      assert.ok(!output.includes(form), `${source} contains ${value}`);
+  }
+}
+
+async function renameDevice(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Settings', exact: true }).click();
+  await page.getByRole('textbox', { name: 'Device name' }).fill(name);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Escape');
+}
+
+async function renameRoom(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Room settings' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Room settings' });
+  await dialog.getByRole('textbox', { name: 'Room name' }).fill(name);
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog.waitFor({ state: 'detached' });
+}
+
+/** The history opens, whether or not it has a text yet, and the text is restored by undo. */
+async function restoreEarlierText(device: BrowserDevice): Promise<void> {
+  const { page } = device;
+  await page.getByRole('button', { name: 'Version history' }).click();
+  await page.getByRole('dialog', { name: 'Version history' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Clear' }).click();
+  await showsText(device, '');
+  await page.locator('.tools').getByRole('button', { name: 'Undo' }).click();
+  await showsText(device, `${secrets.text} is 4471`);
+  await showsStatus(device, 'Saved');
+}
+
+/** The screen shows a QR code, and the laptop hands the key over through the server. */
+async function inviteScreen(site: TestSite, { context }: BrowserDevice): Promise<void> {
+  const screen = await site.openDevice({ at: '/invite', viewport: { width: 640, height: 360 } });
+  const link = await readQr(screen.page, 'QR code to invite this screen');
+  const answering = await context.newPage();
+  await answering.goto(new URL(link).pathname + new URL(link).hash);
+  await answering.getByRole('listitem').getByText(secrets.room).click();
+  await showsText(screen, `${secrets.text} is 4471`);
+  await answering.close();
+}

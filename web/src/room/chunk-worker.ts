@@ -1,0 +1,31 @@
+/** Encrypts and decrypts the chunks of files on a thread of its own. */
+import { type ChunkPlace, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
+
+export interface ChunkRequest {
+  id: number;
+  action: 'seal' | 'open';
+  key: Uint8Array;
+  place: ChunkPlace;
+  bytes: Uint8Array;
+}
+
+/** `bytes` is undefined for a damaged chunk. The first message has no id: the worker is ready. */
+export interface ChunkResult {
+  id?: number;
+  bytes?: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** The part of a worker's global scope that is used here. */
+interface Worker {
+  onmessage: ((event: MessageEvent<ChunkRequest>) => void) | null;
+  postMessage(message: ChunkResult, transfer?: Transferable[]): void;
+}
+
+const worker = self as unknown as Worker;
+
+worker.onmessage = async ({ data: { id, action, key, place, bytes } }) => {
+  const result = await portableCipher(key)[action](place, bytes);
+  worker.postMessage({ id, bytes: result }, result ? [result.buffer] : []);
+};
+
+worker.postMessage({});

@@ -1,0 +1,18 @@
+/** Derives the keys of an encrypted room, which takes long, on a thread of its own. */
+import { deriveKeys } from '../../../src/client/crypto/keys.ts';
+import type { RoomKey } from '../../../src/client/crypto/room-key.ts';
+
+export interface KeyRequest {
+  key: RoomKey;
+  salt: Uint8Array;
+}
+
+/** The part of a worker's global scope that is used here. */
+interface Worker {
+  onmessage: ((event: MessageEvent<KeyRequest>) => void) | null;
+  postMessage(message: unknown): void;
+}
+
+const worker = self as unknown as Worker;
+
+worker.onmessage = async ({ data: { key, salt } }) => worker.postMessage(await deriveKeys(key, salt));

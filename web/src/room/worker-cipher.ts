@@ -1,0 +1,60 @@
+/** The cipher of encrypted files in a worker, so that large files do not freeze the page. */
+import { type ChunkCipher, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
+import { trustedScriptUrl } from '../trusted-script-url.ts';
+import type { ChunkRequest, ChunkResult } from './chunk-worker.ts';
+import workerUrl from './chunk-worker.ts?worker&url';
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Run = (request: Omit<ChunkRequest, 'id'>) => Promise<Bytes | undefined>;
+
+/** Started with the first file. */
+let started: Promise<Run> | undefined;
+
+export function createWorkerCipher(key: Uint8Array): ChunkCipher {
+  const run: Run = async (request) => {
+    started ??= startWorker().catch(() => runHere);
+    return (await started)(request);
+  };
+  return {
+    seal: async (place, bytes) => (await run({ action: 'seal', key, place, bytes })) as Bytes,
+    open: (place, bytes) => run({ action: 'open', key, place, bytes }),
+  };
+}
+
+/** If the worker cannot be loaded. */
+const runHere: Run = async ({ action, key, place, bytes }) => portableCipher(key)[action](place, bytes);
+
+/** Resolves when the worker is ready. Chunks are moved to it, so afterwards they cannot be processed here. */
+function startWorker(): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(trustedScriptUrl(workerUrl), { type: 'module' });
+    const pending = new Map<number, PromiseWithResolvers<Bytes | undefined>>();
+    let lastId = 0;
+    let isReady = false;
+
+    const run: Run = (request) => {
+      lastId += 1;
+      const result = Promise.withResolvers<Bytes | undefined>();
+      pending.set(lastId, result);
+      worker.postMessage({ ...request, id: lastId }, [request.bytes.buffer as ArrayBuffer]);
+      return result.promise;
+    };
+
+    worker.onmessage = ({ data: { id, bytes } }: MessageEvent<ChunkResult>) => {
+      if (id === undefined) {
+        isReady = true;
+        return resolve(run);
+      }
+      pending.get(id)?.resolve(bytes);
+      pending.delete(id);
+    };
+    worker.onerror = ({ message }) => {
+      const error = new Error(`The worker for encrypted files failed: ${message}`);
+      reject(error);
+      for (const result of pending.values()) result.reject(error);
+      // The next chunk starts another one, unless it cannot be loaded.
+      if (isReady) started = undefined;
+      worker.terminate();
+    };
+  });
+}

@@ -1,0 +1,66 @@
+/** Says that the server sent data which is not what the devices of the room have written. */
+import type { RoomCode } from '../../../../src/client/index.ts';
+import { Icon } from '../../components/icon.tsx';
+import { encryptionText } from '../../i18n/encryption-strings.ts';
+import { t } from '../../i18n/index.ts';
+import { forgetSeen } from '../../room/encrypted-room.ts';
+import type { RoomModel } from '../../room/room.ts';
+import type { PhaseNamed } from '../../room/room-phase.ts';
+import { MessagePage } from '../message-page.tsx';
+import { KeptText } from '../room/kept-text.tsx';
+
+const messages = {
+  ROLLBACK: ['rollbackTitle', 'rollbackHint'],
+  FORK: ['forkTitle', 'forkHint'],
+  DATA_DAMAGED: ['damagedTitle', 'damagedHint'],
+  NOT_ENCRYPTED: ['notEncryptedTitle', 'notEncryptedHint'],
+} as const;
+
+interface Props {
+  room: RoomModel;
+  phase: PhaseNamed<'failed'>;
+}
+
+export function EncryptionProblem({ room, phase }: Props) {
+  const { code } = phase.error;
+  const [title, hint] = messages[code as keyof typeof messages] ?? messages.DATA_DAMAGED;
+  const isOlder = code === 'ROLLBACK' || code === 'FORK';
+  const kept = phase.content && phase.text?.shared.value;
+  return (
+    <MessagePage
+      title={encryptionText(title)}
+      extra={
+        <>
+          {kept && <KeptText code={room.code} text={kept} />}
+          {isOlder && <p>{encryptionText('openAnywayHint')}</p>}
+        </>
+      }
+      action={isOlder ? <OpenAnyway code={room.code} phase={phase} /> : <TryAgain room={room} />}
+    >
+      {encryptionText(hint)}
+    </MessagePage>
+  );
+}
+
+/** Edits that continue the newer version would report it again, so they are dropped with it. */
+function OpenAnyway({ code, phase }: { code: RoomCode; phase: PhaseNamed<'failed'> }) {
+  const open = () => {
+    forgetSeen(code);
+    phase.text?.discard();
+    location.reload();
+  };
+  return (
+    <button type="button" class="button" onClick={open}>
+      {encryptionText('openAnyway')}
+    </button>
+  );
+}
+
+function TryAgain({ room }: { room: RoomModel }) {
+  return (
+    <button type="button" class="button primary" onClick={() => room.join()}>
+      <Icon name="retry" />
+      {t('tryAgain')}
+    </button>
+  );
+}

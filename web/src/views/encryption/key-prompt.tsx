@@ -1,0 +1,125 @@
+/** Asks for the key of an encrypted room. */
+import { useSignal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Countdown, useNow } from '../../components/countdown.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { keyIn, takeRoom } from '../../device/room-keys.ts';
+import { encryptionText } from '../../i18n/encryption-strings.ts';
+import { roughTime } from '../../i18n/quantities.ts';
+import type { RoomModel } from '../../room/room.ts';
+import type { PinPrompt } from '../../room/room-phase.ts';
+import { goToRoom } from '../../router.ts';
+import { RetryCountdown } from '../room/alerts.tsx';
+import '../../style/encryption.css';
+import '../../style/forms.css';
+
+interface Props {
+  room: RoomModel;
+  prompt: PinPrompt;
+  /** The server is checking a key. */
+  isChecking: boolean;
+}
+
+export function KeyPrompt({ room, prompt, isChecking }: Props) {
+  const typed = useSignal('');
+  const isMissing = useSignal(false);
+  const field = useRef<HTMLInputElement>(null);
+  const isLocked = useNow() < (prompt.lockedUntil ?? 0);
+
+  // A key with a typo stays, to be corrected.
+  useLayoutEffect(() => field.current?.select(), [prompt, isLocked]);
+
+  function open(text: string): void {
+    if (isLocked || isChecking) return;
+    isMissing.value = text.trim() === '';
+    if (isMissing.value) {
+      field.current?.focus();
+      return;
+    }
+    const linked = keyIn(text) && takeRoom(text);
+    if (linked && linked !== room.code) goToRoom(linked);
+    else room.join({ key: keyIn(text) ?? text });
+  }
+
+  return (
+    <form
+      class="pin-view key-view"
+      onSubmit={(event) => {
+        event.preventDefault();
+        open(typed.value);
+      }}
+    >
+      <span class="message-icon">
+        <Icon name="lock" />
+      </span>
+      <h1>{encryptionText('keyTitle', { code: room.code })}</h1>
+      <p
+        class="pin-state"
+        id="key-state"
+        role="alert"
+        data-wrong={((prompt.isWrong || isLocked || isMissing.value) && !isChecking) || undefined}
+      >
+        <KeyStatus
+          room={room}
+          prompt={prompt}
+          isChecking={isChecking}
+          isLocked={isLocked}
+          isMissing={isMissing.value}
+        />
+      </p>
+      <label class="field">
+        <span>{encryptionText('keyLabel')}</span>
+        <input
+          ref={field}
+          class="key-input"
+          type="text"
+          dir="ltr"
+          lang="en"
+          autocomplete="off"
+          autoCapitalize="characters"
+          autoCorrect="off"
+          spellcheck={false}
+          enterKeyHint="go"
+          placeholder="H4T9-WZ3B-NQ6Y-RC88"
+          readOnly={isLocked || isChecking}
+          aria-invalid={prompt.isWrong}
+          aria-describedby="key-state"
+          value={typed.value}
+          onInput={({ currentTarget }) => {
+            typed.value = currentTarget.value;
+          }}
+          onPaste={(event) => {
+            const pasted = event.clipboardData?.getData('text') ?? '';
+            if (!keyIn(pasted)) return;
+            event.preventDefault();
+            typed.value = pasted;
+            open(pasted);
+          }}
+        />
+      </label>
+      <button type="submit" class="button primary large" aria-disabled={isLocked || isChecking}>
+        {encryptionText('openRoom')}
+        <Icon name="arrow" />
+      </button>
+    </form>
+  );
+}
+
+interface StatusProps extends Props {
+  isLocked: boolean;
+  isMissing: boolean;
+}
+
+function KeyStatus({ room, prompt, isChecking, isLocked, isMissing }: StatusProps) {
+  const { connection } = room.phase.value;
+  if (isLocked) {
+    const format = (ms: number) => encryptionText('keyLocked', { time: roughTime(ms) });
+    return <Countdown until={prompt.lockedUntil ?? 0} format={format} />;
+  }
+  if (isChecking)
+    return connection.type === 'waiting' ? <RetryCountdown connection={connection} /> : encryptionText('keyChecking');
+  if (isMissing || prompt.code === 'KEY_MALFORMED') return encryptionText('keyMalformed');
+  if (prompt.code === 'KEY_MISTYPED') return encryptionText('keyMistyped');
+  if (!prompt.isWrong) return encryptionText('keyHint');
+  return prompt.triesLeft ? encryptionText('keyWrongTriesLeft', { n: prompt.triesLeft }) : encryptionText('keyWrong');
+}

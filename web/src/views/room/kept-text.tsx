@@ -1,0 +1,20 @@
+/** The text of a room that this page can no longer show, to copy or to save it. */
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/index.ts';
+import { saveAsFile } from './text-file.ts';
+
+export function KeptText({ code, text }: { code: string; text: string }) {
+  return (
+    <>
+      <p>{t('textKept')}</p>
+      <div class="actions">
+        <CopyButton text={text} label={t('copyText')} />
+        <button type="button" class="button" onClick={() => saveAsFile(code, text)}>
+          <Icon name="down" />
+          {t('saveText')}
+        </button>
+      </div>
+    </>
+  );
+}
