@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
   joinRoom,
@@ -144,15 +145,25 @@ async function renameRoom(page: Page, name: string): Promise<void> {
   await dialog.waitFor({ state: 'detached' });
 }
 
-/** The history opens, whether or not it has a text yet, and the text is restored by undo. */
+/** Clears the text, which saves a version of it, and restores that. */
 async function restoreEarlierText(device: BrowserDevice): Promise<void> {
   const { page } = device;
-  await page.getByRole('button', { name: 'Version history' }).click();
-  await page.getByRole('dialog', { name: 'Version history' }).waitFor();
-  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Clear' }).click();
   await showsText(device, '');
-  await page.locator('.tools').getByRole('button', { name: 'Undo' }).click();
+  await showsStatus(device, 'Saved');
+  const history = page.getByRole('dialog', { name: 'Version history' });
+  await eventually('the history has a version', async () => {
+    await page.getByRole('button', { name: 'Version history' }).click();
+    await history
+      .getByText(/No earlier versions yet|bytes/)
+      .first()
+      .waitFor();
+    const hasVersion = (await history.getByRole('radio').count()) > 0;
+    if (!hasVersion) await page.keyboard.press('Escape');
+    return hasVersion;
+  });
+  await history.getByText(secrets.text).first().waitFor();
+  await history.getByRole('button', { name: 'Restore' }).click();
   await showsText(device, `${secrets.text} is 4471`);
   await showsStatus(device, 'Saved');
 }

@@ -51,7 +51,7 @@ export function createChannelCodec(
   const sent = new Map<string, SentChange>();
   const compaction = createCompaction(() => {
     const { position, document } = current ?? {};
-    if (!position || !document) return undefined;
+    if (!position?.version || !document) return undefined;
     return { version: position.version, content: sealSnapshot(room, position, document.toString()) };
   });
 
@@ -89,7 +89,7 @@ export function createChannelCodec(
     const change = sent.get(ref);
     if (!change || !current) return message;
     sent.delete(ref);
-    compaction.onHint(compact === true);
+    compaction.onWritten(compact === true);
     if (version <= current.position.version) return message;
     if (version !== change.base.version + 1 || change.base.version !== current.position.version)
       throw invalidMessage('a response without the edits before it');
@@ -124,6 +124,7 @@ export function createChannelCodec(
     if (!current || baseVersion !== current.position.version) return refusal(ref, notCurrent(plainText().version));
     const next = current.document.apply(edits);
     if (exceeds(next, maxBytes)) return refusal(ref, tooLarge(maxBytes));
+    compaction.onEdit(edits, current.document.length);
     const envelope = envelopeFor(ref, current.position, edits);
     return { type: 'sealed-edit', sealed: envelope, baseVersion, ref };
   }

@@ -1,39 +1,55 @@
-/** Replaces a long log of sealed edits by a snapshot, when the server asks for it. */
-import type { ClientMessage, CompactText } from '../../protocol/types.ts';
+/**
+ * Replaces sealed edits by a snapshot: when the server asks for it, and when an ordinary room would save a version. The
+ * server cannot choose versions of a text that it cannot read, but keeps every full text that a later one replaces.
+ */
+import type { ClientMessage, CompactText, TextEdit } from '../../protocol/types.ts';
 
 /** The next response of another device shows that one has done it, so most of them stay quiet. */
 const maxDelayMs = 2000;
-/** When the server accepts no further edits. */
+/** When the server accepts no further edits, or the text after a large removal replaces the one before it. */
 const maxUrgentDelayMs = 500;
+
+/** As in ordinary rooms: a version after this time of changes, and before large removals. */
+const versionAfterMs = 30_000;
+const smallestText = 20;
+const largeRemoval = 1000;
+const removalEveryMs = 5000;
 
 /**
  * - `offline`: there is no connection;
- * - `idle`: the server has not asked;
- * - `scheduled`: it has asked, and a timer runs.
+ * - `idle`: no snapshot is due;
+ * - `scheduled`: one is due, and a timer runs. `isRequired`: no response can cancel it.
  */
 type CompactionState =
   | { name: 'offline' }
   | { name: 'idle'; send: Send }
-  | { name: 'scheduled'; send: Send; timer: ReturnType<typeof setTimeout> };
+  | { name: 'scheduled'; send: Send; timer: ReturnType<typeof setTimeout>; isRequired: boolean };
 
 type Send = (message: ClientMessage) => void;
 
 export function createCompaction(seal: () => Pick<CompactText, 'content' | 'version'> | undefined) {
   let state: CompactionState = { name: 'offline' };
+  /** When this device made its first change since its last snapshot. */
+  let changedSince: number | undefined;
+  let removedAt = Number.NEGATIVE_INFINITY;
+  /** The text before a large removal is stored, and the one after it not yet. */
+  let isRemovalOpen = false;
 
   function enter(next: CompactionState): void {
     if (state.name === 'scheduled') clearTimeout(state.timer);
     state = next;
   }
 
-  function schedule(withinMs: number): void {
+  function schedule(withinMs: number, isRequired: boolean): void {
     if (state.name !== 'idle') return;
     const { send } = state;
-    enter({ name: 'scheduled', send, timer: setTimeout(() => run(send), Math.random() * withinMs) });
+    const timer = setTimeout(() => run(send), Math.random() * withinMs);
+    enter({ name: 'scheduled', send, timer, isRequired });
   }
 
   function run(send: Send): void {
     enter({ name: 'idle', send });
+    changedSince = undefined;
     const snapshot = seal();
     if (snapshot) send({ type: 'compact', ...snapshot, ref: 'compact' });
   }
@@ -42,13 +58,31 @@ export function createCompaction(seal: () => Pick<CompactText, 'content' | 'vers
     onConnected: (send: Send) => enter({ name: 'idle', send }),
     onDisconnected: () => enter({ name: 'offline' }),
 
-    /** A response to an edit asks for a snapshot, or not any more. */
-    onHint(isDue: boolean): void {
-      if (isDue) schedule(maxDelayMs);
-      else if (state.name === 'scheduled') enter({ name: 'idle', send: state.send });
+    /** An edit was stored. Its response asks for a snapshot, or not any more. */
+    onWritten(isAsked: boolean): void {
+      changedSince ??= Date.now();
+      if (isRemovalOpen) schedule(maxUrgentDelayMs, true);
+      isRemovalOpen = false;
+      if (isAsked || Date.now() - changedSince >= versionAfterMs) schedule(maxDelayMs, false);
+      else if (state.name === 'scheduled' && !state.isRequired) enter({ name: 'idle', send: state.send });
     },
 
     /** An edit was refused because the log is full. */
-    onRequired: () => schedule(maxUrgentDelayMs),
+    onRequired: () => schedule(maxUrgentDelayMs, true),
+
+    /** Before an edit is sent: stores the text from which it removes much, and then the one that it leaves. */
+    onEdit(edits: readonly TextEdit[], length: number): void {
+      if (state.name === 'offline' || !isLargeRemoval(edits, length, Date.now() - removedAt)) return;
+      removedAt = Date.now();
+      isRemovalOpen = true;
+      run(state.send);
+    },
   };
+}
+
+/** The interval keeps small edits of a large text from storing it repeatedly. */
+function isLargeRemoval(edits: readonly TextEdit[], length: number, sinceLastMs: number): boolean {
+  const removed = edits.reduce((sum, { from, to }) => sum + to - from, 0);
+  if (length >= smallestText && removed >= length / 2) return true;
+  return removed >= largeRemoval && sinceLastMs >= removalEveryMs;
 }
