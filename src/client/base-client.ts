@@ -3,6 +3,7 @@ import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import { check, checkClientOptions, checkOptions } from './arguments.ts';
 import { requestRoom } from './create-room.ts';
 import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
+import { streamBody } from './measured-stream.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { receive } from './receive.ts';
 import { isHealthReport } from './response-shapes.ts';
@@ -87,7 +88,7 @@ export function createBaseClient<Room extends RoomBase>(
   const retries = retry === true ? {} : retry || undefined;
   const transport = createTransport({
     ...{ url, apiKey, withRetry: createRetry(retries, onRetry), onRetry },
-    ...{ newIdempotencyKey: retries && newIdempotencyKey, timeouts: createTimeouts(timeoutSeconds) },
+    ...{ newIdempotencyKey: retries && newIdempotencyKey, timeouts: createTimeouts(timeoutSeconds), streamBody },
   });
   const access = (code: string, pin?: string) => ({ code, pin: createRoomPin(pin), deviceId, deviceName });
   const plainRoom = (code: string, pin?: string) => toRoom(openRoom(transport, access(code, pin)));

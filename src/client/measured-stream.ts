@@ -16,6 +16,27 @@ export interface MeasureEvents {
   onEnd?(): void;
 }
 
+/** What a limit on the silence of the server needs to know. */
+interface SilenceEvents {
+  onBytes(): void;
+  pause(): void;
+}
+
+/** The body of a request. The time that the program takes to provide the bytes does not count as silence. */
+export const streamBody = (
+  body: Blob | ReadableStream<Uint8Array>,
+  silence: SilenceEvents | undefined,
+  onProgress: ((sent: number) => void) | undefined,
+): Measured =>
+  measure(body instanceof Blob ? body.stream() : body, {
+    onWaiting: () => silence?.pause(),
+    onEnd: () => silence?.onBytes(),
+    onProgress(sent) {
+      silence?.onBytes();
+      onProgress?.(sent);
+    },
+  });
+
 export function measure(source: ReadableStream<Uint8Array>, events: MeasureEvents = {}): Measured {
   const reader = source.getReader();
   let bytes = 0;

@@ -1,7 +1,7 @@
 /** Sends requests to the server, and turns responses into values or errors. */
 import { errorFrom, toPoproomError, unexpectedResponse } from './error.ts';
 import { maxJsonBytes, parseJson } from './json.ts';
-import { type Measured, measure } from './measured-stream.ts';
+import type { Measured, streamBody } from './measured-stream.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import type { OnRetry, Retry } from './retry.ts';
 import { fetchFromOrigin } from './same-origin.ts';
@@ -52,6 +52,8 @@ export interface Transport {
   readonly withRetry: Retry;
   /** Called before each wait for a retry. */
   readonly onRetry: OnRetry | undefined;
+  /** Measures the progress of a body. The page has none: it sends files with XMLHttpRequest. */
+  readonly streamBody: typeof streamBody | undefined;
 }
 
 /** How long requests wait for a silent server; see `silence-limit.ts`. */
@@ -91,10 +93,12 @@ export interface TransportOptions {
   newIdempotencyKey?: (() => Record<string, string>) | undefined;
   timeouts?: Timeouts | undefined;
   onRetry?: OnRetry | undefined;
+  /** Default: bodies are sent without measuring their progress. */
+  streamBody?: typeof streamBody | undefined;
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}), timeouts, onRetry } = options;
+  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}), timeouts, onRetry, streamBody } = options;
   let rateLimit: RateLimit | undefined;
 
   /** A stream can be read only once. */
@@ -108,6 +112,7 @@ export function createTransport(options: TransportOptions): Transport {
     newIdempotencyKey,
     timeouts,
     onRetry,
+    streamBody,
 
     get rateLimit() {
       return rateLimit;
@@ -136,7 +141,7 @@ export function createTransport(options: TransportOptions): Transport {
 async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
   const json = call.json === undefined ? undefined : JSON.stringify(call.json);
   const silence = transport.timeouts?.watch(call, json?.length ?? 0);
-  const body = call.body && streamed(call.body, silence, call.onProgress);
+  const body = call.body && transport.streamBody?.(call.body, silence, call.onProgress);
   try {
     return await fetchResponse(transport, path, call, { json, body, silence });
   } catch (error) {
@@ -169,7 +174,7 @@ async function fetchResponse(
   const init: RequestInit & { duplex: 'half' } = {
     method,
     headers: { ...(!omitsApiKey && transport.headers), ...headers },
-    body: json ?? body?.stream ?? null,
+    body: json ?? body?.stream ?? call.body ?? null,
     // Required for streams where they are supported, ignored elsewhere.
     duplex: 'half',
     signal: silence?.signal ?? signal ?? null,
@@ -184,21 +189,6 @@ async function fetchResponse(
   if (response.ok || response.status === acceptedStatus) return response;
   throw errorFrom(response.status, await textOf(transport, response, call), header);
 }
-
-/** The time that the program takes to provide the bytes does not count as silence of the server. */
-const streamed = (
-  body: Blob | ReadableStream<Uint8Array>,
-  silence: SilenceLimit | undefined,
-  onProgress: Call['onProgress'],
-) =>
-  measure(body instanceof Blob ? body.stream() : body, {
-    onWaiting: () => silence?.pause(),
-    onEnd: () => silence?.onBytes(),
-    onProgress(sent) {
-      silence?.onBytes();
-      onProgress?.(sent);
-    },
-  });
 
 /** The connection may break within a response, and the call may be aborted. */
 function textOf(transport: Transport, response: Response, call: Call): Promise<string> {

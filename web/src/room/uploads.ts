@@ -4,15 +4,16 @@ import type { PoproomError } from '../../../src/client/light.ts';
 import type { LazyRoom } from './lazy-room.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
-import { refusalOf } from './space.ts';
 import { createStateMachine, type StateMachine } from './state-machine.ts';
 import { type UploadId, uploadIdFor } from './upload-ids.ts';
+import { refusalOf } from './upload-refusal.ts';
 import { isUnfinished, type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
 
 export interface IncomingFile {
   readonly file: File;
   /** The path of its folder, such as `photos/2026`. */
   readonly folder?: string | undefined;
+  readonly isPasted?: boolean;
 }
 
 export interface Upload extends IncomingFile, StateMachine<UploadState, UploadEvent> {
@@ -63,7 +64,8 @@ export function createUploads({ code, room, content, discard }: UploadsOptions, 
   const { addsOnce, isConnected, listedUrls } = context;
   const list = signal<readonly Upload[]>([]);
 
-  function createUpload({ file, folder }: IncomingFile): Upload {
+  function createUpload({ file: incoming, folder, isPasted }: IncomingFile): Upload {
+    const file = isPasted ? withScreenshotName(incoming) : incoming;
     const once = addsOnce.value;
     const id = uploadIdFor(code, file, folder, once);
     const machine = createStateMachine(uploadTransitions, { name: 'waiting' }, onTransition);
@@ -158,6 +160,14 @@ export function createUploads({ code, room, content, discard }: UploadsOptions, 
       for (const upload of all) upload.send({ type: 'cancel' });
     },
   };
+}
+
+/** Browsers give all pasted images the same name. */
+function withScreenshotName(file: File): File {
+  if (!/^image\.(png|jpe?g)$/.test(file.name)) return file;
+  const [date, time = ''] = new Date().toISOString().slice(0, 19).split('T');
+  const name = `screenshot-${date}-${time.replaceAll(':', '')}.${file.type === 'image/jpeg' ? 'jpg' : 'png'}`;
+  return new File([file], name, { type: file.type });
 }
 
 async function transfer(upload: Upload, room: LazyRoom, signal: AbortSignal): Promise<void> {

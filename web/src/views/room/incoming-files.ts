@@ -5,7 +5,7 @@ import { loadUploadParts } from './add-files.ts';
 /** Office programs copy an image along with text and HTML. In this case the user wants the text. */
 export function pastedFiles(clipboard: DataTransfer | null): IncomingFile[] {
   if (!clipboard || ['text/plain', 'text/html'].every((type) => clipboard.types.includes(type))) return [];
-  return Array.from(clipboard.files, (file) => ({ file: withScreenshotName(file) }));
+  return Array.from(clipboard.files, (file) => ({ file, isPasted: true }));
 }
 
 /** A picker for folders names the path of each file: "photos/2026/a.jpg". */
@@ -27,14 +27,3 @@ export async function droppedFiles(transfer: DataTransfer | null): Promise<Incom
 
 const readFolder = async (folder: FileSystemDirectoryEntry): Promise<IncomingFile[]> =>
   (await loadUploadParts()).filesIn(folder);
-
-/** An image that the page has read from the clipboard. */
-export const clipboardImage = (image: File): IncomingFile[] => [{ file: withScreenshotName(image) }];
-
-/** Browsers give all pasted images the same name. */
-function withScreenshotName(file: File): File {
-  if (!/^image\.(png|jpe?g)$/.test(file.name)) return file;
-  const [date, time = ''] = new Date().toISOString().slice(0, 19).split('T');
-  const name = `screenshot-${date}-${time.replaceAll(':', '')}.${file.type === 'image/jpeg' ? 'jpg' : 'png'}`;
-  return new File([file], name, { type: file.type });
-}

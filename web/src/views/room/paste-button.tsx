@@ -7,7 +7,6 @@ import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { addFiles } from './add-files.ts';
-import { clipboardImage } from './incoming-files.ts';
 
 const PasteDialog = lazy(() => import('./dialogs.ts'), 'PasteDialog');
 
@@ -22,7 +21,7 @@ export function PasteButton({ room, onText }: Props) {
   async function onClick() {
     const content = await readClipboard();
     if (!content) isOpen.value = true;
-    else if (content.image) void addFiles(room, clipboardImage(content.image));
+    else if (content.image) void addFiles(room, [{ file: content.image, isPasted: true }]);
     else if (content.text === '') notify(t('clipboardEmpty'));
     else onText(content.text);
   }
