@@ -89,11 +89,16 @@ describe('the text of an encrypted room', () => {
     const proxy = await startTamperingProxy(t, () => server.port);
     const [one, two] = [open('one', proxy.url), open('two')];
     await allSynchronized(one, two);
+    let isStored = false;
+    proxy.tamperMessage = (message) => {
+      isStored ||= message.type === 'written' && message.ref === 'compact';
+      return message;
+    };
     for (let n = 0; n < 6; n++) {
       one.append(`${n}`.repeat(9000));
       await one.synchronized();
     }
-    await eventually('a snapshot is sent', () => proxy.sent.some((data) => data.includes('"type":"compact"')));
+    await eventually('a snapshot is stored', () => isStored);
     const joined: unknown[] = [];
     proxy.tamperMessage = (message) => {
       if (message.type === 'snapshot') joined.push(message.content);
@@ -101,7 +106,8 @@ describe('the text of an encrypted room', () => {
     };
     const late = open('late', proxy.url);
     await late.synchronized();
-    assert.equal((joined[0] as { contentVersion: number }).contentVersion, 6);
+    // Of the version at which the random delay ended.
+    assert.ok((joined[0] as { contentVersion: number }).contentVersion > 0);
     two.append('.');
     await two.synchronized();
     await eventually('all follow', () => [one, late].every(({ value }) => value === two.value));

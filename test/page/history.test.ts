@@ -77,10 +77,12 @@ describe('the page, version history', () => {
       const code = await roomWithHistory(laptop, (code, content) => write(site, code, content), start);
       const phone = await joinRoom(site, code);
       const dialog = await openHistory(laptop);
-      await dialog.getByText(second).waitFor();
+      // In an encrypted room, a version that is replaced within five seconds may be missing, but never the oldest.
+      await dialog.getByRole('radio').last().check();
+      await dialog.getByRole('region', { name: 'Preview' }).getByText(first).waitFor();
       await dialog.getByRole('button', { name: 'Restore' }).click();
       await dialog.waitFor({ state: 'detached' });
-      for (const device of [laptop, phone]) await showsText(device, second);
+      for (const device of [laptop, phone]) await showsText(device, first);
       await laptop.page.getByText('Version restored.').waitFor();
       await laptop.page.locator('.notice').getByRole('button', { name: 'Undo' }).click();
       for (const device of [laptop, phone]) await showsText(device, 'now');
