@@ -7,6 +7,7 @@ import { snippets } from '../../scripts/api-guide/snippets.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
 import { adminEnv, adminOf, adminToken } from '../support/admin.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   type CodeBlock,
   createExampleRunner,
@@ -270,6 +271,7 @@ async function openStage(t: TestContext) {
   const key = await apiKeysOf(t, server).make('reader', 'pro');
   const { createFolder, modules } = await createExampleRunner(t);
   const admin = adminOf(server);
+  const keysMade = [key];
 
   /** A room with a text and a file, a reader with another file, and what the example values stand for. */
   async function setScene(operation: string, asked: { pin?: string } = {}) {
@@ -309,12 +311,20 @@ async function openStage(t: TestContext) {
   /** A block, and a key that was used. */
   async function adminValues(operation: string): Promise<Record<string, string>> {
     const name = `key for ${operation} ${Math.random()}`;
-    const used = await apiKeysOf(t, server).make(name, 'pro');
-    for (const sent of [used, key]) await api.get('/api/health', { headers: bearer(sent) });
+    keysMade.push(await apiKeysOf(t, server).make(name, 'pro'));
+    for (const made of keysMade) await api.get('/api/health', { headers: bearer(made) });
     const block = await admin.post('/blocks', { range: '203.0.113.0/24', reason: 'a test', expiresIn: 3600 });
-    const { keys } = (await admin.get('/keys?limit=200')).json;
-    const { id } = keys.find((key: { name: string }) => key.name === name);
+    const listed = async (): Promise<{ id: string; name: string; lastUsedAt?: string }[]> =>
+      (await admin.get('/keys?limit=200')).json.keys;
+    if (/Key/.test(operation)) await eventually('all keys have been used', async () => isEachUsed(await listed()));
+    const id = (await listed()).find((it) => it.name === name)?.id ?? '';
     return { '5e0c9ab412': block.json.id, '0a1b2c3d4e': id };
+  }
+
+  /** The server records uses every few seconds, once it knows the key. */
+  async function isEachUsed(keys: readonly { lastUsedAt?: string }[]): Promise<boolean> {
+    for (const made of keysMade) await api.get('/api/health', { headers: bearer(made) });
+    return keys.every(({ lastUsedAt }) => lastUsedAt !== undefined);
   }
 
   async function claim(room: string, fileId: string): Promise<string> {
