@@ -35,8 +35,7 @@ const temporary: readonly string[] = ['OFFLINE', 'TIMEOUT', 'UNAVAILABLE', 'INTE
 
 /** If the file cannot be saved, it becomes available to others again. */
 export async function receive<T>(calls: ReceiveCalls, size: number, options: ReceiveOptions<T>): Promise<T> {
-  const { signal, timeoutSeconds } = options;
-  const { claim } = await calls.claim({ signal, timeoutSeconds });
+  const claim = await claimFile(calls, options);
   const saved = await saveWhole(calls, claim, size, options).catch(async (error) => {
     // If this fails, the claim expires.
     await calls.release(claim, { signal: AbortSignal.timeout(releaseTimeoutMs) }).catch(() => undefined);
@@ -46,10 +45,25 @@ export async function receive<T>(calls: ReceiveCalls, size: number, options: Rec
   return saved;
 }
 
+/**
+ * Waits for the response for a while after `signal` aborts: the server may have claimed the file already, and only the
+ * response contains what releases it.
+ */
+async function claimFile(calls: ReceiveCalls, { signal, timeoutSeconds }: CallOptions): Promise<string> {
+  signal?.throwIfAborted();
+  const late = new AbortController();
+  const onAbort = () => setTimeout(() => late.abort(signal?.reason), releaseTimeoutMs);
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const { claim } = await calls.claim({ signal: late.signal, timeoutSeconds });
+  signal?.removeEventListener('abort', onAbort);
+  return claim;
+}
+
 const readBlob = (response: Response): Promise<Blob> => response.blob();
 
 async function saveWhole<T>(calls: ReceiveCalls, claim: string, size: number, options: ReceiveOptions<T>): Promise<T> {
   const { save = readBlob as (response: Response) => Promise<T>, signal, timeoutSeconds } = options;
+  signal?.throwIfAborted();
   const download = (offset: number) => calls.download(claim, offset, { signal, timeoutSeconds });
   const first = await download(0);
   const body = new ResumingBody(first, size, download, options);

@@ -94,6 +94,21 @@ describe('a one-time file in the SDK', () => {
     await assertAvailable(room, file);
   });
 
+  it('[SDK-21] is given back if the receipt is aborted before the response to the claim', async (t) => {
+    const { room } = await start(t);
+    const file = await uploadOnce(room, randomBytes(100));
+    const aborting = new AbortController();
+    const { fetch } = globalThis;
+    t.mock.method(globalThis, 'fetch', async (url: string, init: RequestInit) => {
+      const response = await fetch(url, init);
+      // The server has claimed the file; the SDK does not know it yet.
+      if (url.endsWith('/claim')) aborting.abort();
+      return response;
+    });
+    await assert.rejects(room.receive(file, { signal: aborting.signal }), { name: 'AbortError' });
+    await assertAvailable(room, file);
+  });
+
   it('[SDK-21] is received over a connection that breaks, also before the response to the confirmation', async (t) => {
     const { server, line, room } = await start(t);
     const bytes = randomBytes(6 * MiB);
