@@ -48,7 +48,8 @@ type SocketState =
   | { name: 'open'; timer: ReturnType<typeof setInterval>; lastMessageAt: number }
   | { name: 'ended' };
 
-export function connect(url: string, join: Join, options: ConnectOptions): void {
+/** `join` may follow the opening of the connection. If it fails, the caller must abort the connection. */
+export function connect(url: string, join: Promise<Join>, options: ConnectOptions): void {
   const { signal, onOpen, onMessage, onEnd } = options;
   const socket = openSocket(url.replace(/^http/, 'ws'), options);
   let state: SocketState = { name: 'opening', timer: setTimeout(() => end('lost'), openTimeoutMs) };
@@ -57,11 +58,16 @@ export function connect(url: string, join: Join, options: ConnectOptions): void 
   socket.onopen = () => {
     if (state.name !== 'opening') return;
     clearTimeout(state.timer);
+    join.then(sendJoin, () => undefined);
+  };
+
+  function sendJoin(join: Join): void {
+    if (state.name !== 'opening') return;
     state = { name: 'open', timer: setInterval(checkIdle, idleCheckMs), lastMessageAt: Date.now() };
     const send = (message: ClientMessage) => socket.send(JSON.stringify(message));
     send(join);
     onOpen({ send, isFresh: () => socket.readyState === WebSocket.OPEN && idleMs() < freshMs });
-  };
+  }
 
   socket.onmessage = ({ data }) => {
     // A closed socket may still deliver messages while the next one is already in use.

@@ -40,6 +40,10 @@ export function openEncryptedRoom(
   const path = `/api/rooms/${encodeURIComponent(code)}`;
   let { seen } = source;
   let unlocked: Promise<Unlocked> | undefined;
+  let onSalt = () => {};
+  const saltReceived = new Promise<void>((resolve) => {
+    onSalt = resolve;
+  });
 
   async function unlockNow(): Promise<Unlocked> {
     const { unlock } = await loadEncryption();
@@ -47,7 +51,7 @@ export function openEncryptedRoom(
       seen = newest;
       source.onSeen?.(newest);
     };
-    const unlocked = await unlock(transport, path, code, source, { seen, onSeen });
+    const unlocked = await unlock(transport, path, code, source, { seen, onSeen, onSalt });
     source.onUnlocked?.(unlocked.room);
     return unlocked;
   }
@@ -61,7 +65,8 @@ export function openEncryptedRoom(
     return unlocked;
   }
 
-  const sealedAccess = { ...access, encryption: { unlock } };
+  const requestSalt = async () => void (await Promise.race([saltReceived, unlock()]));
+  const sealedAccess = { ...access, encryption: { unlock, requestSalt } };
   const plain = openPlain(transport, sealedAccess);
   // The name of a device is sealed with its id.
   const liveAccess = { ...sealedAccess, deviceId: access.deviceId ?? randomId() };

@@ -4,6 +4,8 @@ import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 export interface RoomEncryption {
   /** Loads the code, asks the server for the salt and derives the keys, once. Fails if the room is not encrypted. */
   unlock(): Promise<UnlockedRoom>;
+  /** Starts to unlock the room. Resolves when the server has sent the salt, before the keys are derived. */
+  requestSalt(): Promise<void>;
 }
 
 /** An encrypted room whose keys are known. */

@@ -120,10 +120,13 @@ export function createLiveChannel(
     // Opening a channel counts as a request, this check does not. It is skipped on the first attempt, because after
     // sleep it might use a dead connection, while a channel opens a new one.
     if (progress.failures > 0) await (protocols ? ping : pingWithinLimit)(transport, withTimeout()).catch(onFailed);
-    if (!scope.signal.aborted) await prepareCodec().catch(onFailed);
+    // The connection opens while the keys are derived, but not for a key with a typo or a room that is not encrypted.
+    if (!scope.signal.aborted) await currentAccess().encryption?.requestSalt().catch(onFailed);
     if (scope.signal.aborted) return;
-    yield* openConnection(scope.signal, toJoin(progress.seq), protocols);
-    if (state.name !== 'connecting') return;
+    const join = prepareCodec().then(() => toJoin(progress.seq));
+    const isPrepared = join.then(() => true, onFailed);
+    yield* openConnection(scope.signal, join, protocols);
+    if (scope.signal.aborted || !(await isPrepared) || state.name !== 'connecting') return;
     const headers = await accessHeaders(currentAccess());
     await throwRefusal(transport, path, headers, protocols && token, withTimeout).catch(onFailed);
   }
@@ -144,7 +147,7 @@ export function createLiveChannel(
   }
 
   /** Returns the events of the connection, which end with it. The program may read them later. */
-  function openConnection(signal: AbortSignal, join: Join, protocols: string[] = []): AsyncQueue<LiveEvent> {
+  function openConnection(signal: AbortSignal, join: Promise<Join>, protocols: string[] = []): AsyncQueue<LiveEvent> {
     const events = createAsyncQueue<LiveEvent>();
     connect(`${transport.url}${path}/live`, join, {
       headers: transport.headers,

@@ -1,7 +1,12 @@
 /** Encrypted rooms in the SDK: their keys, names and texts by requests, and what leaves the device. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { deriveKeys } from '../../src/client/crypto/index.ts';
+import { createEncryptedRoom } from '../../src/client/encrypted-room.ts';
 import { createClient, EncryptionError, PoproomError } from '../../src/client/index.ts';
+import { createRoomPin } from '../../src/client/light-room.ts';
+import { createTransport } from '../../src/client/transport.ts';
+import { eventually } from '../support/eventually.ts';
 import { startTestServer } from '../support/server.ts';
 import { startTamperingProxy, tamperJson } from '../support/tampering-proxy.ts';
 
@@ -58,6 +63,25 @@ describe('an encrypted room in the SDK', () => {
     await assert.rejects(client.room(room.code).read(), hasCode('KEY_REQUIRED'));
     const text = openAgain(started, 'H4T9-WZ3B-NQ6Y-RC88').text();
     await assert.rejects(text.ended, hasCode('KEY_INCORRECT'));
+  });
+
+  it('[SEALED-30] opens the live channel while the keys are derived, but not for a key with a typo', async (t) => {
+    const started = await start(t);
+    const { proxy, room } = started;
+    const access = { code: room.code, pin: createRoomPin(undefined), deviceId: 'phone', deviceName: undefined };
+    const hasChannel = () => proxy.sent.some((line) => line.includes('/live'));
+    const derive = async (...values: Parameters<typeof deriveKeys>) => {
+      await eventually('the channel is opened', async () => hasChannel());
+      return deriveKeys(...values);
+    };
+    const transport = createTransport({ url: proxy.url, apiKey: undefined, withRetry: (attempt) => attempt() });
+    const openPlain = () => started.client.room(room.code);
+    const other = createEncryptedRoom(transport, access, { key: room.key ?? '', derive }, openPlain);
+    for await (const event of other.live()) if (event.type === 'snapshot') break;
+    assert.ok(hasChannel());
+    proxy.sent.length = 0;
+    await assert.rejects(openAgain(started, 'not a key').text().ended, isDamage('KEY_MALFORMED'));
+    assert.deepEqual(proxy.sent, []);
   });
 
   it('[SEALED-31] sends nothing to a room that the server calls unencrypted', async (t) => {

@@ -54,6 +54,12 @@ export interface Unlocked extends UnlockedRoom {
   readonly cipher?: CreateChunkCipher | undefined;
 }
 
+export interface UnlockOptions {
+  readonly seen: SeenVersion | undefined;
+  readonly onSeen: (seen: SeenVersion) => void;
+  readonly onSalt: () => void;
+}
+
 const saltTimeoutSeconds = 30;
 
 /** Asks the server for the salt of the room. A key with a typo fails before that. */
@@ -62,11 +68,16 @@ export async function unlock(
   path: string,
   code: RoomCode,
   source: KeySource,
-  { seen: start, onSeen }: { seen: SeenVersion | undefined; onSeen: (seen: SeenVersion) => void },
+  { seen: start, onSeen, onSalt }: UnlockOptions,
 ): Promise<Unlocked> {
   const key = parseRoomKey(source.key);
-  const derive = source.derive ?? deriveKeys;
-  const keys = source.keys ?? (await derive(key, await requestSalt(transport, path)));
+  const { derive = deriveKeys } = source;
+  const requestKeys = async () => {
+    const salt = await requestSalt(transport, path);
+    onSalt();
+    return derive(key, salt);
+  };
+  const keys = source.keys ?? (await requestKeys());
   const room: EncryptedRoom = { code, keys };
   const seen = createSeenVersions(start, onSeen);
   const createCodec: Unlocked['createCodec'] = (text) => createChannelCodec(room, seen, text);
