@@ -1,0 +1,156 @@
+/** Creates the HTTP server of a service. */
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import type { Config } from '../config.ts';
+import { quotas } from '../core/limits.ts';
+import { databaseBytes, diskSpace } from '../engine/disk-space.ts';
+import { filesPlaceOf } from '../engine/open.ts';
+import { createApp } from '../http/app.ts';
+import { basePathOf } from '../http/base-path.ts';
+import { expiryOf } from '../http/certificate.ts';
+import type { PageLimits } from '../http/page/html.ts';
+import { lanAddresses } from '../http/page/lan-addresses.ts';
+import { serverLimits } from '../http/page/server-limits.ts';
+import { createAuthorizer } from '../http/request/authorize.ts';
+import { createRequestIds } from '../http/request/request-id.ts';
+import { createResumption } from '../http/request/resumption.ts';
+import { createTicketing } from '../http/request/ticketing.ts';
+import { createRequestLog } from '../http/response/request-log.ts';
+import { createHandlers } from '../http/routes/handlers.ts';
+import { createMetrics, type Gauges } from '../http/routes/metrics.ts';
+import { createErrorPage, createPageReader } from '../http/routes/page.ts';
+import { createProbes, type Probes } from '../http/routes/probes.ts';
+import { createHttpServer } from '../http/server.ts';
+import { createUpgrade } from '../http/upgrade.ts';
+import { countBroken, countMalformed } from '../metrics/instruments.ts';
+import type { Service } from './service.ts';
+
+export async function createHttp(service: Service): Promise<Server> {
+  const { config, options, instruments, engine, live, clientLog, memory, turns, stopping, admin } = service;
+  const { idleTimeoutMs } = options;
+  const isStopping = () => stopping.signal.aborted;
+  const probes = createProbes({ ...probeSources(service), isStopping });
+  const openConnections = () => promisify(server.getConnections.bind(server))();
+  const metrics =
+    instruments && (await createMetrics(instruments, await metricSources(service, probes, openConnections)));
+  await admin?.ready();
+  const nextRequestId = createRequestIds();
+  const authorizer = createAuthorizer({
+    keys: engine.store.keys,
+    rates: engine.store.rates,
+    clock: options.clock,
+    quotas: quotas({ free: config.freeLimit, pro: config.proLimit }),
+    trustedProxies: config.trustedProxies,
+    requireApiKey: config.requireApiKey,
+  });
+  const resumption = createResumption(engine.secret, options.clock);
+  const requestLog = createRequestLog(clientLog, {
+    observe: metrics?.observe ?? (() => undefined),
+    onFailure: service.outages.suspect,
+    onBroken: () => instruments && countBroken(instruments),
+  });
+  const page = createPageReader(
+    {
+      source: options.page,
+      limits: pageLimits(config),
+      serverLimits: serverLimits(config),
+      address: () => config.publicUrl ?? networkUrls(config, (server.address() as AddressInfo).port)[0],
+    },
+    config,
+  );
+  const handlers = createHandlers({
+    rooms: service.rooms,
+    files: service.files,
+    uploads: service.uploads,
+    claims: service.claims,
+    zips: service.zips,
+    space: service.space,
+    idempotency: service.idempotency,
+    limits: service.deps.limits,
+    storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),
+    probes,
+    live,
+    links: config,
+    origins: config,
+    page,
+    serverLimits: serverLimits(config),
+    largestContent: config.contentMax,
+    metrics: metrics?.text,
+    metricsToken: config.metricsToken,
+    admin: admin?.service,
+  });
+  const { connections } = admin ?? {};
+  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog, connections };
+  const server = createHttpServer({
+    app: createApp({
+      ...shared,
+      ticketing: createTicketing(engine.secret, options.clock),
+      handlers,
+      errorPage: createErrorPage(page),
+      isStopping,
+      idleTimeoutMs,
+      memory,
+      turns,
+      fileMax: config.fileMax,
+    }),
+    onUpgrade: createUpgrade({ ...shared, live, links: config }),
+    nextRequestId,
+    headersFor: authorizer.headersFor,
+    onMalformed: () => instruments && countMalformed(instruments),
+    idleTimeoutMs,
+    basePath: basePathOf(config.publicUrl),
+    certificate: service.certificate,
+  });
+  return server;
+}
+
+async function metricSources(service: Service, probes: Probes, connections: Gauges['connections']): Promise<Gauges> {
+  const { config, engine, options, live, memory, turns, sweeper, maxStoredBytes } = service;
+  const { store } = engine;
+  const { default: ownPackage } = await import('../../package.json', { with: { type: 'json' } });
+  return {
+    version: ownPackage.version,
+    store: config.store === 'sqlite:' ? 'sqlite' : 'redis',
+    files: 'folder' in filesPlaceOf(config) ? 'disk' : 's3',
+    rooms: () => store.rooms.countRooms(options.clock()),
+    channels: live.size,
+    connections,
+    lostLogLines: options.lostLogLines,
+    storage: store.storage.usage,
+    maxStoredBytes,
+    disks: () => diskSpace(config),
+    databaseBytes: () => databaseBytes(config),
+    queues: () => ({ store: store.queueLength(), 'large-messages': turns.waiting }),
+    heldBytes: () => ({
+      requests: { bytes: memory.total, limit: memory.maximum },
+      live: { bytes: live.unreadBytes(), limit: memory.maximum },
+    }),
+    checks: async () => (await probes.ready()).checks,
+    lastSweptAt: sweeper.lastSweptAt,
+    certificateExpiresAt: () => service.certificate && expiryOf(service.certificate),
+  };
+}
+
+function probeSources({ config, options, engine: { store, blobs }, sweeper, maxStoredBytes }: Service) {
+  const { clock, monotonic, sweepEveryMs } = options;
+  const { lastSweptAt } = sweeper;
+  return {
+    store,
+    blobs,
+    maxStoredBytes,
+    clock,
+    monotonic,
+    sweepEveryMs,
+    lastSweptAt,
+    largestContent: config.contentMax,
+  };
+}
+
+export function networkUrls({ host, tlsCert }: Config, port: number): string[] {
+  return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
+}
+
+function pageLimits({ roomTtl, roomMaxTtl, contentMax, fileMax }: Config): PageLimits {
+  return { roomTtl, roomMaxTtl, contentMax, fileMax };
+}

@@ -1,0 +1,171 @@
+/** Creates everything behind HTTP: the core on the stores of the engine, live channels, and background work. */
+import type { Config } from '../config.ts';
+import { createClientHash } from '../core/client-hash.ts';
+import { createClientLog } from '../core/client-log.ts';
+import type { CoreDeps } from '../core/deps.ts';
+import { hasCode } from '../core/errors.ts';
+import { createClaims } from '../core/files/claims.ts';
+import { createFiles } from '../core/files/files.ts';
+import { createFileSpace } from '../core/files/space.ts';
+import { createUploads } from '../core/files/uploads.ts';
+import { createZips } from '../core/files/zips.ts';
+import { collectWhenQuiet } from '../core/garbage.ts';
+import { createIdempotency } from '../core/idempotency.ts';
+import type { RoomLimits } from '../core/limits.ts';
+import { MemoryBudget, memoryLimits } from '../core/memory-budget.ts';
+import { noLiveMeter } from '../core/meters.ts';
+import { answerOperator } from '../core/operator-requests.ts';
+import { type Outages, watchOutages } from '../core/outages.ts';
+import type { Log } from '../core/ports.ts';
+import { createRooms } from '../core/rooms.ts';
+import { createStorageQuota } from '../core/storage-quota.ts';
+import { createSweeper, type SweepWatch } from '../core/sweep.ts';
+import { Turns } from '../core/turns.ts';
+import { type Engine, totalMaxBytes } from '../engine/open.ts';
+import { startAdmin } from '../http/admin/start.ts';
+import type { CertificatePair } from '../http/certificate.ts';
+import { compileBodySchemas, largestContentBody } from '../http/request/json-body.ts';
+import { validatorOf } from '../http/request/validator.ts';
+import { createLive } from '../live/index.ts';
+import { measureDelay } from '../metrics/event-loop.ts';
+import { createInstruments, type Instruments, liveMeterOf } from '../metrics/instruments.ts';
+import { meterBlobs } from '../metrics/metered-blobs.ts';
+import { meterStore } from '../metrics/metered-store.ts';
+import type { ServerOptions } from './options.ts';
+
+/** Work that is not needed for the start is delayed until the first requests have been served. */
+const backgroundWorkAfterMs = 300;
+
+export type Service = ReturnType<typeof createService>;
+
+export function createService(config: Config, log: Log, opened: Engine, options: ServerOptions) {
+  const instruments = config.metrics ? createInstruments() : undefined;
+  const engine = metered(opened, instruments);
+  const { store, bus, blobs, secret } = engine;
+  const { clock } = options;
+  const hashClient = createClientHash(secret);
+  const maxStoredBytes = totalMaxBytes(config);
+  const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
+  const quota = createStorageQuota(quotaRules, hashClient);
+  const limits = roomLimits(config);
+  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, limits, clock, secret };
+  const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
+  const rooms = createRooms(deps, {
+    lifetime: config.roomTtl,
+    longestLifetime: config.roomMaxTtl,
+    largestContent: config.contentMax,
+  });
+  const space = createFileSpace(deps);
+  const maxMessageBytes = largestContentBody(config.contentMax);
+  const turns = new Turns();
+  const outages = watchOutages({
+    stores: { rooms: store.ping, files: blobs.ping },
+    log,
+    monotonic: options.monotonic,
+    everyMs: options.outageCheckMs,
+  });
+  const live = createLive({
+    parts: deps,
+    rooms,
+    log,
+    turns,
+    clientLog,
+    heartbeatMs: options.heartbeatMs,
+    channelsPerClient: config.maxChannels,
+    maxMessageBytes,
+    validate: async (schema, value) => (await validatorOf(schema))(value),
+    meter: instruments ? liveMeterOf(instruments) : noLiveMeter,
+  });
+  const { adminToken: token, trustedProxies } = config;
+  const adminDeps = { store, secret, rooms, channels: live.size, hashClient, trustedProxies, ...options, log };
+  return {
+    config,
+    outages,
+    options,
+    instruments,
+    stopMeasuring: instruments && measureDelay(instruments.loopDelay.with()),
+    engine,
+    deps,
+    clientLog,
+    rooms,
+    space,
+    idempotency: createIdempotency({ store: store.idempotency, secret, hashClient, clock }),
+    files: createFiles(deps, space),
+    uploads: createUploads(deps, space),
+    claims: createClaims(deps),
+    zips: createZips(deps),
+    memory: new MemoryBudget(memoryLimits(maxMessageBytes)),
+    turns,
+    maxStoredBytes,
+    live,
+    sweeper: createSweeper(deps, sweepOptions(options, log, outages, instruments)),
+    stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
+    /** Undefined without a token. */
+    admin: token === undefined ? undefined : startAdmin({ token, ...adminDeps }),
+    stopping: new AbortController(),
+    /** Replaced when its files change; undefined without HTTPS. */
+    certificate: undefined as CertificatePair | undefined,
+  };
+}
+
+function metered(engine: Engine, instruments: Instruments | undefined): Engine {
+  if (!instruments) return engine;
+  const { store, blobs } = engine;
+  return { ...engine, store: meterStore(store, instruments), blobs: meterBlobs(blobs, instruments) };
+}
+
+function sweepOptions(
+  { sweepEveryMs, monotonic }: ServerOptions,
+  log: Log,
+  outages: Outages,
+  instruments: Instruments | undefined,
+): SweepWatch {
+  return {
+    everyMs: sweepEveryMs,
+    monotonic,
+    done: (swept) => log.info(swept, 'swept'),
+    failed(err) {
+      outages.suspect();
+      if (instruments) instruments.sweepFailures.with().add();
+      // The store is reported as lost; a stack every 15 seconds would add nothing.
+      log.error(hasCode(err, 'UNAVAILABLE') ? { reason: err.message } : { err }, 'sweep failed');
+    },
+    doubted: (why) =>
+      log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
+  };
+}
+
+export async function endService(service: Service): Promise<void> {
+  const { live, clientLog, outages, sweeper, stopOperatorRequests, admin, engine } = service;
+  service.stopMeasuring?.();
+  live.stop();
+  clientLog.stop();
+  outages.stop();
+  await sweeper.stop();
+  await stopOperatorRequests?.();
+  await admin?.stop();
+  await engine.close();
+}
+
+/** Work that the start does not need. */
+export function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
+  let stopCollecting = () => {};
+  const timer = setTimeout(() => {
+    sweeper.start();
+    stopCollecting = collectWhenQuiet();
+    Promise.all([compileBodySchemas(), live.prepare()]).catch((err) =>
+      log.warn({ err }, 'could not load modules in advance'),
+    );
+  }, backgroundWorkAfterMs);
+  return () => {
+    clearTimeout(timer);
+    stopCollecting();
+  };
+}
+
+const roomLimits = ({ contentMax, fileMax, roomMaxFiles, roomMaxBytes }: Config): RoomLimits => ({
+  textBytes: contentMax,
+  fileBytes: fileMax,
+  filesPerRoom: roomMaxFiles,
+  fileBytesPerRoom: roomMaxBytes,
+});
