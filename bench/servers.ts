@@ -1,5 +1,7 @@
 /** The compared servers: Poproom as in production, and bare servers. */
+import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +64,8 @@ export function startBare(script: string, port: number, ...args: string[]): Prom
 }
 
 async function start(process: ChildProcess, port: number): Promise<Server> {
-  await firstResponse(port, '/api/health');
+  const failed = once(process, 'exit').then(() => assert.fail('The server stopped before its first response.'));
+  await Promise.race([firstResponse(port, '/api/health'), failed]);
   return { process, port, url: `http://127.0.0.1:${port}`, settings: {}, stop: () => stop(process) };
 }
 

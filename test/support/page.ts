@@ -84,6 +84,8 @@ async function siteOn(
       t.after(() => pool.giveBack(device).finally(release));
       failOnPageErrors(t, device.page, filesOrigin);
       await device.page.goto(at);
+      // A key that is pressed before the first view is shown goes nowhere. Pages without #app, as the documentation, are complete.
+      await device.page.locator('#app:empty').waitFor({ state: 'detached' });
       return device;
     },
   };
