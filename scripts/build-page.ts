@@ -18,7 +18,7 @@ export async function buildPage(root: string): Promise<void> {
     await compressFiles(join(unfinished, 'assets'));
     await buildDocs(root, unfinished);
     await buildAdmin(root, unfinished);
-    // What was changed while the build ran is newer than it.
+    // A file that changed during the build is newer than its result.
     await utimes(join(unfinished, 'index.html'), startedAt, startedAt);
     await putInPlace(unfinished, join(root, 'dist/web'));
   } finally {

@@ -52,7 +52,7 @@ const isOfShell = (name: string) => !/\.(map|ico)$|^assets\/licenses\.md$/.test(
 const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex');
 const widthAt = 16;
 
-/** Those are for splash screens and app stores. */
+/** Used only by splash screens and app stores. */
 function isLargeIcon(bytes: Buffer): boolean {
   return bytes.subarray(0, 8).equals(pngSignature) && bytes.readUInt32BE(widthAt) > 192;
 }

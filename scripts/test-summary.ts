@@ -1,4 +1,4 @@
-/** What `npm test` prints: a line for each file, and a summary. */
+/** The output of `npm test`: a line for each file, and a summary. */
 import type { Failure, Outcome } from './test-reporter.ts';
 
 export type EngineName = 'embedded' | 'distributed';

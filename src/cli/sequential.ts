@@ -15,7 +15,7 @@ interface Batch<T> {
   items: readonly T[];
   /** Such as "Sent". */
   verb: string;
-  /** What `--json` prints, also if nothing is done. Default: the values as an array, if there are any. */
+  /** The output of `--json`, also if nothing is done. Default: the values as an array, if there are any. */
   toJson?(values: readonly unknown[]): unknown;
 }
 

@@ -16,7 +16,7 @@ export interface MeasureEvents {
   onEnd?(): void;
 }
 
-/** What a limit on the silence of the server needs to know. */
+/** The progress of a transfer, for the limit on the silence of the server. */
 interface SilenceEvents {
   onBytes(): void;
   pause(): void;

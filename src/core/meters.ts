@@ -1,4 +1,4 @@
-/** What the live channel reports to the metrics. */
+/** The events that the live channel reports to the metrics. */
 import type { ClientMessage } from '../protocol/types.ts';
 
 export type LiveTransport = 'websocket' | 'events';

@@ -47,7 +47,7 @@ export class RoomFeed {
   #received: readonly string[] = [];
   #ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
-  /** What the next read covers: the whole room or only the devices. */
+  /** The scope of the next read: the whole room or only the devices. */
   #due: { room: boolean; devices: boolean } = { room: false, devices: false };
   #heartbeat: { message: Outgoing; resumeToken: string } | undefined;
   #devicesTimer: NodeJS.Timeout | undefined;

@@ -1,4 +1,4 @@
-/** What a page of another site can do to its visitors, in a real browser, with a control. */
+/** Attacks by a page of another site on its visitors, in a real browser, with a control. */
 import assert from 'node:assert/strict';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** What a command says if a server cannot be reached, and errors as JSON. */
+/** The messages of a command that cannot reach its server, and errors as JSON. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';

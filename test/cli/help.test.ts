@@ -105,7 +105,7 @@ describe('incorrect usage', () => {
   });
 });
 
-/** What the shell would hand to the command: nothing of pipes, redirections and assignments around it. */
+/** The arguments that the shell would pass to the command, without pipes, redirections and assignments. */
 function wordsAfter({ name }: Command, line: string): string[] {
   const [, typed = ''] = new RegExp(`poproom ${name}([^|<)]*)`).exec(line) ?? assert.fail(line);
   return [...typed.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(

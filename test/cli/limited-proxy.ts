@@ -45,7 +45,7 @@ export async function startLimitedProxy(
     from.on('error', () => undefined);
     from.on('close', () => {
       sockets.delete(from);
-      // What has arrived is still delivered.
+      // Data that has arrived is still delivered.
       to.end();
     });
   }

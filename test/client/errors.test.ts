@@ -1,4 +1,4 @@
-/** What the SDK says when something goes wrong, and of the limits. */
+/** Errors of the SDK, and the limits of the server. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type ConflictDetails, createClient, PoproomError } from '../../src/client/index.ts';

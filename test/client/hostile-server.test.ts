@@ -173,7 +173,7 @@ async function firstWaiting(live: ReturnType<Room['live']>): Promise<Extract<Liv
   assert.fail('it ended without a word');
 }
 
-/** What it says to a message; `index` is the number in the code of the room. */
+/** Its response to a message; `index` is the number in the code of the room. */
 type Answers = (message: { type: string; ref?: string }, index: number) => readonly unknown[];
 
 async function startServer(t: TestContext, answers: Answers) {

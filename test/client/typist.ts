@@ -15,7 +15,7 @@ export interface Words {
 }
 
 export interface Word {
-  /** What was typed of it so far. */
+  /** The part that was typed so far. */
   typed: string;
   readonly next: () => string;
   /** Whether someone edited inside it or at its edge: then it need not stay whole. */

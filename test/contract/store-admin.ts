@@ -1,4 +1,4 @@
-/** What stores keep for the admin interface. */
+/** The contract of stores for the admin interface. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type {

@@ -1,4 +1,4 @@
-/** What a driver provides for the contract of stores, and the records that the tests use. */
+/** The interface of a driver under test, and the records that the tests use. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';
@@ -191,7 +191,7 @@ export function insertion(version: number, insert: string, over: Partial<TextEnt
   return textEntry(version, { edits: [{ from: 0, to: 0, insert }], ...over });
 }
 
-/** What a caller knows who clears the history. */
+/** The arguments for clearing the history. */
 export const currentText = (content: string, version: number): CurrentText => ({ content, version, revision: version });
 
 /** In these tests the revision of a text is its version. */

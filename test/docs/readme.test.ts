@@ -26,7 +26,7 @@ describe('the README', () => {
   it('[DOCS-2] follows a room with the SDK', async (t) => {
     const { api, room, folder, example } = await setUp(t);
     const following = await folder.module('example.mjs', example('sdk'));
-    // What was written before it came in is in its snapshot.
+    // Its snapshot contains earlier text.
     await eventually('it heard of a change', async () => {
       await api.post(`/api/rooms/${room}/content`, { json: { content: 'and back' } });
       return following.stdout().includes('["and back"]');

@@ -228,7 +228,7 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
 
 const longText = 'This text is long enough to be kept.\n';
 
-/** What is in the room of an example before it runs. */
+/** The content of the room of an example before it runs. */
 const earlierTexts: Record<string, readonly string[]> = {
   edit: ['Buy milk\n'],
   add: ['Building…\n'],
@@ -243,7 +243,7 @@ function write({ api }: TestServer, room: string, content: string) {
   return api.post(`/api/rooms/${room}/content`, { json: { content } });
 }
 
-/** What has no beginning of its own has that of the page. */
+/** An example without its own setup uses that of the page. */
 function programOf(example: string): string {
   return example.startsWith('import ') ? example : `${start}\n${example}`;
 }

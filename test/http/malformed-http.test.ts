@@ -10,7 +10,7 @@ import { countRooms } from '../support/store-inspector.ts';
 
 const post = ['POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Type: application/json'];
 
-/** What the HTTP parser refuses. */
+/** Requests that the HTTP parser rejects. */
 const malformed: Record<string, string> = {
   'no request at all': 'hello\r\n\r\n',
   'the start of TLS': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',

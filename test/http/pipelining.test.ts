@@ -31,7 +31,7 @@ describe('requests on one connection', () => {
     const socket = await openRawSocket(t, port, { readsResponses: false });
     const batch = get('/docs').repeat(2000);
     let sent = 0;
-    // What neither the server nor the system takes holds up the sender.
+    // When the server stops reading and the buffers of the system are full, the sender blocks.
     const stalled = new Promise<string>((resolve) => setTimeout(resolve, 1500, 'stalled'));
     const sendAll = async () => {
       for (; sent < 500; sent++) await socket.send(batch);

@@ -88,7 +88,7 @@ describe('the quota of a client', () => {
     assert.equal((await api.upload(next, 'cut.bin', malformed, { from: here, headers })).status, 400);
     assertError(await api.upload(next, 'much', Buffer.alloc(1024 * KiB + 1), { from: here }), 413, 'QUOTA_EXCEEDED');
     await breakOff(t, server, next);
-    // What a sender that left had reserved is given back a moment later.
+    // The reservation of a disconnected sender is released a moment later.
     await eventually(
       'all of it is free',
       async () => (await api.upload(next, 'whole', all, { from: here })).status === 201,

@@ -18,7 +18,7 @@ const idleTimeoutMs = 2500;
 interface Body {
   path: string;
   headers: Record<string, string>;
-  /** What comes before the silence, and what comes too late. */
+  /** The data before the pause, and the data that comes too late. */
   begun: string;
   rest: string;
 }

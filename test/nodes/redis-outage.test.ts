@@ -85,7 +85,7 @@ describe('a Redis outage', () => {
 
       await Promise.all([load.stop(), guesses.stop(), streams.stop(), control.stop()]);
       for (const room of load.rooms) for (const { api } of nodes) await assertAcknowledged(api, room);
-      // What even those wait who need no Redis is the machine's doing.
+      // The wait of requests that do not need Redis is caused by the load of the machine.
       const within = answersWithinMs + control.slowest();
       assert.ok(load.slowestMs() < within, `the slowest response took ${load.slowestMs()} ms`);
       assert.ok(streams.slowest() < within, `the slowest stream took ${streams.slowest()} ms to open`);

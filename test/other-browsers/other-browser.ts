@@ -1,4 +1,4 @@
-/** What the main path needs from a browser. The page's parts are found by CSS selectors, which every driver has. */
+/** The operations of a browser that the main path needs. The page's parts are found by CSS selectors, which every driver has. */
 export interface OtherBrowser {
   readonly name: string;
   /** Opens a device: a page whose storage is its own. */

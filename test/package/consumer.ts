@@ -66,7 +66,7 @@ import {
   type ZipOptions,
 } from '../../src/client/index.ts';
 
-/** What it saw, in words. */
+/** Returns a line for each result. */
 export async function useEverything(url: string): Promise<string[]> {
   const retry: RetryOptions = { attempts: 2, maxSeconds: 5 };
   const retried: RetryEvent[] = [];

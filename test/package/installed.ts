@@ -14,7 +14,7 @@ const checkout = fileURLToPath(new URL('../..', import.meta.url));
 const leftOut = new Set(['node_modules', 'dist', '.git', 'data', 'coverage']);
 
 export interface Installed {
-  /** What `npm pack` made. */
+  /** The archive that `npm pack` created. */
   readonly tarball: string;
   /** The project that it is installed in. */
   readonly folder: string;

@@ -10,7 +10,7 @@ const withCamera = ['--use-fake-device-for-media-stream', '--use-fake-ui-for-med
 
 declare global {
   interface Window {
-    /** What the stand-in for the browser's detector reads from the picture. */
+    /** The text that the replaced barcode detector returns. */
     inView: string[];
     looks: number;
     streams: MediaStream[];

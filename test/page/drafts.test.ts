@@ -1,4 +1,4 @@
-/** What was typed and could not be sent yet, kept by each tab of a browser. */
+/** Drafts: typed text that could not be sent yet, kept by each tab of a browser. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page, WebSocketRoute } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** What the server of an encrypted room can see of a browser session, and what the page notices when it lies. */
+/** An encrypted room: nothing readable reaches the server, and the page detects a server that lies. */
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What a device keeps of the page may be of another version, or of someone's hand. */
+/** Values in the storage of the browser may come from another version, or have been edited. */
 import { describe, it } from 'node:test';
 import { sharedTestSite, startRoom } from '../support/page.ts';
 

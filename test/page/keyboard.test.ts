@@ -142,7 +142,7 @@ async function focusIsOn(page: Page, name: string): Promise<void> {
   assert.equal(await focusedName(page), name);
 }
 
-/** What a screen reader says of what has the focus. */
+/** The accessible name of the focused element. */
 async function focusedName(page: Page): Promise<string> {
   return page.evaluate(() => {
     const focused = document.activeElement as HTMLElement;

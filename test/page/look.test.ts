@@ -159,7 +159,7 @@ describe('the page, size', () => {
     const { page } = await site.openDevice();
     const code = await site.server.api.room();
     for (const path of ['/', `/r/${code}`]) {
-      // What else the machine does must not count: the best of three.
+      // Takes the best of three, because other processes slow the page down.
       const times = [await paintedAfter(page, path), await paintedAfter(page, path), await paintedAfter(page, path)];
       const painted = Math.min(...times);
       assert.ok(painted < 1_000, `${path} after ${painted} ms`);
@@ -168,7 +168,7 @@ describe('the page, size', () => {
   });
 });
 
-/** What a browser with an empty cache downloads until everything is shown, without what it prefetches then. */
+/** The bytes that a browser with an empty cache downloads until everything is shown, without prefetched files. */
 async function downloadsFor(
   site: Awaited<ReturnType<typeof sharedTestSite>>,
   path: string,

@@ -38,7 +38,7 @@ describe('the page, width', () => {
   });
 });
 
-/** What is wider than its place, but for what is meant to scroll or to end in an ellipsis. */
+/** The elements that overflow, except for those that scroll or end in an ellipsis. */
 function overflowing(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     const faults: string[] = [];
@@ -48,7 +48,7 @@ function overflowing(page: Page): Promise<string[]> {
 
     for (const element of document.body.querySelectorAll<HTMLElement>('*')) {
       const { left, right, width: own } = element.getBoundingClientRect();
-      // What only a screen reader is to find is a pixel wide.
+      // Elements only for screen readers are a pixel wide.
       if (!(element instanceof HTMLElement) || own <= 1 || element.matches('input, select, .skip-link')) continue;
       const { overflowX, textOverflow, display } = getComputedStyle(element);
       const mayScroll = textOverflow === 'ellipsis' || overflowX === 'auto' || overflowX === 'scroll';

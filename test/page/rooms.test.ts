@@ -238,7 +238,7 @@ describe('the page, a room', () => {
   });
 });
 
-/** What the page asks of the API from now on. */
+/** Records the requests of the page to the API from now on. */
 function apiRequests(page: Page): string[] {
   const asked: string[] = [];
   page.on('request', (request) => {

@@ -1,4 +1,4 @@
-/** What can be done with the text: copy, paste, clear, follow its links. */
+/** The tools for the text: copy, paste, clear, follow its links. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';

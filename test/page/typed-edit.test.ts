@@ -1,4 +1,4 @@
-/** What was typed into a field, worked out from what it showed before and after. */
+/** The edit that was typed into a field, computed from its value before and after. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { applyEdits } from '../../src/text/edits.ts';

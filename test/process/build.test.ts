@@ -1,4 +1,4 @@
-/** What `npm run build` builds for the page, and when. */
+/** The files that `npm run build` creates for the page, and when it creates them. */
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What the log contains about requests, and what it must never contain. */
+/** The lines of the log about requests, and the secrets it must never contain. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';

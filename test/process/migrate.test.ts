@@ -278,7 +278,7 @@ async function showsNoSecret({ stdout, stderr }: { stdout: string; stderr: strin
   for (const hidden of [secret, 'hidden-word']) assert.ok(!`${stdout}${stderr}`.includes(hidden));
 }
 
-/** Those that are whole. */
+/** The complete files. */
 async function blobsIn(folder: string): Promise<string[]> {
   const paths = await storedBlobs(folder).catch(() => []);
   return paths.filter((path) => !path.includes('unfinished'));

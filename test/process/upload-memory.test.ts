@@ -42,7 +42,7 @@ describe('memory', () => {
       assert.equal((await socket.response()).status, 201);
     }
 
-    // What the first uploads load and the engine settles on is no matter of size.
+    // The first uploads load modules and grow the heap, whatever their size.
     for (let i = 0; i < 2; i++) await finish(await begin(i));
     const before = await peakMemory(server.pid);
     const begun = await Promise.all(Array.from({ length: atOnce }, (_, i) => begin(i)));

@@ -23,7 +23,7 @@ export interface DevicePool {
   giveBack(device: PooledDevice): Promise<void>;
 }
 
-/** What they change stays until the page or the context is closed. */
+/** Their effect lasts until the page or the context is closed. */
 const pageChanges = [
   'addInitScript',
   'emulateMedia',

@@ -1,4 +1,4 @@
-/** What `poproom fetch` does with a file that already exists: `--existing` and `--force`. */
+/** How `poproom fetch` treats a file that already exists: `--existing` and `--force`. */
 import { basename, dirname, join } from 'node:path';
 import { numbered } from '../../core/files/local-name.ts';
 import type { Input } from '../command.ts';

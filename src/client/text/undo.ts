@@ -75,7 +75,7 @@ const inverseOf = (edits: readonly TextEdit[], before: string): Changes =>
 interface Group {
   /** Reverts the group, based on the text right after it. */
   inverse: Changes;
-  /** What others changed between the group before and this one, rebased over everything undone since. */
+  /** The changes of others between the group before and this one, rebased over everything undone since. */
   remoteBefore: CollectedChanges;
 }
 
@@ -84,7 +84,7 @@ type Branch = ReturnType<typeof createBranch>;
 /** A stack of groups. Remote changes are collected above the last group, which is rebased on demand. */
 function createBranch() {
   const groups: Group[] = [];
-  /** What others changed since the last group. */
+  /** The changes of others since the last group. */
   let remote = new CollectedChanges();
 
   /** Rebases the last group onto the current text. */

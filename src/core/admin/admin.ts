@@ -1,4 +1,4 @@
-/** What operators can see and do. Nothing here returns a text, a name of a room or file, or a PIN. */
+/** The operations of the admin interface. None of them returns a text, a name of a room or file, or a PIN. */
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { roomMissing } from '../admission.ts';
 import type { ClientHash } from '../client-hash.ts';

@@ -1,4 +1,4 @@
-/** What the admin interface keeps: blocks of addresses, and the use of the server. */
+/** The storage of the admin interface: blocked addresses, and activity of the server. */
 import type { ClientId } from './common.ts';
 
 /** A blocked range of addresses. */
@@ -16,7 +16,7 @@ export interface BlockStore {
   /** Replaces a block of the same range. `full` if there are `maximum` others in force. */
   put(block: AddressBlock, maximum: number): Promise<'stored' | 'full'>;
   remove(id: string): Promise<'removed' | 'unknown'>;
-  /** Those in force, newest first. */
+  /** The blocks in force, newest first. */
   list(now: number): Promise<AddressBlock[]>;
 }
 
@@ -45,7 +45,7 @@ export interface ClientTraffic extends Traffic {
   client: ClientId;
 }
 
-/** What happened on a node since its last report. */
+/** The activity of a node since its last report. */
 export interface ActivityReport {
   /** A random id of the process. */
   node: string;
@@ -81,7 +81,7 @@ export interface KeyUse extends Traffic {
 export interface ActivityStore {
   /** Adds a report to its interval, to the hour of its clients, and to the use of API keys. Drops what is too old. */
   report(report: ActivityReport, limits: ActivityLimits, now: number): Promise<void>;
-  /** Those that start at `since` or later, oldest first. */
+  /** The periods that start at `since` or later, oldest first. */
   intervals(since: number): Promise<ActivityInterval[]>;
   /** The sums of the hours that start at `since` or later, in no particular order. */
   clients(since: number): Promise<ClientTraffic[]>;

@@ -1,5 +1,5 @@
 /**
- * Who uses each open connection, and how many bytes it has transferred. Requests of blocked addresses are refused
+ * Records the client of each open connection and how many bytes it has transferred. Requests of blocked addresses are refused
  * before any work, and their open connections are closed.
  */
 import type { IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-/** What the admin endpoints use. It exists only if there is an admin token. */
+/** The operations behind the admin endpoints. They exist only if there is an admin token. */
 import type { IncomingMessage } from 'node:http';
 import type { Admin } from '../../core/admin/admin.ts';
 import type { Clock, Log } from '../../core/ports.ts';

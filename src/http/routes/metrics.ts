@@ -11,7 +11,7 @@ export interface Metrics {
   text(): Promise<string>;
 }
 
-/** What the metrics read when Prometheus asks for them. */
+/** The values that are read when Prometheus scrapes the metrics. */
 export interface Gauges {
   version: string;
   store: 'sqlite' | 'redis';

@@ -24,7 +24,7 @@ export interface RoomGuard {
 /** Wrong PINs over the lifetime of a room. */
 export interface LifeCount {
   wrong: number;
-  /** Those from networks without an earlier wrong PIN, while other unknown clients were locked out. */
+  /** Attempts from networks without an earlier wrong PIN, while other unknown clients were locked out. */
   ofNewNetworks: number;
   /** The networks of unknown clients with a wrong PIN, at most one per wrong PIN. */
   networks: string[];

@@ -26,7 +26,7 @@ function sendUnread(n: number, bytes: string | Buffer): Promise<void> {
   return new Promise((resolve) => {
     socket.on('close', () => resolve());
     socket.write(bytes, () => resolve());
-    // What the server does not take stays here.
+    // Data that the server does not read stays in this buffer.
     setTimeout(resolve, 2000);
   });
 }

@@ -1,7 +1,7 @@
 /** A request before it is sent: the codes of rooms, the ids of files and the versions of texts are filled in at the last moment. */
 
 export interface Draft {
-  /** What is tried, for whoever reads of a failure. */
+  /** A description for the message of a failure. */
   about: string;
   method: string;
   /** With `{roomId}`, `{fileId}` and `{version}`. */

@@ -54,7 +54,7 @@ export const oddNames = fc.constantFrom(
   '\u202e',
 );
 
-/** What the value of a header may have in it by the letter of HTTP: nothing that ends a line. */
+/** Characters that HTTP allows in the value of a header: all that do not end a line. */
 export const headerText = fc.oneof(
   fc.string({
     unit: fc
@@ -86,7 +86,7 @@ export const headerText = fc.oneof(
   ),
 );
 
-/** What stands in an address by the letter of HTTP. */
+/** Characters that HTTP allows in a path. */
 export const targetText = fc.oneof(
   fc.string({ unit: fc.integer({ min: 0x21, max: 0x7e }).map((c) => String.fromCharCode(c)), maxLength: 60 }),
   fc.string({ unit: 'binary', maxLength: 20 }).map(encodeURIComponent),

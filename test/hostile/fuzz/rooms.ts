@@ -11,7 +11,7 @@ export interface Rooms {
   removeAll(): Promise<void>;
 }
 
-/** Whoever makes and removes them is another client than those who send rubbish, and is not locked out with them. */
+/** Uses another client address than the fuzzer, so that it is not locked out with it. */
 const maker = { from: '192.0.2.1' };
 
 export async function openRooms({ api }: ServerProcess): Promise<Rooms> {

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 export interface LocalFile {
   name: string;
   type?: string;
-  /** What is in it, or as many bytes as are wanted. */
+  /** The content, or a number of bytes. */
   content: string | number | Buffer;
 }
 

@@ -1,4 +1,4 @@
-/** What sections share: the state of their data, tables, pages and confirmations. */
+/** The parts that sections share: the state of their data, tables, pagination and confirmations. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { type Data, dataOf } from './use-data.ts';

@@ -54,7 +54,7 @@ export async function claimSealedDrafts(code: string, cipher: DraftCipher): Prom
   return claimed.map((saved, i) => draft(ownKey(code, i + 1), saved, () => cipher));
 }
 
-/** Those of this tab come first. `take` returns a draft and removes it. */
+/** Drafts of this tab come first. `take` returns a draft and removes it. */
 async function claim(code: string, take: (key: string) => SavedText | undefined): Promise<SavedText[]> {
   const claimed: SavedText[] = [];
   const isOwn = (key: string) => tabIn(key) === tab || isPrevious(tabIn(key));

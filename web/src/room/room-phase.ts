@@ -10,7 +10,7 @@ import type { TextModel } from './text-model.ts';
 export type SharedFile = Snapshot['files'][number];
 export type Device = Snapshot['devices'][number];
 
-/** What the page knows of a joined room, besides its text. */
+/** The state of a joined room, except for its text. */
 export interface RoomContent extends Readonly<RecentRoom> {
   readonly devices: readonly Device[];
   readonly files: readonly SharedFile[];
@@ -64,7 +64,7 @@ export interface LoadedText extends TextModel {
   sendOtherDrafts(attempt: JoinAttempt): void;
 }
 
-/** What the server said about the PINs or keys entered so far. */
+/** The server's response to the last PIN or key. */
 export interface PinPrompt {
   /** Of the error. For a PIN it starts with `PIN_`, for the key of an encrypted room with `KEY_`. */
   readonly code: string;

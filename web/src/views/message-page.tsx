@@ -8,7 +8,7 @@ import { goHome } from '../router.ts';
 interface Props {
   title: ComponentChildren;
   icon?: IconName;
-  /** What to do next. */
+  /** The suggested next step. */
   children?: ComponentChildren;
   extra?: ComponentChildren;
   /** The main action, before the button that leads home. */

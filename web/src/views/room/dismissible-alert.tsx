@@ -6,7 +6,7 @@ import { t } from '../../i18n/index.ts';
 interface Props {
   icon: IconName;
   children: ComponentChildren;
-  /** What the user can do about it. */
+  /** An action that solves the problem. */
   action?: { label: string; run: () => void };
   onDismiss: () => void;
 }

@@ -26,7 +26,7 @@ export interface Download extends StateMachine<DownloadState, DownloadEvent> {
 
 const list = signal<readonly Download[]>([]);
 
-/** Those that are being saved, and those that have failed. */
+/** Downloads in progress, and failed ones. */
 export const downloads: ReadonlySignal<readonly Download[]> = list;
 
 /** The browser may not have read the file yet. */

@@ -48,7 +48,7 @@ function privateTarget(name: string): FileTarget {
 
 const folder = async () => (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, { create: true });
 
-/** Those that a closed page has left. */
+/** Removes files that a closed page has left. */
 export async function removeOld(): Promise<void> {
   if (!hasPrivateFiles()) return;
   const root = await navigator.storage.getDirectory();

@@ -1,4 +1,4 @@
-/** What uploads need in the page; see ../room/add-files.ts. */
+/** The parts of uploads that load on demand; see ../room/add-files.ts. */
 
 export { filesIn } from './dropped-folder.ts';
 export { FailedUploads } from './failed-uploads.tsx';
