@@ -11,7 +11,6 @@ const sources = [
   'src/{client,protocol,text,zip}/**',
   'src/core/files/local-name.ts',
   'scripts/build*.ts',
-  'scripts/gzip/*',
 ];
 
 export async function pageIsFresh(root: string): Promise<boolean> {
