@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, sharedTestSite, showsText, startRoom, textOf } from '../support/page.ts';
+import { hasFocus, joinRoom, sharedTestSite, showsText, startRoom, textOf } from '../support/page.ts';
 import { arrived, pickFiles } from './support/files.ts';
 
 const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
@@ -14,7 +14,7 @@ describe('the page, focus', () => {
     const laptop = await site.openDevice();
     await laptop.page.getByRole('button', { name: 'Start a room' }).focus();
     await laptop.page.keyboard.press('Enter');
-    await textOf(laptop).and(laptop.page.locator(':focus')).waitFor();
+    await hasFocus(textOf(laptop));
     await laptop.page.keyboard.type('first');
     await showsText(laptop, 'first');
 

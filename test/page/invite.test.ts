@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
   codeOf,
+  hasFocus,
   showsText,
   startRoom,
   startTestSite,
@@ -194,7 +195,7 @@ describe('the page, inviting a screen', () => {
       await page.getByRole('button', { name: 'Show a QR code to be invited' }).click();
       const roomId = createdRoom(await created);
       await page.getByRole('img', { name: 'QR code to invite this screen' }).waitFor();
-      assert.equal(await page.evaluate(() => document.activeElement?.localName), 'h1');
+      await hasFocus(page.locator('h1'));
       await act();
       await page.getByRole('button', { name: 'Start a room' }).waitFor();
       await assertDeleted(site, roomId);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import { type BrowserDevice, codeOf, sharedTestSite } from '../support/page.ts';
 
 describe('the page, by keyboard', () => {
@@ -139,7 +140,7 @@ async function tabTo(page: Page, name: string): Promise<void> {
 }
 
 async function focusIsOn(page: Page, name: string): Promise<void> {
-  assert.equal(await focusedName(page), name);
+  await eventually(`the focus is on ${name}`, async () => (await focusedName(page)) === name);
 }
 
 /** The accessible name of the focused element. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, hasFocus, joinRoom, sharedTestSite, startRoom, textOf } from '../support/page.ts';
 import { translatorFor } from './support/views.ts';
 
 declare global {
@@ -110,7 +110,7 @@ describe('the page, layout', () => {
       await page.getByText('PIN and expiration').click();
       await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
       const field = page.getByRole('textbox', { name: '4-digit PIN' });
-      await field.and(page.locator(':focus')).waitFor();
+      await hasFocus(field);
       await page.evaluate(() => scrollTo(0, 0));
       assert.equal(await top(), before);
       assert.notEqual(await field.evaluate((input) => getComputedStyle(input, '::placeholder').fontWeight), '600');

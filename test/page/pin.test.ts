@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, sharedTestSite, startTestSite, type TestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, hasFocus, sharedTestSite, startTestSite, type TestSite, textOf } from '../support/page.ts';
 import { typeWhenVisible } from './support/fast-typing.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
@@ -24,7 +24,7 @@ describe('the page, the PIN of a room', () => {
   it('[PAGE-4] can be typed immediately, with corrections, and letters are ignored', async (t) => {
     const { device } = await openProtectedRoom(t);
     const { page } = device;
-    assert.ok(await field(page).evaluate((input) => input === document.activeElement), 'no click is needed');
+    await hasFocus(field(page));
     await page.keyboard.type('1x2');
     await page.keyboard.press('9');
     await page.keyboard.press('Backspace');
@@ -58,7 +58,7 @@ describe('the page, the PIN of a room', () => {
         .getByRole('alert')
         .filter({ hasText: `${left} tries left.` })
         .waitFor();
-      await field(page).and(page.locator(':focus')).waitFor();
+      await hasFocus(field(page));
       assert.equal(await field(page).inputValue(), '');
     }
     await page.keyboard.type('1204');
@@ -87,7 +87,7 @@ describe('the page, the PIN of a room', () => {
     site.server.clock.advance(31_000);
     await page.clock.runFor(22_000);
     await page.getByRole('alert').filter({ hasText: 'Try again in' }).waitFor({ state: 'detached' });
-    await field(page).and(page.locator(':focus')).waitFor();
+    await hasFocus(field(page));
     await page.keyboard.type('1204');
     await textOf(device).waitFor();
   });
@@ -166,7 +166,7 @@ async function openProtectedRoom(
 
 async function enterWrongPins(page: Page, times: number): Promise<void> {
   for (let tried = 1; tried <= times; tried++) {
-    await field(page).and(page.locator(':focus')).waitFor();
+    await hasFocus(field(page));
     await page.keyboard.type('9999');
     const message = [/4 tries left\./, /3 tries left\./, /2 tries left\./, /1 try left\./][tried - 1] ?? 'Try again in';
     await page.getByRole('alert').filter({ hasText: message }).waitFor();

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { eventually } from '../support/eventually.ts';
-import { joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
+import { hasFocus, joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
 import { arrived, pickFiles, rowOf } from './support/files.ts';
 
 const phoneScreen = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
@@ -57,7 +56,7 @@ describe('the page, a removed file', () => {
     await pickFiles(page, [{ name: 'photo.jpg', content: 'photo' }]);
     await page.getByRole('button', { name: 'Remove photo.jpg' }).press('Enter');
     await message(page, 'Removed photo.jpg').waitFor();
-    await eventually('Undo has the focus', () => undo(page).evaluate((button) => button === document.activeElement));
+    await hasFocus(undo(page));
     await page.keyboard.press('Enter');
     await arrived(page, 'photo.jpg');
   });

@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import {
   type BrowserDevice,
+  hasFocus,
   joinRoom,
   showsStatus,
   startRoom,
@@ -143,8 +144,7 @@ async function changeNameAndExpiry({ site, laptop, phone, code }: SharedRoom): P
   await dialog.getByRole('radio', { name: '7 days' }).check();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
-  const focused = await phone.page.evaluate(() => document.activeElement?.textContent);
-  assert.equal(focused, 'Room settings', 'the focus returns to the button');
+  await hasFocus(phone.page.getByRole('button', { name: 'Room settings' }));
 
   for (const { page } of [laptop, phone]) {
     await page.waitForFunction((title) => document.title === title, `${name} · Poproom`);

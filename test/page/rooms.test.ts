@@ -6,6 +6,7 @@ import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
   codeOf,
+  hasFocus,
   joinRoom,
   sharedTestSite,
   startRoom,
@@ -50,7 +51,7 @@ describe('the page, a room', () => {
 
     await page.getByRole('button', { name: 'Start a room' }).click();
     await page.getByRole('alert').filter({ hasText: 'Enter a 4-digit PIN.' }).waitFor();
-    assert.ok(await pin.evaluate((field) => field === document.activeElement), 'the field is ready for the rest');
+    await hasFocus(pin);
     assert.deepEqual(asked, []);
 
     await pin.fill('1234');
@@ -171,7 +172,7 @@ describe('the page, a room', () => {
       await device.page.getByRole('button', { name: 'Join', exact: true }).click();
       await problem.filter({ hasText: 'Invalid room code.' }).waitFor();
     }
-    assert.ok(await codeField(device).evaluate((field) => field === document.activeElement));
+    await hasFocus(codeField(device));
 
     await device.page.goto('/r/ABC-DE');
     await device.page.getByRole('heading', { name: '“ABC-DE” is not a valid room code' }).waitFor();

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import {
   type BrowserDevice,
+  hasFocus,
   joinRoom,
   sharedTestSite,
   showsStatus,
@@ -73,11 +74,11 @@ describe('the page, the tools of the text', () => {
     const paste = page.getByRole('button', { name: 'Paste' });
     await paste.click();
     const field = page.getByRole('textbox', { name: 'Press Ctrl+V, or hold the field and choose Paste.' });
-    await field.and(page.locator(':focus')).waitFor();
+    await hasFocus(field);
     await page.keyboard.press('ControlOrMeta+v');
     await field.waitFor({ state: 'detached' });
     await showsText(laptop, 'over plain HTTPover plain HTTP');
-    assert.ok(await textOf(laptop).evaluate((text) => text === document.activeElement));
+    await hasFocus(textOf(laptop));
 
     await paste.click();
     await field.evaluate((element) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, sharedTestSite, showsStatus, showsText, textOf } from '../support/page.ts';
+import { hasFocus, joinRoom, sharedTestSite, showsStatus, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { inputMethod, putCaret, seenIn, write } from './support/typing.ts';
 
@@ -102,7 +102,7 @@ describe('the page, remote edits', () => {
     });
     await textOf(phone).fill('one two');
     await showsText(laptop, 'one two');
-    assert.ok(await button.evaluate((element) => element === document.activeElement));
+    await hasFocus(button);
   });
 });
 

@@ -1,7 +1,15 @@
 /** Undo and redo of local edits, despite remote edits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BrowserDevice, joinRoom, sharedTestSite, showsText, startRoom, textOf } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  hasFocus,
+  joinRoom,
+  sharedTestSite,
+  showsText,
+  startRoom,
+  textOf,
+} from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { startEncryptedRoom } from './support/encrypted.ts';
 import { nativeCommand, putCaret, seenIn, typeQuickly, undoAll, write } from './support/typing.ts';
@@ -70,7 +78,7 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'one pasted two');
     await tool(laptop, 'Undo').click();
     for (const device of [laptop, phone]) await showsText(device, 'one two');
-    assert.ok(await textOf(laptop).evaluate((field) => field === document.activeElement), 'the field keeps the focus');
+    await hasFocus(textOf(laptop));
     await tool(laptop, 'Redo').click();
     for (const device of [laptop, phone]) await showsText(device, 'one pasted two');
     await tool(laptop, 'Redo').click();

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import type { SharedFile } from '../../web/src/room/room-phase.ts';
 import { type Preview, previewOf } from '../../web/src/views/files/file-kind.ts';
 import { eventually } from '../support/eventually.ts';
-import { sharedTestSite, type TestSite } from '../support/page.ts';
+import { hasFocus, sharedTestSite, type TestSite } from '../support/page.ts';
 import { dropFiles, picture, rowOf } from './support/files.ts';
 import { recordFilm } from './support/film.ts';
 
@@ -16,8 +16,6 @@ const position = (page: Page, text: string) => viewer(page).getByText(text, { ex
 const named = (page: Page, name: string) => page.getByRole('dialog', { name, exact: true }).waitFor();
 const closed = (page: Page) => viewer(page).waitFor({ state: 'detached' });
 const fileLink = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
-const hasFocus = (page: Page, name: string) =>
-  eventually(`${name} has the focus`, () => fileLink(page, name).evaluate((link) => link === document.activeElement));
 
 describe('the kind of a file', () => {
   it('[PAGE-40] is decided by its type and its name', () => {
@@ -64,7 +62,7 @@ describe('the page, the file viewer', () => {
     await named(page, 'photo.png');
     await position(page, '1 of 4');
     await isDrawn(page, 'photo.png');
-    await eventually('the viewer has the focus', () => viewer(page).evaluate((it) => it === document.activeElement));
+    await hasFocus(viewer(page));
     await viewer(page).getByText('kB · PNG').waitFor();
     await viewer(page).getByRole('button', { name: 'Copy image photo.png' }).click();
     await viewer(page).getByText('Copied.').waitFor();
@@ -94,7 +92,7 @@ describe('the page, the file viewer', () => {
     await named(page, 'film.webm');
     await page.keyboard.press('Escape');
     await closed(page);
-    await hasFocus(page, 'film.webm');
+    await hasFocus(fileLink(page, 'film.webm'));
   });
 
   it('[PAGE-40] plays a film in place, and stops it when it is closed', async (t) => {
@@ -134,7 +132,7 @@ describe('the page, the file viewer', () => {
     }
     assert.equal(await entries(), before + 1, 'only Forward, which does nothing');
     assert.equal(new URL(page.url()).pathname, `/r/${code}`);
-    await hasFocus(page, 'photo.png');
+    await hasFocus(fileLink(page, 'photo.png'));
   });
 
   it('[PAGE-40] [PAGE-41] [PAGE-43] fills the screen of a phone, and files follow each other with a swipe', async (t) => {

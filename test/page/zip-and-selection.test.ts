@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
-import { eventually } from '../support/eventually.ts';
-import { joinRoom, sharedTestSite, type TestSite } from '../support/page.ts';
+import { hasFocus, joinRoom, sharedTestSite, type TestSite } from '../support/page.ts';
 import { unzip } from '../support/unzip.ts';
 import { arrived, rowOf } from './support/files.ts';
 
@@ -55,12 +54,11 @@ describe('the page, several files', () => {
     const code = await roomWithFiles(site);
     const { page } = await joinRoom(site, code);
     await button(page, 'Select').press('Enter');
-    await hasFocus(page, 'Select all');
+    await hasFocus(box(page, 'Select all'));
     await page.keyboard.press('Escape');
-    await eventually('Select has the focus', () =>
-      button(page, 'Select').evaluate((element) => element === document.activeElement),
-    );
+    await hasFocus(button(page, 'Select'));
     await page.keyboard.press('Enter');
+    await hasFocus(box(page, 'Select all'));
     await page.keyboard.press('Space');
     await count(page, '3 selected').waitFor();
     await box(page, 'b.txt').press('Space');
@@ -121,6 +119,3 @@ async function filesIn(t: TestContext, download: Download): Promise<string[]> {
   const files = await unzip(t, await readFile(await download.path()));
   return files.map(({ path, bytes }) => `${path}: ${bytes}`);
 }
-
-const hasFocus = (page: Page, name: string) =>
-  eventually(`${name} has the focus`, () => box(page, name).evaluate((element) => element === document.activeElement));

@@ -1,7 +1,7 @@
 /** The page as people use it: each device has a real browser, on a real server. */
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { launchBrowser } from './browser.ts';
 import { createDevicePool, type DevicePool } from './device-pool.ts';
 import { eventually } from './eventually.ts';
@@ -145,6 +145,9 @@ export async function showsText(device: BrowserDevice, text: string): Promise<vo
     assert.equal(await shown(), text),
   );
 }
+
+/** Waits until the element has the focus. */
+export const hasFocus = (element: Locator) => element.and(element.page().locator(':focus')).waitFor();
 
 /** Waits for the status of the text, such as `Saved`, `Saving…` or `Offline`. */
 export async function showsStatus({ page }: BrowserDevice, status: string): Promise<void> {
