@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, codeOf, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { type BrowserDevice, codeOf, showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { arrived } from './support/files.ts';
 import { shareFromOtherApp, submitShare, waitForServiceWorker } from './support/service-worker.ts';
@@ -175,7 +175,7 @@ describe('the page, content shared from another app', () => {
     await page.reload();
     await arrived(page, 'c.txt');
     assert.equal(await page.getByRole('button', { name: /^Remove/ }).count(), 1);
-    assert.equal(await textOf(device).inputValue(), 'https://example.org/b');
+    await showsText(device, 'https://example.org/b');
   });
 
   it('[PAGE-18] is kept across a reload, and can be discarded', async (t) => {
@@ -187,7 +187,8 @@ describe('the page, content shared from another app', () => {
     await page.reload();
     await page.getByText('<b>not yet placed</b>').waitFor();
     await page.getByRole('button', { name: 'Discard' }).click();
-    await page.getByRole('button', { name: 'Start a room' }).waitFor();
+    // After the removal.
+    await page.waitForURL(({ pathname }) => pathname === '/');
     await assertNothingIsLeft(device);
   });
 
