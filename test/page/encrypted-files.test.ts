@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Download, Page } from 'playwright-core';
 import { createClient, type Room } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
@@ -46,6 +47,29 @@ async function downloaded(page: Page, start: () => Promise<void>): Promise<Downl
 async function addFiles(room: Room, files: readonly LocalFile[]): Promise<void> {
   for (const { name, type, content } of files)
     await room.upload(new Blob([Buffer.from(content as string)]), { name, type });
+}
+
+/** Measures the memory in use by the page, without garbage, until it is stopped. */
+async function watchMemory(page: Page) {
+  const session = await page.context().newCDPSession(page);
+  let [isWatching, measured, peak] = [true, 0, 0];
+  async function watch(): Promise<void> {
+    while (isWatching) {
+      await session.send('HeapProfiler.collectGarbage');
+      const usage = (await session.send('Runtime.getHeapUsage')) as { usedSize: number; backingStorageSize?: number };
+      peak = Math.max(peak, usage.usedSize + (usage.backingStorageSize ?? assert.fail('no size of buffers')));
+      measured += 1;
+      await pause(200);
+    }
+  }
+  const watched = watch();
+  return {
+    async stop() {
+      isWatching = false;
+      await watched;
+      return { measured, peak };
+    },
+  };
 }
 
 describe('the page, files of an encrypted room', () => {
@@ -92,6 +116,25 @@ describe('the page, files of an encrypted room', () => {
       const stored = await readBlob(site.server, path);
       assert.ok(!stored.includes('secret') && !stored.includes(secretText), path);
     }
+  });
+
+  it('[SEALED-81] are not held in memory while they are saved, if they are large', async (t) => {
+    const bytes = Buffer.alloc(72 * mebibyte, 'The film. ');
+    const site = await startTestSite(t, { POPROOM_FILE_MAX: '100MiB' });
+    const room = await createRoom(site);
+    await room.upload(new Blob([bytes]), { name: 'film.mp4', type: 'video/mp4' });
+    const { page } = await joinRoom(site, pathOf(room));
+    // A test cannot answer the dialog of the system, so the file is saved through the private files of the origin.
+    await page.evaluate(() => Reflect.deleteProperty(window, 'showSaveFilePicker'));
+    await arrived(page, 'film.mp4');
+    const memory = await watchMemory(page);
+    const saved = await downloaded(page, () => button(page, 'Download film.mp4').click());
+    const { measured, peak } = await memory.stop();
+    t.diagnostic(`at most ${Math.round(peak / mebibyte)} MiB in use, measured ${measured} times`);
+    assert.equal(hash(await bytesOf(saved)), hash(bytes));
+    assert.ok(measured > 3, 'it was measured while the file was saved');
+    // In memory, the page would collect parts of 16 MiB.
+    assert.ok(peak < 16 * mebibyte, `${peak} bytes`);
   });
 
   it('[SEALED-82] [SEALED-88] are shown in the viewer, and only saved if they could run as a document', async (t) => {
