@@ -4,6 +4,7 @@ const probes = {
   recordKeys,
   recordLengths,
   recordHandling,
+  recordPauses,
   isCached,
   paste,
   firstView: observeFirstView(),
@@ -38,6 +39,16 @@ function recordHandling() {
     }
   });
   observer.observe({ type: 'event', durationThreshold: 16 });
+}
+
+/** Records how long the page does not run other tasks, between one timer and the next. */
+function recordPauses() {
+  let last = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    probes.recorded.push(now - last);
+    last = now;
+  }, 4);
 }
 
 /** Resolves when the service worker has cached the page. */

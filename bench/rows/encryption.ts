@@ -1,6 +1,16 @@
-/** Encrypted rooms in the page, compared with ordinary ones: typing, and joining on a slow device and network. */
+/** Encrypted rooms: typing and joining in the page, compared with ordinary rooms, and sealing of files. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import {
+  createFileCipher,
+  createFileSalt,
+  createSalt,
+  deriveKeys,
+  generateRoomKey,
+} from '../../src/client/crypto/index.ts';
 import { createClient } from '../../src/client/index.ts';
 import { launchBrowser } from '../../test/support/browser.ts';
 import { quantile, withAllCores } from '../processes.ts';
@@ -12,6 +22,8 @@ const keys = 100;
 const pauseMs = 150;
 const joins = 5;
 const text = naturalText(1000);
+/** With its padding it is within the limit of 10 MiB. */
+const largestFile = 9.5 * 1024 * 1024;
 /** As the developer tools of Chromium define a slow 4G network. It does not slow down workers. */
 const slow4g = { offline: false, latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 0.75e6 / 8 };
 const slowCpu = { rate: 4 };
@@ -21,7 +33,12 @@ export async function measureEncryption(): Promise<Row[]> {
   const poproom = await startPoproom({ port: 18_080 });
   const browser = await withAllCores(() => launchBrowser());
   try {
-    return [await compareTyping(poproom, browser), await compareJoining(poproom, browser)];
+    return [
+      await compareTyping(poproom, browser),
+      await compareJoining(poproom, browser),
+      await measureSealing(),
+      await measureResponsiveness(poproom, browser),
+    ];
   } finally {
     await browser.close();
     await poproom.stop();
@@ -108,6 +125,35 @@ async function timeToJoin(browser: Browser, link: string): Promise<number> {
   const time = Date.now() - startedAt;
   await page.context().close();
   return time;
+}
+
+const file = Buffer.alloc(10 * 1024 * 1024, 'The film. ');
+
+/** The CPU time of the SDK in Node for 10 MiB. */
+async function measureSealing(): Promise<Row> {
+  const keys = await deriveKeys(generateRoomKey(), createSalt());
+  const { encrypt } = createFileCipher(keys, { size: file.length, salt: createFileSalt() });
+  const before = process.cpuUsage();
+  for await (const _ of new Blob([file]).stream().pipeThrough(encrypt()));
+  const { user, system } = process.cpuUsage(before);
+  return boundedRow('seals a file of 10 MiB in Node, CPU time', (user + system) / 1000, 500, ms);
+}
+
+/** The longest time in which the page cannot react while it seals and uploads 10 MiB. */
+async function measureResponsiveness(server: Server, browser: Browser): Promise<Row> {
+  const [, link] = await createRooms(server);
+  const page = await open(browser, link);
+  // From a file on disk, because the page would also have to receive its bytes from this program.
+  const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
+  const path = join(folder, 'film.bin');
+  writeFileSync(path, file.subarray(0, largestFile));
+  await page.evaluate('probes.recordPauses()');
+  await page.locator('input[type="file"]').first().setInputFiles(path);
+  await page.getByRole('button', { name: 'Download film.bin' }).waitFor({ timeout: 60_000 });
+  const longest = Math.max(...(await page.evaluate<number[]>('probes.recorded')));
+  await page.context().close();
+  rmSync(folder, { recursive: true });
+  return boundedRow('seals and uploads almost 10 MiB in the page, longest pause', longest, 100, ms);
 }
 
 const ms = (value: number) => `${value.toFixed(0)} ms`;

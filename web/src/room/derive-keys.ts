@@ -4,10 +4,14 @@ import { trustedScriptUrl } from '../trusted-script-url.ts';
 import type { KeyRequest } from './key-worker.ts';
 import workerUrl from './key-worker.ts?worker&url';
 
-/** Loads while the page asks the server for the salt. */
-let next: Worker | undefined = startWorker();
+/** Loads while the page asks the server for the salt. Starting it takes long, so that request is sent first. */
+let next: Worker | undefined;
+const starting = setTimeout(() => {
+  next = startWorker();
+});
 
 export async function deriveInWorker(key: RoomKey, salt: Uint8Array): Promise<RoomKeys> {
+  clearTimeout(starting);
   const worker = next ?? startWorker();
   next = undefined;
   try {

@@ -1,6 +1,7 @@
 /** Derives the keys of an encrypted room, which takes long, on a thread of its own. */
 import { deriveKeys } from '../../../src/client/crypto/keys.ts';
 import type { RoomKey } from '../../../src/client/crypto/room-key.ts';
+import { blockingScrypt } from '../../../src/client/crypto/scrypt.ts';
 
 export interface KeyRequest {
   key: RoomKey;
@@ -15,4 +16,4 @@ interface Worker {
 
 const worker = self as unknown as Worker;
 
-worker.onmessage = async ({ data: { key, salt } }) => worker.postMessage(await deriveKeys(key, salt));
+worker.onmessage = async ({ data: { key, salt } }) => worker.postMessage(await deriveKeys(key, salt, blockingScrypt));
