@@ -52,6 +52,8 @@ export function openEncryptedRoom(
       source.onSeen?.(newest);
     };
     const unlocked = await unlock(transport, path, code, source, { seen, onSeen, onSalt });
+    // Without a request, if the keys were known.
+    onSalt();
     source.onUnlocked?.(unlocked.room);
     return unlocked;
   }

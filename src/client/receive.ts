@@ -52,11 +52,17 @@ export async function receive<T>(calls: ReceiveCalls, size: number, options: Rec
 async function claimFile(calls: ReceiveCalls, { signal, timeoutSeconds }: CallOptions): Promise<string> {
   signal?.throwIfAborted();
   const late = new AbortController();
-  const onAbort = () => setTimeout(() => late.abort(signal?.reason), releaseTimeoutMs);
-  signal?.addEventListener('abort', onAbort, { once: true });
-  const { claim } = await calls.claim({ signal: late.signal, timeoutSeconds });
-  signal?.removeEventListener('abort', onAbort);
-  return claim;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => late.abort(signal?.reason), releaseTimeoutMs);
+  };
+  signal?.addEventListener('abort', onAbort);
+  try {
+    return (await calls.claim({ signal: late.signal, timeoutSeconds })).claim;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    clearTimeout(timer);
+  }
 }
 
 const readBlob = (response: Response): Promise<Blob> => response.blob();

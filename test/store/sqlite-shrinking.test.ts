@@ -26,7 +26,8 @@ describe('the database file', () => {
     const kept = await Promise.all(Array.from({ length: 20 }, () => create(start + 3 * day)));
     await eventually('the WAL is in the file', () => size() > 4_000_000);
     while ((await rooms.expireRooms(start + 2 * day, 500)).length === 500);
-    await eventually('the file has shrunk', () => size() < 1_000_000, 30_000);
+    // From 6 to 7 MB. Up to 1024 free pages of 2 KiB may stay for the next rooms, if the rooms ended in several steps.
+    await eventually('the file has shrunk', () => size() < 2_500_000);
     const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
     t.after(() => db.close());
     assert.equal(db.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok');

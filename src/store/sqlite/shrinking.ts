@@ -32,7 +32,7 @@ export function createShrinker(db: DatabaseSync): Shrinker {
     shrink() {
       const before = all();
       const until = performance.now() + longestMs;
-      // At least one step, also if the machine is so busy that the time is over before.
+      // At least one step, even if the thread was preempted for the whole time.
       do {
         isShrinking = isDue();
         if (!isShrinking) return false;
