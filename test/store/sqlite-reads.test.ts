@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { drawApiKey } from '../../src/core/api-key.ts';
-import type { Store } from '../../src/core/ports.ts';
+import type { Room, Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { openSqliteKeys } from '../../src/store/sqlite/index.ts';
+import { RoomCache } from '../../src/store/sqlite/room-cache.ts';
 import {
   accessAttempt,
   createRoom,
@@ -35,6 +36,20 @@ describe('sqlite: reading', () => {
   });
 });
 
+describe('sqlite: cached texts', () => {
+  const code = 'ABC234' as RoomCode;
+  const content = (version: number) => ({ content: `text ${version}`, version, writtenAt: start });
+
+  it('[TEXT-6] are not replaced by an older one that is reported later', () => {
+    const cache = new RoomCache();
+    cache.put(code, { room: {} as Room, pinMac: null, content: content(2) });
+    cache.putContent(code, content(1));
+    assert.deepEqual(cache.get(code)?.content, content(2));
+    cache.putContent(code, content(3));
+    assert.deepEqual(cache.get(code)?.content, content(3));
+  });
+});
+
 describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
   it('[KEY-4] see the changes of another process within a second, however many there are', async (t) => {
     const folder = await temporaryFolder(t);
@@ -53,13 +68,17 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
   it('[TEXT-6] see every write that was acknowledged before them', async (t) => {
     const store = await openStore(t, await temporaryFolder(t));
     const codes = await roomsToLookUp(store);
+    const reading = new AbortController();
+    // Some of these begin during a write.
+    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
     const writeAndRead = async (code: RoomCode) => {
       for (let version = 2; version <= 20; version++) {
         await storeFullText(store, code, version, `${version} long`.repeat(60_000));
         assert.equal((await textOf(store.rooms, code, start))?.version, version);
       }
     };
-    await Promise.all(codes.map(writeAndRead));
+    await Promise.all(codes.map(writeAndRead)).finally(() => reading.abort());
+    assert.ok((await reads) > 10);
   });
 
   it('do not prevent the log from starting again', async (t) => {
