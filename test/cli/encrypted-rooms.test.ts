@@ -1,17 +1,17 @@
 /** Encrypted rooms on the command line: where their keys come from, and the filters for curl. */
 import assert from 'node:assert/strict';
-import { stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { createCli } from '../support/cli.ts';
 import { copy, holds, installXclip } from '../support/clipboard.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer } from '../support/server.ts';
 
 const link = (url: string, code: string, key: string) => `${url}/r/${code}#${key.replaceAll('-', '')}`;
 
 async function start(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' });
+  const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' });
   const env = { POPROOM_URL: server.url };
   const [maker, other] = [await createCli(t, env), await createCli(t, env)];
   const made = await maker.run(['new', '--encrypted', '--name', 'Plans', '--json'], { stdin: 'first text' });
@@ -100,33 +100,32 @@ describe('an encrypted room on the command line', () => {
   it('[SEALED-52] has filters with which curl reads and writes', async (t) => {
     const { maker, code, server } = await start(t);
     const filter = async (args: string[], stdin: string | Uint8Array = '') => {
-      const process = maker.start(args, { stdin });
-      const { code: exit, stderr } = await process.result;
+      const { code: exit, stdout, stderr } = await maker.run(args, { stdin });
       assert.equal(exit, 0, `${args}: ${stderr}`);
-      return process.bytes();
+      return stdout;
     };
-    const [, auth = ''] = /^X-Room-Auth: (\S+)\n$/.exec(String(await filter(['seal', code, '--auth']))) ?? [];
+    const [, auth = ''] = /^X-Room-Auth: (\S+)\n$/.exec(await filter(['seal', code, '--auth'])) ?? [];
     const access = { headers: { 'x-room-auth': auth } };
     const path = `/api/rooms/${code}`;
     const { json } = await server.api.get(`${path}/content`, access);
-    assert.equal(String(await filter(['open', code], JSON.stringify(json))), 'first text');
+    assert.equal(await filter(['open', code], JSON.stringify(json)), 'first text');
     const base = join(maker.home, 'content.json');
     await writeFile(base, JSON.stringify(json));
-    const content = String(await filter(['seal', code, '--base', base], 'from curl')).trim();
+    const content = (await filter(['seal', code, '--base', base], 'from curl')).trim();
     const headers = { ...access.headers, 'if-match': `"${json.version}"` };
     assert.equal((await server.api.post(`${path}/content`, { json: { content }, headers })).status, 200);
     assert.equal((await maker.run(['get', code])).stdout, 'from curl');
 
-    const bytes = Buffer.from('bytes of a file'.repeat(9000));
-    const body = await filter(['seal', code, '--name', 'a.bin', '--meta', join(maker.home, 'meta')], bytes);
+    const text = 'bytes of a file'.repeat(9000);
+    const sealing = maker.start(['seal', code, '--name', 'a.bin', '--meta', join(maker.home, 'meta')], { stdin: text });
+    assert.equal((await sealing.result).code, 0, sealing.stderr());
+    const body = sealing.bytes();
     assert.equal(String(body.subarray(0, 8)), 'POPENC1\n');
-    const shown = await maker.shell('cat meta').result;
-    const [, meta = ''] = /^X-File-Meta: (\S+)\n$/.exec(shown.stdout) ?? [];
-    assert.deepEqual(await filter(['open', code, '--meta', meta], body), bytes);
-    const damaged = maker.start(['open', code, '--meta', meta], {
-      stdin: Buffer.concat([body.subarray(0, -1), Buffer.of(0)]),
-    });
-    assert.notEqual((await damaged.result).code, 0);
+    const shown = await readFile(join(maker.home, 'meta'), 'utf8');
+    const [, meta = ''] = /^X-File-Meta: (\S+)\n$/.exec(shown) ?? [];
+    assert.equal(await filter(['open', code, '--meta', meta], body), text);
+    const damaged = Buffer.concat([body.subarray(0, -1), Buffer.of((body.at(-1) ?? 0) ^ 1)]);
+    assert.notEqual((await maker.run(['open', code, '--meta', meta], { stdin: damaged })).code, 0);
     const missing = await maker.run(['open', '7KQ2MX']);
     assert.deepEqual([missing.code, missing.stderr], [3, `poproom: There is no room 7KQ2MX on ${server.url}.\n`]);
   });

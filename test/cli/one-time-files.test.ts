@@ -129,6 +129,8 @@ describe('a one-time file on the command line', () => {
     assert.equal(await isAvailable(), false);
     server.clock.advance(30 * 60_000);
     assert.ok(await isAvailable());
+    // The server waits for its connections when it stops.
+    line.disconnect();
   });
 
   it('[CLI-32] is received completely over a connection that breaks', async (t) => {

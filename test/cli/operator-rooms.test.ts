@@ -26,7 +26,7 @@ interface ListedRoom {
   client: string | null;
 }
 
-describe('poproom rooms', { concurrency: true }, () => {
+describe('poproom rooms', () => {
   let redis: RedisServer;
   before(async () => {
     redis = await startRedis();

@@ -1,5 +1,8 @@
 /** Runs `poproom doctor` with the given settings and returns its findings. */
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { createCli } from '../support/cli.ts';
 
@@ -22,13 +25,18 @@ interface Finding {
   skipped?: number;
 }
 
+/** Nothing is in it, and doctor creates nothing. */
+const cwd = mkdtempSync(join(tmpdir(), 'poproom-doctor-'));
+process.once('exit', () => rmdirSync(cwd));
+
 export async function runDoctor(
   t: TestContext,
   env: Record<string, string>,
   args: string[] = [],
 ): Promise<DoctorResult> {
   const cli = await createCli(t, { PORT: '0', POPROOM_MIN_FREE_DISK: '0', ...env });
-  const { code, stdout, stderr } = await cli.run(['doctor', '--json', ...args]);
+  // In one folder, because only commands with the same one can run concurrently in this process.
+  const { code, stdout, stderr } = await cli.run(['doctor', '--json', ...args], { cwd });
   assert.equal(stderr, '');
   const findings = JSON.parse(stdout) as Finding[];
   for (const { verdict, mend } of findings)

@@ -52,12 +52,14 @@ describe('a terminal', () => {
       const screen = cli.terminal(`poproom ${line}`);
       await screen.waitForOutput('end of it\r\n');
       assert.equal(screen.stdout().replaceAll('\r\n', '\n').slice(0, shown.length), shown, line);
-      const piped = cli.start(line.split(' '));
-      await piped.waitForOutput('end of it\n');
-      assert.ok(piped.stdout().startsWith(content), line);
       screen.type('\x03');
-      piped.signal('SIGINT');
     }
+    const [following = '', ...ending] = printing.toReversed();
+    for (const line of ending) assert.ok((await cli.run(line.split(' '))).stdout.startsWith(content), line);
+    const watching = cli.start(following.split(' '));
+    await watching.waitForOutput('end of it\n');
+    assert.ok(watching.stdout().startsWith(content), following);
+    watching.signal('SIGINT');
     const { stdout } = await cli.run(['get', room, '--json']);
     assert.equal(JSON.parse(stdout).content, content);
     assert.ok(

@@ -47,14 +47,15 @@ export const listedIn = ({ files }: ModelRoom): StoredFile[] =>
 export async function compareFiles(model: Model, { rooms, codes }: Real): Promise<void> {
   const present = new Map(codes.flatMap((code) => (live(model, code)?.files ?? []).map((one) => [one, code] as const)));
   const names = new Map<string, boolean>();
-  for (const taken of model.everTaken) {
+  const compareFile = async (taken: ModelFile) => {
     const { id } = taken.file;
     const code = present.get(taken);
     const found = code && taken.status === 'listed' ? storedFileOf(taken.file) : undefined;
+    for (const [name, isKnown] of namesOf(taken, code !== undefined)) names.set(name, isKnown);
     assert.deepEqual(await rooms.findFile(id, model.now), found);
     if (code) assert.deepEqual(await rooms.findUpload(code, id, model.now), uploadOf(taken, model.now) ?? 'no-file');
-    for (const [name, isKnown] of namesOf(taken, code !== undefined)) names.set(name, isKnown);
-  }
+  };
+  await Promise.all(model.everTaken.map(compareFile));
   const known = new Set([...names.keys()].filter((name) => names.get(name)));
   assert.deepEqual(await rooms.knownBlobs([...names.keys()]), known);
 }

@@ -31,7 +31,12 @@ export interface TestS3 {
   stop(): Promise<void>;
 }
 
-export async function startS3(): Promise<TestS3> {
+export interface S3Settings {
+  /** How many objects a page of a list has. */
+  keysPerPage?: number;
+}
+
+export async function startS3({ keysPerPage = 1000 }: S3Settings = {}): Promise<TestS3> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-s3-'));
   const bucket = 'poproom-test';
   const s3rver = new S3rver({
@@ -43,6 +48,9 @@ export async function startS3(): Promise<TestS3> {
     configureBuckets: [{ name: bucket }],
   });
   patchStore(s3rver.store, folder);
+  const listObjects = s3rver.store.listObjects.bind(s3rver.store);
+  s3rver.store.listObjects = (bucket, options) =>
+    listObjects(bucket, { ...options, maxKeys: Math.min(options.maxKeys, keysPerPage) });
   const { port } = await s3rver.run();
   const uploadsFolder = s3rver.store.getResourcePath(bucket, undefined, 'uploads');
   addMultipartRequests(s3rver.httpServer, uploadsFolder);
@@ -84,6 +92,7 @@ interface ObjectFolder {
   putMetadata(bucket: string, key: string, metadata: object, md5: string): Promise<void>;
   putObject(object: StoredObject): Promise<{ size: number; md5: string }>;
   getObject(bucket: string, key: string, options?: Range): Promise<unknown>;
+  listObjects(bucket: string, options: { maxKeys: number }): Promise<unknown>;
 }
 
 interface StoredObject {
