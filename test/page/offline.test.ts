@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type BrowserDevice, sharedTestSite, showsStatus, showsText, startTestSite, textOf } from '../support/page.ts';
+import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { agreedText } from './support/typing.ts';
 
@@ -30,7 +31,7 @@ describe('the page, a lost connection', () => {
   });
 
   it('[PAGE-15] [PAGE-57] [PAGE-58] during a restart of the server is restored on every device', async (t) => {
-    const { laptop, phone, site } = await twoDevices(t, 'one\ntwo\nthree\n');
+    const { laptop, phone, site } = await twoDevices(t, 'one\ntwo\nthree\n', { ownSite: {} });
     const port = String(site.server.port);
     await recordAlerts(laptop);
     assert.equal(new Set(await dotColours(laptop)).size, 1);
@@ -62,7 +63,7 @@ describe('the page, a lost connection', () => {
   });
 
   it('[PAGE-15] does not lose edits, even across a reload while the server is down', async (t) => {
-    const { laptop, phone, site } = await twoDevices(t, 'before', { hasServiceWorker: true });
+    const { laptop, phone, site } = await twoDevices(t, 'before', { ownSite: { hasServiceWorker: true } });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const port = String(site.server.port);
     await site.server.stop();
@@ -77,7 +78,9 @@ describe('the page, a lost connection', () => {
   });
 
   it('[PAGE-15] during sleep is detected when the page becomes visible again', async (t) => {
-    const { laptop, phone, proxy } = await twoDevices(t, 'before');
+    const { server } = await sharedTestSite(t);
+    const proxy = await startTcpProxy(t, () => server.port);
+    const { laptop, phone } = await twoDevices(t, 'before', { phoneUrl: proxy.url });
     await phone.page.clock.install();
     proxy.dropSilently();
     await textOf(laptop).fill('while the phone slept');
@@ -92,7 +95,9 @@ describe('the page, a lost connection', () => {
   });
 
   it('[PAGE-15] [SYNC-3] during a write loses nothing, whatever others wrote in the meantime', async (t) => {
-    const { laptop, phone, proxy, site, code } = await twoDevices(t, 'list:');
+    const { server } = await sharedTestSite(t);
+    const proxy = await startTcpProxy(t, () => server.port);
+    const { laptop, phone, site, code } = await twoDevices(t, 'list:', { phoneUrl: proxy.url });
     proxy.pause();
     await textOf(phone).fill('list: milk');
     await showsStatus(phone, 'Saving…');
@@ -107,7 +112,7 @@ describe('the page, a lost connection', () => {
   });
 
   it('[PAGE-15] [SYNC-3] sends offline edits once, across a reload and a restart of the server', async (t) => {
-    const { laptop, phone, site, code } = await twoDevices(t, 'start ', { hasServiceWorker: true });
+    const { laptop, phone, site, code } = await twoDevices(t, 'start ', { ownSite: { hasServiceWorker: true } });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const port = String(site.server.port);
     await textOf(laptop).press('End');

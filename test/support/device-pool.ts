@@ -57,7 +57,7 @@ const eventNames = [
   'response',
   'websocket',
 ] as const;
-const maxIdle = 4;
+const maxIdle = 8;
 
 export function createDevicePool(browser: () => Promise<Browser>): DevicePool {
   const idle: Slot[] = [];

@@ -1,33 +1,40 @@
-/** Two devices in one room, one of which can be paused. */
+/** Two devices in one room. */
 import type { TestContext } from 'node:test';
 import {
   type BrowserDevice,
   joinRoom,
   type SiteOptions,
+  sharedTestSite,
   showsStatus,
   showsText,
   startRoom,
   startTestSite,
   textOf,
 } from './page.ts';
-import { startTcpProxy } from './tcp-proxy.ts';
 
-interface PairOptions extends SiteOptions {
+interface PairOptions {
   /** Starts the room on the laptop. Returns its code, as in its link. */
   start?: (laptop: BrowserDevice) => Promise<string>;
+  /** The address of the server for the phone, for example that of a proxy. */
+  phoneUrl?: string;
+  /** Starts a server that no other test uses, with these options. */
+  ownSite?: SiteOptions;
 }
 
-/** Both devices have the same text. The phone connects through a proxy that can be paused. */
-export async function twoDevices(t: TestContext, text: string, { start = startRoom, ...options }: PairOptions = {}) {
-  const site = await startTestSite(t, {}, options);
-  const proxy = await startTcpProxy(t, () => site.server.port);
+/** Both devices have the same text. */
+export async function twoDevices(
+  t: TestContext,
+  text: string,
+  { start = startRoom, phoneUrl, ownSite }: PairOptions = {},
+) {
+  const site = await (ownSite ? startTestSite(t, {}, ownSite) : sharedTestSite(t));
   const laptop = await site.openDevice();
   const code = await start(laptop);
   await textOf(laptop).fill(text);
-  const phone = await joinRoom(site, code, { baseURL: proxy.url });
+  const phone = await joinRoom(site, code, phoneUrl ? { baseURL: phoneUrl } : {});
   for (const device of [laptop, phone]) {
     await showsText(device, text);
     await showsStatus(device, 'Saved');
   }
-  return { site, proxy, laptop, phone, code };
+  return { site, laptop, phone, code };
 }
