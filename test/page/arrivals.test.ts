@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startTestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
 const androidUserAgent = 'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0.0.0 Mobile Safari/537.36';
@@ -12,8 +12,8 @@ const message = (page: Page, text: string | RegExp) => page.getByRole('status').
 describe('the page, a file that arrives', () => {
   it('[PAGE-33] is announced with the device that added it, and highlighted for a moment', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, { userAgent: androidUserAgent, viewport: { width: 375, height: 700 } });
     // One of each kind of upload: in one request, and in parts.
     const files = [
@@ -34,8 +34,8 @@ describe('the page, a file that arrives', () => {
 
   it('[PAGE-33] is first in the list, and one that Undo restores is in its old place and not announced', async (t) => {
     const site = await startTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     for (const name of ['1.txt', '2.txt']) {
       await site.server.api.upload(code, name, name);
       site.server.clock.advance(1000);
@@ -52,11 +52,12 @@ describe('the page, a file that arrives', () => {
   });
 
   it('[PAGE-33] shows how long ago it was added', async (t) => {
-    const site = await startTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
+    const site = await sharedTestSite(t);
+    // The clock must be installed before the page is loaded.
+    const { page } = await site.openDevice({ at: '/api/health' });
     await page.clock.install();
-    await startRoom(device);
+    await page.goto(`/r/${await site.server.api.room()}`);
+    await page.getByRole('button', { name: 'Add files' }).waitFor();
     await pickFiles(page, [{ name: 'a.txt', content: 'a' }]);
     await rowOf(page, 'a.txt').getByText('You · Just now').waitFor();
     await page.clock.fastForward(5 * 60_000);
@@ -67,9 +68,8 @@ describe('the page, a file that arrives', () => {
 
   it('[PAGE-33] is counted in the tab title while the page is hidden', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     await site.server.api.upload(code, 'seen.txt', 'x');
     await arrived(page, 'seen.txt');
     assert.equal(await page.title(), `${code} · Poproom`);

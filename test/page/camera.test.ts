@@ -20,13 +20,20 @@ declare global {
 }
 
 describe('the page, the camera', () => {
-  it('[PAGE-2] finds the QR code of a room, ignores others, and is then turned off', async (t) => {
+  it('[PAGE-2] is turned off when scanning is cancelled, and when it has found the QR code of a room, not others', async (t) => {
     const site = await startTestSite(t, {}, { browserArgs: withCamera });
     const code = await site.server.api.room();
-    const device = await site.openDevice();
+    const device = await site.openDevice({ at: '/api/health' });
     await standInForDetector(device);
     const { page } = device;
 
+    await page.getByRole('button', { name: 'Scan QR code' }).click();
+    await page.waitForFunction(() => window.looks > 0);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await assertCameraIsOff(device);
+
+    await page.reload();
     await page.getByRole('button', { name: 'Scan QR code' }).click();
     await page.getByRole('dialog', { name: 'Scan QR code' }).waitFor();
     await page.waitForFunction(() => window.looks > 0);
@@ -44,25 +51,13 @@ describe('the page, the camera', () => {
     await assertCameraIsOff(device);
   });
 
-  it('[PAGE-2] is turned off when scanning is cancelled', async (t) => {
-    const site = await startTestSite(t, {}, { browserArgs: withCamera });
-    const device = await site.openDevice();
-    await standInForDetector(device);
-    const { page } = device;
-    await page.getByRole('button', { name: 'Scan QR code' }).click();
-    await page.waitForFunction(() => window.looks > 0);
-    await page.keyboard.press('Escape');
-    await page.getByRole('dialog').waitFor({ state: 'detached' });
-    await assertCameraIsOff(device);
-  });
-
   it('[PAGE-2] without permission shows a message, and the code can be typed', async (t) => {
     const site = await startTestSite(
       t,
       {},
       { browserArgs: ['--use-fake-device-for-media-stream', '--deny-permission-prompts'] },
     );
-    const device = await site.openDevice();
+    const device = await site.openDevice({ at: '/api/health' });
     await standInForDetector(device);
     const { page } = device;
     await page.getByRole('button', { name: 'Scan QR code' }).click();
@@ -75,16 +70,16 @@ describe('the page, the camera', () => {
 
   it('[PAGE-2] is not offered if the browser has none, as over plain HTTP', async (t) => {
     const site = await sharedTestSite(t);
-    const { page, context } = await site.openDevice();
+    const { page, context } = await site.openDevice({ at: '/api/health' });
     await context.addInitScript(() => Reflect.deleteProperty(Navigator.prototype, 'mediaDevices'));
-    await page.reload();
+    await page.goto('/');
     await page.getByRole('button', { name: 'Join', exact: true }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Scan QR code' }).count(), 0);
   });
 
   it('[PAGE-104] reads QR codes in a worker if the browser has no detector, also the QR code of a screen', async (t) => {
-    const site = await startTestSite(t);
-    const device = await site.openDevice();
+    const site = await sharedTestSite(t);
+    const device = await site.openDevice({ at: '/api/health' });
     const { page } = device;
     const code = await site.server.api.room();
     await standInForCamera(device);
@@ -147,7 +142,7 @@ async function standInForCamera({ page, context }: BrowserDevice): Promise<void>
       }
     }
   });
-  await page.reload();
+  await page.goto('/');
 }
 
 async function showToCamera(page: Page, text: string): Promise<void> {
@@ -182,7 +177,7 @@ async function standInForDetector({ page, context }: BrowserDevice): Promise<voi
     }
     Object.assign(window, { BarcodeDetector: Detector });
   });
-  await page.reload();
+  await page.goto('/');
 }
 
 async function assertCameraIsOff({ page }: BrowserDevice): Promise<void> {

@@ -12,8 +12,8 @@ const iphone =
 describe('the page, devices in a room', () => {
   it('[PAGE-5] are shown with default names as they join and leave', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     await seesDevices(laptop, ['Chrome on Linux You', 'Waiting for another device…']);
 
     const phone = await joinRoom(site, code, { userAgent: android });
@@ -30,8 +30,8 @@ describe('the page, devices in a room', () => {
 
   it('[PAGE-5] show a new name of a device, which is saved', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, { userAgent: android });
 
     await rename(phone, '  <b>Ada’s phone</b>  ');
@@ -55,8 +55,8 @@ describe('the page, devices in a room', () => {
 
   it('[PAGE-5] count once for two tabs, and stay while one tab is open', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, { userAgent: android });
     const tab = await phone.context.newPage();
     await tab.goto(`/r/${code}`);
@@ -68,8 +68,8 @@ describe('the page, devices in a room', () => {
 
   it('[PAGE-14] are limited; one over the limit is notified, and joins when another leaves', async (t) => {
     const site = await startTestSite(t, { POPROOM_MAX_DEVICES_PER_ROOM: '1' });
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const { page } = await site.openDevice({ at: `/r/${code}` });
     await page.getByRole('heading', { name: /^This room has reached its device limit\. Retrying in \d+/ }).waitFor();
     await laptop.page.close();

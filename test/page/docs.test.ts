@@ -19,11 +19,7 @@ describe('the API documentation in a browser', () => {
   });
 
   it('[API-11] copies without the clipboard API, as on a server without HTTPS', async (t) => {
-    const site = await startTestSite(
-      t,
-      {},
-      { host: 'poproom.test', browserArgs: ['--host-resolver-rules=MAP poproom.test 127.0.0.1'] },
-    );
+    const site = await startTestSite(t, {}, { host: 'poproom.test' });
     const { page } = await site.openDevice({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
     assert.equal(await page.evaluate(() => isSecureContext), false);
     const block = page.locator('#health figure').first();

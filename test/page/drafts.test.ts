@@ -5,6 +5,7 @@ import type { Page, WebSocketRoute } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
+  joinRoom,
   sharedTestSite,
   showsStatus,
   showsText,
@@ -18,8 +19,8 @@ import { agreedText } from './support/typing.ts';
 describe('the page, unsent edits', () => {
   it('[PAGE-15] [SYNC-3] of one tab are not changed by another tab, which sends its own', async (t) => {
     const site = await sharedTestSite(t);
-    const first = await site.openDevice();
-    const code = await startRoom(first);
+    const code = await site.server.api.room();
+    const first = await joinRoom(site, code);
     const { second, disconnect, reconnect } = await secondTab(first, code);
     await disconnect();
     await showsStatus(second, 'Offline');
@@ -37,8 +38,8 @@ describe('the page, unsent edits', () => {
 
   it('[PAGE-15] [SYNC-3] of an open tab are not taken over by a new tab', async (t) => {
     const site = await sharedTestSite(t);
-    const first = await site.openDevice();
-    const code = await startRoom(first);
+    const code = await site.server.api.room();
+    const first = await joinRoom(site, code);
     const { second, disconnect, reconnect } = await secondTab(first, code);
     await disconnect();
     await showsStatus(second, 'Offline');
@@ -55,8 +56,8 @@ describe('the page, unsent edits', () => {
 
   it('[PAGE-15] [SYNC-3] of several closed tabs are all sent by the next tab, each once', async (t) => {
     const site = await sharedTestSite(t);
-    const first = await site.openDevice();
-    const code = await startRoom(first);
+    const code = await site.server.api.room();
+    const first = await joinRoom(site, code);
     const { second } = await secondTab(first, code);
     await first.context.setOffline(true);
     for (const [tab, words] of [
@@ -83,8 +84,8 @@ describe('the page, unsent edits', () => {
   it('[PAGE-15] [SYNC-3] whose response was lost with the page are not duplicated by the next tab', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
-    const laptop = await site.openDevice({ baseURL: proxy.url });
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code, { baseURL: proxy.url });
     await showsStatus(laptop, 'Saved');
     proxy.pauseResponses();
     await textOf(laptop).pressSequentially('exactly once');
@@ -101,6 +102,7 @@ describe('the page, unsent edits', () => {
 
   it('[PAGE-15] [SYNC-3] of a room are kept after leaving, and sent once after rejoining', async (t) => {
     const site = await sharedTestSite(t);
+    // From the home page, which could not be loaded later.
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
     await showsStatus(laptop, 'Saved');
@@ -116,10 +118,9 @@ describe('the page, unsent edits', () => {
   });
 
   it('[PAGE-15] [SYNC-3] are taken over only from closed tabs, also over plain HTTP', async (t) => {
-    const host = 'pop.test';
-    const site = await startTestSite(t, {}, { host, browserArgs: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
-    const first = await site.openDevice();
-    const code = await startRoom(first);
+    const site = await startTestSite(t, {}, { host: 'pop.test' });
+    const code = await site.server.api.room();
+    const first = await joinRoom(site, code);
     const { second, disconnect } = await secondTab(first, code);
     await disconnect();
     await showsStatus(second, 'Offline');
@@ -136,9 +137,10 @@ describe('the page, unsent edits', () => {
   });
 
   it('[PAGE-15] [PAGE-4] are kept, with the PIN, on a device whose clock is a day ahead', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room({ pin: '1204', expiresIn: 3_600 });
-    const device = await site.openDevice();
+    // The clock must be set before the page is loaded.
+    const device = await site.openDevice({ at: '/api/health' });
     await device.page.clock.install({ time: Date.now() + 23 * 3_600_000 });
     await device.page.goto(`/r/${code}`);
     await device.page.getByLabel('PIN').pressSequentially('1204');

@@ -15,11 +15,12 @@ import { type LocalFile, pickFiles, picture, rowOf } from './support/files.ts';
 import { recordFilm } from './support/film.ts';
 
 const mebibyte = 1024 * 1024;
-const largeBytes = 12 * mebibyte;
+/** Sent in several parts. */
+const largeBytes = 6 * mebibyte;
 /** Different in each chunk, and found as a text in what is sent. */
 const large = Buffer.from('The quick secret. '.repeat(Math.ceil(largeBytes / 18))).subarray(0, largeBytes);
-/** With its padding it has 12,848,200 bytes, and the next larger one has more than the limit of 13,000,000. */
-const largestFile = 49 * 2 ** 18;
+/** With its padding it has 6,424,104 bytes, and the next larger one has more than the limit of 6,500,000. */
+const largestFile = 49 * 2 ** 17;
 const strangeName = 'Gehälter "2026" <b>&\u{1f600}.txt';
 const secretText = 'The salary is 1234567.';
 
@@ -53,13 +54,17 @@ async function addFiles(room: Room, files: readonly LocalFile[]): Promise<void> 
 async function watchMemory(page: Page) {
   const session = await page.context().newCDPSession(page);
   let [isWatching, measured, peak] = [true, 0, 0];
+  async function inUse(): Promise<number> {
+    await session.send('HeapProfiler.collectGarbage');
+    const usage = (await session.send('Runtime.getHeapUsage')) as { usedSize: number; backingStorageSize?: number };
+    return usage.usedSize + (usage.backingStorageSize ?? assert.fail('no size of buffers'));
+  }
   async function watch(): Promise<void> {
     while (isWatching) {
-      await session.send('HeapProfiler.collectGarbage');
-      const usage = (await session.send('Runtime.getHeapUsage')) as { usedSize: number; backingStorageSize?: number };
-      peak = Math.max(peak, usage.usedSize + (usage.backingStorageSize ?? assert.fail('no size of buffers')));
+      // A busy machine frees the buffers of the first collection later, at the latest before the second one.
+      peak = Math.max(peak, Math.min(await inUse(), await inUse()));
       measured += 1;
-      await pause(200);
+      await pause(300);
     }
   }
   const watched = watch();
@@ -74,7 +79,7 @@ async function watchMemory(page: Page) {
 
 describe('the page, files of an encrypted room', () => {
   it('[SEALED-80] [SEALED-81] [SEALED-87] are sealed before they leave the device, and others show and save them', async (t) => {
-    const site = await startTestSite(t, { POPROOM_FILE_MAX: '13000000' });
+    const site = await startTestSite(t, { POPROOM_FILE_MAX: '6500000' });
     const room = await createRoom(site);
     const proxy = await startTamperingProxy(t, () => site.server.port);
     const sender = await site.openDevice({ baseURL: proxy.url, at: `/r/${pathOf(room)}` });
@@ -119,7 +124,8 @@ describe('the page, files of an encrypted room', () => {
   });
 
   it('[SEALED-81] are not held in memory while they are saved, if they are large', async (t) => {
-    const bytes = Buffer.alloc(72 * mebibyte, 'The film. ');
+    // Files of up to 64 MiB may be held in memory.
+    const bytes = Buffer.alloc(65 * mebibyte, 'The film. ');
     const site = await startTestSite(t, { POPROOM_FILE_MAX: '100MiB' });
     const room = await createRoom(site);
     await room.upload(new Blob([bytes]), { name: 'film.mp4', type: 'video/mp4' });
@@ -140,8 +146,8 @@ describe('the page, files of an encrypted room', () => {
   it('[SEALED-82] [SEALED-88] are shown in the viewer, and only saved if they could run as a document', async (t) => {
     const site = await sharedTestSite(t);
     const room = await createRoom(site);
-    const { page, context } = await site.openDevice();
-    const film = await recordFilm(await context.newPage());
+    const { page } = await site.openDevice({ at: '/api/health' });
+    const film = await recordFilm(page);
     await addFiles(room, [
       { name: 'drawing.svg', type: 'image/svg+xml', content: '<svg xmlns="http://www.w3.org/2000/svg"/>' },
       { name: 'paper.pdf', type: 'application/pdf', content: '%PDF-1.4' },

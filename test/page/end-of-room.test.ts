@@ -6,9 +6,9 @@ import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite,
 describe('the page, the end of a room', () => {
   it('[PAGE-13] needs a confirmation, which can be cancelled', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code);
     const { page } = device;
-    const code = await startRoom(device);
     const question = page.getByRole('dialog', { name: `Delete room ${code}?` });
     for (const back of ['Cancel', 'Close']) {
       await page.getByRole('button', { name: 'Delete room' }).click();
@@ -25,8 +25,8 @@ describe('the page, the end of a room', () => {
 
   it('[PAGE-13] is shown on every device, and their data of the room is removed', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     await laptop.page.getByRole('button', { name: 'Delete room' }).click();
     await laptop.page.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -45,9 +45,8 @@ describe('the page, the end of a room', () => {
 
   it('[PAGE-13] that failed is reported, and the room stays', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
+    const device = await joinRoom(site, await site.server.api.room());
     const { page } = device;
-    await startRoom(device);
     await page.route('**/api/rooms/*', (route) => route.abort());
     await page.getByRole('button', { name: 'Delete room' }).click();
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -57,8 +56,8 @@ describe('the page, the end of a room', () => {
 
   it('[PAGE-13] by expiry is shown to connected devices and to later visitors', async (t) => {
     const site = await startTestSite(t);
-    const device = await site.openDevice();
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code);
     site.server.clock.advance(24 * 3_600_000);
     await assertEndShown(device, 'This room has expired', 'have been deleted');
 
@@ -80,8 +79,8 @@ describe('the page, the end of a room', () => {
 
   it('[PAGE-13] while a device was offline is shown when it reconnects', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code);
     await device.context.setOffline(true);
     await device.page.getByText('No connection.').waitFor();
     await site.server.api.delete(`/api/rooms/${code}`);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startTestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
 const mebibyte = 1024 * 1024;
@@ -11,9 +11,8 @@ const states = (page: Page, words: string) => page.getByText(words, { exact: tru
 describe('the page, the limits for files', () => {
   it('[PAGE-32] states how large a file may be and how much space is left, and counts with the list', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     await states(page, 'Up to 10 MB per file, 100 MB left in this room');
     await dropFiles(page, 'body', [{ name: 'five.bin', content: 5 * mebibyte }]);
     await arrived(page, 'five.bin');
@@ -26,9 +25,7 @@ describe('the page, the limits for files', () => {
 
   it('[PAGE-32] states raised limits in gigabytes, and accepts larger files', async (t) => {
     const site = await startTestSite(t, { POPROOM_FILE_MAX: '2GiB', POPROOM_ROOM_MAX_BYTES: '50GiB' });
-    const device = await site.openDevice();
-    const { page } = device;
-    await startRoom(device);
+    const { page } = await joinRoom(site, await site.server.api.room());
     await states(page, 'Up to 2 GB per file, 50 GB left in this room');
     await dropFiles(page, 'body', [{ name: 'video.mp4', content: 11 * mebibyte }]);
     await arrived(page, 'video.mp4');
@@ -36,9 +33,8 @@ describe('the page, the limits for files', () => {
 
   it('[PAGE-11] [PAGE-32] refuses files that do not fit into the room, with the reason, and sends nothing of them', async (t) => {
     const site = await startTestSite(t, { POPROOM_FILE_MAX: '1MiB', POPROOM_ROOM_MAX_BYTES: '2MiB' });
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     await dropFiles(page, 'body', [
       { name: 'first.bin', content: mebibyte },
       { name: 'huge.bin', content: mebibyte + 1 },
@@ -59,9 +55,7 @@ describe('the page, the limits for files', () => {
 
   it('[PAGE-11] [PAGE-32] refuses more files than a room may have', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '2' });
-    const device = await site.openDevice();
-    const { page } = device;
-    await startRoom(device);
+    const { page } = await joinRoom(site, await site.server.api.room());
     await pickFiles(
       page,
       ['1.txt', '2.txt', '3.txt'].map((name) => ({ name, content: name })),

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startTestSite, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { assertNothingStored } from '../support/stored-blobs.ts';
 import { arrived, dropFiles, pickFiles, picture, rowOf, slowDown } from './support/files.ts';
@@ -11,8 +11,8 @@ import { arrived, dropFiles, pickFiles, picture, rowOf, slowDown } from './suppo
 describe('the page, uploads', () => {
   it('[PAGE-10] [PAGE-12] of several picked files appear on the other device with size and type', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     await pickFiles(laptop.page, [
       { name: 'notes.txt', type: 'text/plain', content: 'notes' },
@@ -41,9 +41,8 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] start when files are dropped anywhere on the page, which shows a drop zone', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
+    const device = await joinRoom(site, await site.server.api.room());
     const { page } = device;
-    await startRoom(device);
     for (const [name, place] of Object.entries({
       'on-text': 'textarea',
       'on-header': 'header >> nth=0',
@@ -60,9 +59,9 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] start when a screenshot is pasted, which is named after the time', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code, { permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
-    const code = await startRoom(device);
     await copy(page, { 'image/png': picture });
     await textOf(device).press('Control+V');
     await page.getByRole('button', { name: /^Remove screenshot-\d{4}-\d\d-\d\d-\d{6}\.png$/ }).waitFor();
@@ -72,9 +71,9 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] do not start when a pasted text also contains a picture of itself, as from office programs', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code, { permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
-    const code = await startRoom(device);
     const html = Buffer.from('<b>a cell</b>');
     await copy(page, { 'text/plain': Buffer.from('a cell'), 'text/html': html, 'image/png': picture });
     await textOf(device).press('Control+V');
@@ -85,9 +84,8 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] start when a pasted file also contains its name as text, as from the Finder', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
+    const device = await joinRoom(site, await site.server.api.room());
     const { page } = device;
-    await startRoom(device);
     await textOf(device).evaluate((field) => {
       const clipboardData = new DataTransfer();
       clipboardData.setData('text/plain', 'plan.pdf');
@@ -99,9 +97,8 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] show their progress, their speed and the time left, and leave nothing behind when they are cancelled', async (t) => {
     const site = await startTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     await slowDown(page, 150_000);
     await pickFiles(page, [
       { name: 'large.bin', content: 3_000_000 },
@@ -127,9 +124,7 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] [PAGE-12] of pictures show a preview', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    await startRoom(device);
+    const { page } = await joinRoom(site, await site.server.api.room());
     await slowDown(page, 10_000);
     const content = Buffer.concat([picture, Buffer.alloc(500_000)]);
     await pickFiles(page, [{ name: 'photo.png', type: 'image/png', content }]);
@@ -139,9 +134,8 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] that fail show an error, and can be retried with a click', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice({ serviceWorkers: 'block' });
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code, { serviceWorkers: 'block' });
     await page.route('**/upload', (route) => route.abort('connectionreset'));
     await pickFiles(page, [{ name: 'large.bin', content: 1_500_000 }]);
     await rowOf(page, 'large.bin').getByRole('alert').filter({ hasText: 'Can’t reach the server.' }).waitFor();
@@ -157,9 +151,8 @@ describe('the page, uploads', () => {
 
   it('[PAGE-10] are cancelled when the device leaves the room', async (t) => {
     const site = await startTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     await slowDown(page, 150_000);
     await pickFiles(
       page,
@@ -181,9 +174,8 @@ describe('the page, uploads', () => {
 
   it('[PAGE-11] over the limit are rejected with the reason, and nothing is sent', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     const asked: string[] = [];
     page.on('request', (request) => asked.push(request.url()));
     await dropFiles(page, 'body', [{ name: 'too-large.iso', content: 10_485_761 }]);

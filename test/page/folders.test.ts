@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { sharedTestSite, startRoom, startTestSite, type TestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startTestSite, type TestSite } from '../support/page.ts';
 import { arrived, dropFiles, rowOf } from './support/files.ts';
 
 const contents = { 'photos/a.txt': 'a', 'photos/2026/b.txt': 'b', 'photos/2026/may/c.txt': 'c' };
@@ -14,9 +14,8 @@ const listed = ['photos/2026/b.txt', 'photos/2026/may/c.txt', 'photos/a.txt'];
 describe('the page, a folder', () => {
   it('[PAGE-34] is dropped with all its files, which keep their paths', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     await dropFromDisk(page, [join(await folderOnDisk(t, contents), 'photos')]);
     for (const name of ['a.txt', 'b.txt', 'c.txt']) await arrived(page, name);
     assert.deepEqual(await pathsOf(site, code), listed);
@@ -25,9 +24,8 @@ describe('the page, a folder', () => {
 
   it('[PAGE-34] is picked with all its files, and files can still be picked after it', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     const folder = await folderOnDisk(t, contents);
     await pick(page, 'Add folder', join(folder, 'photos'));
     for (const name of ['a.txt', 'b.txt', 'c.txt']) await arrived(page, name);
@@ -40,9 +38,7 @@ describe('the page, a folder', () => {
 
   it('[PAGE-34] with far too many files is refused as a whole', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '5' });
-    const device = await site.openDevice();
-    const { page } = device;
-    await startRoom(device);
+    const { page } = await joinRoom(site, await site.server.api.room());
     const files = Array.from({ length: 30 }, (_, n) => ({ name: `${n}.txt`, content: 'x' }));
     await dropFiles(page, 'body', files);
     await page.getByRole('status').filter({ hasText: 'Too many files. You can add 5 more to this room.' }).waitFor();

@@ -108,8 +108,7 @@ describe('the page, version history', () => {
 
   it('[PAGE-26] explains when versions are saved, if there are none', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    await startRoom(laptop);
+    const laptop = await joinRoom(site, await site.server.api.room());
     const dialog = await openHistory(laptop);
     await dialog.getByText('A version is saved after 30 seconds of changes').waitFor();
     await laptop.page.keyboard.press('Escape');
@@ -134,8 +133,8 @@ describe('the page, version history', () => {
 
   it('[PAGE-26] shows markup as text, in the chosen font', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     await laptop.page.getByRole('button', { name: 'Monospace font' }).click();
     const markup = '<img src=x onerror=alert(1)> <b>bold</b> and more to be removed';
     await write(site, code, markup);

@@ -4,7 +4,14 @@ import { createHash } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { type BrowserDevice, sharedTestSite, startRoom, startTestSite, type TestSite } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  joinRoom,
+  sharedTestSite,
+  startRoom,
+  startTestSite,
+  type TestSite,
+} from '../support/page.ts';
 import { assertNothingStored } from '../support/stored-blobs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { arrived, dropFiles, pickFiles, rowOf, type SlowNetwork, slowDown } from './support/files.ts';
@@ -18,9 +25,8 @@ describe('the page, an upload whose connection is lost', () => {
   it('[PAGE-30] waits for the connection and continues where it was', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
-    const device = await site.openDevice({ baseURL: proxy.url, ...phoneScreen });
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code, { baseURL: proxy.url, ...phoneScreen });
     const [sent, created] = [countSentBytes(page), countCreations(page)];
     const network = await slowDown(page, mebibyte);
     await addVideo(page);
@@ -37,9 +43,8 @@ describe('the page, an upload whose connection is lost', () => {
 
   it('[PAGE-30] continues when the server is back', async (t) => {
     const site = await startTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     const network = await slowDown(page, mebibyte);
     await addVideo(page);
     await dropFiles(page, 'body', [{ name: 'small.txt', content: 2 * mebibyte }]);
@@ -154,9 +159,7 @@ describe('the page, an upload that the user interrupts', () => {
 
   it('[PAGE-31] does not ask when nothing is being uploaded', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    await startRoom(device);
+    const { page } = await joinRoom(site, await site.server.api.room());
     await pickFiles(page, [{ name: 'a.txt', content: 'a' }]);
     await arrived(page, 'a.txt');
     await eventually('it is done', async () => (await page.getByRole('progressbar').count()) === 0);
@@ -204,6 +207,7 @@ interface Uploading {
 /** A large file on its way, of which the server has a part. */
 async function uploading(t: TestContext, start = sharedTestSite): Promise<Uploading> {
   const site = await start(t);
+  // From the home page, to which Back leads.
   const device = await site.openDevice();
   const code = await startRoom(device);
   const sent = countSentBytes(device.page);

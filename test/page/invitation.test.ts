@@ -14,8 +14,8 @@ declare global {
 describe('the page, the invitation', () => {
   it('[PAGE-3] shows the code in large letters, and the link', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code);
     const spelt = device.page.getByText([...code].join(' '), { exact: true });
     await spelt.waitFor({ state: 'attached' });
     const shown = spelt.locator('..').locator('[aria-hidden]');
@@ -27,28 +27,25 @@ describe('the page, the invitation', () => {
 
   it('[PAGE-3] copies the code and the link', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code, { permissions: ['clipboard-read', 'clipboard-write'] });
     assert.equal(await device.page.evaluate(() => isSecureContext), true);
     await assertCopies(device, 'Copy code', code);
     await assertCopies(device, 'Copy link', `${site.server.url}/r/${code}`);
   });
 
   it('[PAGE-3] copies over plain HTTP, where browsers have no clipboard API', async (t) => {
-    const browserArgs = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
-    const site = await startTestSite(t, {}, { browserArgs, host: 'poproom.test' });
-    const device = await site.openDevice();
-    const code = await startRoom(device);
+    const site = await startTestSite(t, {}, { host: 'poproom.test' });
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code);
     assert.equal(await device.page.evaluate(() => isSecureContext), false);
     await assertCopies(device, 'Copy code', code);
     await assertCopies(device, 'Copy link', `http://poproom.test:${site.server.port}/r/${code}`);
   });
 
   it('[PAGE-9] copies a text unchanged over plain HTTP: tabs, spaces and empty lines', async (t) => {
-    const browserArgs = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
-    const site = await startTestSite(t, {}, { browserArgs, host: 'poproom.test' });
-    const device = await site.openDevice();
-    await startRoom(device);
+    const site = await startTestSite(t, {}, { host: 'poproom.test' });
+    const device = await joinRoom(site, await site.server.api.room());
     const text = 'if (a) {\n\tb  =  c;\n\n    d;  \n}\n';
     await textOf(device).fill(text);
     await assertCopies(device, 'Copy all', text);
@@ -56,8 +53,8 @@ describe('the page, the invitation', () => {
 
   it('[PAGE-3] shows a QR code of the link, in the light and dark theme', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code);
     for (const colorScheme of ['light', 'dark'] as const) {
       await device.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
       assert.equal(await readQr(device.page, 'QR code for this room'), `${site.server.url}/r/${code}`);
@@ -101,8 +98,8 @@ describe('the page, the invitation', () => {
 
   it('[PAGE-3] [PAGE-53] folds when another device joins, and remembers what the user chooses', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code);
     const qr = device.page.getByRole('img', { name: 'QR code for this room' });
     const fold = device.page.getByRole('button', { name: 'QR code and link' });
     await qr.waitFor();
@@ -122,9 +119,9 @@ describe('the page, the invitation', () => {
 
   it('[PAGE-3] [PAGE-53] is shown on the whole screen, with a QR code that fills it', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice({ viewport: { width: 390, height: 844 } });
+    const code = await site.server.api.room();
+    const device = await joinRoom(site, code, { viewport: { width: 390, height: 844 } });
     const { page } = device;
-    const code = await startRoom(device);
     for (const [width, height, button] of [
       [390, 844, 'Invite'],
       [1280, 800, 'Full screen'],

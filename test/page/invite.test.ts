@@ -9,6 +9,7 @@ import {
   type BrowserDevice,
   codeOf,
   hasFocus,
+  sharedTestSite,
   showsText,
   startRoom,
   startTestSite,
@@ -41,8 +42,7 @@ async function assertDeleted({ server: { api } }: TestSite, code: string): Promi
 
 describe('the page, inviting a screen', () => {
   it('[PAGE-100] [PAGE-102] [PAGE-103] lets a phone open a recent room on the screen, also over plain HTTP', async (t) => {
-    const browserArgs = ['--host-resolver-rules=MAP poproom.test 127.0.0.1'];
-    const site = await startTestSite(t, {}, { browserArgs, host: 'poproom.test' });
+    const site = await startTestSite(t, {}, { host: 'poproom.test' });
     const phone = await site.openDevice();
     const code = await startRoom(phone);
     await textOf(phone).fill('on the phone');
@@ -92,7 +92,7 @@ describe('the page, inviting a screen', () => {
   });
 
   it('[PAGE-100] [PAGE-101] passes on a PIN that the phone knows, and works once', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const [screen, phone] = [await openScreen(site), await site.openDevice()];
     const link = await linkOn(screen);
     const tab = await openLink(phone, link);
@@ -148,7 +148,7 @@ describe('the page, inviting a screen', () => {
   });
 
   it('[PAGE-102] ignores what strangers write into the meeting room', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { api } = site.server;
     const screen = await openScreen(site);
     const link = await linkOn(screen);
@@ -183,7 +183,7 @@ describe('the page, inviting a screen', () => {
   });
 
   it('[PAGE-101] deletes the meeting room when it is cancelled: with Escape, Back, the button or a reload', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const { page } = await openScreen(site, '/');
     const cancel = {
       Escape: () => page.keyboard.press('Escape'),

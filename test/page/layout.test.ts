@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, hasFocus, joinRoom, sharedTestSite, startRoom, textOf } from '../support/page.ts';
+import { type BrowserDevice, hasFocus, joinRoom, sharedTestSite, textOf } from '../support/page.ts';
 import { translatorFor } from './support/views.ts';
 
 declare global {
@@ -14,9 +14,8 @@ declare global {
 describe('the page, layout', () => {
   it('[PAGE-52] has the text in the first screen, on phones and at 200 % zoom, and fills a large one', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
+    const device = await joinRoom(site, await site.server.api.room());
     const { page } = device;
-    await startRoom(device);
     // The least height of the text that must be visible.
     for (const [width, height, visible] of [
       [320, 568, 200],
@@ -50,7 +49,7 @@ describe('the page, layout', () => {
       { width: 390, height: 844 },
       { width: 1280, height: 800 },
     ]) {
-      const device = await site.openDevice({ viewport });
+      const device = await site.openDevice({ at: '/api/health', viewport });
       const { page } = device;
       await page.addInitScript(countShifts);
       const opening = Promise.withResolvers<void>();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { joinRoom, sharedTestSite, startRoom, type TestSite } from '../support/page.ts';
+import { joinRoom, sharedTestSite, type TestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -15,8 +15,8 @@ const dialog = (page: Page, name: string) => page.getByRole('dialog', { name: `R
 describe('the page, a one-time file', () => {
   it('[PAGE-72] [PAGE-73] is added by an option for the next files, received once, and then gone for all', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, { viewport: { width: 320, height: 640 } });
     await saveFromMemory(phone.page);
     await option(laptop.page).click();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { hasFocus, joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
+import { hasFocus, joinRoom, sharedTestSite, startTestSite } from '../support/page.ts';
 import { arrived, pickFiles, rowOf } from './support/files.ts';
 
 const phoneScreen = { viewport: { width: 375, height: 700 }, hasTouch: true, isMobile: true };
@@ -14,8 +14,8 @@ const gone = (page: Page, name: string) => rowOf(page, name).waitFor({ state: 'd
 describe('the page, a removed file', () => {
   it('[PAGE-29] is hidden on all devices, and Undo restores it on all devices', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     await pickFiles(laptop.page, [{ name: 'photo.jpg', content: 'photo' }]);
     await arrived(phone.page, 'photo.jpg');
@@ -32,8 +32,8 @@ describe('the page, a removed file', () => {
 
   it('[PAGE-12] [PAGE-29] is removed on a phone from a menu, not by a button beside Download', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     await pickFiles(laptop.page, [{ name: 'photo.jpg', content: 'photo' }]);
     const { page } = await joinRoom(site, code, phoneScreen);
     await arrived(page, 'photo.jpg');
@@ -50,9 +50,7 @@ describe('the page, a removed file', () => {
 
   it('[PAGE-29] [PAGE-21] is restored by keyboard: the focus moves to Undo', async (t) => {
     const site = await sharedTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
-    await startRoom(device);
+    const { page } = await joinRoom(site, await site.server.api.room());
     await pickFiles(page, [{ name: 'photo.jpg', content: 'photo' }]);
     await page.getByRole('button', { name: 'Remove photo.jpg' }).press('Enter');
     await message(page, 'Removed photo.jpg').waitFor();
@@ -62,11 +60,12 @@ describe('the page, a removed file', () => {
   });
 
   it('[PAGE-29] can be restored for almost a minute, alone or together with others', async (t) => {
-    const site = await startTestSite(t);
-    const device = await site.openDevice();
-    const { page } = device;
+    const site = await sharedTestSite(t);
+    // The clock must be installed before the page is loaded.
+    const { page } = await site.openDevice({ at: '/api/health' });
     await page.clock.install();
-    await startRoom(device);
+    await page.goto(`/r/${await site.server.api.room()}`);
+    await page.getByRole('button', { name: 'Add files' }).waitFor();
     const names = ['a.txt', 'b.txt', 'c.txt'];
     await pickFiles(
       page,
@@ -88,9 +87,8 @@ describe('the page, a removed file', () => {
 
   it('[PAGE-29] whose space was needed stays removed, and the page says so', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '1' });
-    const device = await site.openDevice();
-    const { page } = device;
-    const code = await startRoom(device);
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     await pickFiles(page, [{ name: 'photo.jpg', content: 'photo' }]);
     await page.getByRole('button', { name: 'Remove photo.jpg' }).click();
     await undo(page).waitFor();

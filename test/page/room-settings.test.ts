@@ -6,8 +6,8 @@ import {
   type BrowserDevice,
   hasFocus,
   joinRoom,
+  sharedTestSite,
   showsStatus,
-  startRoom,
   startTestSite,
   type TestSite,
   textOf,
@@ -32,9 +32,9 @@ async function setPin(device: BrowserDevice, pin: string): Promise<void> {
 
 describe('the page, room settings', () => {
   it('[PAGE-80] [PAGE-81] [PAGE-82] change the name, the expiry time and the PIN on all devices', async (t) => {
-    const site = await startTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const site = await sharedTestSite(t);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, phoneScreen);
     const shared = { site, laptop, phone, code };
     await t.test('[PAGE-80] [PAGE-81] the name and the expiry time', () => changeNameAndExpiry(shared));
@@ -43,9 +43,10 @@ describe('the page, room settings', () => {
   });
 
   it('[PAGE-83] warn ten minutes before the end, also after sleep, and extend the room', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room({ expiresIn: 3600 });
-    const phone = await site.openDevice(phoneScreen);
+    // The clock must be installed before the page is loaded.
+    const phone = await site.openDevice({ ...phoneScreen, at: '/api/health' });
     const { page } = phone;
     await page.clock.install();
     await page.goto(`/r/${code}`);
@@ -71,11 +72,11 @@ describe('the page, room settings', () => {
 
   it('[PAGE-84] keep the text of a room that someone else has deleted, or that has expired', async (t) => {
     const site = await startTestSite(t);
-    const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const device = await site.openDevice({ at: '/api/health', permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;
     for (const title of ['This room was deleted', 'This room has expired']) {
-      await page.goto('/');
-      const code = await startRoom(device);
+      const code = await site.server.api.room();
+      await page.goto(`/r/${code}`);
       await textOf(device).fill('not lost');
       await showsStatus(device, 'Saved');
       if (title.endsWith('deleted')) await site.server.api.delete(`/api/rooms/${code}`);
@@ -93,9 +94,8 @@ describe('the page, room settings', () => {
   });
 
   it('[PAGE-84] offer nothing after a deletion of one’s own, which is confirmed', async (t) => {
-    const site = await startTestSite(t);
-    const device = await site.openDevice();
-    await startRoom(device);
+    const site = await sharedTestSite(t);
+    const device = await joinRoom(site, await site.server.api.room());
     await textOf(device).fill('to be deleted');
     await device.page.getByRole('button', { name: 'Delete room' }).click();
     await device.page.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -104,7 +104,7 @@ describe('the page, room settings', () => {
   });
 
   it('[PAGE-85] are shown in the recent rooms, with the first line and the files, but no text of a room with a PIN', async (t) => {
-    const site = await startTestSite(t);
+    const site = await sharedTestSite(t);
     const code = await site.server.api.room({ name: 'Office' });
     await site.server.api.upload(code, 'a.txt', 'a');
     const phone = await joinRoom(site, code, phoneScreen);

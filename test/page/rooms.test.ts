@@ -30,8 +30,7 @@ describe('the page, a room', () => {
 
   it('[SITE-10] leads home from a broken link', async (t) => {
     const site = await sharedTestSite(t);
-    const { page } = await site.openDevice();
-    await page.goto(`/files/${'0'.repeat(32)}/report.pdf`);
+    const { page } = await site.openDevice({ at: `/files/${'0'.repeat(32)}/report.pdf` });
     await page.getByRole('heading', { name: 'This file is no longer available' }).waitFor();
     await page.goto('/no/such/page');
     await page.getByRole('heading', { name: 'This page doesn’t exist' }).waitFor();
@@ -180,8 +179,9 @@ describe('the page, a room', () => {
   });
 
   it('[PAGE-6] shows the remaining time, updated every second', async (t) => {
-    const site = await startTestSite(t);
-    const device = await site.openDevice();
+    const site = await sharedTestSite(t);
+    // The clock must be installed before the page is loaded.
+    const device = await site.openDevice({ at: '/api/health' });
     await device.page.clock.install();
     await device.page.goto(`/r/${await site.server.api.room({ expiresIn: 3_700 })}`);
     const left = device.page.locator('time');
@@ -201,8 +201,8 @@ describe('the page, a room', () => {
     ['behind', -6],
   ] as const) {
     it(`[PAGE-6] shows the remaining time by the clock of the server if that of the device is ${wrong}`, async (t) => {
-      const site = await startTestSite(t);
-      const { page } = await site.openDevice();
+      const site = await sharedTestSite(t);
+      const { page } = await site.openDevice({ at: '/api/health' });
       await page.clock.install({ time: Date.now() + hours * 3_600_000 });
       await page.goto(`/r/${await site.server.api.room({ expiresIn: 3_700 })}`);
       await eventually('it is that', async () => {

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
-import { joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { joinRoom, sharedTestSite, startTestSite, textOf } from '../support/page.ts';
 import { arrived, pickFiles, picture, rowOf } from './support/files.ts';
 
 const asPicture = { headers: { 'content-type': 'image/png' } };
@@ -102,8 +102,8 @@ describe('the page, files of a room', () => {
 
   it('[PAGE-12] are removed on all devices; a failure is reported, and can be retried', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice({ serviceWorkers: 'block' });
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code, { serviceWorkers: 'block' });
     const phone = await joinRoom(site, code);
     await pickFiles(
       laptop.page,
@@ -126,8 +126,8 @@ describe('the page, files of a room', () => {
 
   it('[PAGE-22] are shown with their names as plain text, however hostile the name', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, { viewport: { width: 320, height: 640 } });
     const markup = '<img src=x onerror=document.title=1>.png';
     const long = `${'a'.repeat(240)}.txt`;
@@ -149,8 +149,8 @@ describe('the page, files of a room', () => {
 
   it('[PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web and to e-mail', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     const hostile =
       '<img src=x onerror=document.title=1><script>document.title=1</script> javascript:alert(1) ' +

@@ -62,11 +62,9 @@ describe('the page, the tools of the text', () => {
   });
 
   it('[PAGE-9] [PAGE-51] copy over plain HTTP, where a field takes what is pasted', async (t) => {
-    const host = 'pop.test';
-    const site = await startTestSite(t, {}, { host, browserArgs: [`--host-resolver-rules=MAP ${host} 127.0.0.1`] });
-    const laptop = await site.openDevice();
+    const site = await startTestSite(t, {}, { host: 'pop.test' });
+    const laptop = await joinRoom(site, await site.server.api.room());
     const { page } = laptop;
-    await startRoom(laptop);
     assert.equal(await page.evaluate(() => isSecureContext), false);
     await textOf(laptop).fill('over plain HTTP');
     await page.getByRole('button', { name: 'Copy all' }).click();
@@ -92,8 +90,8 @@ describe('the page, the tools of the text', () => {
 
   it('[PAGE-9] clear it on all devices, with undo', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
@@ -108,8 +106,8 @@ describe('the page, the tools of the text', () => {
 
   it('[PAGE-9] offer to undo Clear only until the next local edit', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
@@ -124,8 +122,7 @@ describe('the page, the tools of the text', () => {
 
   it('[PAGE-9] show it in a monospace font, and remember the choice', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    await startRoom(laptop);
+    const laptop = await joinRoom(site, await site.server.api.room());
     const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
     const button = laptop.page.getByRole('button', { name: 'Monospace font' });
     assert.doesNotMatch(await font(), /mono/i);
@@ -164,8 +161,7 @@ describe('the page, the tools of the text', () => {
 
   it('[PAGE-9] [PAGE-22] [PAGE-60] show its links, e-mail addresses and phone numbers, and no other links', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    await startRoom(laptop);
+    const laptop = await joinRoom(site, await site.server.api.room());
     await textOf(laptop).fill(
       [
         'see https://example.org/a?b=c#d, (http://example.com/x)',
@@ -199,8 +195,7 @@ describe('the page, the tools of the text', () => {
 
   it('[PAGE-9] open a link in a window without access to the page', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    await startRoom(laptop);
+    const laptop = await joinRoom(site, await site.server.api.room());
     await textOf(laptop).fill(`read ${site.server.url}/docs`);
     await showsStatus(laptop, 'Saved');
     const opening = laptop.context.waitForEvent('page');

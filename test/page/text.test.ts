@@ -9,8 +9,8 @@ import { typeWhenVisible } from './support/fast-typing.ts';
 describe('the page, the text', () => {
   it('[PAGE-7] is the same on two and on three devices as they type', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     await textOf(laptop).pressSequentially('from the laptop');
     await showsText(phone, 'from the laptop');
@@ -32,7 +32,7 @@ describe('the page, the text', () => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
-    const device = await site.openDevice();
+    const device = await site.openDevice({ at: '/api/health' });
     await typeWhenVisible(device.page, 'textarea', 'first, ');
     await device.page.goto(`/r/${code}`);
     await showsText(device, 'first, what was there');
@@ -41,8 +41,8 @@ describe('the page, the text', () => {
 
   it('[PAGE-7] of three devices that type concurrently has the words of all', async (t) => {
     const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const devices = [laptop, await joinRoom(site, code), await joinRoom(site, code)];
     await textOf(laptop).fill('one:\n\ntwo:\n\nthree:\n');
     for (const device of devices) await showsText(device, 'one:\n\ntwo:\n\nthree:\n');
@@ -82,8 +82,7 @@ describe('the page, the text', () => {
   it('[PAGE-7] shows whether it is saved, being saved, or offline', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
-    const laptop = await site.openDevice({ baseURL: proxy.url });
-    await startRoom(laptop);
+    const laptop = await joinRoom(site, await site.server.api.room(), { baseURL: proxy.url });
     await showsStatus(laptop, 'Saved');
     proxy.pause();
     await textOf(laptop).fill('on its way');
@@ -100,8 +99,8 @@ describe('the page, the text', () => {
 
   it('[PAGE-7] over the limit shows an error and is kept, and is sent when it is shortened', async (t) => {
     const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
-    const laptop = await site.openDevice();
-    const code = await startRoom(laptop);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
     await textOf(laptop).fill('short\n');
     await showsText(phone, 'short\n');
@@ -119,8 +118,7 @@ describe('the page, the text', () => {
 
   it('[PAGE-7] rejects a paste that exceeds the limit, with a message', async (t) => {
     const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
-    const laptop = await site.openDevice();
-    await startRoom(laptop);
+    const laptop = await joinRoom(site, await site.server.api.room());
     await textOf(laptop).fill('short');
     await laptop.page.keyboard.insertText('x'.repeat(3_000));
     await laptop.page.getByText('Couldn’t insert. The text limit is 2 kB.').waitFor();
@@ -133,6 +131,7 @@ describe('the page, the text', () => {
   it('[PAGE-7] [PAGE-15] is sent if the device leaves immediately, and does not remain as a draft', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
+    // From the home page, which could not be loaded later.
     const laptop = await site.openDevice({ baseURL: proxy.url });
     const code = await startRoom(laptop);
     const phone = await joinRoom(site, code);

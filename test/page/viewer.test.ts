@@ -97,8 +97,8 @@ describe('the page, the file viewer', () => {
 
   it('[PAGE-40] plays a film in place, and stops it when it is closed', async (t) => {
     const site = await sharedTestSite(t);
-    const { page, context } = await site.openDevice();
-    const code = await roomWith(site, [['film.webm', 'video/webm', await recordFilm(await context.newPage())]]);
+    const { page } = await site.openDevice({ at: '/api/health' });
+    const code = await roomWith(site, [['film.webm', 'video/webm', await recordFilm(page)]]);
     await page.goto(`/r/${code}`);
     await fileLink(page, 'film.webm').click();
     const video = viewer(page).locator('video[controls]:not([autoplay])');
@@ -108,7 +108,7 @@ describe('the page, the file viewer', () => {
     await eventually('it plays', () => film?.evaluate((player) => (player as HTMLVideoElement).currentTime > 0));
     await page.keyboard.press('Escape');
     await closed(page);
-    assert.ok(await film?.evaluate((player) => (player as HTMLVideoElement).paused));
+    await eventually('it is paused', () => film?.evaluate((player) => (player as HTMLVideoElement).paused));
   });
 
   it('[PAGE-41] closes with Back, which neither leaves the room nor asks to', async (t) => {

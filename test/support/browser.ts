@@ -10,6 +10,8 @@ const args = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  // For tests of pages without HTTPS: browsers trust addresses of their own machine.
+  '--host-resolver-rules=MAP *.test 127.0.0.1',
 ];
 
 /** Accepts more command-line switches for tests that need them. */

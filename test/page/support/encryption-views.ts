@@ -1,7 +1,15 @@
 /** The views of encrypted rooms. */
+import type { EncryptionStrings } from '../../../web/src/i18n/encryption/en.ts';
 import type { TestSite } from '../../support/page.ts';
 import { createEncryptedRoom } from './encrypted.ts';
 import type { ShowView } from './views.ts';
+
+/** A text of each view. They are loaded after those of the page. */
+export const encryptionTexts: Record<string, keyof EncryptionStrings> = {
+  'key question': 'keyLabel',
+  'encrypted room': 'encrypted',
+  'older text': 'rollbackTitle',
+};
 
 export async function encryptionViews(site: TestSite): Promise<Record<string, ShowView>> {
   const [room, older] = [await createEncryptedRoom(site), await createEncryptedRoom(site)];

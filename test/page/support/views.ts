@@ -6,28 +6,71 @@ import { encryptionViews } from './encryption-views.ts';
 import { dropFiles, picture } from './files.ts';
 import { inviteViews } from './invite-views.ts';
 import { shareFromOtherApp } from './service-worker.ts';
-import type { Translate } from './translations.ts';
+import { type AllStrings, type Translate, translatorFor } from './translations.ts';
 
 export { type Language, languageCodes as languages } from '../../../web/src/i18n/languages.ts';
 export { type Translate, translatorFor } from './translations.ts';
 
 /** Changes the language of an open view, as if it had been chosen in another tab. */
 export async function switchLanguage(page: Page, chosen: Language): Promise<void> {
-  const isShown = await page.evaluate(async (chosen) => {
-    const key = 'poproom:language';
-    localStorage.setItem(key, JSON.stringify(chosen));
+  await switchLanguages(page, [chosen], () => []);
+}
+
+/**
+ * Shows an open view in each of the languages, and returns what `measure` finds in them. Both run in the page, in a
+ * single call. Waits for `lastText` in each language, if it is given.
+ */
+export function switchLanguages(
+  page: Page,
+  chosen: readonly Language[],
+  measure: () => string[],
+  lastText?: keyof AllStrings,
+): Promise<[Language, string[]][]> {
+  const texts = chosen.map((language) => [language, lastText ? translatorFor(language)(lastText) : '']);
+  // As an expression, because the Content-Security-Policy does not allow to create `measure` in the page.
+  return page.evaluate(`(${inLanguages})(${JSON.stringify(texts)}, ${measure})`);
+}
+
+async function inLanguages(texts: readonly [Language, string][], measure: () => string[]) {
+  const key = 'poproom:language';
+  const found: [Language, string[]][] = [];
+  // Nothing is painted, which would take as long as to measure.
+  document.documentElement.style.clipPath = 'inset(100%)';
+  for (const [language, text] of texts) {
+    localStorage.setItem(key, JSON.stringify(language));
     dispatchEvent(new StorageEvent('storage', { key }));
-    // Not frame by frame: painting is what takes the time of the CPU.
     const deadline = performance.now() + 15_000;
-    const isShown = () => document.documentElement.lang === chosen;
+    const isShown = () => document.documentElement.lang === language && document.body.textContent.includes(text);
     while (!isShown() && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve));
-    return isShown();
-  }, chosen);
-  if (!isShown) throw new Error(`the page is not in "${chosen}"`);
+    if (!isShown()) throw new Error(`the page is not in "${language}"`);
+    found.push([language, measure()]);
+  }
+  document.documentElement.style.clipPath = '';
+  return found;
 }
 
 /** Opens a view, and waits until it is visible. */
 export type ShowView = (page: Page, translate: Translate) => Promise<void>;
+
+/**
+ * Shows a path of the page. Loading the page again would also load its languages, which takes longer than to show a
+ * view, so this is only done if something is left of the former view: a dialog, or an upload that blocks leaving.
+ */
+export async function visit(page: Page, path: string): Promise<void> {
+  const isShown = await page.evaluate(async (path) => {
+    const go = async (to: string) => {
+      window.history.pushState(null, '', to);
+      dispatchEvent(new PopStateEvent('popstate'));
+      await new Promise((resolve) => setTimeout(resolve));
+    };
+    // Another view comes first, because the next one may have the same path.
+    await go('/no/such/page');
+    const isLeft = location.pathname === '/no/such/page' && !document.querySelector('dialog[open], .notice');
+    if (isLeft) await go(path);
+    return isLeft;
+  }, path);
+  if (!isShown) await page.goto(path);
+}
 
 const longName = 'a-name-without-end-'.repeat(8);
 
@@ -41,11 +84,11 @@ export async function allViews(site: TestSite): Promise<Record<string, ShowView>
 
 const homeViews: Record<string, ShowView> = {
   home: async (page, translate) => {
-    await page.goto('/');
+    await visit(page, '/');
     await page.getByRole('button', { name: translate('start') }).waitFor();
   },
   'home with options': async (page, translate) => {
-    await page.goto('/');
+    await visit(page, '/');
     await page.getByText(translate('options')).click();
     await page.getByRole('checkbox', { name: translate('requirePin') }).check();
     await page.getByRole('button', { name: translate('start') }).click();
@@ -54,12 +97,12 @@ const homeViews: Record<string, ShowView> = {
     await page.getByText(translate('codeMissing')).waitFor();
   },
   'home offline': async (page, translate) => {
-    await page.goto('/');
+    await visit(page, '/');
     await page.context().setOffline(true);
     await page.getByText(translate('youAreOffline')).waitFor();
   },
   settings: async (page, translate) => {
-    await page.goto('/');
+    await visit(page, '/');
     await page.getByRole('button', { name: translate('settings') }).click();
     await page.getByRole('dialog').waitFor();
   },
@@ -74,30 +117,30 @@ async function joinViews({ server: { api, clock } }: TestSite): Promise<Record<s
 
   return {
     PIN: async (page, translate) => {
-      await page.goto(`/r/${closed}`);
+      await visit(page, `/r/${closed}`);
       await page.getByRole('heading', { name: translate('pinTitle', { code: closed }) }).waitFor();
     },
     locked: async (page, translate) => {
       await api.get(`/api/rooms/${locked}`, { pin: '9999' });
-      await page.goto(`/r/${locked}`);
+      await visit(page, `/r/${locked}`);
       await page.getByLabel(translate('pinLabel')).pressSequentially('1204');
       await page.locator('[role="alert"] [aria-hidden]').waitFor();
     },
     unknown: async (page, translate) => {
-      await page.goto('/r/ABCDEF');
+      await visit(page, '/r/ABCDEF');
       await page.getByRole('heading', { name: translate('roomNotFound', { code: 'ABCDEF' }) }).waitFor();
     },
     'not a code': async (page, translate) => {
-      await page.goto(`/r/${longName}`);
+      await visit(page, `/r/${longName}`);
       await page.getByRole('heading', { name: translate('invalidCode', { code: longName }) }).waitFor();
     },
     expired: async (page, translate) => {
-      await page.goto(`/r/${expired}`);
+      await visit(page, `/r/${expired}`);
       await page.getByRole('heading', { name: translate('roomExpired') }).waitFor();
     },
     deleted: async (page, translate) => {
       const code = await api.room();
-      await page.goto(`/r/${code}`);
+      await visit(page, `/r/${code}`);
       await page.locator('textarea').waitFor();
       await api.delete(`/api/rooms/${code}`);
       await page.getByRole('heading', { name: translate('roomDeleted') }).waitFor();
@@ -108,7 +151,7 @@ async function joinViews({ server: { api, clock } }: TestSite): Promise<Record<s
 async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
   const empty = await site.server.api.room();
   const openEmptyRoom = async (page: Page) => {
-    await page.goto(`/r/${empty}`);
+    await visit(page, `/r/${empty}`);
     await page.locator('textarea').waitFor();
   };
   return {
@@ -159,7 +202,7 @@ async function roomSettings({ server: { api } }: TestSite): Promise<ShowView> {
   const pin = '1204';
   const code = await api.room({ pin, name: longName.slice(0, 80) });
   return async (page, translate) => {
-    await page.goto(`/r/${code}`);
+    await visit(page, `/r/${code}`);
     await page.getByLabel(translate('pinLabel')).pressSequentially(pin);
     await page.getByRole('button', { name: translate('roomSettings') }).click();
     const dialog = page.getByRole('dialog', { name: translate('roomSettings') });
@@ -174,7 +217,7 @@ async function fileMenu({ server: { api } }: TestSite): Promise<ShowView> {
   for (const name of [`${longName}.png`, 'removed.txt']) await api.upload(code, name, 'x');
   return async (page, translate) => {
     await page.setViewportSize({ width: 320, height: 640 });
-    await page.goto(`/r/${code}`);
+    await visit(page, `/r/${code}`);
     const openMenu = (name: string) => page.getByRole('button', { name: translate('moreActions', { name }) }).click();
     await openMenu('removed.txt');
     await page.getByRole('button', { name: translate('removeFile', { name: 'removed.txt' }) }).click();
@@ -191,7 +234,7 @@ async function viewers({ server: { api } }: TestSite): Promise<Record<string, Sh
   await api.upload(code, `${longName}.txt`, content, { headers: { 'content-type': 'text/plain' } });
   await api.upload(code, `${longName}.png`, 'x', { headers: { 'content-type': 'image/png' } });
   const open = async (page: Page, name: string) => {
-    await page.goto(`/r/${code}`);
+    await visit(page, `/r/${code}`);
     await page.getByRole('link', { name, exact: true }).click();
   };
   return {
@@ -215,7 +258,7 @@ async function oneTimeViews({ server: { api } }: TestSite): Promise<Record<strin
   const headers = { 'content-type': 'text/plain', 'x-file-name': name };
   await api.post(`/api/rooms/${code}/upload?once=true`, { body: 'x', headers });
   const open = async (page: Page, translate: Translate) => {
-    await page.goto(`/r/${code}`);
+    await visit(page, `/r/${code}`);
     await page.getByRole('button', { name: translate('downloadAll') }).waitFor();
     await page.getByRole('button', { name: translate('deleteAfterDownload') }).click();
     await page.getByText(translate('nextFilesOnce')).waitFor();
@@ -238,7 +281,7 @@ async function oneTimeViews({ server: { api } }: TestSite): Promise<Record<strin
 async function leaveDialog({ server: { api } }: TestSite): Promise<ShowView> {
   const code = await api.room();
   return async (page, translate) => {
-    await page.goto(`/r/${code}`);
+    await visit(page, `/r/${code}`);
     await page.locator('textarea').waitFor();
     await page.route('**/upload', () => undefined);
     await dropFiles(page, 'body', [{ name: `sending-${longName}`, content: 300_000 }]);
@@ -254,7 +297,7 @@ async function history({ server: { api } }: TestSite): Promise<ShowView> {
   const texts = [`${longName.repeat(3)}\n${'a line of many words '.repeat(20)}`, '', 'short, but not too short', ''];
   for (const content of texts) await api.post(`/api/rooms/${code}/content`, { json: { content } });
   return async (page, translate) => {
-    await page.goto(`/r/${code}`);
+    await visit(page, `/r/${code}`);
     await page.getByRole('button', { name: translate('history') }).click();
     await page.getByRole('radio').last().check();
     await page.locator('.preview').getByText(longName).waitFor();
@@ -271,7 +314,7 @@ async function fullRoom({ server: { api } }: TestSite): Promise<ShowView> {
   await api.post(`/api/rooms/${code}/content`, { pin, json: { content } });
 
   return async (page, translate) => {
-    await page.goto(`/r/${code}`);
+    await visit(page, `/r/${code}`);
     await page.getByLabel(translate('pinLabel')).pressSequentially(pin);
     await page.getByRole('navigation', { name: translate('linksInText') }).waitFor();
     await api.get(`/api/rooms/${code}`, { pin: '0000', from: '203.0.113.9' });
@@ -300,7 +343,7 @@ const shareViews: Record<string, ShowView> = {
     await page.getByRole('heading', { name: translate('nothingShared') }).waitFor();
   },
   share: async (page, translate) => {
-    await page.goto('/');
+    await visit(page, '/');
     await shareFromOtherApp(page, {
       text: `https://example.org/${longName}`,
       files: [{ name: longName, content: 'x' }],
