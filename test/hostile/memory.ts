@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
-import type { ServerProcess } from '../support/process.ts';
+import type { Cleanup, ServerProcess } from '../support/process.ts';
 import { residentMemory } from '../support/process-stats.ts';
 
 /** Settings for a process whose memory is measured. */
@@ -54,9 +54,15 @@ async function untilStable(sample: () => Promise<Memory>): Promise<Memory> {
   return eventually('the memory has settled', isStable, timeoutMs);
 }
 
+/** A function that collects the garbage of the server. */
+export async function openGarbageCollector(t: Cleanup, server: ServerProcess): Promise<() => Promise<void>> {
+  const call = await openInspector(t, server);
+  return async () => void (await call('HeapProfiler.collectGarbage'));
+}
+
 type InspectorCall = (method: string) => Promise<Record<string, number>>;
 
-async function openInspector(t: TestContext, server: ServerProcess): Promise<InspectorCall> {
+async function openInspector(t: Cleanup, server: ServerProcess): Promise<InspectorCall> {
   const address = await eventually('the inspector listens', () => /ws:\/\/\S+/.exec(server.errors())?.[0]);
   const inspector = new WebSocket(address);
   t.after(() => inspector.close());

@@ -6,28 +6,34 @@ import { assertError } from '../support/assert-error.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
-import type { ServerProcess } from '../support/process.ts';
+import { createSuiteCleanup, type ServerProcess } from '../support/process.ts';
 import { type RedisCluster, startRedisCluster } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
 const trueWithinMs = 5_000;
-/** Enough that each server has some. One client may have 20 channels. */
+/** Enough that each server has some. */
 const roomCount = 18;
 
 describe('a cluster outage', { timeout: 90_000 }, () => {
   let redis: RedisCluster;
   let s3: TestS3;
+  let nodes: [ServerProcess, ServerProcess];
+  const suite = createSuiteCleanup();
   before(async () => {
     [redis, s3] = await Promise.all([startRedisCluster(['--appendonly', 'yes', '--appendfsync', 'always']), startS3()]);
+    nodes = await startTwoNodes(suite, installationSettings({ redis, s3 }, withoutLimits));
   });
-  after(() => Promise.all([redis.stop(), s3.stop()]));
+  after(async () => {
+    await suite.end();
+    await Promise.all([redis.stop(), s3.stop()]);
+  });
 
   for (const [what, count] of [
     ['all of it', 3],
     ['one of its servers', 1],
   ] as const) {
     it(`[NODE-11] [NODE-12] devices receive writes as soon as ${what} has recovered`, async (t) => {
-      const { nodes, rooms } = await startAll(t);
+      const rooms = await Promise.all(Array.from({ length: roomCount }, () => watchedRoom(t, nodes)));
       const lost = redis.servers.slice(0, count);
       for (const server of lost) server.signal('SIGKILL');
       await eventually('it is noticed', async () => (await nodes[0].api.get('/readyz')).status === 503);
@@ -35,11 +41,6 @@ describe('a cluster outage', { timeout: 90_000 }, () => {
       await redis.waitUntilHealthy();
       t.diagnostic(`notified after ${Math.round(await msUntilNotified(rooms))} ms`);
     });
-  }
-
-  async function startAll(t: TestContext) {
-    const nodes = await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits));
-    return { nodes, rooms: await Promise.all(Array.from({ length: roomCount }, () => watchedRoom(t, nodes))) };
   }
 });
 
@@ -55,10 +56,14 @@ async function msUntilNotified(rooms: readonly WatchedRoom[]): Promise<number> {
   return ms;
 }
 
+let watchedRooms = 0;
+
 /** A room with a device on the node that is not written to. */
 async function watchedRoom(t: TestContext, [one, two]: readonly [ServerProcess, ServerProcess]) {
   const code = await one.api.room();
-  const device = await joinRoom(t, two.url, code);
+  // A client may have only 20 channels.
+  const headers = { 'x-forwarded-for': `198.51.100.${++watchedRooms}` };
+  const device = await joinRoom(t, two.url, code, {}, { headers });
   await device.next('snapshot');
   const content = `the first in ${code} after it`;
   return {

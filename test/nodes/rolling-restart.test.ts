@@ -30,7 +30,7 @@ describe('a rolling restart', { timeout: 90_000 }, () => {
       apis: [api],
       rooms: 4,
       clients: 10,
-      pauseMs: 20,
+      pauseMs: 100,
       checkRejection: ({ status, text }) => assert.fail(`a request failed: ${status} ${text.slice(0, 300)}`),
     });
     for (const [i, node] of nodes.entries()) {

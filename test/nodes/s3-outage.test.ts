@@ -1,28 +1,38 @@
 /** S3 outages: operations that need no bytes work, and the others report the outage. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { installationSettings, startNode, startTwoNodes, withoutLimits } from '../support/nodes.ts';
-import { startRedis } from '../support/redis.ts';
-import { startS3 } from '../support/s3.ts';
-import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
+import { createSuiteCleanup, type ServerProcess } from '../support/process.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
+import { startS3, type TestS3 } from '../support/s3.ts';
+import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const nothingListens = 1;
 const uploadRefusedWithinMs = 8_000;
 
 describe('an S3 outage', { timeout: 60_000 }, () => {
+  let redis: RedisServer;
+  let s3: TestS3;
+  let port: number;
+  let proxy: TcpProxy;
+  let nodes: [ServerProcess, ServerProcess];
+  const suite = createSuiteCleanup();
+  before(async () => {
+    [redis, s3] = await Promise.all([startRedis(), startS3()]);
+    port = s3.port;
+    proxy = await startTcpProxy(suite, () => port);
+    const settings = installationSettings({ redis, s3: { ...s3, endpoint: proxy.url } }, withoutLimits);
+    nodes = await startTwoNodes(suite, settings);
+  });
+  after(async () => {
+    await suite.end();
+    await Promise.all([redis.stop(), s3.stop()]);
+  });
+
   it('[NODE-13] does not affect text, lists and deletions, rejects uploads, and needs no restart', async (t) => {
-    const redis = await startRedis();
-    const s3 = await startS3();
-    t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    let port = s3.port;
-    const proxy = await startTcpProxy(t, () => port);
-    const nodes = await startTwoNodes(
-      t,
-      installationSettings({ redis, s3: { ...s3, endpoint: proxy.url } }, withoutLimits),
-    );
     const [one, two] = nodes;
     const [room, doomed] = [await one.api.room(), await one.api.room()];
     const { fileUrl } = (await one.api.upload(room, 'a.txt', 'abc')).json;
@@ -62,12 +72,7 @@ describe('an S3 outage', { timeout: 60_000 }, () => {
   });
 
   it('[NODE-13] is reported within seconds if the store accepts the connection of an upload and stays silent', async (t) => {
-    const redis = await startRedis();
-    const s3 = await startS3();
-    t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const proxy = await startTcpProxy(t, () => s3.port);
-    const settings = installationSettings({ redis, s3: { ...s3, endpoint: proxy.url } }, withoutLimits);
-    const { api } = await startNode(t, settings);
+    const [{ api }] = nodes;
     const room = await api.room();
     proxy.pause();
     const since = performance.now();

@@ -1,28 +1,38 @@
-/** Two and three nodes with one Redis and one S3 store act as one service. */
+/**
+ * Three nodes with one Redis and one S3 store act as one service. To start them is most of the work, so all tests that
+ * need no other settings share them.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { hashOf } from '../support/acknowledged.ts';
+import { createCli } from '../support/cli.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer } from '../support/keys.ts';
-import {
-  installationSettings,
-  type SharedNodes,
-  type Stores,
-  startNode,
-  startSharedNodes,
-  startTwoNodes,
-} from '../support/nodes.ts';
-import { run, type ServerProcess } from '../support/process.ts';
+import { type SharedNodes, type Stores, startSharedNodes } from '../support/nodes.ts';
+import type { ServerProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
+import { crashTests } from './crash.ts';
+import { editTests } from './edits.ts';
+import { oneTimeFileTests } from './one-time-files.ts';
+import { clientMaxBytes, quotaTests } from './quotas.ts';
+import { sealedTests } from './sealed.ts';
+
+/** More than the tests need that do not test it. */
+const freeLimit = 500;
+const limits = {
+  POPROOM_FREE_LIMIT: String(freeLimit),
+  POPROOM_PRO_LIMIT: '50',
+  POPROOM_CLIENT_MAX_BYTES: String(clientMaxBytes),
+};
 
 describe('several nodes', () => {
   let stores: Stores & { redis: RedisServer; s3: TestS3 };
   let shared: SharedNodes;
   before(async () => {
     stores = { redis: await startRedis(), s3: await startS3() };
-    shared = await startSharedNodes(stores);
+    shared = await startSharedNodes(stores, limits);
   });
   after(async () => {
     await shared.stop();
@@ -66,17 +76,6 @@ describe('several nodes', () => {
       const again = await api.post('/api/rooms', request);
       assert.deepEqual([again.json.roomId, again.headers.get('idempotency-replayed')], [created[0], 'true']);
     }
-  });
-
-  it('[LIVE-22] allow a channel of another node to resume, even if all requests are used up', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, { POPROOM_FREE_LIMIT: '1' }));
-    const room = await one.api.room({ pin: '0427' }, { from: '10.0.0.9' });
-    const device = await joinRoom(t, one.url, room, { pin: '0427' });
-    const { resumeToken } = await device.next('snapshot');
-    await device.leave();
-    await assert.rejects(joinRoom(t, two.url, room, { pin: '0427' }), /429/);
-    const resumed = await joinRoom(t, two.url, room, {}, { resumeToken });
-    await resumed.next('snapshot');
   });
 
   it('[NODE-2] serve a file that was uploaded on another, and stop when it is removed on a third', async (t) => {
@@ -146,13 +145,23 @@ describe('several nodes', () => {
     assert.ok(performance.now() - deletedAt < 5_000);
   });
 
-  it('[NODE-5] grant exactly the limit, of 1,000 concurrent requests on three of them', async (t) => {
-    const settings = installationSettings(stores, { POPROOM_FREE_LIMIT: '100' });
-    const nodes = [...(await startTwoNodes(t, settings)), await startNode(t, settings)];
-    const from = { 'x-forwarded-for': '203.0.113.7' };
-    const answers = await race(1_000, 64, (i) => statusOf(nodes, i, '/api/health', { headers: from }));
-    assert.equal(answers.filter((status) => status === 200).length, 100);
-    assert.equal(answers.filter((status) => status === 429).length, 900);
+  it('[NODE-5] [LIVE-22] grant exactly the limit, of 1,000 concurrent requests on three of them, and then allow a channel of another node to resume', async (t) => {
+    const { nodes } = shared;
+    const [one, two] = nodes;
+    const from = '203.0.113.7';
+    const headers = { 'x-forwarded-for': from };
+    const room = await one.api.room({ pin: '0427' });
+    const device = await joinRoom(t, one.url, room, { pin: '0427' }, { headers });
+    const { resumeToken } = await device.next('snapshot');
+    await device.leave();
+    const left = freeLimit - 1;
+    const answers = await race(1_000, 64, (i) => statusOf(nodes, i, '/api/health', { headers }));
+    assert.equal(answers.filter((status) => status === 200).length, left);
+    assert.equal(answers.filter((status) => status === 429).length, 1_000 - left);
+
+    await assert.rejects(joinRoom(t, two.url, room, { pin: '0427' }, { headers }), /429/);
+    const resumed = await joinRoom(t, two.url, room, {}, { headers, resumeToken });
+    await resumed.next('snapshot');
   });
 
   it('[NODE-6] evaluate at most 5 of 200 wrong PINs that are sent to two of them concurrently', async (t) => {
@@ -176,9 +185,10 @@ describe('several nodes', () => {
   });
 
   it('[NODE-7] accept the keys that the command creates, and no longer those that it revokes', async (t) => {
-    const settings = installationSettings(stores, { POPROOM_REQUIRE_API_KEY: 'true', POPROOM_PRO_LIMIT: '50' });
-    const nodes = await startTwoNodes(t, settings);
-    const made = await run(['keys', 'create', 'script'], settings);
+    const [one, two] = shared.nodes;
+    const nodes = [one, two];
+    const cli = await createCli(t, shared.settings);
+    const made = await cli.run(['keys', 'create', 'script']);
     assert.equal(made.code, 0, made.stderr);
     const headers = bearer(made.stdout.trim());
     const left: number[] = [];
@@ -188,10 +198,17 @@ describe('several nodes', () => {
       left.push(Number(received.get('x-ratelimit-remaining')));
     }
     assert.deepEqual(left, [49, 48, 47, 46]);
-    assert.match((await run(['keys', 'list'], settings)).stdout, /script +pro/);
-    assert.equal((await run(['keys', 'revoke', 'script'], settings)).code, 0);
+    assert.match((await cli.run(['keys', 'list'])).stdout, /script +pro/);
+    assert.equal((await cli.run(['keys', 'revoke', 'script'])).code, 0);
     for (const { api } of nodes) assert.equal((await api.post('/api/rooms', { headers })).code, 'INVALID_API_KEY');
   });
+
+  editTests(() => shared);
+  sealedTests(() => shared);
+  quotaTests(() => shared);
+  // These kill the third and the second node, so they are the last.
+  oneTimeFileTests(() => shared);
+  crashTests(() => shared);
 });
 
 /** Runs `work` a number of times, with limited concurrency. */

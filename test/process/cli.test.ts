@@ -8,11 +8,11 @@ import { describe, it } from 'node:test';
 import packageJson from '../../package.json' with { type: 'json' };
 import { settings } from '../../src/config.ts';
 import { eventually } from '../support/eventually.ts';
-import { dataFolder, run, startProcess } from '../support/process.ts';
+import { dataFolder, run, runHere, startProcess } from '../support/process.ts';
 
 describe('poproom', () => {
   it('[RUN-1] lists its commands', async () => {
-    const asked = await Promise.all([run([]), run(['--help']), run(['help']), run(['-h'])]);
+    const asked = await Promise.all([run([]), runHere(['--help']), runHere(['help']), runHere(['-h'])]);
     for (const { code, stdout, stderr } of asked) {
       assert.deepEqual([code, stderr], [0, '']);
       for (const command of [
@@ -27,12 +27,12 @@ describe('poproom', () => {
   });
 
   it('[RUN-1] prints its version', async () => {
-    const { code, stdout } = await run(['--version']);
+    const { code, stdout } = await runHere(['--version']);
     assert.deepEqual([code, stdout], [0, `${packageJson.version}\n`]);
   });
 
   it('[RUN-1] rejects an unknown command', async () => {
-    const { code, stdout, stderr } = await run(['unicorn']);
+    const { code, stdout, stderr } = await runHere(['unicorn']);
     assert.deepEqual([code, stdout], [2, '']);
     assert.equal(stderr, 'poproom: Unknown command "unicorn"; see poproom --help.\n');
   });
@@ -136,39 +136,39 @@ describe('poproom keys', () => {
       return status === 200 ? headers.get('ratelimit-policy') : status;
     };
 
-    assert.match((await run(['keys', 'list'], env)).stderr, /^There are no keys yet/);
-    const made = await run(['keys', 'create', 'laptop'], env);
+    assert.match((await runHere(['keys', 'list'], env)).stderr, /^There are no keys yet/);
+    const made = await runHere(['keys', 'create', 'laptop'], env);
     assert.equal(made.code, 0);
     assert.match(made.stdout, /^pop_[0-9A-Za-z]{32}\n$/, 'the key is alone on standard output');
     const key = made.stdout.trim();
     assert.ok(!made.stderr.includes(key));
     await eventually('the key holds', async () => (await tierOf(key)) === '"pro";q=1000;w=3600', 1000);
 
-    const free = (await run(['keys', 'create', 'my phone', '--tier', 'free'], env)).stdout.trim();
+    const free = (await runHere(['keys', 'create', 'my phone', '--tier', 'free'], env)).stdout.trim();
     assert.equal(await tierOf(free), '"free";q=100;w=3600');
-    const { stdout: listed } = await run(['keys', 'list'], env);
+    const { stdout: listed } = await runHere(['keys', 'list'], env);
     assert.match(
       listed,
       /^ID +NAME +TIER +CREATED +REVOKED\n[0-9a-f]{10} +laptop +pro +\S+\n[0-9a-f]{10} +my phone +free/,
     );
     for (const secret of [key, free]) assert.ok(!listed.includes(secret));
 
-    const revoked = await run(['keys', 'revoke', 'laptop'], env);
+    const revoked = await runHere(['keys', 'revoke', 'laptop'], env);
     assert.deepEqual([revoked.code, revoked.stdout], [0, '']);
     assert.match(revoked.stderr, /^Revoked the key "laptop" \([0-9a-f]{10}\)\.\n$/);
     await eventually('the key holds no more', async () => (await tierOf(key)) === 401, 1000);
     assert.equal(await tierOf(free), '"free";q=100;w=3600');
 
     const idOfPhone = /^([0-9a-f]{10}) +my phone/m.exec(listed)?.[1] ?? '';
-    assert.equal((await run(['keys', 'revoke', idOfPhone], env)).code, 0);
+    assert.equal((await runHere(['keys', 'revoke', idOfPhone], env)).code, 0);
     assert.equal(await tierOf(free), 401);
-    assert.match((await run(['keys', 'list'], env)).stdout, /laptop +pro +\S+ +\d{4}-\d\d-\d\d\n/);
+    assert.match((await runHere(['keys', 'list'], env)).stdout, /laptop +pro +\S+ +\d{4}-\d\d-\d\d\n/);
   });
 
   it('[KEY-4] prints keys as JSON, and the key itself only when it is created', async (t) => {
     const env = { POPROOM_DATA_DIR: await dataFolder(t) };
     const tell = async (...args: string[]) => {
-      const { code, stdout, stderr } = await run(['keys', ...args, '--json'], env);
+      const { code, stdout, stderr } = await runHere(['keys', ...args, '--json'], env);
       assert.deepEqual([code, stderr], [0, '']);
       return JSON.parse(stdout);
     };
@@ -188,7 +188,7 @@ describe('poproom keys', () => {
   it('[KEY-4] creates no data folder when it only lists keys', async (t) => {
     const env = { POPROOM_DATA_DIR: join(await dataFolder(t), 'elsewhere') };
     for (const args of [['list'], ['revoke', 'a']]) {
-      const { code, stderr } = await run(['keys', ...args], env);
+      const { code, stderr } = await runHere(['keys', ...args], env);
       assert.equal(code, 2);
       assert.match(stderr, /There is no Poproom data in .*elsewhere/);
     }
@@ -197,7 +197,7 @@ describe('poproom keys', () => {
 
   it('[KEY-4] rejects incorrect usage with one sentence each', async (t) => {
     const env = { POPROOM_DATA_DIR: await dataFolder(t) };
-    await run(['keys', 'create', 'taken'], env);
+    await runHere(['keys', 'create', 'taken'], env);
     const wrong: [args: string[], says: RegExp][] = [
       [[], /^poproom: Usage:/],
       [['make'], /^poproom: Usage:/],
@@ -214,12 +214,12 @@ describe('poproom keys', () => {
       [['revoke', 'unknown'], /There is no active key named "unknown"/],
     ];
     for (const [args, says] of wrong) {
-      const { code, stdout, stderr } = await run(['keys', ...args], env);
+      const { code, stdout, stderr } = await runHere(['keys', ...args], env);
       assert.deepEqual([code, stdout], [2, ''], args.join(' '));
       assert.match(stderr, says);
       assert.ok(!stderr.includes('    at '), 'no stack is shown');
     }
-    const { code, stdout } = await run(['keys', '--help'], env);
+    const { code, stdout } = await runHere(['keys', '--help'], env);
     assert.equal(code, 0);
     assert.match(stdout, /^poproom keys create NAME/);
   });

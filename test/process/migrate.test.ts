@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
-import { dataFolder, launch, run, startProcess } from '../support/process.ts';
+import { dataFolder, launch, run, runHere, startProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { createSampleData, readSampleData, type SampleData } from '../support/sample-data.ts';
@@ -72,13 +72,13 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     };
   }
 
-  const migrate = (args: string[], over: Record<string, string> = {}) => run(['migrate', ...args], over);
+  const migrate = (args: string[], over: Record<string, string> = {}) => runHere(['migrate', ...args], over);
 
   it('[MOVE-1] [MOVE-3] moves everything to Redis and S3, and back to a new folder', async (t) => {
     const cluster = freshCluster();
     const folder = await copyOfSource(t);
     const TMPDIR = await dataFolder(t);
-    const there = await migrate(['--from', `sqlite:${folder}`, ...cluster.to], { ...cluster.s3Env, TMPDIR });
+    const there = await run(['migrate', '--from', `sqlite:${folder}`, ...cluster.to], { ...cluster.s3Env, TMPDIR });
     assert.deepEqual(await readdir(TMPDIR), []);
     assert.deepEqual([there.code, there.stderr], [0, '']);
     assert.match(
@@ -195,7 +195,7 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
     const server = await startProcess(t, fresh, env);
     await server.api.post(`/api/rooms/${changed}/content`, { json: { content: 'mine' } });
     await server.api.delete(`/api/rooms/${deleted}`);
-    await run(['keys', 'revoke', 'laptop'], { POPROOM_DATA_DIR: fresh });
+    await runHere(['keys', 'revoke', 'laptop'], { POPROOM_DATA_DIR: fresh });
     await server.end('SIGTERM');
     makeAnother(fresh, namesake);
 

@@ -1,7 +1,6 @@
 /** A server on each engine, and the ways in which it can interrupt an upload. */
-import type { TestContext } from 'node:test';
 import { installationSettings, startTwoNodes, withoutLimits } from './nodes.ts';
-import { dataFolder, type ServerProcess, startProcess } from './process.ts';
+import { type Cleanup, dataFolder, type ServerProcess, startProcess } from './process.ts';
 import { startRedis } from './redis.ts';
 import { startS3 } from './s3.ts';
 
@@ -15,13 +14,10 @@ export interface Installation {
 type Env = Record<string, string>;
 
 /** Starts an installation of each engine. */
-export const installations: Readonly<Record<string, (t: TestContext, env: Env) => Promise<Installation>>> = {
-  embedded: startEmbedded,
-  distributed: startDistributed,
-};
+export const installations = { embedded: startEmbedded, distributed: startDistributed };
 
 /** An interruption kills the server and starts it again. */
-async function startEmbedded(t: TestContext, env: Env): Promise<Installation> {
+async function startEmbedded(t: Cleanup, env: Env): Promise<Installation> {
   const folder = await dataFolder(t);
   const settings = { ...withoutLimits, ...env };
   let server = await startProcess(t, folder, settings);
@@ -35,7 +31,7 @@ async function startEmbedded(t: TestContext, env: Env): Promise<Installation> {
 }
 
 /** An interruption moves the clients to another node. */
-async function startDistributed(t: TestContext, env: Env): Promise<Installation> {
+async function startDistributed(t: Cleanup, env: Env): Promise<Installation> {
   const [redis, s3] = await Promise.all([startRedis(), startS3()]);
   t.after(() => Promise.all([redis.stop(), s3.stop()]));
   const nodes = await startTwoNodes(t, installationSettings({ redis, s3 }, { ...withoutLimits, ...env }));

@@ -1,6 +1,6 @@
 /** Several server processes with one Redis and one S3 store, as behind a load balancer. */
 import { distributedSettings } from './engine.ts';
-import { type Cleanup, dataFolder, type ServerProcess, startProcess } from './process.ts';
+import { type Cleanup, createSuiteCleanup, dataFolder, type ServerProcess, startProcess } from './process.ts';
 import type { RedisServer } from './redis.ts';
 import type { TestS3 } from './s3.ts';
 
@@ -35,17 +35,10 @@ export interface SharedNodes {
   stop(): Promise<void>;
 }
 
-/** Three nodes for the tests of a suite that neither stop them nor test limits. */
-export async function startSharedNodes(stores: Stores): Promise<SharedNodes> {
-  const settings = installationSettings(stores, withoutLimits);
-  const cleanups: (() => unknown)[] = [];
-  const suite = { after: (cleanup: () => unknown) => void cleanups.push(cleanup) } as Cleanup;
+/** Three nodes for all tests of a suite. Without `limits`, they have none. */
+export async function startSharedNodes(stores: Stores, limits: Env = {}): Promise<SharedNodes> {
+  const settings = installationSettings(stores, { ...withoutLimits, ...limits });
+  const suite = createSuiteCleanup();
   const [[one, two], three] = await Promise.all([startTwoNodes(suite, settings), startNode(suite, settings)]);
-  return {
-    settings,
-    nodes: [one, two, three],
-    async stop() {
-      for (const cleanup of cleanups) await cleanup();
-    },
-  };
+  return { settings, nodes: [one, two, three], stop: suite.end };
 }

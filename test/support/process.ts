@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { createApi } from './api.ts';
+import type { CommandResult } from './command-in-process.ts';
 import { eventually } from './eventually.ts';
 import { createSecrets, metricLabels } from './secrets.ts';
 
@@ -25,6 +26,21 @@ type Env = Record<string, string>;
 
 /** A test, or a suite whose tests share what is started. */
 export type Cleanup = Pick<TestContext, 'after'>;
+
+/** For what the tests of a suite share: started in `before`, and ended in `after`. */
+export interface SuiteCleanup extends Cleanup {
+  end(): Promise<void>;
+}
+
+export function createSuiteCleanup(): SuiteCleanup {
+  const cleanups: (() => unknown)[] = [];
+  return {
+    after: (cleanup = () => undefined) => void cleanups.push(cleanup as () => unknown),
+    async end() {
+      for (const cleanup of cleanups) await cleanup();
+    },
+  };
+}
 
 export interface Exit {
   code: number | null;
@@ -123,14 +139,26 @@ export async function run(
   return { ...ended, stdout: output(), stderr: errors() };
 }
 
+/** Runs a command to its end in this process, which saves the start of a process. It must not be `serve`. */
+export async function runHere(args: string[], env: Env = {}): Promise<CommandResult> {
+  // It changes globals, so only tests that use it load it.
+  const { runInProcess } = await import('./command-in-process.ts');
+  return runInProcess({ args, env: environmentFor(env), cwd: tmpdir(), stdin: undefined });
+}
+
 /** Starts a command that the test must stop. Its output is collected, unless `stdout` is a descriptor. */
 export function launch(args: string[], env: Env, [path, ...first] = builtCommand, stdout: 'pipe' | number = 'pipe') {
   if (!existsSync(built)) throw new Error('The command is not built yet: run "npm run build" before these tests.');
-  // A clean environment, so that local settings have no effect, and a folder outside of the checkout for ./data.
-  const { PATH = '' } = process.env;
-  const options = { cwd: tmpdir(), env: { PATH, ...testDefaults, ...env } };
+  // A folder outside of the checkout for ./data.
+  const options = { cwd: tmpdir(), env: environmentFor(env) };
   const child = spawn(path, [...first, ...args], { ...options, stdio: ['ignore', stdout, 'pipe'] });
   return { child, output: collect(child, 'stdout'), errors: collect(child, 'stderr'), exit: exitOf(child) };
+}
+
+/** A clean one, so that local settings have no effect. */
+function environmentFor(env: Env): Env {
+  const { PATH = '' } = process.env;
+  return { PATH, ...testDefaults, ...env };
 }
 
 async function exitOf(child: ChildProcess): Promise<Exit> {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { hashOf } from './acknowledged.ts';
 import type { createApi } from './api.ts';
-import { run, type ServerProcess } from './process.ts';
+import { runHere, type ServerProcess } from './process.ts';
 
 type Api = ReturnType<typeof createApi>;
 
@@ -49,9 +49,9 @@ async function upload(api: Api, code: string, name: string, bytes: Buffer, pin?:
 
 async function makeKeys(dataDir: string): Promise<SampleData['keys']> {
   const make = async (name: string) =>
-    (await run(['keys', 'create', name], { POPROOM_DATA_DIR: dataDir })).stdout.trim();
+    (await runHere(['keys', 'create', name], { POPROOM_DATA_DIR: dataDir })).stdout.trim();
   const keys = { valid: await make('laptop'), revoked: await make('phone') };
-  await run(['keys', 'revoke', 'phone'], { POPROOM_DATA_DIR: dataDir });
+  await runHere(['keys', 'revoke', 'phone'], { POPROOM_DATA_DIR: dataDir });
   return keys;
 }
 

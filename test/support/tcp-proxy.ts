@@ -1,7 +1,7 @@
 /** A TCP proxy between a device and the server that simulates network faults. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import type { TestContext } from 'node:test';
+import type { Cleanup } from './process.ts';
 
 export interface TcpProxy {
   /** The URL of the server through this proxy. */
@@ -25,7 +25,7 @@ interface Pair {
   isDead: boolean;
 }
 
-export async function startTcpProxy(t: TestContext, port: () => number): Promise<TcpProxy> {
+export async function startTcpProxy(t: Cleanup, port: () => number): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   let paused = { up: false, down: false };
   let connections = 0;

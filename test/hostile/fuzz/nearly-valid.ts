@@ -15,6 +15,11 @@ export function nearlyValidRequest(operation: Operation): fc.Arbitrary<Draft> {
   return fc.tuple(validRequest(operation), fc.oneof(...spoilings)).map(([draft, spoil]) => spoil(draft));
 }
 
+/** Rejected on every path, also where there is little else to get wrong. */
+export function withSecondHost(operation: Operation): fc.Arbitrary<Draft> {
+  return fc.tuple(validRequest(operation), secondHost).map(([draft, spoil]) => spoil(draft));
+}
+
 const spoiling = <T>(
   about: string,
   chosen: fc.Arbitrary<T>,
@@ -126,6 +131,10 @@ const pathChanges = fc.constantFrom<(path: string) => string>(
   (path) => `${path}#x`,
 );
 
+const secondHost = spoiling('a second Host', fc.constantFrom('localhost', 'elsewhere'), (draft, host) => ({
+  headers: [...draft.headers, ['Host', host]],
+}));
+
 const headSpoilings: Spoiling[] = [
   spoiling('another method', methods, (_, method) => ({ method })),
   spoiling('a changed path', pathChanges, (draft, change) => ({ path: change(draft.path) })),
@@ -135,10 +144,7 @@ const headSpoilings: Spoiling[] = [
   spoiling('the same header twice', otherHeaders, (draft, name) => ({
     headers: [...draft.headers, ...draft.headers.slice(0, 1), [name, '"1"'], [name, '"2"']],
   })),
-  // Refused on every path, also where there is little else to get wrong.
-  spoiling('a second Host', fc.constantFrom('localhost', 'elsewhere'), (draft, host) => ({
-    headers: [...draft.headers, ['Host', host]],
-  })),
+  secondHost,
   spoiling('the other kind of room', fc.constant(undefined), ({ locked }) => ({ locked: !locked })),
   spoiling('100-continue', fc.constant(undefined), (draft) => ({
     headers: [...draft.headers, ['Expect', '100-continue']],

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { field, filePart, form, formType } from '../../support/form.ts';
 import { type Draft, pin } from './draft.ts';
+import { anyCharacter } from './odd-values.ts';
 import type { Operation, Parameter, Schema } from './operations.ts';
 
 export const roomsOfEachKind = 4;
@@ -135,11 +136,11 @@ function objectOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<Map<
   return fc.tuple(...fields).map((all) => new Map(all.filter((it): it is [string, string] => it[1] !== undefined)));
 }
 
-const roomName = fc.string({ unit: 'binary', maxLength: 40 }).map((name) => JSON.stringify(name));
+const roomName = fc.string({ unit: anyCharacter, maxLength: 40 }).map((name) => JSON.stringify(name));
 
 function jsonOf({ type, pattern, minimum = 0 }: Schema): fc.Arbitrary<string> {
   if (type === 'boolean') return fc.boolean().map(String);
   if (type === 'integer') return fc.integer({ min: minimum, max: minimum + 1000 }).map(String);
-  const text = pattern ? fc.stringMatching(new RegExp(pattern)) : fc.string({ unit: 'binary', maxLength: 200 });
+  const text = pattern ? fc.stringMatching(new RegExp(pattern)) : fc.string({ unit: anyCharacter, maxLength: 200 });
   return text.map((it) => JSON.stringify(it));
 }

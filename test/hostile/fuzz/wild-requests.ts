@@ -1,7 +1,7 @@
 /** Requests that the document does not allow, except that they are HTTP. */
 import fc from 'fast-check';
 import type { Draft } from './draft.ts';
-import { contentTypes, headerText, oddJson, targetText } from './odd-values.ts';
+import { anyCharacter, contentTypes, headerText, oddJson, targetText } from './odd-values.ts';
 import type { Operation } from './operations.ts';
 import { roomNumberOf } from './valid-requests.ts';
 
@@ -31,7 +31,7 @@ const anyBody: fc.Arbitrary<Draft['body']> = fc.oneof(
   fc.constant(undefined),
   fc.uint8Array({ maxLength: 3000 }).map((bytes) => Buffer.from(bytes)),
   oddJson.map((text) => Buffer.from(text)),
-  fc.string({ unit: 'binary', maxLength: 300 }).map((text) => Buffer.from(text, 'utf16le')),
+  fc.string({ unit: anyCharacter, maxLength: 300 }).map((text) => Buffer.from(text, 'utf16le')),
   fc
     .array(
       fc.constantFrom(

@@ -1,36 +1,24 @@
 /** One-time files on several nodes: one receiver, whichever node it asks. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import { joinRoom } from '../support/device.ts';
-import { installationSettings, type Stores, startTwoNodes, withoutLimits } from '../support/nodes.ts';
+import type { SharedNodes } from '../support/nodes.ts';
 import type { ServerProcess } from '../support/process.ts';
-import { type RedisServer, startRedis } from '../support/redis.ts';
-import { startS3, type TestS3 } from '../support/s3.ts';
 
-async function uploadOnce({ api }: ServerProcess, room: string): Promise<string> {
-  const { json } = await api.post(`/api/rooms/${room}/upload?fileName=secret.txt&once=true`, {
-    body: 'a secret text',
-    headers: { 'content-type': 'text/plain' },
-  });
-  return json.fileUrl.split('/').at(-2);
+const rounds = 20;
+
+/** Kills the third node. */
+export function oneTimeFileTests(shared: () => SharedNodes): void {
+  describe('a one-time file on two nodes', () => receiverTests(shared));
 }
 
-const claim = ({ api }: ServerProcess, room: string, fileId: string) =>
-  api.post(`/api/rooms/${room}/files/${fileId}/claim`);
-
-describe('a one-time file on two nodes', () => {
-  let stores: Stores & { redis: RedisServer; s3: TestS3 };
-  before(async () => {
-    stores = { redis: await startRedis(), s3: await startS3() };
-  });
-  after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
-
-  it('[ONCE-4] [ONCE-5] [ONCE-9] has one receiver in each of 50 rounds, and members on both nodes see it go', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+function receiverTests(shared: () => SharedNodes): void {
+  it('[ONCE-4] [ONCE-5] [ONCE-9] has one receiver in each of many rounds, and members on both nodes see it go', async (t) => {
+    const [, two, one] = shared().nodes;
     const room = await one.api.room();
     const device = await joinRoom(t, two.url, room);
     await device.next('snapshot');
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < rounds; round++) {
       const fileId = await uploadOnce(one, room);
       const claims = await Promise.all([claim(one, room, fileId), claim(two, room, fileId)]);
       const won = claims.filter(({ status }) => status === 200);
@@ -51,4 +39,15 @@ describe('a one-time file on two nodes', () => {
     assert.equal((await two.api.post(`/api/rooms/${room}/claims/${token}/done`)).status, 200);
     assert.deepEqual((await two.api.get(`/api/rooms/${room}/files`)).json.files, []);
   });
-});
+}
+
+async function uploadOnce({ api }: ServerProcess, room: string): Promise<string> {
+  const { json } = await api.post(`/api/rooms/${room}/upload?fileName=secret.txt&once=true`, {
+    body: 'a secret text',
+    headers: { 'content-type': 'text/plain' },
+  });
+  return json.fileUrl.split('/').at(-2);
+}
+
+const claim = ({ api }: ServerProcess, room: string, fileId: string) =>
+  api.post(`/api/rooms/${room}/files/${fileId}/claim`);

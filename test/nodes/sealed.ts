@@ -1,24 +1,20 @@
 /** An encrypted room on two nodes. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { SealedEdit, TextEdit } from '../../src/protocol/types.ts';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { installationSettings, type Stores, startTwoNodes, withoutLimits } from '../support/nodes.ts';
-import { type RedisServer, startRedis } from '../support/redis.ts';
-import { startS3, type TestS3 } from '../support/s3.ts';
+import type { SharedNodes } from '../support/nodes.ts';
 import { createSealedRoom, readSealed, SealedReplica } from '../support/sealed-room.ts';
 
-describe('an encrypted room on two nodes', () => {
-  let stores: Stores & { redis: RedisServer; s3: TestS3 };
-  before(async () => {
-    stores = { redis: await startRedis(), s3: await startS3() };
-  });
-  after(() => Promise.all([stores.redis.stop(), stores.s3.stop()]));
+export function sealedTests(shared: () => SharedNodes): void {
+  describe('an encrypted room on two nodes', () => sealedRoomTests(shared));
+}
 
+function sealedRoomTests(shared: () => SharedNodes): void {
   it('[SEALED-13] has one order of sealed edits, and shares snapshots and wrong keys', async (t) => {
-    const [one, two] = await startTwoNodes(t, installationSettings(stores, withoutLimits));
+    const [one, two] = shared().nodes;
     const room = await createSealedRoom(one.api);
     const path = `/api/rooms/${room.code}/content`;
     const device = await joinRoom(t, two.url, room.code, { auth: room.auth, deviceId: 'observer' });
@@ -64,4 +60,4 @@ describe('an encrypted room on two nodes', () => {
     assertError(await two.api.get(path, wrong), 429, 'KEY_LOCKED');
     assert.equal((await device.next('pin-attempts', ({ pinAttempts }) => pinAttempts === 5)).pinAttempts, 5);
   });
-});
+}

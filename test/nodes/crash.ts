@@ -5,19 +5,19 @@ import { assertAcknowledged, type TrackedRoom, trackRoom } from '../support/ackn
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { versionOf } from '../support/load.ts';
-import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
+import type { SharedNodes } from '../support/nodes.ts';
 import type { ServerProcess } from '../support/process.ts';
-import { startRedis } from '../support/redis.ts';
-import { startS3 } from '../support/s3.ts';
 
 const goneWithinMs = 60_000;
 
-describe('a node that is killed', { timeout: 110_000 }, () => {
+/** Kills the second node. */
+export function crashTests(shared: () => SharedNodes): void {
+  describe('a node that is killed', { timeout: 110_000 }, () => killedNodeTests(shared));
+}
+
+function killedNodeTests(shared: () => SharedNodes): void {
   it('[NODE-8] loses nothing that it acknowledged, and its devices are removed within a minute', async (t) => {
-    const redis = await startRedis();
-    const s3 = await startS3();
-    t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const [killed, other] = await startTwoNodes(t, installationSettings({ redis, s3 }, withoutLimits));
+    const [other, killed] = shared().nodes;
     const room = await other.api.room();
     const stays = await joinRoom(t, other.url, room, { deviceId: 'stays' });
     await stays.next('snapshot');
@@ -39,7 +39,7 @@ describe('a node that is killed', { timeout: 110_000 }, () => {
     assert.equal((await other.api.get(`/api/rooms/${room}`)).json.deviceCount, 1);
     t.diagnostic(`its device was gone after ${Math.round(goneAfter)} ms`);
   });
-});
+}
 
 async function writeUntilGone(
   { api }: ServerProcess,

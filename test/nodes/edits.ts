@@ -1,28 +1,19 @@
 /** Editing one text on two nodes. */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { describe, it } from 'node:test';
 import type { TextEdited, Written } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';
-import { type SharedNodes, type Stores, startSharedNodes } from '../support/nodes.ts';
-import { type RedisServer, startRedis } from '../support/redis.ts';
-import { startS3, type TestS3 } from '../support/s3.ts';
+import type { SharedNodes } from '../support/nodes.ts';
 
 const insert = (at: number, text: string) => [{ from: at, to: at, insert: text }];
 
-describe('a text that is edited on two nodes', () => {
-  let stores: Stores & { redis: RedisServer; s3: TestS3 };
-  let shared: SharedNodes;
-  before(async () => {
-    stores = { redis: await startRedis(), s3: await startS3() };
-    shared = await startSharedNodes(stores);
-  });
-  after(async () => {
-    await shared.stop();
-    await Promise.all([stores.redis.stop(), stores.s3.stop()]);
-  });
+export function editTests(shared: () => SharedNodes): void {
+  describe('a text that is edited on two nodes', () => textTests(shared));
+}
 
+function textTests(shared: () => SharedNodes): void {
   it('[NODE-1] [TEXT-10] has the edits of both, in one order, and is sent to all', async (t) => {
-    const [one, two] = shared.nodes;
+    const [one, two] = shared().nodes;
     const room = await one.api.room();
     const join = async (url: string, deviceId: string) => {
       const device = await joinRoom(t, url, room, { edits: true, deviceId });
@@ -42,7 +33,7 @@ describe('a text that is edited on two nodes', () => {
   });
 
   it('[LIVE-18] [LIVE-19] [NODE-8] continues with the other node, and stores an edit once', async (t) => {
-    const [one, two] = shared.nodes;
+    const [one, two] = shared().nodes;
     const room = await one.api.room();
     const first = await joinRoom(t, one.url, room, { edits: true, deviceId: 'phone' });
     const { content } = await first.next('snapshot');
@@ -58,7 +49,7 @@ describe('a text that is edited on two nodes', () => {
   });
 
   it('[HIST-2] [HIST-3] has one history on both', async () => {
-    const [one, two] = shared.nodes;
+    const [one, two] = shared().nodes;
     const path = `/api/rooms/${await one.api.room()}`;
     const longText = 'a text that is long enough to be missed';
     await one.api.post(`${path}/content`, { json: { content: longText } });
@@ -74,7 +65,7 @@ describe('a text that is edited on two nodes', () => {
       [3],
     );
   });
-});
+}
 
 /** Letter by letter, each when the one before is stored, without looking at what others type. */
 async function typeAtStart(device: Device, word: string): Promise<void> {
