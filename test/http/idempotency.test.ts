@@ -136,6 +136,19 @@ describe('a request with an idempotency key', () => {
     assertError(await write({ pin: '5555' }), 404, 'ROOM_NOT_FOUND');
   });
 
+  it('[IDEM-1] [ERR-2] rejects a malformed form, also if its key was used before, and accepts the correct one', async (t) => {
+    const { api } = await startTestServer(t, noLimit);
+    const path = `/api/rooms/${await api.room()}/upload`;
+    const headers = newKey();
+    const malformed = new FormData();
+    malformed.set('unknown', 'field');
+    malformed.set('file', new File(['abc'], 'a.txt', { type: 'text/plain' }));
+    const send = (body: FormData) => api.post(path, { body, headers });
+    assertError(await send(malformed), 400, 'VALIDATION_FAILED');
+    assert.equal((await sendTwice(() => send(form('a.txt', 'abc')))).status, 201);
+    assertError(await send(malformed), 400, 'VALIDATION_FAILED');
+  });
+
   it('[IDEM-2] is independent of other rooms and endpoints, and rejects malformed keys', async (t) => {
     const { api } = await startTestServer(t, noLimit);
     const headers = newKey();

@@ -1,6 +1,6 @@
 /** Requests that run once if they have an Idempotency-Key. */
 import { createHash } from 'node:crypto';
-import { type Readable, Transform } from 'node:stream';
+import { finished, type Readable, Transform } from 'node:stream';
 import { PoproomError } from '../../core/errors.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { RequestSteps } from '../../core/idempotency.ts';
@@ -62,7 +62,7 @@ export function hashing(from: Readable): { bytes: Readable; digest: () => string
   };
   const bytes = new Transform({ transform });
   bytes.on('error', () => undefined);
-  from.once('error', (error) => bytes.destroy(error));
+  onFailure(from, (error) => bytes.destroy(error));
   const stop = () => {
     from.unpipe(bytes);
     bytes.destroy();
@@ -89,7 +89,14 @@ export function digestOf(
       if (isTooLarge(size)) stop(tooLarge());
     };
     signal.addEventListener('abort', () => stop(signal.reason), { once: true });
-    bytes.on('data', onData).once('error', stop);
-    bytes.once('end', () => resolve(hash.digest('base64url')));
+    bytes.on('data', onData).once('end', () => resolve(hash.digest('base64url')));
+    onFailure(bytes, stop);
+  });
+}
+
+/** A form may be rejected, and its file closed without an error, before anyone reads the file. */
+function onFailure(bytes: Readable, fail: (error: Error) => void): void {
+  finished(bytes, { writable: false }, (error) => {
+    if (error) fail(error);
   });
 }
