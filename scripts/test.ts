@@ -46,7 +46,7 @@ const engineIndependent = new RegExp(
 );
 
 /** Enough to share most of the start, and few enough to spread them evenly over the cores. */
-const filesPerProcess = 5;
+const filesPerProcess = 8;
 /** Files that measure or change their process, or take long. */
 const ownProcess =
   /^test\/(blobs|faults|hostile|nodes|package|process|redis|store|text)\/|^test\/http\/(disconnects|held-bodies|tiny-chunks)|slow-readers/;

@@ -76,6 +76,8 @@ async function overflowing(page: Page, view: string): Promise<string[]> {
   const found: string[] = [];
   for (const [width, measured] of Object.entries({ 320: languages, 1280: atAnyWidth })) {
     await page.setViewportSize({ width: Number(width), height: 640 });
+    // The page learns of a new width when it is next drawn, which takes longer on a busy machine.
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
     for (const [language, faults] of await switchLanguages(page, measured, tooWide, encryptionTexts[view]))
       found.push(...faults.map((fault) => `${language}, ${width} px: ${fault}`));
   }
