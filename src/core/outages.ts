@@ -1,6 +1,7 @@
 /**
  * Logs when a store stops responding and when it responds again: one line each, whatever the number of requests that
- * fail in between. A store is asked only after something failed, because a request to S3 costs money.
+ * fail in between. A store is asked only after something failed, and then not again for a while, because a request to
+ * S3 costs money.
  */
 import type { Clock, Log } from './ports.ts';
 
@@ -9,6 +10,7 @@ export interface OutageWatch {
   stores: Readonly<Record<string, () => Promise<unknown>>>;
   log: Log;
   monotonic: Clock;
+  /** The shortest time between two questions to a store. */
   everyMs: number;
 }
 
@@ -22,10 +24,12 @@ type State = 'responding' | 'suspected' | { lostAt: number };
 
 export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): Outages {
   const states = new Map<string, State>(Object.keys(stores).map((name) => [name, 'responding']));
+  const askedAt = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isStopped = false;
 
   async function check(name: string): Promise<void> {
+    askedAt.set(name, monotonic());
     const reason = await reasonOf(stores[name]);
     if (isStopped) return;
     if (reason === undefined) onResponse(name);
@@ -45,7 +49,11 @@ export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): 
       states.set(name, { lostAt: monotonic() });
       log.error({ store: name, reason }, 'store lost');
     }
-    const timer = setTimeout(() => void check(name), everyMs);
+    checkIn(everyMs, name);
+  }
+
+  function checkIn(ms: number, name: string): void {
+    const timer = setTimeout(() => void check(name), ms);
     timer.unref();
     timers.set(name, timer);
   }
@@ -55,7 +63,9 @@ export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): 
       for (const [name, state] of states) {
         if (state !== 'responding') continue;
         states.set(name, 'suspected');
-        void check(name);
+        const wait = (askedAt.get(name) ?? Number.NEGATIVE_INFINITY) + everyMs - monotonic();
+        if (wait <= 0) void check(name);
+        else checkIn(wait, name);
       }
     },
     stop() {
