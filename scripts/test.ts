@@ -1,6 +1,7 @@
 /**
  * `npm test`: installs what the tests need, builds, and runs all of them on the embedded engine and those of the API
  * on the distributed engine too. `npm test -- [--distributed] FILE…` runs only the named files, on one engine.
+ * `npm run test:quick` leaves out the slow folders and the second engine.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
@@ -51,10 +52,13 @@ const filesPerProcess = 8;
 const ownProcess =
   /^test\/(blobs|faults|hostile|nodes|package|process|redis|store|text)\/|^test\/http\/(disconnects|held-bodies|tiny-chunks)|slow-readers/;
 
+/** They take most of the time: pages in a browser, several servers, faults, attacks and packages. */
+const isSlow = (file: string) => /^test\/(browser|faults|hostile|nodes|package|page|process)\//.test(file);
+
 process.chdir(fileURLToPath(new URL('..', import.meta.url)));
 const { values, positionals: named } = parseArgs({
   allowPositionals: true,
-  options: { distributed: { type: 'boolean', default: false } },
+  options: { distributed: { type: 'boolean', default: false }, quick: { type: 'boolean', default: false } },
 });
 const missing = named.filter((file) => !existsSync(file));
 if (missing.length > 0) fail(`These files do not exist: ${missing.join(', ')}.`);
@@ -95,8 +99,9 @@ function namedJobs(): Job[] {
 }
 
 function allJobs(): Job[] {
-  const isForBoth = (file: string) => !engineIndependent.test(file);
-  const embedded = jobsOf(globSync('test/**/*.test.ts'), 'embedded');
+  const isChosen = (file: string) => !(values.quick && isSlow(file));
+  const isForBoth = (file: string) => !values.quick && !engineIndependent.test(file);
+  const embedded = jobsOf(globSync('test/**/*.test.ts').filter(isChosen), 'embedded');
   const distributed = jobsOf(globSync('test/{http,live}/*.test.ts').filter(isForBoth), 'distributed');
   return [...embedded, ...distributed].toSorted((a, b) => rankOf(a) - rankOf(b));
 }
