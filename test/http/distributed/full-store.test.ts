@@ -52,11 +52,11 @@ const forwardTo =
   (port: number): RequestListener =>
   (incoming, response) => {
     const { method, url: path, headers } = incoming;
-    // A connection that was used before may be closed by the store at any time.
-    const options = { port, host: '127.0.0.1', method, path, headers, agent: false };
-    const forwarded = request(options, (answer) => {
+    const forwarded = request({ port, host: '127.0.0.1', method, path, headers }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(response);
     });
+    // At the end of the test, the store stops before the server.
+    forwarded.once('error', () => response.destroy());
     incoming.pipe(forwarded);
   };
