@@ -10,7 +10,7 @@ export interface OutageWatch {
   stores: Readonly<Record<string, () => Promise<unknown>>>;
   log: Log;
   monotonic: Clock;
-  /** The shortest time between two questions to a store. */
+  /** The shortest time between two checks of a store. */
   everyMs: number;
 }
 

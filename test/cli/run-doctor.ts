@@ -25,7 +25,7 @@ interface Finding {
   skipped?: number;
 }
 
-/** Nothing is in it, and doctor creates nothing. */
+/** It stays empty: doctor creates nothing. */
 const cwd = mkdtempSync(join(tmpdir(), 'poproom-doctor-'));
 process.once('exit', () => rmdirSync(cwd));
 

@@ -61,7 +61,7 @@ function command(name: string, room: number, step: Step): Command {
     check: () => true,
     async run(model: Model, real: Real) {
       await step(model, real, real.codes[room] as RoomCode);
-      // Concurrently, because a store answers many reads for little more than the price of one.
+      // Concurrently, because a store answers many reads for little more than the cost of one.
       await Promise.all([...real.codes.map((code) => compare(model, real, code)), compareFiles(model, real)]);
     },
     toString: () => `${name} on room ${room}`,

@@ -38,7 +38,7 @@ describe('the watch for outages', () => {
     assert.deepEqual(asked, { rooms: 2, files: 2 });
     assert.deepEqual(lines, ['store lost']);
 
-    // A failure soon after a response is found out, even if no other request fails.
+    // A failure soon after a response is noticed, even if no other request fails.
     isLost = true;
     suspect();
     now += 1000;

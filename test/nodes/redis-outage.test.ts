@@ -50,7 +50,7 @@ describe('a Redis outage', () => {
   let redis: RedisServer;
   let s3: TestS3;
   let nodes: [ServerProcess, ServerProcess];
-  // To start the nodes is most of the work. A node that did not recover from an outage fails the next test.
+  // Starting the nodes is most of the work. A node that did not recover from an outage fails the next test.
   const suite = createSuiteCleanup();
   before(async () => {
     redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);

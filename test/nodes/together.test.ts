@@ -1,5 +1,5 @@
 /**
- * Three nodes with one Redis and one S3 store act as one service. To start them is most of the work, so all tests that
+ * Three nodes with one Redis and one S3 store act as one service. Starting them is most of the work, so all tests that
  * need no other settings share them.
  */
 import assert from 'node:assert/strict';
@@ -19,7 +19,7 @@ import { oneTimeFileTests } from './one-time-files.ts';
 import { clientMaxBytes, quotaTests } from './quotas.ts';
 import { sealedTests } from './sealed.ts';
 
-/** More than the tests need that do not test it. */
+/** More than any test needs, except that of the limit itself. */
 const freeLimit = 500;
 const limits = {
   POPROOM_FREE_LIMIT: String(freeLimit),

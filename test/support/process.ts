@@ -155,7 +155,7 @@ export function launch(args: string[], env: Env, [path, ...first] = builtCommand
   return { child, output: collect(child, 'stdout'), errors: collect(child, 'stderr'), exit: exitOf(child) };
 }
 
-/** A clean one, so that local settings have no effect. */
+/** A clean environment, so that local settings have no effect. */
 function environmentFor(env: Env): Env {
   const { PATH = '' } = process.env;
   return { PATH, ...testDefaults, ...env };

@@ -27,14 +27,14 @@ export function switchLanguages(
   lastText?: keyof AllStrings,
 ): Promise<[Language, string[]][]> {
   const texts = chosen.map((language) => [language, lastText ? translatorFor(language)(lastText) : '']);
-  // As an expression, because the Content-Security-Policy does not allow to create `measure` in the page.
+  // As an expression, because the Content-Security-Policy does not allow creating `measure` in the page.
   return page.evaluate(`(${inLanguages})(${JSON.stringify(texts)}, ${measure})`);
 }
 
 async function inLanguages(texts: readonly [Language, string][], measure: () => string[]) {
   const key = 'poproom:language';
   const found: [Language, string[]][] = [];
-  // Nothing is painted, which would take as long as to measure.
+  // Nothing is painted, which would take as long as measuring.
   document.documentElement.style.clipPath = 'inset(100%)';
   for (const [language, text] of texts) {
     localStorage.setItem(key, JSON.stringify(language));
@@ -53,7 +53,7 @@ async function inLanguages(texts: readonly [Language, string][], measure: () => 
 export type ShowView = (page: Page, translate: Translate) => Promise<void>;
 
 /**
- * Shows a path of the page. Loading the page again would also load its languages, which takes longer than to show a
+ * Shows a path of the page. Loading the page again would also load its languages, which takes longer than showing a
  * view, so this is only done if something is left of the former view: a dialog, or an upload that blocks leaving.
  */
 export async function visit(page: Page, path: string): Promise<void> {
