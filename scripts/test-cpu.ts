@@ -1,6 +1,5 @@
-/** CPU time: of this process and of all processes that it started, as far as the system reports it, and of the machine. */
+/** The CPU time of this process and of all processes that it started, as far as the system reports it. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 
 /** The clock ticks in `/proc`, which are hundredths of a second on every common system. */
 const ticksPerSecond = 100;
@@ -44,21 +43,4 @@ function ticksOf(pid: number): number {
     .split(' ')
     .map(Number);
   return fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0);
-}
-
-/** Returns a function that returns the share of the time since its last call in which the cores were idle, from 0 to 1. */
-export function idleMeter(): () => number {
-  let last = coreTimes();
-  return () => {
-    const now = coreTimes();
-    const share = (now.idle - last.idle) / Math.max(1, now.total - last.total);
-    last = now;
-    return share;
-  };
-}
-
-function coreTimes(): { idle: number; total: number } {
-  const cores = cpus().map(({ times }) => times);
-  const idle = cores.reduce((sum, times) => sum + times.idle, 0);
-  return { idle, total: cores.flatMap((times) => Object.values(times)).reduce((sum, ms) => sum + ms, 0) };
 }

@@ -4,9 +4,7 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { idleMeter } from './test-cpu.ts';
 import type { Failure, TestEvent } from './test-reporter.ts';
 import { type EngineName, lineOf, type Result, summaryOf } from './test-summary.ts';
 
@@ -19,15 +17,8 @@ export interface Job {
 /** Environment variables with the addresses of the stores. */
 type StoreSettings = Record<string, string>;
 
-/**
- * Some tests keep a core busy, and others wait for timers, disks and other processes most of the time. As many of them
- * run as keep all cores busy. More would only make each of them slower.
- */
-const cores = availableParallelism();
-const [fewest, most] = [cores + 1, cores * 4];
-const maxIdleShare = 0.1;
-/** A new process needs some time before it shows how busy it is. */
-const checkEveryMs = 1000;
+/** Many tests wait for a timer or a browser, so two more processes than cores keep the cores busy. */
+const concurrency = availableParallelism() + 2;
 const testTimeoutMs = 120_000;
 const fileTimeoutMs = 240_000;
 
@@ -38,32 +29,22 @@ export async function runPool(jobs: readonly Job[], stores: StoreSettings): Prom
   const started = performance.now();
   const folder = await mkdtemp(join(tmpdir(), 'poproom-tests-'));
   const results: Result[] = [];
-  await keepCoresBusy(jobs, async (job, index) => {
-    const env = job.engine === 'distributed' ? stores : {};
-    const run = { job, env, eventsFile: join(folder, String(index)), signal: interruption.signal };
-    for await (const result of runJob(run)) {
-      results.push(result);
-      process.stdout.write(lineOf(result));
+  const waiting = jobs.entries();
+  const work = async () => {
+    for (const [index, job] of waiting) {
+      const env = job.engine === 'distributed' ? stores : {};
+      const run = { job, env, eventsFile: join(folder, String(index)), signal: interruption.signal };
+      for await (const result of runJob(run)) {
+        results.push(result);
+        process.stdout.write(lineOf(result));
+      }
     }
-  });
+  };
+  await Promise.all(Array.from({ length: concurrency }, work));
   await rm(folder, { recursive: true });
   process.stdout.write(summaryOf(results, performance.now() - started));
   const files = jobs.flatMap((job) => job.files);
   return results.length === files.length && results.every(({ failures }) => failures.length === 0);
-}
-
-async function keepCoresBusy(jobs: readonly Job[], run: (job: Job, index: number) => Promise<void>): Promise<void> {
-  const running = new Set<Promise<void>>();
-  const idleShare = idleMeter();
-  for (const [index, job] of jobs.entries()) {
-    while (running.size >= fewest) {
-      await Promise.race([...running, pause(checkEveryMs)]);
-      if (running.size < most && idleShare() > maxIdleShare) break;
-    }
-    const ended = run(job, index).finally(() => running.delete(ended));
-    running.add(ended);
-  }
-  await Promise.all(running);
 }
 
 interface JobRun {
