@@ -35,7 +35,6 @@ COPY bin bin
 COPY --from=build /app/dist dist
 
 ENV NODE_ENV=production \
-    PORT=8080 \
     POPROOM_DATA_DIR=/data
 USER 1000:1000
 VOLUME /data
@@ -43,7 +42,7 @@ EXPOSE 8080
 
 # Checks /livez, not /readyz, because restarting a node does not help if its store is down. Load balancers use /readyz.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=15s --retries=3 \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.PORT || 8080) + '/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + (process.env.POPROOM_PORT || process.env.PORT || 8080) + '/livez').then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 
 # The server stops within 30 seconds. Allow for it: docker run --stop-timeout 35
 STOPSIGNAL SIGTERM

@@ -3,21 +3,24 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compareRounds, type Target } from './load.ts';
+import { compareRounds, type LoadRounds, type Target } from './load.ts';
 import { median } from './processes.ts';
 import { broadcast, type Group, roomGroup } from './rows/broadcast.ts';
 import { transfer, type Uploader, uploaderTo } from './rows/files.ts';
-import { contentPaths, targetOf, textBody } from './rows/requests.ts';
+import { contentPaths, type Replacement, replacements, targetOf, textBody } from './rows/requests.ts';
 import { idleMemory, startWarm, timeToStart } from './rows/start.ts';
 import { repositoryRoot, type Server, startPoproom } from './servers.ts';
 
 const rounds = 15;
+/** There are many of these rows. */
+const replacementRounds = 7;
 
 /** By row name. The other rows would take too long for this many rounds. */
 export const comparisons: Record<string, (other: string) => Promise<void>> = {
   read: (other) => compareLoad('reading, CPU per request', other),
   'pin-read': (other) => compareLoad('reading with a PIN, CPU per request', other, { pin: '0427' }),
-  write: (other) => compareLoad('writing, CPU per request', other, { body: textBody }),
+  write: (other) => compareLoad('writing the same text, CPU per request', other, { bodies: [textBody] }),
+  replace: compareReplacements,
   files: compareTransfers,
   broadcast: compareBroadcasts,
   start: compareStarts,
@@ -59,13 +62,37 @@ async function withBothServers(other: string, work: (servers: Server[]) => Promi
   }
 }
 
-function compareLoad(work: string, other: string, { body, pin }: { body?: string; pin?: string } = {}): Promise<void> {
+function compareLoad(
+  work: string,
+  other: string,
+  { bodies, pin }: { bodies?: string[]; pin?: string } = {},
+): Promise<void> {
   return withBothServers(other, async (servers) => {
     const targets: Target[] = [];
-    for (const server of servers) targets.push(targetOf('', server, await contentPaths(server, 64, pin), body, pin));
+    for (const server of servers)
+      targets.push(targetOf('', server, await contentPaths(server, 64, { pin }), bodies, pin));
     const [theirs, own] = compareRounds(targets, rounds);
     printRow(work, theirs?.cpu, own?.cpu, 'µs');
   });
+}
+
+/** Each row has its own servers, because rooms with long texts slow down later rows. */
+async function compareReplacements(other: string): Promise<void> {
+  for (const replacement of replacements) await withBothServers(other, (both) => compareReplacement(replacement, both));
+}
+
+async function compareReplacement(replacement: Replacement, servers: Server[]): Promise<void> {
+  const { work, bodies, rooms, history, connections } = replacement;
+  const targets: Target[] = [];
+  for (const [index, server] of servers.entries()) {
+    // The other revision may not know the option.
+    const options = history || index === 0 ? {} : { history };
+    targets.push({ ...targetOf('', server, await contentPaths(server, rooms, options), bodies), connections });
+  }
+  const [theirs, own] = compareRounds(targets, replacementRounds, 4);
+  printRow(`${work}, CPU`, theirs?.cpu, own?.cpu, 'µs');
+  const times = (all?: LoadRounds) => all?.perSecond.map((perSecond) => 1e6 / perSecond);
+  printRow(`${work}, time`, times(theirs), times(own), 'µs');
 }
 
 function compareTransfers(other: string): Promise<void> {

@@ -15,6 +15,7 @@ const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'everyse
 const common = {
   POPROOM_HOST: '127.0.0.1',
   POPROOM_FREE_LIMIT: '1000000000',
+  POPROOM_WORK_LIMIT: '0',
   POPROOM_CLIENT_MAX_BYTES: '900000GiB',
 };
 const onRedis = (name: string) => ({

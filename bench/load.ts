@@ -11,8 +11,9 @@ export interface Target {
   port: number;
   paths: string[];
   headers?: Record<string, string>;
-  /** If set, requests use POST. */
-  body?: string;
+  /** If set, requests use POST, with these bodies in turn. */
+  bodies?: readonly string[];
+  connections?: number;
 }
 
 export interface LoadResult {
@@ -23,7 +24,6 @@ export interface LoadResult {
 
 const seconds = 3;
 const warmUpSeconds = 8;
-const connections = 64;
 
 export interface LoadRounds {
   name: string;
@@ -39,7 +39,7 @@ export function compare(targets: Target[]): LoadResult[] {
 }
 
 /** Alternates, so that other load on the machine affects all of them. */
-export function compareRounds(targets: Target[], rounds: number): LoadRounds[] {
+export function compareRounds(targets: Target[], rounds: number, warmUp = warmUpSeconds): LoadRounds[] {
   const runs = targets.map((target) => ({
     target,
     script: scriptFor(target),
@@ -47,7 +47,7 @@ export function compareRounds(targets: Target[], rounds: number): LoadRounds[] {
     cpu: [] as number[],
   }));
   // Until V8 has optimized the code.
-  for (const { target, script } of runs) runWrk(target, script, warmUpSeconds);
+  for (const { target, script } of runs) runWrk(target, script, warmUp);
   for (let round = 0; round < rounds; round++) {
     for (const { target, script, ...results } of runs) {
       const before = cpuOf(target.process);
@@ -59,7 +59,11 @@ export function compareRounds(targets: Target[], rounds: number): LoadRounds[] {
   return runs.map(({ target: { name }, perSecond, cpu }) => ({ name, perSecond, cpu }));
 }
 
-function runWrk({ port }: Target, script: string, duration: number): { requests: number; perSecond: number } {
+function runWrk(
+  { port, connections = 64 }: Target,
+  script: string,
+  duration: number,
+): { requests: number; perSecond: number } {
   const url = `http://127.0.0.1:${port}`;
   const output = runOn(clientCore, ['wrk', '-t1', `-c${connections}`, `-d${duration}s`, '-s', script, url]);
   if (/Non-2xx|Socket errors/.test(output)) throw new Error(`The load caused errors:\n${output}`);
@@ -69,16 +73,19 @@ function runWrk({ port }: Target, script: string, duration: number): { requests:
   };
 }
 
-function scriptFor({ paths, body, headers = {} }: Target): string {
+/** Each room receives all bodies in turn, and the rooms alternate. */
+function scriptFor({ paths, bodies, headers = {} }: Target): string {
   const file = join(mkdtempSync(join(tmpdir(), 'poproom-bench-')), 'requests.lua');
-  const method = body === undefined ? 'GET' : 'POST';
+  const method = bodies === undefined ? 'GET' : 'POST';
   const named = Object.entries(headers).map(([name, value]) => `[${JSON.stringify(name)}] = ${JSON.stringify(value)}`);
   const lua = `
     local requests = {}
     local next = 0
     function init()
-      for _, path in ipairs({${paths.map((path) => JSON.stringify(path)).join(', ')}}) do
-        table.insert(requests, wrk.format("${method}", path, {${named.join(', ')}}, ${body === undefined ? 'nil' : `[==[${body}]==]`}))
+      for _, body in ipairs({${bodies?.map((body) => `[==[${body}]==]`).join(', ') ?? 'false'}}) do
+        for _, path in ipairs({${paths.map((path) => JSON.stringify(path)).join(', ')}}) do
+          table.insert(requests, wrk.format("${method}", path, {${named.join(', ')}}, body or nil))
+        end
       end
     end
     function request()

@@ -14,7 +14,7 @@ import { compareFiles } from './rows/files.ts';
 import { measureFirstView } from './rows/first-view.ts';
 import { measureIdle } from './rows/idle.ts';
 import { measurePage } from './rows/page.ts';
-import { compareReading, compareReadingWithPin, compareWriting } from './rows/requests.ts';
+import { compareReading, compareReadingWithPin, compareReplacing, compareWriting } from './rows/requests.ts';
 import { compareManyOnRedis, compareManyOnSqlite } from './rows/rooms.ts';
 import { compareIdleMemory, compareStart } from './rows/start.ts';
 import { measureEdits, measureWatchers, measureWire } from './rows/text.ts';
@@ -25,6 +25,7 @@ const rows: Record<string, () => Promise<Row[]>> = {
   read: compareReading,
   'pin-read': compareReadingWithPin,
   write: compareWriting,
+  replace: compareReplacing,
   wire: measureWire,
   edits: measureEdits,
   watchers: measureWatchers,

@@ -29,6 +29,7 @@ export interface PoproomOptions {
 /** Limits that are counted as usual, but never reached. */
 const limits = {
   POPROOM_FREE_LIMIT: '1000000000',
+  POPROOM_WORK_LIMIT: '0',
   POPROOM_CLIENT_MAX_BYTES: '900000GiB',
   POPROOM_MAX_CHANNELS_PER_CLIENT: '100000',
 };
@@ -81,9 +82,13 @@ export async function createRoom({ url }: Pick<Server, 'url'>, options: RoomOpti
   return ((await response.json()) as { roomId: string }).roomId;
 }
 
-export async function createRooms(server: Pick<Server, 'url'>, count: number, pin?: string): Promise<string[]> {
+export async function createRooms(
+  server: Pick<Server, 'url'>,
+  count: number,
+  options: RoomOptions = {},
+): Promise<string[]> {
   const codes: string[] = [];
-  for (let i = 0; i < count; i++) codes.push(await createRoom(server, { pin }));
+  for (let i = 0; i < count; i++) codes.push(await createRoom(server, options));
   return codes;
 }
 

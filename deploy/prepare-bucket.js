@@ -1,5 +1,5 @@
 // Creates the bucket in POPROOM_FILES, and a lifecycle rule that removes the parts of abandoned uploads. Uses Poproom's
-// settings, waits until the store responds, and can be run repeatedly.
+// settings, waits until the store responds (WAIT_SECONDS, 60 by default), and can be run repeatedly.
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   CreateBucketCommand,
@@ -9,15 +9,20 @@ import {
 } from '@aws-sdk/client-s3';
 
 // biome-ignore lint/style/noProcessEnv: This is a separate program without the server's configuration.
-const { POPROOM_FILES = '', POPROOM_S3_ENDPOINT, WAIT_SECONDS = '60' } = process.env;
+const { POPROOM_FILES = '', POPROOM_S3_ENDPOINT: endpoint, POPROOM_S3_PATH_STYLE, WAIT_SECONDS = '60' } = process.env;
 const [, Bucket, path = ''] = /^s3:\/\/([^/]+)(?:\/(.*))?$/.exec(POPROOM_FILES) ?? [];
-if (!Bucket) throw new Error('POPROOM_FILES must be a bucket, such as s3://my-bucket/poproom');
-
-const client = new S3Client({
-  ...(POPROOM_S3_ENDPOINT && { endpoint: POPROOM_S3_ENDPOINT, forcePathStyle: true }),
-  requestChecksumCalculation: 'WHEN_REQUIRED',
-});
+if (!Bucket) fail('POPROOM_FILES must be a bucket, such as s3://my-bucket/poproom');
 const deadline = Date.now() + Number(WAIT_SECONDS) * 1000;
+
+// The same default as in the server: every store requires a region, and most ignore it.
+const region = await new S3Client({}).config.region().catch(() => 'us-east-1');
+const client = new S3Client({
+  region,
+  ...(endpoint && { endpoint }),
+  forcePathStyle: POPROOM_S3_PATH_STYLE ? POPROOM_S3_PATH_STYLE === 'true' : Boolean(endpoint),
+  requestChecksumCalculation: 'WHEN_REQUIRED',
+  requestHandler: { connectionTimeout: 3000, requestTimeout: 10_000, throwOnRequestTimeout: true },
+});
 
 await untilItAnswers(async () => {
   if (await isThere()) return;
@@ -35,7 +40,7 @@ try {
   console.log(`abandoned uploads in "${Bucket}/${Prefix}" are removed after 2 days`);
 } catch (error) {
   // Some stores do not support lifecycle rules, and Poproom works without them.
-  console.error(`could not create the lifecycle rule: ${error.name}: ${error.message}`);
+  console.error(`could not create the lifecycle rule: ${causeOf(error)}`);
 }
 
 async function isThere() {
@@ -48,14 +53,33 @@ async function isThere() {
   }
 }
 
+/** Prints each cause once. */
 async function untilItAnswers(work) {
+  let printed = '';
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (Date.now() > deadline) throw error;
-      console.log(`waiting for the store (${error.code ?? error.name})`);
+      const cause = causeOf(error);
+      if (Date.now() > deadline || isPermanent(error)) fail(`the bucket ${Bucket} cannot be used: ${cause}`);
+      if (cause !== printed) console.log(`waiting for the store: ${cause}`);
+      printed = cause;
       await pause(1000);
     }
   }
+}
+
+/** Neither a store that starts nor one that creates its keys fixes these. */
+function isPermanent({ name, code = '' }) {
+  return name === 'CredentialsProviderError' || code === 'EPROTO' || /^ERR_SSL|CERT/.test(code);
+}
+
+function causeOf({ name, message, code, $metadata }) {
+  const cause = name === 'Error' ? message || code : `${name}: ${message}`;
+  return $metadata?.httpStatusCode ? `${cause} (HTTP ${$metadata.httpStatusCode})` : cause;
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
 }

@@ -1,4 +1,4 @@
-/** Builds the API documentation into docs.html beside the page. The server fills in its URL and limits. */
+/** Builds the API documentation into docs.html beside the page. The server fills in its limits, and its URL if it has a public one. */
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'rolldown';

@@ -5,8 +5,13 @@ interface Graph {
   getModuleInfo(id: string): { importedIds: readonly string[] } | null;
 }
 
-/** The first modules of the chunks that show a view. `page` is for all views. */
-export const views = { page: 'main.tsx', home: 'views/home/home.tsx', room: 'views/room/room-page.tsx' };
+/** The first modules of the chunks that show a view. `page` is for all views, `encrypted` for encrypted rooms. */
+export const views = {
+  page: 'main.tsx',
+  home: 'views/home/home.tsx',
+  room: 'views/room/room-page.tsx',
+  encrypted: 'room/encrypted-room.ts',
+};
 
 /** The other strings, which all parts share that are loaded on demand; see build-split-strings.ts. */
 export const moreStrings = '\0virtual:more-strings';
@@ -20,7 +25,7 @@ const chunks: Record<string, readonly string[]> = {
   room: [views.room],
   // For all parts that are loaded on demand.
   strings: [moreStrings, 'components/more-icon.tsx'],
-  dialog: ['components/dialog.tsx', 'device/arrival-alerts.ts'],
+  dialog: ['components/dialog.tsx', 'components/leave-question.ts', 'device/arrival-alerts.ts'],
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
   requests: ['../../src/client/room.ts'],
@@ -28,7 +33,7 @@ const chunks: Record<string, readonly string[]> = {
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],
-  encryption: ['room/encrypted-room.ts', '../../src/client/sealed/index.ts', 'views/encryption/index.ts'],
+  encryption: [views.encrypted, '../../src/client/sealed/index.ts', 'views/encryption/index.ts'],
   'sealed-files': ['views/sealed-files/index.ts'],
 };
 

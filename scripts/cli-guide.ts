@@ -2,6 +2,7 @@
 import { type Command, help, type Option } from '../src/cli/command.ts';
 import { commands, localCommands, roomCommands, serverCommands } from '../src/cli/commands.ts';
 import { exitCodes, localCodes } from '../src/cli/failure.ts';
+import { codeHelp } from '../src/cli/room-commands.ts';
 import { recipes } from './cli-recipes.ts';
 import { anchor, fence, paragraphs, table } from './markdown.ts';
 
@@ -20,7 +21,7 @@ export function cliGuide(): string {
     '## Exit codes',
     table(['code', ''], [['0', 'done'], ...exitCodes.map(([code, means]) => [String(code), means])]),
     '## Commands',
-    `${aboutCodes} The commands that take one have these options:`,
+    `${unwrapped(codeHelp)} The commands that take a code have these options:`,
     table(['option', ''], Object.entries(inRoom).map(optionRow)),
     ...commands.map(section),
   ])}\n`;
@@ -65,7 +66,7 @@ export const variables: readonly (readonly [name: string, meaning: string])[] = 
   ['`XDG_CONFIG_HOME`', 'folder of `poproom/config.json`; default `~/.config`'],
   [
     '`XDG_STATE_HOME`',
-    'folder that stores the last server used, recent rooms, keys of encrypted rooms and the ids of unfinished uploads; default `~/.local/state`',
+    'folder that stores the last server used, recent rooms, keys of encrypted rooms, the ids of unfinished uploads and the values of the page of `poproom ui`; default `~/.local/state`',
   ],
   ['`SHELL`', 'shell for the command of `watch --exec`; default `/bin/sh`'],
 ];
@@ -134,8 +135,6 @@ complete files again. This works for 24 hours, unless a file has changed. Standa
 const takingCode = roomCommands.filter(({ args }) => args.startsWith('CODE'));
 const [first] = takingCode as [Command];
 const inRoom: Command['options'] = { ...inAll(first.options), help };
-const aboutCodes =
-  first.details?.split('\n').find((line) => takingCode.every(({ details }) => details?.includes(line))) ?? '';
 
 function inAll(options: Command['options']): Command['options'] {
   const isInAll = ([name, option]: [string, Option]) => takingCode.every(({ options }) => options[name] === option);
@@ -148,7 +147,7 @@ function section(command: Command): string {
   return paragraphs([
     `### poproom ${name}`,
     `\`${['poproom', name, args].filter(Boolean).join(' ')}\``,
-    `${summary.charAt(0).toUpperCase()}${summary.slice(1)}. ${unwrapped(details.replace(aboutCodes, ''))}`.trim(),
+    unwrapped(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}. ${details.replace(codeHelp, '').trim()}`),
     fence('sh', examples.map(([line, summary]) => `# ${summary}\n${line}`).join('\n\n')),
     options.length > 0 ? table(['option', ''], options) : undefined,
   ]);
@@ -168,8 +167,14 @@ function unwrapped(text: string): string {
   return text
     .trim()
     .split(/\n{2,}/)
-    .map((paragraph) => (paragraph.startsWith('  ') ? rowsTable(paragraph) : paragraph.replaceAll('\n', ' ')))
+    .map((paragraph) => (paragraph.startsWith('  ') ? rowsTable(paragraph) : prose(paragraph)))
     .join('\n\n');
+}
+
+/** On one line, with options and variables as code. */
+function prose(paragraph: string): string {
+  const typed = /(?<=^|[\s(])(--?[a-z-]*|POPROOM_[A-Z_]+(=\w+)?|PORT)(?=[\s,.;:)]|$)/g;
+  return paragraph.replaceAll('\n', ' ').replaceAll(typed, '`$1`');
 }
 
 /** Lines that begin with spaces are the rows of a table. */

@@ -61,6 +61,7 @@ const named = {
   FileAdded: live.fileAdded,
   FileRemoved: live.fileRemoved,
   DevicesChanged: live.devicesChanged,
+  DeviceChanges: live.deviceChanges,
   PinAttempts: live.pinAttempts,
   RoomChanged: live.roomChanged,
   Written: live.written,

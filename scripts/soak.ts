@@ -27,6 +27,7 @@ const settings = {
   // A user may access a room that another one has just deleted.
   POPROOM_MISS_LIMIT: '0',
   POPROOM_MAX_CHANNELS_PER_CLIENT: '10000',
+  POPROOM_WORK_LIMIT: '0',
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
   POPROOM_METRICS: 'true',
 };

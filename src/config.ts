@@ -19,6 +19,8 @@ export { type Bucket, type FilesFolder, folderIn, readBucket } from './config/va
 
 interface Setting<T> {
   name: string;
+  /** Another name that people try. It wins over the first one. */
+  alias?: string;
   /** The default, as a user would write it; undefined if an unset variable has its own meaning. */
   standard: string | undefined;
   help: string;
@@ -35,7 +37,10 @@ function optional<T>(name: string, help: string, read: (text: string) => T): Set
 }
 
 export const settings = {
-  port: setting('PORT', '8080', 'port to listen on', wholeNumber(0, 65_535)),
+  port: {
+    ...setting('PORT', '8080', 'port to listen on; POPROOM_PORT works too, and wins', wholeNumber(0, 65_535)),
+    alias: 'POPROOM_PORT',
+  },
   host: setting('POPROOM_HOST', '0.0.0.0', 'address to listen on', String),
   dataDir: setting('POPROOM_DATA_DIR', './data', 'folder for the database, the files and the secret', realFolder),
   store: setting('POPROOM_STORE', 'sqlite:', 'store for rooms: sqlite: or redis://…', roomStore),
@@ -46,10 +51,25 @@ export const settings = {
     'true: bucket in the path; false: bucket in the host name; default: true if an endpoint is set',
     yesOrNo,
   ),
+  allowEviction: setting(
+    'POPROOM_ALLOW_EVICTION',
+    'false',
+    'start even if Redis may evict rooms when its memory is full',
+    yesOrNo,
+  ),
   tlsCert: optional('POPROOM_TLS_CERT', 'PEM file with the certificate and its chain; turns on HTTPS', String),
   tlsKey: optional('POPROOM_TLS_KEY', 'PEM file with the private key of the certificate', String),
-  secret: optional('POPROOM_SECRET', 'key for PIN hashes; default: generated and stored in the data folder', longText),
+  secret: optional(
+    'POPROOM_SECRET',
+    'key for PIN hashes; default: generated and stored in the data folder',
+    longText(16),
+  ),
   publicUrl: optional('POPROOM_PUBLIC_URL', 'base URL for links; default: taken from the request', publicAddress),
+  pathRemoved: optional(
+    'POPROOM_PATH_REMOVED',
+    'whether the proxy removes the path of the public URL; default: either works, but not for the admin interface',
+    yesOrNo,
+  ),
   filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
   roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'default lifetime of a room', duration),
   roomMaxTtl: setting(
@@ -95,6 +115,12 @@ export const settings = {
     'maximum number of live channels per client',
     wholeNumber(1),
   ),
+  workLimit: setting(
+    'POPROOM_WORK_LIMIT',
+    '6000',
+    'milliseconds of CPU time per client and minute for texts; 0: no limit',
+    wholeNumber(0),
+  ),
   allowedOrigins: setting(
     'POPROOM_ALLOWED_ORIGINS',
     '',
@@ -116,11 +142,11 @@ export const settings = {
   ),
   adminToken: optional(
     'POPROOM_ADMIN_TOKEN',
-    'turns on /admin and /api/admin, which need this token; at least 16 characters',
-    longText,
+    'turns on /admin and /api/admin, which need this token; at least 24 characters',
+    longText(24),
   ),
   metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
-  metricsToken: optional('POPROOM_METRICS_TOKEN', 'token that /metrics requires; default: none', longText),
+  metricsToken: optional('POPROOM_METRICS_TOKEN', 'token that /metrics requires; default: none', longText(16)),
   logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),
 };
 
@@ -155,6 +181,8 @@ export interface Inspection {
   /** Without the invalid settings. */
   config: Partial<Config>;
   problems: readonly string[];
+  /** Values that are probably a mistake, as sentences. */
+  warnings: readonly string[];
   /** Variables named POPROOM_… that are not settings. */
   unknown: readonly string[];
 }
@@ -162,13 +190,16 @@ export interface Inspection {
 /** Reads the settings without throwing, for diagnosis. */
 export function inspectConfig(env: Env = process.env, options: ServeOptions = {}): Inspection {
   const problems: string[] = [];
+  const warnings: string[] = [];
   const config: Record<string, unknown> = {};
-  for (const [key, { name, read }] of Object.entries(settings)) {
+  for (const [key, setting] of Object.entries<Setting<unknown>>(settings)) {
     const given = options[key as keyof ServeOptions];
-    const label = given === undefined ? name : `--${serveOptions[key as keyof ServeOptions]}`;
+    const inEnv = variableOf(setting, env);
+    if (given === undefined && inEnv.warning) warnings.push(inEnv.warning);
+    const label = given === undefined ? inEnv.name : `--${serveOptions[key as keyof ServeOptions]}`;
     try {
       if (given?.trim() === '') throw new Error('needs a value');
-      config[key] = read((given ?? env[name])?.trim());
+      config[key] = setting.read((given ?? env[inEnv.name])?.trim());
     } catch (error) {
       problems.push(`${label} ${(error as Error).message}`);
     }
@@ -176,7 +207,15 @@ export function inspectConfig(env: Env = process.env, options: ServeOptions = {}
   problems.push(...contradictions(config));
   const names = new Set(settingNames);
   const unknown = Object.keys(env).filter((name) => name.startsWith('POPROOM_') && !names.has(name));
-  return { config, problems, unknown };
+  return { config, problems, warnings, unknown };
+}
+
+/** The variable that has the value of a setting, and a warning if another one contradicts it. */
+function variableOf({ name, alias }: Setting<unknown>, env: Env): { name: string; warning?: string } {
+  const [first, second] = [env[name]?.trim(), alias && env[alias]?.trim()];
+  if (!alias || !second) return { name };
+  if (!first || first === second) return { name: alias };
+  return { name: alias, warning: `${alias} (${second}) and ${name} (${first}) differ. ${alias} is used.` };
 }
 
 /** The command line reads these variables, or sets them for the command of `watch --exec`. */
@@ -185,7 +224,10 @@ const clientVariables = [
 ].map((name) => `POPROOM_${name}`);
 
 /** Includes the variables of the command line, which are in the same environment. */
-export const settingNames: readonly string[] = [...Object.values(settings).map(({ name }) => name), ...clientVariables];
+export const settingNames: readonly string[] = [
+  ...Object.values<Setting<unknown>>(settings).flatMap(({ name, alias }) => (alias ? [name, alias] : [name])),
+  ...clientVariables,
+];
 
 function contradictions(config: Partial<Config>): string[] {
   const { roomTtl = 0, roomMaxTtl = roomTtl, fileMax = 0, roomMaxBytes = fileMax, store, secret } = config;

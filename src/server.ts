@@ -3,8 +3,14 @@ import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
 import type { Log } from './core/ports.ts';
-import { assertFolderResponds, closeToOthers } from './engine/data-folder.ts';
+import {
+  assertFolderResponds,
+  assertFolderWritable,
+  assertOnlyOwnerWrites,
+  closeToOthers,
+} from './engine/data-folder.ts';
 import { openEngine } from './engine/open.ts';
+import { secretFiles } from './engine/secret.ts';
 import { openCertificate } from './http/certificate.ts';
 import { listen, trackConnections } from './http/connections.ts';
 import { pageInExecutable, pageInFolder } from './http/page/source.ts';
@@ -25,11 +31,13 @@ export interface Running {
 const finishWithinMs = 25_000;
 
 /** The folder is the same from src/ and from dist/. */
-const page = isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url));
+export const builtPage = isSea() ? pageInExecutable : pageInFolder(new URL('../dist/web/', import.meta.url));
 
 export async function startServer(config: Config, log: Log, given: Partial<ServerOptions> = {}): Promise<Running> {
-  const options = { ...defaultOptions, page, ...given };
+  const options = { ...defaultOptions, page: builtPage, ...given };
   await assertFolderResponds(config.dataDir);
+  if (config.store === 'sqlite:' || config.files === 'disk:') assertFolderWritable(config.dataDir);
+  for (const path of secretFiles(config)) assertOnlyOwnerWrites(path);
   const certificate = openCertificate({ cert: config.tlsCert, key: config.tlsKey });
   warnOfOpenFiles(config.dataDir, log);
   const service = createService(config, log, await openEngine(config, options.clock, options), options);

@@ -44,17 +44,20 @@ const viewLinks: Plugin = {
   transformIndexHtml: {
     order: 'post',
     handler: (_, { bundle = {} }) =>
-      (['home', 'room'] as const).flatMap((view) => linksOf(bundle, source + views[view], view)),
+      Object.entries({ home: ['page'], room: ['page'], encrypted: ['page', 'room'] }).flatMap(([view, loaded]) =>
+        linksOf(bundle, source + views[view as keyof typeof views], view, loaded),
+      ),
   },
 };
 
 type Outputs = Record<string, Rolldown.OutputChunk | Rolldown.OutputAsset>;
 
-function linksOf(outputs: Outputs, entry: string, view: string): HtmlTagDescriptor[] {
+/** `loaded`: the chunks that are loaded anyway. */
+function linksOf(outputs: Outputs, entry: string, view: string, loaded: readonly string[]): HtmlTagDescriptor[] {
   const chunks = Object.values(outputs).filter((output) => output.type === 'chunk');
   const needed = new Set<Rolldown.OutputChunk>();
   const add = (chunk: Rolldown.OutputChunk | undefined) => {
-    if (!chunk || chunk.name === 'page' || needed.has(chunk)) return;
+    if (!chunk || loaded.includes(chunk.name) || needed.has(chunk)) return;
     needed.add(chunk);
     for (const imported of chunk.imports) add(chunks.find(({ fileName }) => fileName === imported));
   };

@@ -126,6 +126,12 @@ poproom put 7KQ2MX --base-version 1 "Hello again"
   readContent: {
     curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX/content
+
+# Only the text:
+curl http://localhost:8080/api/rooms/7KQ2MX/content -H 'Accept: text/plain'
+
+# Wait up to 30 seconds for another version than 0:
+curl 'http://localhost:8080/api/rooms/7KQ2MX/content?wait=30' -H 'If-None-Match: "0"'
 `,
     sdk: `
 const { content, version, timestamp } = await room.read();
@@ -134,7 +140,9 @@ console.log(content, version, timestamp);
     cli: `
 poproom get 7KQ2MX
 `,
-    note: "To get only the text: `curl -H 'Accept: text/plain' …/content`.",
+    note:
+      'A script that follows the text sends the `ETag` of each response in the next `If-None-Match`, with `wait`. `304` ' +
+      'means that nothing has changed. Programs use a live channel instead, which does not count each change as a request.',
   },
   editContent: {
     curl: `
@@ -142,6 +150,10 @@ poproom get 7KQ2MX
 curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX/content \\
   -H 'Content-Type: application/json' \\
   -d '{"append": "one more line\\n"}'
+
+# The same without JSON, for example the output of a command:
+date | curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX/content \\
+  -H 'Content-Type: text/plain' --data-binary @-
 
 # Replace the first 6 characters of version 1, whatever was written since:
 curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX/content \\

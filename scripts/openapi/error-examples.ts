@@ -77,7 +77,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     details: { retryAfter: 1_722 },
   },
   NOT_ONE_TIME_FILE: { message: 'This is not a one-time file. Download it from its URL.' },
-  UPLOAD_CONFLICT: { message: 'The upload has 5242880 bytes. Continue from there.', details: { offset: 5_242_880 } },
+  UPLOAD_CONFLICT: { message: 'The upload has 5,242,880 bytes. Continue from there.', details: { offset: 5_242_880 } },
   REQUEST_IN_PROGRESS: {
     message: 'A request with this Idempotency-Key is still running. Try again in 1 second.',
     details: { field: 'Idempotency-Key' },
@@ -100,7 +100,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     details: { content: 'Hello, world', version: 7, timestamp: '2026-11-15T09:30:00.000Z' },
   },
   CONTENT_TOO_LARGE: {
-    message: 'The text exceeds the limit of 1048576 bytes of UTF-8.',
+    message: 'The text exceeds the limit of 1,048,576 bytes of UTF-8.',
     details: { maximum: 1_048_576 },
   },
   FILE_TOO_LARGE: {

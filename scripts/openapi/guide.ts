@@ -35,7 +35,7 @@ curl http://localhost:8080/api/rooms/7KQ2MX/content
 spaces and dashes are ignored, \`O\` is read as \`0\`, and \`I\` and \`L\` as \`1\`. Responses contain the canonical form.
 - A room expires after {{roomLifetime}}, or after \`expiresIn\` seconds. It then returns \`410 ROOM_EXPIRED\` for a day, and \
 \`404 ROOM_NOT_FOUND\` after that. A deleted room returns \`404\` immediately.
-- A room holds one text of at most {{textSize}}, and up to {{roomFiles}} of {{fileSize}} each, {{roomFileSize}} in total.
+- A room holds one text and some files. \`GET /api/limits\` returns how large they may be.
 - Send \`X-Device-Id\` with an id of your choice to count as a device in \`deviceCount\` for 60 seconds.
 
 ## PIN
@@ -51,7 +51,7 @@ PINs lead to these locks, each with \`Retry-After\`:
 | --- | --- | --- |
 | 5 for one room, from one client | that client, for 30 seconds; twice as long after each further one, up to an hour | \`429 PIN_LOCKED\` |
 | 50 for one room within an hour, from all clients | clients that never sent the correct PIN, for the rest of the hour | \`429 PIN_LOCKED\` |
-| 80 over the lifetime of a room, from all clients | clients that never sent the correct PIN, until the room ends | \`429 PIN_LOCKED\` |
+| 80 over the lifetime of a room, from all clients | clients that never sent the correct PIN, until the PIN is changed or the room ends | \`429 PIN_LOCKED\` |
 | {{misses}}, across all rooms, from one client | that client, from all rooms for the rest of the hour | \`429 RATE_LIMITED\` |
 
 - A failed lookup is a wrong PIN or an unknown room code.
@@ -61,9 +61,9 @@ PINs lead to these locks, each with \`Retry-After\`:
 ## Encrypted rooms
 
 A room created with \`encryption\` stores only data that clients have sealed with its room key, which the server never \
-receives. Every operation needs the header \`X-Room-Auth\`, which clients derive from the key. A request without it \
-returns \`401 KEY_REQUIRED\` with the salt for the derivation, one with a wrong one \`403 KEY_INCORRECT\`. Wrong ones \
-count like wrong PINs, with \`429 KEY_LOCKED\`. Unsealed data returns \`400 ENCRYPTION_REQUIRED\`. The documentation of \
+receives. Its code starts with \`E\`, and no other code does. Every operation needs the header \`X-Room-Auth\`, which clients derive from the key. A request without it \
+returns \`401 KEY_REQUIRED\` with the salt for the derivation, one with a wrong one \`403 KEY_INCORRECT\`. After \
+five wrong ones, a client gets \`429 KEY_LOCKED\` for further wrong ones; the right one always works. Unsealed data returns \`400 ENCRYPTION_REQUIRED\`. The documentation of \
 the source, docs/encryption.md, defines the format.
 
 ## API keys
@@ -116,14 +116,17 @@ with \`Allow\`. If a response has \`Retry-After\`, wait that many seconds before
 
 ## Conventions
 
-- Creating a room and uploading a file return \`201\`. Other successful requests return \`200\`.
+- A request that creates a room, a file, an upload or a ticket returns \`201\`. Continuing and cancelling a resumable \
+upload return \`204\`, and other successful requests \`200\`.
 - Timestamps are UTC with milliseconds: \`2026-11-15T09:30:00.000Z\`. Sizes are in bytes.
 - JSON bodies are UTF-8 with \`Content-Type: application/json\`. The server rejects unknown fields, so that typos are \
 noticed.
 - Texts of 1 KiB or more are compressed if \`Accept-Encoding\` allows \`br\` or \`gzip\` (\`curl --compressed\`).
 - The server logs the trace id of a valid \`traceparent\`.
-- \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials), with half \
-of the visitor's limits for requests and failed lookups. The server rejects other cross-site requests, such as images \
-and forms.
+- \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials). Their \
+requests count as requests of the visitor, who keeps half of the failed lookups. The server rejects other cross-site \
+requests, such as images and forms.
+- Code generators create clients from \`/api/openapi.json\`. Those of openapi-generator for Python and Go are tested \
+by hand. openapi-python-client leaves out the continuation of resumable uploads.
 - Future versions only add to \`/api\`. Ignore fields that you do not know.
 `.trim();

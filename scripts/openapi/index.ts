@@ -93,8 +93,8 @@ function parameterOrRef(it: Parameter): document.OrRef<document.Parameter> {
 }
 
 function parameter(it: Parameter): document.Parameter {
-  const { name, required, description, pattern, example } = it;
-  const schema = { type: 'string', ...(pattern && { pattern }) };
+  const { name, required, description, pattern, enum: values, example } = it;
+  const schema = { type: 'string', ...(pattern && { pattern }), ...(values && { enum: values }) };
   return { name, in: it.in, required: required ?? false, description, schema, example };
 }
 
@@ -136,7 +136,7 @@ const rawFileBody: document.RequestBody = {
 
 const uploadBody: document.RequestBody = {
   description: 'Bytes of the file.',
-  required: false,
+  required: true,
   content: { 'application/offset+octet-stream': { schema: bytes, example: '(the bytes)' } },
 };
 

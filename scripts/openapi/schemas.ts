@@ -41,7 +41,18 @@ export function exampleOf(schema: Schema): Json | undefined {
 }
 
 function inner(schema: object): object {
-  return mapValues(schema, (value) => refer(value));
+  return mapValues(portable(schema), (value) => refer(value));
+}
+
+/**
+ * Without the two combinations that break generated clients: openapi-generator for Python applies `pattern` to a parsed
+ * `date-time`, and compares a boolean with the text of its `const`. The server validates with the full schemas.
+ */
+function portable(schema: object): object {
+  const { pattern, ...withoutPattern } = schema as { pattern?: unknown; format?: unknown };
+  if (withoutPattern.format === 'date-time') return withoutPattern;
+  const { const: value, ...withoutConst } = schema as { const?: unknown };
+  return typeof value === 'boolean' ? { ...withoutConst, examples: [value] } : schema;
 }
 
 /** The schema without the ban on further properties. */

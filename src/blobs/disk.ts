@@ -1,11 +1,11 @@
 /** Blobs in a folder. Bytes are complete, synced and under their final name before anything references them. */
 import { once } from 'node:events';
-import { createReadStream } from 'node:fs';
+import { createReadStream, readdirSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../core/errors.ts';
 import { type BlobAppend, type BlobStore, unfinishedName } from '../core/ports.ts';
-import { checkedName } from './blob-name.ts';
+import { checkedName, isBlobName } from './blob-name.ts';
 import { bytesLost } from './errors.ts';
 import { noneIfMissing } from './missing-file.ts';
 import { oldFiles } from './old-files.ts';
@@ -22,10 +22,14 @@ export interface DiskOptions {
   folder: string;
   /** Bytes that must stay free on the disk. */
   minFree: number;
+  /** Whether no other process uses the folder. */
+  isLocked?: boolean | undefined;
 }
 
-export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
+export function openDiskBlobs({ folder, minFree, isLocked = false }: DiskOptions): BlobStore {
   const staging = openStaging({ folder: join(folder, 'unfinished'), minFree });
+  // Before the first upload: afterwards, they could not be told from those of this process.
+  let abandoned = isLocked ? readdirSync(join(folder, 'unfinished')).filter(isBlobName).map(unfinishedName) : [];
 
   const shardOf = (blob: string) => join(folder, blob.slice(0, 2));
   const pathOf = (blob: string) => join(shardOf(checkedName(blob)), blob);
@@ -94,6 +98,12 @@ export function openDiskBlobs({ folder, minFree }: DiskOptions): BlobStore {
     },
 
     removeLeftovers: staging.remove,
+
+    takeAbandoned() {
+      const taken = abandoned;
+      abandoned = [];
+      return taken;
+    },
 
     async *orphanBlobs(moment) {
       yield (await staging.oldFiles(moment)).map(unfinishedName);

@@ -1,5 +1,5 @@
 /** Errors that blob stores share. */
-import { PoproomError } from '../core/errors.ts';
+import { byteCount, PoproomError } from '../core/errors.ts';
 
 export function storageFull(cause?: unknown): PoproomError {
   return new PoproomError('STORAGE_FULL', 'The server has no space left for files.', { cause });
@@ -11,7 +11,7 @@ export function bytesLost(): PoproomError {
 }
 
 export function tooLarge(maximum: number): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', `The file exceeds the limit of ${maximum} bytes.`);
+  return new PoproomError('FILE_TOO_LARGE', `The file exceeds the limit of ${byteCount(maximum)}.`);
 }
 
 export function checksumMismatch(): PoproomError {

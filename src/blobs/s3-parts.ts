@@ -26,6 +26,12 @@ export const partSizeFor = (size: number): number => Math.max(smallestPart, Math
 interface PartsState {
   uploadId?: string;
   parts: UploadedPart[];
+  /**
+   * The highest number that a part may have. A request that was interrupted may still be sending that part, so the next
+   * request leaves its number out. After a request that has ended, it is the number of the last part: some stores
+   * require parts without gaps, from 1.
+   */
+  lastNumber: number;
   /** The objects with the bytes after the last part. */
   tail: Piece[];
 }
@@ -65,8 +71,8 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   let isTailFetched = tailBytes === 0;
   let [current, filled] = [0, tailBytes];
   let received = progress.received;
-  // A node that lost its client may still be sending the part after the last one, so that number is left out.
-  let nextPart = (state.parts.at(-1)?.[0] ?? 0) + 2;
+  /** The number of the last part that was sent, and the highest one that is stored, which no other request uses. */
+  let [lastSent, claimed] = [state.lastNumber, state.lastNumber];
   let sending: Promise<void> = Promise.resolve();
   let isSaved = false;
 
@@ -78,16 +84,25 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   }
 
   async function sendPart({ path }: Spool, size: number, after: number): Promise<void> {
-    state.uploadId ??= await objects.startParts(blob);
+    lastSent += 1;
+    if (state.uploadId === undefined) state.uploadId = await objects.startParts(blob);
+    else if (lastSent > claimed && isStarted(progress)) await claim(lastSent);
     // Not aborted with the request: what has arrived is kept.
     const file = { path, start: 0, size };
-    state.parts.push(await objects.putPart(blob, state.uploadId, nextPart++, file, neverAborted));
+    state.parts.push(await objects.putPart(blob, state.uploadId, lastSent, file, neverAborted));
     state.tail = [];
-    if (!checksum) await save(after);
+    // The next part may be sent immediately.
+    if (!checksum) await save(after, lastSent + 1);
   }
 
-  async function save(durable: number): Promise<void> {
-    isSaved = true;
+  /** Before the first part: another node may continue from the same progress while this one sends. */
+  async function claim(number: number): Promise<void> {
+    claimed = number;
+    await onProgress({ ...progress, state: JSON.stringify({ ...parseState(progress.state), lastNumber: number }) });
+  }
+
+  async function save(durable: number, number: number): Promise<void> {
+    [isSaved, claimed, state.lastNumber] = [true, number, number];
     await onProgress({ received: durable, state: JSON.stringify(state) });
   }
 
@@ -134,7 +149,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   /** Removes the parts of a request that is rejected, unless some of them count already. */
   async function discard(): Promise<void> {
     await sending.catch(() => undefined);
-    const isNew = !isSaved && parseState(progress.state).uploadId === undefined;
+    const isNew = !isSaved && !isStarted(progress);
     // If this fails, the scan for orphaned bytes removes them.
     if (isNew && state.uploadId) await objects.abortParts(blob, state.uploadId).catch(() => undefined);
   }
@@ -142,7 +157,7 @@ export async function receiveParts(request: PartsRequest): Promise<BlobProgress>
   async function storeRest(hasEnded: boolean): Promise<void> {
     await sending;
     await (hasEnded && request.isComplete(received) ? complete() : addPiece());
-    await save(received);
+    await save(received, lastSent);
     const unused = oldTail.filter(({ key }) => !state.tail.some((piece) => piece.key === key));
     // If this fails, the scan for orphaned bytes removes them.
     await Promise.all(unused.map(({ key }) => objects.remove(key))).catch(() => undefined);
@@ -195,8 +210,16 @@ export async function removeLeftovers(objects: S3Objects, blob: string): Promise
 
 const neverAborted = new AbortController().signal;
 
-const parseState = (stored: string): PartsState =>
-  stored === '' ? { parts: [], tail: [] } : (JSON.parse(stored) as PartsState);
+function parseState(stored: string): PartsState {
+  if (stored === '') return { parts: [], tail: [], lastNumber: 0 };
+  const state = JSON.parse(stored) as PartsState;
+  // Earlier versions left out the number after the last part, and did not store it.
+  state.lastNumber ??= state.uploadId === undefined ? 0 : (state.parts.at(-1)?.[0] ?? 0) + 1;
+  return state;
+}
+
+/** Whether other requests know the upload in parts. */
+const isStarted = ({ state }: BlobProgress) => parseState(state).uploadId !== undefined;
 
 interface Spool {
   path: string;

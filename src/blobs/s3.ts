@@ -88,6 +88,9 @@ export async function openS3Blobs(options: S3Options, given: Partial<Timeouts> =
 
     removeLeftovers: async (blob) => removeLeftovers(objects, checkedName(blob)),
 
+    // All nodes share the bucket.
+    takeAbandoned: () => [],
+
     async *orphanBlobs(moment) {
       for (const blob of await staging.oldFiles(moment)) await staging.remove(blob);
       for await (const page of objects.list()) {

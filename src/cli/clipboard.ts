@@ -55,7 +55,7 @@ function candidates({ desktop }: Environment): Programs[] {
   ];
 }
 
-function isInstalled({ path }: Environment, program: string): boolean {
+export function isInstalled({ path }: Environment, program: string): boolean {
   return path.some((folder) => {
     try {
       accessSync(join(folder, program), constants.X_OK);

@@ -10,7 +10,7 @@ export const serverCommands: readonly Command[] = [
     name: 'serve',
     args: '',
     summary: 'start the server',
-    details: 'Options override the environment variables PORT, POPROOM_HOST and POPROOM_DATA_DIR.',
+    details: 'Options override the environment variables PORT (or POPROOM_PORT), POPROOM_HOST and POPROOM_DATA_DIR.',
     options: {
       port: { value: 'PORT', summary: 'port to listen on' },
       host: { value: 'ADDRESS', summary: 'address to listen on' },

@@ -123,9 +123,11 @@ function explainRemote(error: RemoteError): Failure {
   return { exitCode: exitCodeOf(error), code: error.code, message, requestId: error.requestId, details };
 }
 
-/** Some limits of a server are in bytes: "1048576 bytes of UTF-8" becomes "1 MiB". */
+/** Some limits of a server are in bytes: "1,048,576 bytes of UTF-8" becomes "1 MiB". */
 const withUnits = (message: string) =>
-  message.replaceAll(/\b(\d{4,15}) bytes(?: of UTF-8)?/g, (_, bytes) => formatBytes(Number(bytes)));
+  message.replaceAll(/(?<![\d,(])(\d{4,15}|\d{1,3}(?:,\d{3}){1,4}) bytes(?: of UTF-8)?/g, (_, bytes: string) =>
+    formatBytes(Number(bytes.replaceAll(',', ''))),
+  );
 
 /** A `NOT_FOUND` that is not about a version means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {

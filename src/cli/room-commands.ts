@@ -15,8 +15,10 @@ const commonOptions = { url, timeout, json };
 const noPin: Option = { summary: 'create the room without a PIN, even if POPROOM_PIN is set' };
 const noLan: Option = { summary: 'do not replace localhost in the link by the address of this machine in its network' };
 const roomOptions = { pin, ...commonOptions };
-const codeHelp = `CODE is a room code, in upper or lower case, with or without dashes, or the link of a room; - reads it from standard
-input. The key of an encrypted room comes from this computer, if it created the room, from POPROOM_ROOM_KEY or a prompt.`;
+/** The help of every command that takes a code has this. The guide has it once. */
+export const codeHelp = `CODE is a room code, in upper or lower case, with or without dashes, or the link of a room. With -, it is read from
+standard input. A code that starts with E is that of an encrypted room. Its key comes from this computer, if it created
+the room, from POPROOM_ROOM_KEY or a prompt.`;
 
 export const roomCommands: readonly Command[] = [
   {
@@ -156,9 +158,11 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
 Existing files are not overwritten: the command fails before the first download, unless --existing says otherwise. A
 target folder that ends with / is created. Names that are hidden or special, such as .bashrc, .git, -rf or
 CON, get the prefix _. Invisible characters are removed from names. Files that were sent with their folders are written
-to folders of the same names. NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is received only if
-it is named, or with --once: it is then erased from the room. With --zip, the archive is written to poproom-CODE.zip, or
-to the path of --output. It does not contain one-time files.`,
+to folders of the same names.
+
+NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is received only if it is named, or with --once:
+it is then erased from the room. With --zip, the archive is written to poproom-CODE.zip, or to the path of --output. It
+does not contain one-time files.`,
     options: {
       output: {
         short: 'o',
@@ -285,9 +289,9 @@ header that every request needs.`,
       url,
     },
     examples: [
-      ['poproom seal 7KQ2MX --auth > auth.txt', 'get the header for curl'],
-      ['poproom seal 7KQ2MX --base content.json < notes.txt', 'seal a text'],
-      ['poproom seal 7KQ2MX --name a.jpg --meta meta.txt < a.jpg > a.sealed', 'encrypt a file'],
+      ['poproom seal E7KQ2MX --auth > auth.txt', 'get the header for curl'],
+      ['poproom seal E7KQ2MX --base content.json < notes.txt', 'seal a text'],
+      ['poproom seal E7KQ2MX --name a.jpg --meta meta.txt < a.jpg > a.sealed', 'encrypt a file'],
     ],
     load: async () => (await import('./room/sealing.ts')).seal,
   },
@@ -303,8 +307,8 @@ a file. Nothing is printed if it was changed; of a file, only what was verified.
       url,
     },
     examples: [
-      ['poproom open 7KQ2MX < content.json', 'print the text'],
-      ['poproom open 7KQ2MX < files.json', 'list names, sizes and types as JSON'],
+      ['poproom open E7KQ2MX < content.json', 'print the text'],
+      ['poproom open E7KQ2MX < files.json', 'list names, sizes and types as JSON'],
     ],
     load: async () => (await import('./room/sealing.ts')).open,
   },

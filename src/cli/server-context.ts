@@ -4,6 +4,7 @@ import {
   type Client,
   createClient,
   EncryptionError,
+  isEncryptedCode,
   PoproomError,
   parseRoomCode,
   type Room,
@@ -11,19 +12,20 @@ import {
 } from '../client/index.ts';
 import type { Input } from './command.ts';
 import { explainOffline } from './connection-error.ts';
-import { type Environment, readEnvironment } from './environment.ts';
-import { pinFromEnvironment, promptForPin, retryPin } from './pin.ts';
-import { lastServer, rememberServer } from './preferences.ts';
-import { forgetRoom, type RoomDetails, rememberRoom } from './recent-rooms.ts';
 import {
+  type EncryptedRooms,
   type KnownRoom,
   keyArgumentRefused,
   keyFromEnvironment,
   keyIn,
-  openRoomKeys,
-  type RoomKeys,
+  openEncryptedRooms,
+  requireKey,
   retryKey,
-} from './room-keys.ts';
+} from './encrypted-rooms.ts';
+import { type Environment, readEnvironment } from './environment.ts';
+import { pinFromEnvironment, promptForPin, retryPin } from './pin.ts';
+import { lastServer, rememberServer } from './preferences.ts';
+import { forgetRoom, type RoomDetails, rememberRoom } from './recent-rooms.ts';
 import { chooseServer } from './server-choice.ts';
 import { readInputText } from './standard-input.ts';
 import { timeoutOf } from './timeout.ts';
@@ -45,22 +47,14 @@ export interface UnlockedRoom {
   auth: string;
 }
 
-/** Asks the server for the salt of a room, and derives its keys. */
+/** Opens a room with its key, and derives its keys. */
 export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
-  const environment = readEnvironment();
   const { authToken, deriveKeys, parseRoomKey, parseSalt } = await import('../client/crypto/index.ts');
-  const { code, url } = await readRoom(input.args[0]);
-  return rememberOnSuccess(environment, connect(input, environment, url), async (client) => {
-    const refusal = await client
-      .room(code)
-      .info()
-      .then(notEncrypted, (error: unknown) => error);
-    if (refusal instanceof PoproomError && refusal.code === 'ROOM_NOT_FOUND')
-      throw noSuchRoom(refusal, { url: client.url, code });
-    if (!(refusal instanceof PoproomError) || refusal.code !== 'KEY_REQUIRED') throw refusal;
-    const known = keyFromEnvironment(environment) ?? openRoomKeys(environment).find(client.url, code)?.key;
-    const key = parseRoomKey(known ?? (await retryKey(refusal, code)));
-    const keys = await deriveKeys(key, parseSalt(String(refusal.details.salt)));
+  return withRoom(input, async (room) => {
+    await room.info();
+    const { code, key, salt } = room;
+    if (key === undefined || salt === undefined) throw notEncrypted();
+    const keys = await deriveKeys(parseRoomKey(key), parseSalt(salt));
     return { room: { code: code as RoomCode, keys }, auth: authToken(keys) };
   });
 }
@@ -75,30 +69,29 @@ export async function withServer<T>(input: Input, work: (client: Client, environ
 
 /**
  * Runs `work` in the room of the first argument. If the room requires a PIN or a key, prompts for it and runs `work`
- * again.
+ * again. Asks for the key of an encrypted room before any request, and never uses such a room without it.
  */
 export async function withRoom<T>(input: Input, work: (room: Room, memory: RoomMemory) => Promise<T>): Promise<T> {
   const environment = readEnvironment();
   const { code, url, key: linkedKey } = await readRoom(input.args[0]);
   return rememberOnSuccess(environment, connect(input, environment, url), async (client) => {
-    const fromEnvironment = input.isSet('pin') ? undefined : pinFromEnvironment(environment);
-    const keys = openRoomKeys(environment);
-    const known = keys.find(client.url, code);
+    const encrypted = openEncryptedRooms(environment);
+    const known = encrypted.find(client.url, code);
     const givenKey = linkedKey ?? keyFromEnvironment(environment);
-    let pin = input.isSet('pin') ? await promptForPin(`PIN of room ${code}: `) : fromEnvironment;
     let key = givenKey ?? known?.key;
+    if (key === undefined && (known || isEncryptedCode(code))) key = await requireKey(code);
+    const asksForPin = key === undefined && input.isSet('pin');
+    const fromEnvironment = input.isSet('pin') ? undefined : pinFromEnvironment(environment);
+    let pin = asksForPin ? await promptForPin(`PIN of room ${code}: `) : fromEnvironment;
     for (;;) {
-      const room = client.room(code, { pin, key, seen: key === known?.key ? known?.seen : undefined });
+      const room = client.room(code, { pin, key, salt: known?.salt, seen: known?.seen });
       try {
-        return await workInRoom(environment, client, room, work);
+        return await workInRoom({ environment, url: client.url, room, encrypted, known }, work);
       } catch (error) {
-        if (known && isEnd(error)) keys.forget(client.url, code);
         // A script that sets the PIN or the key cannot answer a prompt.
         if (isAboutKey(error) && givenKey === undefined) key = await retryKey(error, code);
         else if (fromEnvironment !== undefined || givenKey !== undefined) throw error;
         else pin = await retryPin(error, code);
-      } finally {
-        if (known && key === known.key && room.seen) keepSeen(keys, client.url, code, { key, seen: room.seen });
       }
     }
   });
@@ -107,42 +100,54 @@ export async function withRoom<T>(input: Input, work: (room: Room, memory: RoomM
 const isAboutKey = (error: unknown) =>
   error instanceof PoproomError && (error.code === 'KEY_REQUIRED' || error.code === 'KEY_INCORRECT');
 
-const isEnd = (error: unknown) =>
-  error instanceof PoproomError && (error.code === 'ROOM_NOT_FOUND' || error.code === 'ROOM_EXPIRED');
-
-/** Only for rooms whose key is still kept. Failures are ignored, because the command itself has succeeded. */
-function keepSeen(keys: RoomKeys, url: string, code: string, room: KnownRoom): void {
-  try {
-    if (keys.find(url, code)) keys.keep(url, code, room);
-  } catch {}
+interface OpenedRoom {
+  environment: Environment;
+  url: string;
+  room: Room;
+  encrypted: EncryptedRooms;
+  /** If the room is encrypted and was used on this computer before. */
+  known: KnownRoom | undefined;
 }
 
 async function workInRoom<T>(
-  environment: Environment,
-  { url }: Client,
-  room: Room,
+  { environment, url, room, encrypted, known }: OpenedRoom,
   work: (room: Room, memory: RoomMemory) => Promise<T>,
 ): Promise<T> {
-  const key = { url, code: room.code };
-  let known: RoomDetails | undefined = {};
+  const name = { url, code: room.code };
+  const isEncrypted = room.key !== undefined;
+  let details: RoomDetails | undefined = {};
   const memory: RoomMemory = {
-    learn(details) {
-      known = { ...known, ...details };
+    learn(learned) {
+      details = { ...details, ...learned };
     },
     forget() {
-      known = undefined;
+      details = undefined;
     },
   };
   try {
+    // The first time, to check the key, and to know how long to remember the room.
+    if (isEncrypted && known?.expiresAt === undefined) memory.learn({ expiresAt: (await room.info()).expiresAt });
     const result = await work(room, memory);
-    if (known) rememberRoom(environment, key, known);
-    else forgetRoom(environment, key);
+    if (details) rememberRoom(environment, name, details);
+    else forgetRoom(environment, name);
     return result;
   } catch (error) {
     if (!(error instanceof PoproomError) || !endCodes.includes(error.code)) throw error;
-    forgetRoom(environment, key);
-    throw error.code === 'ROOM_NOT_FOUND' && error.details.ended === undefined ? noSuchRoom(error, key) : error;
+    if (!isEncrypted) forgetRoom(environment, name);
+    throw error.code === 'ROOM_NOT_FOUND' && error.details.ended === undefined ? noSuchRoom(error, name) : error;
+  } finally {
+    const { salt, seen } = room;
+    if (isEncrypted && !details) encrypted.forget(url, room.code);
+    else if (isEncrypted && (known || details?.expiresAt !== undefined))
+      tryTo(() => encrypted.remember(url, room.code, { salt, seen, expiresAt: details?.expiresAt }));
   }
+}
+
+/** For what may fail, because the command itself has succeeded. */
+function tryTo(work: () => void): void {
+  try {
+    work();
+  } catch {}
 }
 
 const endCodes: readonly string[] = ['ROOM_NOT_FOUND', 'ROOM_EXPIRED'];
@@ -159,7 +164,7 @@ function connect(input: Input, environment: Environment, linked?: string): Clien
 }
 
 interface NamedRoom {
-  code: string;
+  code: RoomCode;
   url?: string;
   key?: string;
 }

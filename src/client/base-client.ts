@@ -1,4 +1,5 @@
 /** The client without the text engine. */
+import { isEncryptedCode, parseRoomCode } from '../protocol/room-code.ts';
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import { check, checkClientOptions, checkOptions } from './arguments.ts';
 import { requestRoom } from './create-room.ts';
@@ -51,7 +52,8 @@ export interface BaseClient<Room extends RoomBase = RoomBase> {
   createRoom(request?: NewRoom, options?: CallOptions): Promise<Room & Creation>;
   /**
    * Returns a room by its code, in any case, with or without dashes, or by its link, which may contain a room key after
-   * `#`. Sends no request yet.
+   * `#`. Sends no request yet. A code that starts with E is that of an encrypted room: without its key, everything fails
+   * with `KEY_REQUIRED`, and nothing is sent.
    */
   room(codeOrLink: string, access?: RoomKeyAccess): Room;
   health(options?: CallOptions): Promise<HealthReport>;
@@ -107,12 +109,13 @@ export function createBaseClient<Room extends RoomBase>(
     get rateLimit() {
       return transport.rateLimit;
     },
-    room(codeOrLink, { pin, key, seen } = {}) {
+    room(codeOrLink, { pin, key, salt, seen } = {}) {
       check('code', codeOrLink, [(value) => typeof value === 'string', 'the code or the link of a room']);
       const link = parseRoomLink(transport.url, codeOrLink);
       const code = link?.code ?? codeOrLink;
       const roomKey = key ?? link?.key;
-      return roomKey === undefined ? plainRoom(code, pin) : sealedRoom(code, { key: roomKey, seen });
+      const isEncrypted = roomKey !== undefined || needsKey(code);
+      return isEncrypted ? sealedRoom(code, { key: roomKey, salt, seen }) : plainRoom(code, pin);
     },
     async createRoom({ encrypted = false, ...request } = {}, options) {
       checkOptions(options);
@@ -123,6 +126,11 @@ export function createBaseClient<Room extends RoomBase>(
     // A degraded server sends its report with status 503.
     health: (options) => transport.call('/api/health', isHealthReport, { ...options, acceptedStatus: 503 }),
   };
+}
+
+function needsKey(typedCode: string): boolean {
+  const code = parseRoomCode(typedCode);
+  return code !== undefined && isEncryptedCode(code);
 }
 
 /** Not a copy, because `seen` of an encrypted room changes. */

@@ -1,7 +1,8 @@
-/** Rooms of callers who have a room key. The code of the encryption is loaded when they are first used. */
+/** Rooms of callers who have a room key, or a code that needs one. The code of the encryption is loaded when they are first used. */
 import { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 import type { EncryptedRoom } from './crypto/index.ts';
 import type { SeenVersion } from './encryption.ts';
+import { PoproomError } from './error.ts';
 import { openLive } from './live.ts';
 import type { LiveOptions } from './live-channel.ts';
 import { randomId } from './random-id.ts';
@@ -12,10 +13,14 @@ import type { Transport } from './transport.ts';
 
 export const loadEncryption = () => import('./sealed/index.ts');
 
-export interface KeyOptions extends KeySource {
+export interface KeyOptions extends Omit<KeySource, 'key'> {
+  /** Without a key, everything fails with `KEY_REQUIRED`, and nothing is sent. */
+  key: string | undefined;
   seen?: SeenVersion | undefined;
   /** Called with every newer version. */
   onSeen?: ((seen: SeenVersion) => void) | undefined;
+  /** Called when the salt is known. */
+  onSalt?: ((salt: string) => void) | undefined;
   /** Called when the keys are known. */
   onUnlocked?: ((room: EncryptedRoom) => void) | undefined;
 }
@@ -38,22 +43,29 @@ export function openEncryptedRoom(
 ): OpenedRoom {
   const code = parseRoomCode(access.code) ?? (access.code as RoomCode);
   const path = `/api/rooms/${encodeURIComponent(code)}`;
-  let { seen } = source;
+  const { key } = source;
+  let { seen, salt } = source;
   let unlocked: Promise<Unlocked> | undefined;
-  let onSalt = () => {};
+  let onSaltReceived = () => {};
   const saltReceived = new Promise<void>((resolve) => {
-    onSalt = resolve;
+    onSaltReceived = resolve;
   });
 
   async function unlockNow(): Promise<Unlocked> {
+    if (key === undefined) throw keyRequired();
     const { unlock } = await loadEncryption();
+    const onSalt = (used: string) => {
+      salt = used;
+      source.onSalt?.(used);
+      onSaltReceived();
+    };
     const onSeen = (newest: SeenVersion) => {
       seen = newest;
       source.onSeen?.(newest);
     };
-    const unlocked = await unlock(transport, path, code, source, { seen, onSeen, onSalt });
+    const unlocked = await unlock(transport, path, code, { ...source, key }, { seen, onSeen, onSalt });
     // Without a request, if the keys were known.
-    onSalt();
+    onSaltReceived();
     source.onUnlocked?.(unlocked.room);
     return unlocked;
   }
@@ -87,12 +99,16 @@ export function openEncryptedRoom(
     ...plain,
     ...(Object.fromEntries(operations) as RoomBase),
     live: (options?: LiveOptions) => openLive(transport, path, liveAccess, options),
-    key: source.key,
-    link: linkWithKey(plain.link, source.key),
+    key,
+    link: key === undefined ? plain.link : linkWithKey(plain.link, key),
   };
   Object.defineProperty(room, 'seen', { enumerable: true, get: () => seen });
+  Object.defineProperty(room, 'salt', { enumerable: true, get: () => salt });
   return { room, unlock };
 }
+
+const keyRequired = () =>
+  new PoproomError('KEY_REQUIRED', 'A code that starts with E belongs to an encrypted room. Its room key is required.');
 
 /** After `#`, which browsers do not send to the server. */
 const linkWithKey = (link: string, key: string): string => `${link}#${key.replace(/[\s\p{Pd}]/gu, '').toUpperCase()}`;

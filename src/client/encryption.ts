@@ -16,10 +16,15 @@ export interface UnlockedRoom {
   createCodec(text: SealedStart | undefined): ChannelCodec;
 }
 
-/** The newest version of a text that a device has seen, with the hash of its envelope. It can be stored as JSON. */
+/**
+ * The newest version of a text that a device has seen, with the hash of its envelope. It can be stored as JSON, and must
+ * be passed back unchanged.
+ */
 export interface SeenVersion {
   readonly version: number;
   readonly hash: string;
+  /** The hashes of the versions before it, newest first. The list ends at the first unknown version, or after 64. */
+  readonly earlier?: readonly string[] | undefined;
 }
 
 /** A shared text from an earlier session, whose chain of versions continues. */
@@ -31,8 +36,10 @@ export interface SealedStart {
 
 /** Seals the messages to the server and opens those from it, at the edge of a live channel. */
 export interface ChannelCodec {
-  /** The newest version on this channel. */
-  readonly seen: SeenVersion | undefined;
+  /** Own words that are missing in this version, and nothing proves that others have removed them. Asked once. */
+  takeLost(version: number): string | undefined;
+  /** The position of this version, if it is the newest on this channel or the one before. */
+  seenAt(version: number): SeenVersion | undefined;
   /** Adds the key, seals the name of the device, and requests a snapshot unless the server can continue from here. */
   join(join: Join): Join;
   /** Returns a function that seals messages and sends them. */

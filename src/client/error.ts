@@ -19,6 +19,7 @@ export type PoproomErrorCode = ErrorCode | EncryptionErrorCode | 'OFFLINE' | 'TI
  * - `DATA_DAMAGED`: the data was changed, cut or moved, or was sealed with another key.
  * - `ROLLBACK`: the server sent an older version than this device has seen.
  * - `FORK`: the server sent a version that does not continue the one this device has seen.
+ * - `FILE_CHANGED`: a file was changed during its upload, which must start again.
  * - `ZIP_UNAVAILABLE`: the server cannot make a zip archive of encrypted files.
  */
 export type EncryptionErrorCode =
@@ -29,6 +30,7 @@ export type EncryptionErrorCode =
   | 'DATA_DAMAGED'
   | 'ROLLBACK'
   | 'FORK'
+  | 'FILE_CHANGED'
   | 'ZIP_UNAVAILABLE';
 
 export interface PoproomErrorExtras {
@@ -129,9 +131,24 @@ export function redirectError(status: number, target: URL | undefined): PoproomE
   return new PoproomError('INVALID_RESPONSE', `The server redirects to ${where}.`, { details, status });
 }
 
-export function offlineError(cause?: unknown): PoproomError {
-  return new PoproomError('OFFLINE', 'The server cannot be reached.', { cause });
+/** Names only the origin of the URL: a path may contain a room code, and a query a PIN. */
+export function offlineError(cause?: unknown, url?: string): PoproomError {
+  const server = url === undefined ? 'The server' : `The server at ${new URL(url).origin}`;
+  return new PoproomError('OFFLINE', `${server} cannot be reached.`, { cause });
 }
+
+/** The error of a request that failed without a response: a bug or a missing feature of the runtime stays as it is. */
+export function connectionError(cause: unknown, url?: string): unknown {
+  return cause instanceof PoproomError || isBug(cause) ? cause : offlineError(cause, url);
+}
+
+/** A failed connection is a TypeError in every runtime, too, so its message must tell. */
+function isBug(error: unknown): boolean {
+  if (error instanceof ReferenceError || error instanceof RangeError || error instanceof SyntaxError) return true;
+  return error instanceof TypeError && error.cause === undefined && bugs.test(error.message);
+}
+
+const bugs = /is not (?:a function|a constructor|defined|iterable)|^Cannot |undefined|null|invalid|ByteString|duplex/i;
 
 /** All other errors of a request mean that the connection failed. */
 export function toPoproomError(cause: unknown): PoproomError {

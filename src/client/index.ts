@@ -1,5 +1,5 @@
 /** The Poproom SDK, for browsers, Node, Deno and Bun. */
-export { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+export { isEncryptedCode, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 export type {
   Confirmation,
   ContentEdited,

@@ -5,7 +5,7 @@ import { ping, pingWithinLimit, throwRefusal } from './connect-failure.ts';
 import { type Connection, connect } from './connection.ts';
 import type { ChannelCodec } from './encryption.ts';
 import { offlineError, PoproomError, toPoproomError } from './error.ts';
-import { type Ended, isChange, type LiveEvent } from './live-event.ts';
+import { createDeviceList, type Ended, isChange, type LiveEvent } from './live-event.ts';
 import {
   type Connecting,
   initialState,
@@ -61,6 +61,7 @@ export function createLiveChannel(
 ): LiveChannel {
   const textChannel = text && channelOf(text);
   const writes = createWrites();
+  const devices = createDeviceList();
   let state: LiveState = initialState;
   /** Set for an encrypted room when its keys are known. */
   let codec: ChannelCodec | undefined;
@@ -139,7 +140,7 @@ export function createLiveChannel(
 
   function toJoin(seq: number | undefined): Join {
     const { pin, deviceId, deviceName } = currentAccess();
-    const join = { type: 'join', pin: pin.current, deviceId, deviceName, seq } as Join;
+    const join = { type: 'join', pin: pin.current, deviceId, deviceName, seq, deviceChanges: true } as Join;
     if (!textChannel) return codec?.join(join) ?? join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
     const withText = { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
@@ -155,9 +156,10 @@ export function createLiveChannel(
       signal,
       onOpen: (connection) => enter(onOpen(state, sealed(connection, events))),
       onMessage(received, length) {
-        const message = codec?.open(received) ?? received;
+        const message = devices.complete(codec?.open(received) ?? received);
         receive(message, events);
-        if (isChange(message)) events.push(message, length);
+        // The list of a change may be longer than the message.
+        if (isChange(message)) events.push(message, message.type === 'devices' ? length + 8 * devices.size : length);
         // The program still receives queued events. Rejoining delivers later changes.
         if (events.size > maxUnread) interrupt();
       },

@@ -1,6 +1,6 @@
 /** Receives a one-time file: claims it, downloads it, and confirms the receipt. */
 import type { Confirmation, FileClaimed } from '../protocol/types.ts';
-import { invalidMessage, offlineError, PoproomError, toPoproomError } from './error.ts';
+import { connectionError, invalidMessage, offlineError, PoproomError } from './error.ts';
 import { delay, type OnRetry, retryDelay } from './retry.ts';
 import { withinSeconds } from './silence-limit.ts';
 import type { CallOptions } from './transport.ts';
@@ -156,7 +156,7 @@ class ResumingBody {
     const { timeoutSeconds, onProgress } = this.#options;
     const read = reader && withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel());
     const next = await read?.catch((cause) => {
-      throw toPoproomError(cause);
+      throw connectionError(cause);
     });
     if (!next?.value) return undefined;
     if (this.#bytes + next.value.byteLength > this.#size) throw tooLong();

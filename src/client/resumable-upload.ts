@@ -9,12 +9,19 @@ import { sendWithXhr } from './upload-xhr.ts';
 export interface PartSource {
   readonly size: number;
   slice(from: number, to: number): Blob | Promise<Blob>;
+  /** The id that a program keeps to continue the upload. Default: that of the server. */
+  idToKeep?(uploadId: string): string;
 }
 
 /** The name, type and folder of a file, or the same as sealed metadata. */
 export type FileLabels = { name: string; type: string; folder: string | undefined } | { meta: string };
 
-export type ResumableFile = FileLabels & { bytes: PartSource; once: boolean };
+export type ResumableFile = FileLabels & {
+  bytes: PartSource;
+  /** The bytes of the earlier upload, if they differ from those of a new one. */
+  continued?: PartSource | undefined;
+  once: boolean;
+};
 
 export interface ResumableOptions extends CallOptions {
   onProgress?: ((sent: number) => void) | undefined;
@@ -103,8 +110,8 @@ export async function uploadResumably(
     }
   }
 
-  async function sendPart(id: string, offset: number, bytes: number): Promise<Position> {
-    const part = await file.bytes.slice(offset, Math.min(offset + bytes, file.bytes.size));
+  async function sendPart(id: string, source: PartSource, offset: number, bytes: number): Promise<Position> {
+    const part = await source.slice(offset, Math.min(offset + bytes, source.size));
     const call = {
       headers: {
         ...headers,
@@ -124,16 +131,21 @@ export async function uploadResumably(
     return parsePosition((name) => response.headers.get(name));
   }
 
-  async function sendAll(id: string, from: Position): Promise<string> {
+  async function sendAll(id: string, source: PartSource, from: Position): Promise<string> {
     let position = from;
     let partBytes = firstPartBytes;
-    let failures = 0;
+    let [failures, furthest] = [0, position.offset];
     while (position.fileUrl === undefined) {
+      if (position.offset > source.size) throw invalidMessage('an offset after the end of the file');
       onProgress?.(position.offset);
       const startedAt = Date.now();
       try {
-        position = await sendPart(id, position.offset, partBytes);
-        failures = 0;
+        const next = await sendPart(id, source, position.offset, partBytes);
+        if (next.fileUrl === undefined && next.offset <= position.offset)
+          throw invalidMessage('an upload without progress');
+        position = next;
+        // A server that falls back again and again would otherwise receive parts without end.
+        if (position.offset > furthest) [failures, furthest] = [0, position.offset];
         partBytes = nextPartBytes(partBytes, Date.now() - startedAt);
       } catch (error) {
         failures += 1;
@@ -161,8 +173,9 @@ export async function uploadResumably(
   try {
     const resumed = options.uploadId === undefined ? undefined : await resume(options.uploadId);
     const { id, position } = resumed ?? (await create());
-    onUploadId?.(id);
-    const fileUrl = await sendAll(id, position);
+    const source = (resumed && file.continued) ?? file.bytes;
+    onUploadId?.(source.idToKeep?.(id) ?? id);
+    const fileUrl = await sendAll(id, source, position);
     const uploaded = {
       success: true,
       fileId: id,

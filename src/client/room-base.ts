@@ -39,6 +39,8 @@ export interface DownloadOptions extends CallOptions {
   range?: { readonly from: number; readonly to: number } | undefined;
   /** Called with the number of bytes read from the body, and that of all. */
   onProgress?: OnProgress | undefined;
+  /** Does not use what the browser has cached. In an encrypted room this is automatic after a damaged download. */
+  reload?: boolean | undefined;
 }
 
 export interface ZipOptions extends CallOptions {
@@ -56,6 +58,8 @@ export interface RoomKeyAccess {
    * room is not encrypted, everything fails with `NOT_ENCRYPTED`.
    */
   key?: string | undefined;
+  /** The salt of the room, if this device has used it earlier (`room.salt`). Another one fails with `DATA_DAMAGED`. */
+  salt?: string | undefined;
   /** The newest version that this device has seen earlier (`room.seen`), to notice an older one: `ROLLBACK`. */
   seen?: SeenVersion | undefined;
 }
@@ -67,6 +71,8 @@ export interface RoomBase {
   readonly link: string;
   /** The key of an encrypted room, for people to read and type. Undefined for other rooms. */
   readonly key: string | undefined;
+  /** The salt of an encrypted room, which is not secret. Undefined before the first request. */
+  readonly salt: string | undefined;
   /** The newest version of the text of an encrypted room that this object has seen; see {@link RoomKeyAccess}. */
   readonly seen: SeenVersion | undefined;
   /** The PIN that requests send. Undefined after someone else has changed it while a live channel was open. */

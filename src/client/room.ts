@@ -42,6 +42,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess, trans
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
     key: undefined,
+    salt: undefined,
     seen: undefined,
     pin: () => access.pin.current,
     info: (options) => call('', isRoomInfo, options),
@@ -106,10 +107,16 @@ export const senderHeaders = async (access: RoomAccess): Promise<Record<string, 
 async function download(
   transport: Transport,
   fileUrl: string,
-  { range, signal, timeoutSeconds }: DownloadOptions = {},
+  { range, signal, timeoutSeconds, reload }: DownloadOptions = {},
 ): Promise<Response> {
   const headers = { Range: range && `bytes=${range.from}-${range.to - 1}` };
-  const response = await transport.send(filePath(fileUrl), { headers, signal, timeoutSeconds, omitsApiKey: true });
+  const response = await transport.send(filePath(fileUrl), {
+    headers,
+    signal,
+    timeoutSeconds,
+    reload,
+    omitsApiKey: true,
+  });
   if (range && response.status !== 206) throw unexpectedResponse(response.status);
   return retainResponse(response);
 }

@@ -11,6 +11,8 @@ import type {
   ServerMessage,
 } from '../protocol/types.ts';
 
+type StoredRef = NonNullable<RoomText['lastRefs']>[number];
+
 export type Shape<T> = (value: unknown) => value is T;
 
 export type Check = (value: unknown) => boolean;
@@ -73,7 +75,8 @@ const sealedEdit: Checks<SealedEdit> = {
   ref: optional(text),
 };
 export const sealedText = { contentVersion: optional(isWhole), sealedEdits: optional(list(object(sealedEdit))) };
-const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time, ...sealedText };
+const lastRefs = optional(list(object<StoredRef>({ deviceId: text, ref: text })));
+const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time, ...sealedText, lastRefs };
 export const file = object<FileEntry>({
   fileId: text,
   fileUrl: text,
@@ -123,7 +126,10 @@ export const isError = (value: unknown): value is ErrorShape => {
   return required === undefined || isWhole(value.details?.[required]);
 };
 
-const stored = { seq: isWhole, version: isWhole, timestamp: time, ref: optional(text) };
+const stored = {
+  ...{ seq: isWhole, version: isWhole, timestamp: time, ref: optional(text) },
+  ...{ length: optional(isWhole), checksum: optional(isWhole) },
+};
 
 const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   snapshot: {
@@ -141,6 +147,7 @@ const messages: { readonly [Type in ServerMessage['type']]: Message<Type> } = {
   'file-added': { seq: isWhole, file },
   'file-removed': { seq: isWhole, fileId: text, received: optional(isTrue) },
   devices: { seq: isWhole, devices },
+  'devices-changed': { seq: isWhole, joined: devices, left: list(text) },
   'pin-attempts': { seq: isWhole, pinAttempts: isWhole },
   room: { seq: isWhole, ...changeable, pinChanged: optional(flag), pinAttempts: isWhole },
   written: { ...stored, compact: optional(isTrue) },

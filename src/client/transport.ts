@@ -1,5 +1,5 @@
 /** Sends requests to the server, and turns responses into values or errors. */
-import { errorFrom, toPoproomError, unexpectedResponse } from './error.ts';
+import { connectionError, errorFrom, unexpectedResponse } from './error.ts';
 import { maxJsonBytes, parseJson } from './json.ts';
 import type { Measured, streamBody } from './measured-stream.ts';
 import { type RateLimit, rateLimitIn } from './rate-limit.ts';
@@ -24,6 +24,8 @@ export interface Call extends CallOptions {
   headers?: Readonly<Record<string, string | undefined>>;
   /** Sends the request without the API key. */
   omitsApiKey?: boolean;
+  /** Does not use a response that the browser has cached. */
+  reload?: boolean | undefined;
   /** A further status that counts as success. */
   acceptedStatus?: number;
   /** Called with the number of bytes of the body that were sent. */
@@ -164,7 +166,7 @@ async function fetchResponse(
   call: Call,
   { json, body, silence }: Sending,
 ): Promise<Response> {
-  const { method = 'GET', omitsApiKey, signal, acceptedStatus } = call;
+  const { method = 'GET', omitsApiKey, signal, reload, acceptedStatus } = call;
   const headers = definedHeaders({
     'Content-Type': json === undefined ? undefined : 'application/json',
     // Otherwise fetch sends a stream in chunks, of which the server does not know the size.
@@ -177,11 +179,12 @@ async function fetchResponse(
     body: json ?? body?.stream ?? call.body ?? null,
     // Required for streams where they are supported, ignored elsewhere.
     duplex: 'half',
+    ...(reload && { cache: 'reload' as const }),
     signal: silence?.signal ?? signal ?? null,
   };
   const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
     if (signal?.aborted) throw signal.reason;
-    throw silence?.isExceeded ? silence.signal.reason : (body?.failure ?? toPoproomError(cause));
+    throw silence?.isExceeded ? silence.signal.reason : (body?.failure ?? connectionError(cause, transport.url));
   });
   silence?.stop();
   const header = (name: string) => response.headers.get(name);
@@ -193,7 +196,7 @@ async function fetchResponse(
 /** The connection may break within a response, and the call may be aborted. */
 function textOf(transport: Transport, response: Response, call: Call): Promise<string> {
   return readBounded(transport, response, call).catch((cause) => {
-    throw call.signal?.aborted ? call.signal.reason : toPoproomError(cause);
+    throw call.signal?.aborted ? call.signal.reason : connectionError(cause, transport.url);
   });
 }
 

@@ -23,6 +23,13 @@ export function nameOf(source: UploadSource): string | undefined {
   return source instanceof Blob && 'name' in source ? String(source.name) : undefined;
 }
 
+/** Differs when a file has changed on the disk, as far as its source knows that. */
+export function versionOf(source: UploadSource): string {
+  if (typeof source !== 'string') return 'lastModified' in source ? String(source.lastModified) : '';
+  const { size, mtimeMs, ctimeMs } = fileSystem().statSync(source);
+  return `${size}/${mtimeMs}/${ctimeMs}`;
+}
+
 /** Reads the whole stream, for browsers that cannot send one. */
 export async function readIntoBlob(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
   const { stream, stop } = measure(source);
@@ -51,7 +58,7 @@ async function openFile(path: string): Promise<Blob> {
 
 interface FileSystem {
   openAsBlob(path: string): Promise<Blob>;
-  statSync(path: string): { size: number };
+  statSync(path: string): { size: number; mtimeMs: number; ctimeMs: number };
 }
 
 function fileSystem(): FileSystem {

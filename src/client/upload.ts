@@ -28,9 +28,15 @@ export interface UploadOptions extends CallOptions {
    * for a stream without `size`.
    */
   onProgress?: OnProgress | undefined;
-  /** Continues an earlier upload of the same file, if the server still has it. */
+  /**
+   * Continues an earlier upload of the same file, if the server still has it. In an encrypted room, an upload starts again
+   * if the file, its name, type or folder has changed.
+   */
   uploadId?: string | undefined;
-  /** Called with the id of a resumable upload. Keep it to continue the upload after a restart of the program. */
+  /**
+   * Called with the id of a resumable upload. Keep it to continue the upload after a restart of the program. In an
+   * encrypted room it contains the salt of the file in sealed form, and is also that of an upload in one request.
+   */
   onUploadId?: ((uploadId: string) => void) | undefined;
 }
 
@@ -46,8 +52,16 @@ export interface UploadTarget {
 /** A file whose bytes can be read once, and by parts if it can be continued. */
 export interface OutgoingFile {
   parts: PartSource | undefined;
-  whole(): Blob | ReadableStream<Uint8Array> | Promise<Blob>;
-  /** The number of bytes of `whole`, if it is known for a stream. */
+  /** The bytes of the upload that is continued, if they differ from `parts`. */
+  continued?: PartSource | undefined;
+  /** Those of `parts`. */
+  labels: FileLabels;
+  whole(): WholeFile | Promise<WholeFile>;
+}
+
+interface WholeFile {
+  bytes: Blob | ReadableStream<Uint8Array>;
+  /** The number of bytes, if it is known for a stream. */
   size?: number | undefined;
   labels: FileLabels;
 }
@@ -73,7 +87,7 @@ export async function upload(
   const labels = { name, type, folder: options.folder };
   const parts = bytes instanceof Blob ? bytes : undefined;
   const report = onProgress && ((sent: number) => onProgress(sent, parts?.size ?? options.size));
-  return transfer(target, { parts, whole: () => bytes, labels }, { ...options, onProgress: report });
+  return transfer(target, { parts, labels, whole: () => ({ bytes, labels }) }, { ...options, onProgress: report });
 }
 
 export const missingName = () => new TypeError('A file needs a name: set `name` in the options.');
@@ -86,11 +100,11 @@ export async function transfer(
 ): Promise<FileUploaded> {
   const { once = false } = options;
   if (file.parts && isResumable(file.parts, options)) {
-    const resumable = { bytes: file.parts, once, ...file.labels };
+    const resumable = { bytes: file.parts, continued: file.continued, once, ...file.labels };
     const uploaded = await uploadResumably(target, resumable, options);
     if (uploaded) return uploaded;
   }
-  const uploaded = withId(await uploadWhole(target, await file.whole(), file, options));
+  const uploaded = withId(await uploadWhole(target, await file.whole(), options));
   if (once && !uploaded.once) await undoUpload(target, uploaded);
   return uploaded;
 }
@@ -116,8 +130,7 @@ const isResumable = ({ size }: PartSource, { onProgress }: TransferOptions) =>
 /** In one request. */
 function uploadWhole(
   { transport, path, ...target }: UploadTarget,
-  bytes: Blob | ReadableStream<Uint8Array>,
-  { labels, size }: OutgoingFile,
+  { bytes, size, labels }: WholeFile,
   { once, onProgress, signal, timeoutSeconds }: TransferOptions,
 ): Promise<UploadAnswer> {
   const folder = 'meta' in labels ? undefined : labels.folder;

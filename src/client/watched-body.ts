@@ -1,5 +1,5 @@
 /** Reports the progress of downloads, and ends them if the server stops sending. */
-import { toPoproomError } from './error.ts';
+import { connectionError } from './error.ts';
 import type { RoomBase } from './room-base.ts';
 import { limitOf, withinSeconds } from './silence-limit.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -44,7 +44,7 @@ function watch(
   let bytes = 0;
   const read = () =>
     withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel()).catch((cause) => {
-      throw signal?.aborted ? signal.reason : toPoproomError(cause);
+      throw signal?.aborted ? signal.reason : connectionError(cause);
     });
   return new ReadableStream({
     // As that of fetch, so that a program can read into its own buffer.

@@ -98,10 +98,12 @@ export function yesOrNo(text: string): boolean {
 }
 
 /** The error does not quote the value, because it is a secret. */
-export function longText(text: string): string {
-  if (text.length >= 16) return text;
-  throw new Error('must have at least 16 characters');
-}
+export const longText =
+  (minimum: number) =>
+  (text: string): string => {
+    if (text.length >= minimum) return text;
+    throw new Error(`must have at least ${minimum} characters`);
+  };
 
 export function webAddress(text: string): string {
   const url = URL.parse(text);
@@ -114,8 +116,8 @@ export function webAddress(text: string): string {
 export function publicAddress(text: string): string {
   const url = webAddress(text);
   const { pathname } = new URL(url);
-  if (/^\/(api|assets|docs|files|r)(\/|$)/.test(pathname))
-    throw invalid('must not have a path that starts with /api, /assets, /docs, /files or /r', text);
+  if (/^\/(api|admin|assets|docs|files|r)(\/|$)/.test(pathname))
+    throw invalid('must not have a path that starts with /api, /admin, /assets, /docs, /files or /r', text);
   // A path such as //host would lead to another host.
   if (pathname.includes('//')) throw invalid('must not have // in its path', text);
   return url;

@@ -126,15 +126,13 @@ function wrongProof(
 }
 
 function locked({ until, isForLife, isKey }: Extract<Refusal, { outcome: 'pin-locked' }>, now: number): PoproomError {
-  const code = isKey ? 'KEY_LOCKED' : 'PIN_LOCKED';
-  const reason = `Too many wrong ${isKey ? 'room keys' : 'PINs'} for this room`;
-  if (!isForLife) return lockedOut(code, reason, until, now);
-  const wayOut = isKey
-    ? 'New devices can no longer join it.'
-    : 'New devices can join again after someone in it changes the PIN.';
-  // Of clients that never gave the correct PIN or key.
+  if (isKey) return lockedOut('KEY_LOCKED', 'Too many wrong room keys for this room', until, now);
+  const reason = 'Too many wrong PINs for this room';
+  if (!isForLife) return lockedOut('PIN_LOCKED', reason, until, now);
+  const wayOut = 'New devices can join again after someone in it changes the PIN.';
+  // Of clients that never gave the correct PIN.
   const retryAfter = Math.min(secondsUntil(until, now), 3600);
-  return new PoproomError(code, `${reason}. ${wayOut}`, { retryAfter, details: { retryAfter } });
+  return new PoproomError('PIN_LOCKED', `${reason}. ${wayOut}`, { retryAfter, details: { retryAfter } });
 }
 
 function lockedOut(

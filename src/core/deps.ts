@@ -3,6 +3,7 @@
 import type { RoomLimits } from './limits.ts';
 import type { BlobStore, Clock, EventBus, RoomStore, StorageAccounts } from './ports.ts';
 import type { StorageQuota } from './storage-quota.ts';
+import type { WorkBudget } from './work-budget.ts';
 
 export interface CoreDeps {
   rooms: RoomStore;
@@ -12,6 +13,8 @@ export interface CoreDeps {
   quota: StorageQuota;
   limits: RoomLimits;
   clock: Clock;
+  /** The CPU time of clients; undefined if it is not limited. */
+  work?: WorkBudget;
   /** Keys the hashes of PINs. */
   secret: string;
 }

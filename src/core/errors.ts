@@ -28,6 +28,10 @@ export function hasCode(error: unknown, ...codes: ErrorCode[]): error is Poproom
   return error instanceof PoproomError && codes.includes(error.code);
 }
 
+/** `1 byte`, `2 bytes`. */
+export const byteCount = (bytes: number): string =>
+  `${bytes.toLocaleString('en-US')} ${bytes === 1 ? 'byte' : 'bytes'}`;
+
 /** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */
 export function secondsUntil(moment: number, now: number): number {
   return Math.max(1, Math.ceil((moment - now) / 1000));

@@ -15,8 +15,10 @@ const quietChecks = 6;
 const busyMs = 300;
 const releasedBytes = 8 * 1024 * 1024;
 const smallBytes = 4 * 1024 * 1024;
-/** A full collection takes about 10 ms, more with a large heap. The pause after it is 100 times as long. */
-const pauses = 100;
+/** A full collection takes about 10 ms, more with a large heap. The pause after it is 25 times as long. */
+const pauses = 25;
+/** The second one frees buffers of objects that the first one has finalized, such as closed connections and files. */
+const collectionsAfterLoad = 2;
 
 type Collect = (options?: { type: 'minor' }) => void;
 
@@ -63,6 +65,7 @@ export function collectWhenQuiet(): () => void {
   let usedMs = 0;
   let quiet = 0;
   let nextAt = 0;
+  let collections = 0;
 
   const timer = setInterval(() => {
     const { user, system } = process.cpuUsage(before);
@@ -71,9 +74,10 @@ export function collectWhenQuiet(): () => void {
     quiet = lastMs < quietShare * checkEveryMs ? quiet + 1 : 0;
     if (quiet === 0) usedMs += lastMs;
     const startedAt = performance.now();
-    const isWorthIt = usedMs >= busyMs || released >= releasedBytes;
-    if (quiet < quietChecks || !isWorthIt || startedAt < nextAt) return;
+    if (usedMs >= busyMs || released >= releasedBytes) collections = collectionsAfterLoad;
+    if (quiet < quietChecks || collections === 0 || startedAt < nextAt) return;
     collect();
+    collections -= 1;
     released = 0;
     // If V8 has kept its young generation large, try again later.
     usedMs = youngGenerationBytes() > smallBytes ? busyMs : 0;

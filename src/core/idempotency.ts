@@ -1,34 +1,50 @@
 /**
  * Runs a request with an idempotency key once. A repetition within a day gets the result of the first one.
  *
+ * The store keeps the result in the same step as the change, so a crash leaves both or neither. If several runs of a
+ * request reach the store, one makes the change, and the store returns its result to the others.
+ *
  * The result is sealed with a key that is derived from the idempotency key, which the store does not have.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClientHash } from './client-hash.ts';
-import { PoproomError } from './errors.ts';
+import { hasCode, PoproomError } from './errors.ts';
 import { idempotencyLimits } from './limits.ts';
-import type { ClientId, Clock, FinishedRequest, IdempotencyStore, RequestKey } from './ports.ts';
+import type { ClientId, Clock, FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from './ports.ts';
+import type { RoomCode } from './room-code.ts';
 
 /** A key, and what it is valid for: one client, endpoint and room. */
 export interface KeyedRequest {
   key: string;
   client: ClientId;
   scope: string;
+  /** Undefined for a new room, and if there cannot be such a room. */
+  room: RoomCode | undefined;
 }
 
 /** A small value that can be serialized, from which the response is built. */
 type Result = object;
 
-export interface RequestSteps<T extends Result> {
-  perform(): Promise<T>;
-  /** Identifies the content of the request. Called after it was performed. */
-  fingerprint(): string;
-  /** Checks the access of a repetition, and returns its fingerprint. */
-  compare(): Promise<string>;
+/** One of the runs of a request. */
+export interface KeyedRun<T extends Result> {
+  /** Whether the result is that of an earlier run. */
+  readonly isReplayed: boolean;
+  /** For the store, together with the change. */
+  record(result: T): RequestRecord;
+  /** The result of an earlier run. Rejects if that was a request with other content. */
+  find(): Promise<T | undefined>;
+  /** The same for a request that the store has returned. */
+  replay(earlier: FinishedRequest): T;
+  /** The result of a run that may not have been completed. */
+  unseal(earlier: FinishedRequest): T;
+  /** Reserves the key until `end`, or returns an earlier request. Rejects while another run has reserved it. */
+  begin(): Promise<FinishedRequest | undefined>;
+  end(): Promise<void>;
 }
 
 export interface Idempotency {
-  run<T extends Result>(request: KeyedRequest, steps: RequestSteps<T>): Promise<{ result: T; isReplayed: boolean }>;
+  /** `fingerprint` identifies the content of the request. It is called at most once, when the content is known. */
+  run<T extends Result>(request: KeyedRequest, fingerprint: () => string): KeyedRun<T>;
 }
 
 export interface IdempotencyDeps {
@@ -38,84 +54,129 @@ export interface IdempotencyDeps {
   clock: Clock;
 }
 
-export function createIdempotency({ store, secret, hashClient, clock }: IdempotencyDeps): Idempotency {
-  const derive = (purpose: string, { client, scope, key }: KeyedRequest) =>
-    createHmac('sha256', secret)
-      .update(JSON.stringify([purpose, client, scope, key]))
-      .digest();
-
-  /** A request may contain a PIN, which could be found by trying all of them. */
-  const keyed = (request: KeyedRequest, fingerprint: string) =>
-    createHmac('sha256', derive('idempotency fingerprint', request)).update(fingerprint).digest('hex');
-
-  async function keep<T extends Result>(
-    request: KeyedRequest,
-    id: RequestKey,
-    runner: string,
-    result: T,
-    steps: RequestSteps<T>,
-  ): Promise<void> {
-    const fingerprint = keyed(request, steps.fingerprint());
-    const sealed = seal(JSON.stringify(result), derive('idempotency seal', request));
-    const limits = { expiresAt: clock() + idempotencyLimits.keptMs, perClient: idempotencyLimits.perClient };
-    await store.finish(id, runner, { fingerprint, result: sealed }, limits);
-  }
-
-  async function performOnce<T extends Result>(
-    request: KeyedRequest,
-    id: RequestKey,
-    runner: string,
-    steps: RequestSteps<T>,
-  ) {
-    const renewal = setInterval(
-      () => void store.renew(id, runner, clock(), leaseMs).catch(() => undefined),
-      leaseMs / 3,
-    );
-    try {
-      const result = await steps.perform();
-      // The change is stored. An error would only make the client repeat it.
-      await keep(request, id, runner, result, steps).catch(() => undefined);
-      return result;
-    } catch (error) {
-      await store.abandon(id, runner).catch(() => undefined);
-      throw error;
-    } finally {
-      clearInterval(renewal);
-    }
-  }
-
-  async function replay<T extends Result>(request: KeyedRequest, finished: FinishedRequest, steps: RequestSteps<T>) {
-    if (!areEqual(keyed(request, await steps.compare()), finished.fingerprint)) throw otherRequest();
-    return JSON.parse(unseal(finished.result, derive('idempotency seal', request))) as T;
-  }
-
+export function createIdempotency(deps: IdempotencyDeps): Idempotency {
   return {
-    async run(request, steps) {
-      const id = { client: hashClient(request.client), key: derive('idempotency id', request).toString('hex') };
-      const runner = randomBytes(8).toString('hex');
-      const begun = await store.begin(id, runner, clock(), leaseMs);
-      if (begun.state === 'running') throw stillRunning();
-      if (begun.state === 'started')
-        return { result: await performOnce(request, id, runner, steps), isReplayed: false };
-      return { result: await replay(request, begun.request, steps), isReplayed: true };
-    },
+    run: <T extends Result>(request: KeyedRequest, fingerprint: () => string) => new Run<T>(deps, request, fingerprint),
   };
 }
 
+class Run<T extends Result> implements KeyedRun<T> {
+  isReplayed = false;
+  readonly #deps: IdempotencyDeps;
+  readonly #request: KeyedRequest;
+  readonly #id: RequestKey;
+  readonly #contentOf: () => string;
+  #fingerprint: string | undefined;
+  #lease: Lease | undefined;
+
+  constructor(deps: IdempotencyDeps, request: KeyedRequest, contentOf: () => string) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#contentOf = contentOf;
+    const key = this.#derive('idempotency record').toString('base64url');
+    this.#id = { client: deps.hashClient(request.client), key };
+  }
+
+  record(result: T): RequestRecord {
+    const { keptMs, ...bounds } = idempotencyLimits;
+    const sealed = encrypt(JSON.stringify(result), this.#derive('idempotency seal'));
+    const expiresAt = this.#deps.clock() + keptMs;
+    return { ...this.#id, fingerprint: this.#compared(), result: sealed, expiresAt, ...bounds };
+  }
+
+  async find(): Promise<T | undefined> {
+    const { store, clock } = this.#deps;
+    const { room } = this.#request;
+    const earlier = room && (await store.find(room, this.#id, clock()));
+    return earlier && this.replay(earlier);
+  }
+
+  replay(earlier: FinishedRequest): T {
+    if (!areEqual(this.#compared(), earlier.fingerprint)) throw otherRequest();
+    this.isReplayed = true;
+    return this.unseal(earlier);
+  }
+
+  unseal({ result }: FinishedRequest): T {
+    return JSON.parse(decrypt(result, this.#derive('idempotency seal'))) as T;
+  }
+
+  async begin(): Promise<FinishedRequest | undefined> {
+    const { store, clock } = this.#deps;
+    const { room } = this.#request;
+    if (!room) return undefined;
+    const runner = randomBytes(8).toString('hex');
+    const begun = await store.begin(room, this.#id, runner, clock(), leaseMs);
+    if (begun.state === 'finished') return begun.request;
+    if (begun.state === 'running') throw stillRunning(begun.leaseMs);
+    const renew = () => void store.renew(room, this.#id, runner, clock(), leaseMs).catch(() => undefined);
+    this.#lease = { room, runner, renewal: setInterval(renew, leaseMs / 3) };
+    return undefined;
+  }
+
+  async end(): Promise<void> {
+    if (!this.#lease) return;
+    const { room, runner, renewal } = this.#lease;
+    clearInterval(renewal);
+    // If this fails, it ends soon anyway.
+    await this.#deps.store.end(room, this.#id, runner).catch(() => undefined);
+  }
+
+  /** Keyed: a request may contain a PIN, which could be found by trying all of them. */
+  #compared(): string {
+    this.#fingerprint ??= createHmac('sha256', this.#derive('idempotency fingerprint'))
+      .update(this.#contentOf())
+      .digest('base64url');
+    return this.#fingerprint;
+  }
+
+  #derive(purpose: string): Buffer {
+    const { client, scope, key } = this.#request;
+    return createHmac('sha256', this.#deps.secret)
+      .update(JSON.stringify([purpose, client, scope, key]))
+      .digest();
+  }
+}
+
+interface Lease {
+  room: RoomCode;
+  runner: string;
+  renewal: NodeJS.Timeout;
+}
+
+/** Makes a change, unless an earlier run of the request has made it. The caller must have access to the room. */
+export function changeOnce<T extends Result>(run: KeyedRun<T> | undefined, change: () => Promise<T>): Promise<T> {
+  return run ? changeUnlessFound(run, change) : change();
+}
+
+async function changeUnlessFound<T extends Result>(run: KeyedRun<T>, change: () => Promise<T>): Promise<T> {
+  const earlier = await run.find();
+  if (earlier) return earlier;
+  try {
+    return await change();
+  } catch (error) {
+    if (hasCode(error, 'UNAVAILABLE')) throw error;
+    // A concurrent run may be the reason, for example by changing the version that If-Match names.
+    const concurrent = await run.find();
+    if (concurrent) return concurrent;
+    throw error;
+  }
+}
+
 /** After a crash, the key can be used again when the lease has ended. */
-const leaseMs = 60_000;
+const leaseMs = 10_000;
 
 const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
 const tagBytes = 16;
 
-function seal(text: string, key: Buffer): string {
+function encrypt(text: string, key: Buffer): string {
   const iv = randomBytes(ivBytes);
   const cipher = createCipheriv(algorithm, key, iv);
   return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
 }
 
-function unseal(sealed: string, key: Buffer): string {
+function decrypt(sealed: string, key: Buffer): string {
   const bytes = Buffer.from(sealed, 'base64');
   const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
   decipher.setAuthTag(bytes.subarray(-tagBytes));
@@ -135,10 +196,9 @@ function otherRequest(): PoproomError {
   );
 }
 
-function stillRunning(): PoproomError {
-  return new PoproomError(
-    'REQUEST_IN_PROGRESS',
-    'A request with this Idempotency-Key is still running. Try again in 1 second.',
-    { retryAfter: 1, details: { field: 'Idempotency-Key' } },
-  );
+function stillRunning(leaseMs: number): PoproomError {
+  const retryAfter = Math.max(1, Math.ceil(leaseMs / 1000));
+  const wait = retryAfter === 1 ? '1 second' : `${retryAfter} seconds`;
+  const message = `An upload with this Idempotency-Key is still running. Try again in ${wait}.`;
+  return new PoproomError('REQUEST_IN_PROGRESS', message, { retryAfter, details: { field: 'Idempotency-Key' } });
 }

@@ -35,6 +35,7 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
     // One percent of all PINs.
     wrongPinsPerLife: 100,
     wrongPinsOfNewNetworks: 20,
+    keyCountersPerRoom: 100,
     missesPerClient,
     windowMs: hour,
     countersPerWindow: 250_000,
@@ -53,5 +54,5 @@ export function quotas(limits: Record<Tier, number>): Record<Tier, Quota> {
   };
 }
 
-/** Results of requests with idempotency keys: how long, and how many of each client, are kept. */
-export const idempotencyLimits = { keptMs: 24 * 3600_000, perClient: 500 };
+/** Results of requests with idempotency keys: how long, and how many of each client and of all, are kept. */
+export const idempotencyLimits = { keptMs: 24 * hour, perClient: 500, inTotal: 100_000 };

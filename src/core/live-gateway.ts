@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { Caller } from './admission.ts';
 import type { ClientId, StoredFile } from './ports.ts';
+import type { RoomCode } from './room-code.ts';
 
 /** The URLs of files, as this client reaches the server. */
 export interface FileAddresses {
@@ -21,6 +22,8 @@ export interface JoinRequest extends FileAddresses {
   /** The version of the client's text, and when it was written. */
   version: number | undefined;
   timestamp: string | undefined;
+  /** Whether changes of the devices are sent as differences. */
+  deviceChanges?: boolean | undefined;
   /** A verified token for a room with this code; see `resume-token.ts`. */
   resumeToken?: string | undefined;
 }
@@ -36,9 +39,19 @@ export interface Upgrade extends FileAddresses {
   resumeToken: string | undefined;
 }
 
+/** A client that has some versions of a text and waits for another one. */
+export interface TextWait {
+  code: RoomCode;
+  isKnown: (version: number) => boolean;
+  /** Aborts when the time is over, or the client has disconnected. */
+  signal: AbortSignal;
+}
+
 export interface LiveGateway {
   /** The event stream of a room. Destroying it leaves the room. */
   openEvents(client: ClientId, request: JoinRequest): Promise<Readable>;
   /** Upgrades a connection to a WebSocket. Rejections happen before the upgrade. */
   openSocket(upgrade: Upgrade): Promise<void>;
+  /** Returns when the text may have changed, the room or the server ends, or the signal aborts. Counts as a channel. */
+  waitForText(client: ClientId, wait: TextWait): Promise<void>;
 }

@@ -1,21 +1,40 @@
 /** Room codes: short enough to type, too long to guess. */
 import { randomInt } from 'node:crypto';
-import { codeSymbols, longestCode, shortestCode } from '../protocol/room-code.ts';
+import { codeSymbols, encryptedCodeSymbol, longestCode, shortestCode } from '../protocol/room-code.ts';
 import type { CodeLength } from './ports.ts';
 
 export { codeSymbols, type RoomCode } from '../protocol/room-code.ts';
 
+export type RoomKind = 'plain' | 'encrypted';
+
+/** The first symbols that codes of each kind may have. */
+const firstSymbols: Record<RoomKind, string> = {
+  plain: codeSymbols.replace(encryptedCodeSymbol, ''),
+  encrypted: encryptedCodeSymbol,
+};
+
 /** At most one code in this many belongs to a room: 1,000 addresses with 20 misses per hour need a year on average. */
 const oddsAgainstAGuess = 175_000_000;
 
-export const codeLengths: readonly CodeLength[] = Array.from({ length: longestCode - shortestCode + 1 }, (_, i) => {
-  const length = shortestCode + i;
-  return { length, upTo: Math.ceil(codeSymbols.length ** length / oddsAgainstAGuess) - 1 };
-});
+/** Both are for the number of all unexpired rooms, so there are never more rooms of either kind. */
+export const codeLengths: Record<RoomKind, readonly CodeLength[]> = {
+  plain: lengthsOf('plain'),
+  encrypted: lengthsOf('encrypted'),
+};
+
+function lengthsOf(kind: RoomKind): CodeLength[] {
+  return Array.from({ length: longestCode - shortestCode + 1 }, (_, i) => {
+    const length = shortestCode + i;
+    const codes = firstSymbols[kind].length * codeSymbols.length ** (length - 1);
+    return { length, upTo: Math.ceil(codes / oddsAgainstAGuess) - 1 };
+  });
+}
 
 /** Symbols for the longest code. The store uses as many as it needs. */
-export function drawSymbols(): string {
-  let drawn = '';
-  for (let i = 0; i < longestCode; i++) drawn += codeSymbols[randomInt(codeSymbols.length)];
+export function drawSymbols(kind: RoomKind = 'plain'): string {
+  let drawn = symbolOf(firstSymbols[kind]);
+  while (drawn.length < longestCode) drawn += symbolOf(codeSymbols);
   return drawn;
 }
+
+const symbolOf = (symbols: string): string => symbols.charAt(randomInt(symbols.length));

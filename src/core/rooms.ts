@@ -2,6 +2,7 @@
 import { admit, admitToRead, type Caller, proofOf, roomMissing } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
+import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
 import { macPin, type Pin, parsePin } from './pin.ts';
 import type {
@@ -12,9 +13,10 @@ import type {
   MaybePromise,
   MissingReason,
   Room,
+  RoomStore,
   RoomUpdate,
 } from './ports.ts';
-import { codeLengths, drawSymbols, type RoomCode } from './room-code.ts';
+import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
 import { cleanRoomName, looksSealed } from './room-name.ts';
 import { checkSealedMeta, longestSealed } from './sealed.ts';
 import type { EditRequest, WrittenText } from './text/edit-decision.ts';
@@ -48,6 +50,9 @@ interface RoomEncryption {
   salt: string;
   verifier: string;
 }
+
+/** The result of creating a room. In a record it has the draw instead of the code, which the store decides about. */
+export type CreatedRoom = Pick<Room, 'code' | 'expiresAt' | 'hasPin' | 'name' | 'salt'>;
 
 /** Unchecked input. Fields that are undefined stay as they are; null removes the PIN or the name. */
 export interface RoomChanges {
@@ -115,19 +120,22 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
   }
 
   return {
-    async create({ client, pin, expiresIn = rules.lifetime, name: rawName, history, encryption }: NewRoom) {
+    async create(newRoom: NewRoom, run?: KeyedRun<CreatedRoom>): Promise<CreatedRoom> {
+      const { client, pin, expiresIn = rules.lifetime, name: rawName, history, encryption } = newRoom;
       checkLifetime(expiresIn, rules.longestLifetime);
       const checkedPin = pin === undefined ? undefined : parsePin(pin);
       if (encryption && checkedPin) throw noPin();
       const name = encryption && rawName ? checkSealedMeta(rawName, 'room', 'name') : cleanRoomName(rawName);
       const proof = (draw: string) =>
         encryption ? Buffer.from(encryption.verifier, 'base64url') : checkedPin && macPin(secret, draw, checkedPin);
+      const kind = encryption ? 'encrypted' : 'plain';
       const createdAt = clock();
       const expiresAt = createdAt + expiresIn * 1000;
-      const code = await drawUntilFree((draw) =>
-        rooms.createRoom({
+      const created = { expiresAt, hasPin: checkedPin !== undefined, name, ...saltOf(encryption) };
+      const make = (draw: string, claimedLength?: number) => {
+        const draft = {
           draw,
-          codeLengths,
+          codeLengths: codeLengths[kind],
           createdAt,
           expiresAt,
           pinMac: proof(draw),
@@ -137,9 +145,14 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
           owner: quota.ownerOf(client),
           countsText: quota.countsTexts(client),
           keepsHistory: history,
-        }),
-      );
-      return { code, expiresAt, hasPin: checkedPin !== undefined, name, ...saltOf(encryption) };
+          ...(claimedLength !== undefined && { claimedLength }),
+        };
+        return rooms.createRoom(draft, run?.record({ ...created, code: draw as RoomCode }));
+      };
+      const made = await drawUntilFree(kind, make, run);
+      if (typeof made === 'string') return { ...created, code: made };
+      const { code: draw, ...earlier } = made.result;
+      return { ...earlier, code: draw.slice(0, made.codeLength) as RoomCode };
     },
 
     async info(caller: Caller): Promise<RoomWithDevices> {
@@ -175,18 +188,27 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     readContent: (caller: Caller): MaybePromise<Content | SealedContent> =>
       caller.auth === undefined ? admitToRead(parts, caller) : readWithKey(caller),
 
-    async writeContent(caller: Caller, content: string, ifVersions?: readonly number[]): Promise<WrittenText> {
+    async writeContent(
+      caller: Caller,
+      content: string,
+      ifVersions?: readonly number[],
+      run?: KeyedRun<WrittenText>,
+    ): Promise<WrittenText> {
       checkContent(content, longestSealed(rules.largestContent));
       const { code } = await admit(parts, caller);
-      return texts.replace(code, { content, ifVersions, deviceId: caller.deviceId });
+      const { deviceId, client } = caller;
+      return changeOnce(run, () => texts.replace(code, { content, ifVersions, deviceId, client, run }));
     },
 
-    async editContent(caller: Caller, edit: ContentEdit): Promise<WrittenText> {
+    async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
       const { code } = await admit(parts, caller);
-      const { deviceId } = caller;
-      if ('append' in edit) return texts.append(code, edit.append, { ifVersions: edit.ifVersions, deviceId });
-      if ('sealed' in edit) return texts.editSealed(code, { ...edit, deviceId });
-      return texts.edit(code, { ...edit, deviceId });
+      const { deviceId, client } = caller;
+      return changeOnce(run, () => {
+        if ('append' in edit)
+          return texts.append(code, edit.append, { ifVersions: edit.ifVersions, deviceId, client, run });
+        if ('sealed' in edit) return texts.editSealed(code, { ...edit, deviceId, client, run });
+        return texts.edit(code, { ...edit, deviceId, client, run });
+      });
     },
 
     async compactContent(caller: Caller, snapshot: SealedSnapshot): Promise<WrittenText> {
@@ -221,9 +243,6 @@ interface CheckedChanges extends Pick<RoomUpdate, 'name'> {
 }
 
 function checkChanges({ expiresIn, pin, name }: RoomChanges, longestLifetime: number): CheckedChanges {
-  if (expiresIn === undefined && pin === undefined && name === undefined) {
-    throw new PoproomError('VALIDATION_FAILED', 'Send at least one of "expiresIn", "pin" and "name".');
-  }
   if (expiresIn !== undefined) checkLifetime(expiresIn, longestLifetime);
   return {
     expiresIn,
@@ -258,11 +277,20 @@ function noCheckpoint(version: number): PoproomError {
   return new PoproomError('NOT_FOUND', `The history has no version ${version}.`, { details: { field: 'version' } });
 }
 
+type Make = (draw: string, claimedLength?: number) => ReturnType<RoomStore['createRoom']>;
+
 /** A code in use is rare. Many in a row mean that the random source is broken. */
-async function drawUntilFree(make: (draw: string) => Promise<RoomCode | undefined>): Promise<RoomCode> {
-  for (let draws = 0; draws < 20; draws++) {
-    const code = await make(drawSymbols());
-    if (code) return code;
+async function drawUntilFree(
+  kind: RoomKind,
+  make: Make,
+  run: KeyedRun<CreatedRoom> | undefined,
+): Promise<RoomCode | { result: CreatedRoom; codeLength: number | undefined }> {
+  let made = await make(drawSymbols(kind));
+  for (let draws = 1; draws < 20; draws++) {
+    if (typeof made === 'string') return made;
+    if (!made || !run) made = await make(drawSymbols(kind));
+    else if ('repeated' in made) return { result: run.replay(made.repeated), codeLength: made.repeated.codeLength };
+    else made = await make(run.unseal(made.claimed).code, made.claimed.codeLength);
   }
   throw new PoproomError('INTERNAL', 'The server could not generate an unused room code.');
 }

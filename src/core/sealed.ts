@@ -1,5 +1,5 @@
 /** Refuses plaintext in encrypted rooms. */
-import { type EnvelopeKind, envelopeSize, isEnvelope, maxPayloadBytes } from '../protocol/sealed.ts';
+import { type EnvelopeKind, envelopeSize, isEnvelope, maxPayloadBytes, maxRecentBytes } from '../protocol/sealed.ts';
 import { PoproomError } from './errors.ts';
 
 /** Checks a sealed text or edit. */
@@ -28,7 +28,7 @@ function tooLong(code: 'CONTENT_TOO_LARGE' | 'VALIDATION_FAILED', field: string,
 }
 
 /** The longest sealed text or edit for texts of up to this many bytes. */
-export const longestSealed = (largestContent: number): number => envelopeSize('text', largestContent);
+export const longestSealed = (largestContent: number): number => envelopeSize('text', largestContent + maxRecentBytes);
 
 export function encryptionRequired(reason: string, field: string): PoproomError {
   return new PoproomError('ENCRYPTION_REQUIRED', `This room is encrypted. ${reason}`, { details: { field } });

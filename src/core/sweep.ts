@@ -15,7 +15,8 @@ export interface SweepReport {
   blobs: number;
 }
 
-export async function sweepRooms(parts: CoreDeps): Promise<SweepReport> {
+/** `onBatch`: many rooms that end together take minutes, because requests of clients come first. */
+export async function sweepRooms(parts: CoreDeps, onBatch: () => void = () => undefined): Promise<SweepReport> {
   const { rooms, bus, storage, clock } = parts;
   const now = clock();
   let ended = 0;
@@ -23,6 +24,7 @@ export async function sweepRooms(parts: CoreDeps): Promise<SweepReport> {
     const codes = await rooms.expireRooms(now, batchSize);
     for (const code of codes) bus.publish(code, { seq: Number.MAX_SAFE_INTEGER });
     ended += codes.length;
+    onBatch();
     if (codes.length < batchSize) break;
   }
   while ((await rooms.eraseRemoved(now - restorableMs, batchSize)) === batchSize);
@@ -32,18 +34,25 @@ export async function sweepRooms(parts: CoreDeps): Promise<SweepReport> {
 }
 
 /** Removes bytes without a row, left by a crash during an upload. Recent ones may belong to a running upload. */
-export async function removeOrphanBlobs({ rooms, blobs, clock }: CoreDeps): Promise<number> {
+export async function removeOrphanBlobs(parts: CoreDeps): Promise<number> {
+  const { blobs, clock } = parts;
   let removed = 0;
   for await (const candidates of blobs.orphanBlobs(clock() - orphanAgeMs)) {
-    const known = await rooms.knownBlobs([...new Set([...candidates, ...candidates.map(blobOf)])]);
-    const orphans = candidates.filter((name) => !known.has(name));
-    for (const name of await rooms.claimTrash(orphans, clock())) {
-      // A blob that is known without this name is finished. It must not be removed with what an upload left.
-      await (known.has(blobOf(name)) ? blobs.removeLeftovers(blobOf(name)) : blobs.remove(name));
-      removed += 1;
-    }
+    removed += await removeUnknown(parts, candidates);
   }
   return removed;
+}
+
+async function removeUnknown({ rooms, blobs, clock }: CoreDeps, candidates: readonly string[]): Promise<number> {
+  if (candidates.length === 0) return 0;
+  const known = await rooms.knownBlobs([...new Set([...candidates, ...candidates.map(blobOf)])]);
+  const orphans = candidates.filter((name) => !known.has(name));
+  const claimed = await rooms.claimTrash(orphans, clock());
+  for (const name of claimed) {
+    // A blob that is known without this name is finished. It must not be removed with what an upload left.
+    await (known.has(blobOf(name)) ? blobs.removeLeftovers(blobOf(name)) : blobs.remove(name));
+  }
+  return claimed.length;
 }
 
 /** Whether there are rooms that should have been removed long ago. */
@@ -53,7 +62,7 @@ async function hasOverdueRooms({ rooms, clock }: CoreDeps): Promise<boolean> {
 
 export interface Sweeper {
   start(): void;
-  /** When the last complete sweep ended, by the current wall clock; for the readiness check. */
+  /** When the last complete sweep ended, or the running one made progress, by the wall clock; for the readiness check. */
   lastSweptAt(): number;
   stop(): Promise<void>;
 }
@@ -93,15 +102,21 @@ export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, faile
   }
 
   async function sweep(): Promise<void> {
+    // No clock is needed to know that they belong to no running upload.
+    await removeUnknown(parts, parts.blobs.takeAbandoned());
     await checkClock();
     if (trust.isSteady()) await sweepAll();
     // The trash contains only what was deleted before, so removing it does not depend on the clock.
     else await trashOf(parts).empty();
+    noteProgress();
+  }
+
+  function noteProgress(): void {
     lastSweptAt = monotonic();
   }
 
   async function sweepAll(): Promise<void> {
-    const swept = await sweepRooms(parts);
+    const swept = await sweepRooms(parts, noteProgress);
     let strays = 0;
     if (monotonic() >= orphansDueAt) {
       strays = await removeOrphanBlobs(parts);

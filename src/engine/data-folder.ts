@@ -1,16 +1,18 @@
 /** Restricts the data folder to the user that runs the server: folders 0700, files 0600. */
-import { chmodSync, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { PoproomError } from '../core/errors.ts';
+import { databaseIn } from '../store/sqlite/private-file.ts';
 
 /** The files and folders that the server creates. Everything below them has the same modes. */
-const database = ['poproom.db', 'poproom.db-wal', 'poproom.db-shm', 'poproom.db-journal'];
+const database = ['', '-wal', '-shm', '-journal'].map((suffix) => `poproom.db${suffix}`);
 const files = [...database, 'server.lock', 'server.lock-journal', 'secret'];
 const folders = ['files', 'files/unfinished', 'spool'];
 const ownNames = new Set([...files, ...folders, 'secret.new', 'lost+found']);
 
 const others = 0o077;
+const writeByOthers = 0o022;
 const sticky = 0o1000;
 
 /** On Linux: proc, sysfs, cgroup2, debugfs, devpts. */
@@ -33,6 +35,36 @@ export async function assertFolderResponds(folder: string): Promise<void> {
     clearTimeout(timer);
   }
   throw new PoproomError('UNAVAILABLE', `${folder} is on a file system of the system, not on a disk.`);
+}
+
+/** Rejects a folder that this user cannot write, and names the command that fixes it. A missing folder is created later. */
+export function assertFolderWritable(folder: string): void {
+  const root = resolve(folder);
+  const [user, group] = [process.getuid?.(), process.getgid?.()];
+  if (user === undefined || !statSync(root, ifThere)?.isDirectory()) return;
+  const path = [root, ...[...database, 'server.lock', ...folders].map((name) => join(root, name))].find(
+    (path) => !isWritable(path),
+  );
+  if (path === undefined) return;
+  const owner = statSync(path).uid;
+  const isOurs = owner === user;
+  const whose = isOurs
+    ? `User ${user}, who runs the server,`
+    : `It belongs to user ${owner}. User ${user}, who runs the server,`;
+  const command = isOurs ? `chmod -R u+rwX ${root}` : `sudo chown -R ${user}:${group} ${root}`;
+  throw new PoproomError(
+    'UNAVAILABLE',
+    `${path} is not writable. ${whose} cannot use it. Run: ${command} (for a container: on the host, with the folder that is mounted there).`,
+  );
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK | (statSync(path).isDirectory() ? constants.X_OK : 0));
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  }
 }
 
 /** The thread that waits for it keeps the process from exiting. */
@@ -87,8 +119,20 @@ export function findOpenPaths(dataFolder: string): OpenPath[] {
     ...folders.map((name) => join(root, name)).map((path) => inspect(path, statSync(path, ifThere))),
     // Does not follow links, which another user may have created.
     ...files.map((name) => join(root, name)).map((path) => inspect(path, lstatSync(path, ifThere))),
+    ...inspectLinkedDatabase(root),
   ];
   return found.filter((open) => open !== undefined);
+}
+
+/** The files beside the target, if the database is a link that the operator has created. */
+function inspectLinkedDatabase(root: string): (OpenPath | undefined)[] {
+  const link = lstatSync(join(root, 'poproom.db'), ifThere);
+  if (!link?.isSymbolicLink() || ![0, process.getuid?.()].includes(link.uid)) return [];
+  const target = databaseIn(root);
+  return database.map((name) => {
+    const path = target + name.slice('poproom.db'.length);
+    return inspect(path, lstatSync(path, ifThere));
+  });
 }
 
 const ifThere = { throwIfNoEntry: false } as const;
@@ -105,4 +149,20 @@ function inspect(path: string, stats: Stats | undefined, isUsedByOthers?: typeof
 /** Restricting a folder such as /tmp, or one with other files, could break other programs. */
 function isShared(path: string, { mode }: Stats): boolean {
   return (mode & sticky) !== 0 || readdirSync(path).some((name) => !ownNames.has(name));
+}
+
+/** Rejects a secret that others may have changed. To close the file to them would come too late. */
+export function assertOnlyOwnerWrites(path: string): void {
+  const found = writableByOthers(path);
+  if (found) throw new PoproomError('UNAVAILABLE', `${found.problem} ${found.fix}`);
+}
+
+/** Undefined if only its owner can write the file, or it does not exist. Follows links. */
+export function writableByOthers(path: string): { problem: string; fix: string } | undefined {
+  const stats = process.getuid && statSync(path, ifThere);
+  if (!stats || (stats.mode & writeByOthers) === 0) return undefined;
+  return {
+    problem: `Other users of this machine can write ${path} (mode ${(stats.mode & 0o777).toString(8)}).`,
+    fix: `Make sure that nobody has changed it, and run: chmod 600 ${path}`,
+  };
 }

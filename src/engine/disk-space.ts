@@ -1,7 +1,7 @@
 /** How much space the disks of a server have, and how much its database uses. */
 import { stat, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Config } from '../config.ts';
+import { databaseIn } from '../store/sqlite/private-file.ts';
 import { filesPlaceOf } from './open.ts';
 
 export interface DiskSpace {
@@ -27,7 +27,7 @@ async function spaceIn(folder: string): Promise<DiskSpace> {
 /** The database file of the embedded engine and its log; undefined on Redis. */
 export async function databaseBytes({ store, dataDir }: Config): Promise<number | undefined> {
   if (store !== 'sqlite:') return undefined;
-  const sizes = await Promise.all(['poproom.db', 'poproom.db-wal'].map((name) => sizeOf(join(dataDir, name))));
+  const sizes = await Promise.all(['', '-wal'].map((suffix) => sizeOf(databaseIn(dataDir) + suffix)));
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 

@@ -12,6 +12,10 @@ interface OpenedStore {
   store: Store;
   /** Opens the events of this store. */
   openBus(): Promise<OpenedBus>;
+  /** Registers a server with the others that use this store. Returns a function that removes it. */
+  join(): Promise<() => Promise<void>>;
+  /** Rejects if the data has another format than that of this version. For commands, which are not servers. */
+  checkFormat(): Promise<void>;
 }
 
 interface OpenedBus extends EventBus {
@@ -26,28 +30,37 @@ export async function openStore(place: StorePlace, options: StoreOptions): Promi
 
 function openEmbedded(folder: string, options: StoreOptions): OpenedStore {
   const openBus = async () => ({ ...createLocalBus(), close: () => undefined });
-  return { store: openSqliteStore({ folder, ...options }), openBus };
+  // The folder is locked, and has its own schema version.
+  const join = async () => async () => undefined;
+  const checkFormat = async () => undefined;
+  return { store: openSqliteStore({ folder, ...options }), openBus, join, checkFormat };
 }
 
 export async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<OpenedStore & { redis: Redis }> {
-  const redis = await connect(target);
-  const [{ createRedisStore }, { openRedisBus }] = await Promise.all([
+  const { connectRedis } = await import('../redis/connection.ts');
+  const redis = await connectRedis(target);
+  const [{ createRedisStore }, { assertFormat, joinServers }, { openRedisBus }] = await Promise.all([
     import('../store/redis/index.ts'),
+    import('../store/redis/format.ts'),
     import('../bus/redis.ts'),
   ]);
   const { prefix } = target;
-  return { redis, store: createRedisStore(redis, prefix, rules), openBus: () => openRedisBus(redis, prefix) };
+  return {
+    redis,
+    store: createRedisStore(redis, prefix, rules),
+    openBus: () => openRedisBus(redis, prefix),
+    join: () => joinServers(redis, prefix),
+    checkFormat: () => assertFormat(redis, prefix),
+  };
 }
 
-export async function connect(target: RedisTarget): Promise<Redis> {
-  const { connectRedis } = await import('../redis/connection.ts');
-  return connectRedis(target);
+interface BlobOptions extends Omit<S3Options, 'bucket' | 'prefix'> {
+  /** Whether no other process uses the folder, if it is one. */
+  isLocked?: boolean;
 }
 
-type BlobOptions = Omit<S3Options, 'bucket' | 'prefix'>;
-
-export async function openBlobs(place: FilesPlace, options: BlobOptions): Promise<BlobStore> {
-  if ('folder' in place) return openDiskBlobs({ folder: place.folder, minFree: options.minFree });
+export async function openBlobs(place: FilesPlace, { isLocked, ...options }: BlobOptions): Promise<BlobStore> {
+  if ('folder' in place) return openDiskBlobs({ folder: place.folder, minFree: options.minFree, isLocked });
   const { openS3Blobs } = await import('../blobs/s3.ts');
   return openS3Blobs({ ...place.bucket, ...options });
 }

@@ -3,14 +3,15 @@ import { mkdirSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { mapInBatches } from '../core/concurrency.ts';
+import { PoproomError } from '../core/errors.ts';
 import { guardRules } from '../core/limits.ts';
-import type { BlobStore, Clock, EventBus, KeyStore, RoomDirectory, Store } from '../core/ports.ts';
+import type { BlobStore, Clock, EventBus, GuardRules, KeyStore, RoomDirectory, Store } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/trash.ts';
 import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
 import { lockFolder } from '../store/sqlite/folder-lock.ts';
 import { openSqliteKeys } from '../store/sqlite/index.ts';
-import { connect, openBlobs, openDistributed, openStore } from './drivers.ts';
+import { openBlobs, openDistributed, openStore } from './drivers.ts';
 import type { FilesPlace, StorePlace } from './location.ts';
 import { openSecret } from './secret.ts';
 
@@ -32,29 +33,48 @@ export interface EngineOptions {
 
 export async function openEngine(config: Config, clock: Clock, options: EngineOptions = {}): Promise<Engine> {
   const { eraseEveryMs, acceptNewSecret = false } = options;
-  const { store, openBus } = await openStore(storePlaceOf(config), {
+  const {
+    store,
+    openBus,
+    join: joinServers,
+  } = await openStore(storePlaceOf(config), {
     rules: rulesOf(config),
     now: clock(),
     eraseEveryMs,
   });
   let unlockFiles = () => {};
+  let leaveServers = async () => {};
   try {
+    leaveServers = await joinServers();
+    if (!config.allowEviction) await assertKeepsRooms(store);
     unlockFiles = lockFiles(config);
-    const blobs = await openConfiguredBlobs(config);
+    // With Redis, the data folder has no lock.
+    const blobs = await openConfiguredBlobs(config, config.store === 'sqlite:');
     const source = { given: config.secret, folder: config.dataDir, record: store.secretRecord };
     const secret = await openSecret({ ...source, acceptNew: acceptNewSecret });
     const bus = await openBus();
     const close = async () => {
       bus.close();
+      await leaveServers();
       await store.close();
       unlockFiles();
     };
     return { store, bus, blobs, secret, close };
   } catch (error) {
+    await leaveServers();
     await store.close();
     unlockFiles();
     throw error;
   }
+}
+
+/** A Redis that evicts loses rooms that it has acknowledged, and nobody notices. */
+async function assertKeepsRooms({ evictionPolicy }: Store): Promise<void> {
+  const policy = (await evictionPolicy()) ?? 'noeviction';
+  if (policy === 'noeviction') return;
+  const problem = `The maxmemory-policy of the Redis in POPROOM_STORE is ${policy}: when its memory is full, it deletes rooms.`;
+  const fix = 'Set it to noeviction, or start with POPROOM_ALLOW_EVICTION=true to accept the loss of rooms.';
+  throw new PoproomError('UNAVAILABLE', `${problem} ${fix}`);
 }
 
 /** Two servers would remove each other's files as leftovers. The data folder has a lock of its own. */
@@ -69,13 +89,14 @@ export function filesPlaceOf({ files, dataDir }: Pick<Config, 'files' | 'dataDir
   return 'folder' in files ? files : { bucket: files };
 }
 
-function openConfiguredBlobs(config: Config): Promise<BlobStore> {
+function openConfiguredBlobs(config: Config, isLocked: boolean): Promise<BlobStore> {
   const { dataDir, minFreeDisk, s3Endpoint, s3PathStyle } = config;
   return openBlobs(filesPlaceOf(config), {
     endpoint: s3Endpoint,
     pathStyle: s3PathStyle,
     spool: join(dataDir, 'spool'),
     minFree: minFreeDisk,
+    isLocked,
   });
 }
 
@@ -87,9 +108,17 @@ function storePlaceOf({ store, dataDir }: Config): StorePlace {
 export async function openKeys(config: Config): Promise<KeyStore & { close(): Promise<void> }> {
   const place = storePlaceOf(config);
   if ('folder' in place) return openSqliteKeys(place.folder);
-  const redis = await connect(place.redis);
-  const { createRedisKeys } = await import('../store/redis/index.ts');
-  return { ...createRedisKeys(redis, place.redis.prefix), close: redis.close };
+  const { store } = await openForCommand(place.redis, rulesOf(config));
+  return { ...store.keys, close: store.close };
+}
+
+async function openForCommand(target: RedisTarget, rules: GuardRules) {
+  const opened = await openDistributed(target, rules);
+  await opened.checkFormat().catch(async (error) => {
+    await opened.store.close();
+    throw error;
+  });
+  return opened;
 }
 
 /** The rooms, for operators. Servers may be running. */
@@ -107,14 +136,14 @@ export async function openRoomDirectory(config: Config): Promise<RoomDirectory> 
 }
 
 async function openRedisDirectory(config: Config, target: RedisTarget): Promise<RoomDirectory> {
-  const { redis, store, openBus } = await openDistributed(target, rulesOf(config));
+  const { redis, store, openBus } = await openForCommand(target, rulesOf(config));
   const { createRedisDirectory } = await import('../store/redis/room-directory.ts');
   return createRedisDirectory({
     redis,
     prefix: target.prefix,
     store,
     async remove(codes) {
-      const [blobs, bus] = [await openConfiguredBlobs(config), await openBus()];
+      const [blobs, bus] = [await openConfiguredBlobs(config, false), await openBus()];
       return endRooms({ store, blobs, bus }, codes).finally(bus.close);
     },
     // Waits for running commands, such as the last message to the servers.

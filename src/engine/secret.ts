@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { SecretRecord } from '../core/ports.ts';
 
@@ -76,6 +77,11 @@ export function copySecret(from: string, to: string): 'same' | 'different' {
   writeFileSync(`${secretIn(to)}.new`, secret, { mode: 0o600, flush: true });
   renameSync(`${secretIn(to)}.new`, secretIn(to));
   return 'same';
+}
+
+/** The files with secrets that a server reads. */
+export function secretFiles({ secret, dataDir, tlsKey }: Pick<Config, 'secret' | 'dataDir' | 'tlsKey'>): string[] {
+  return [...(secret === undefined ? [secretIn(dataDir)] : []), ...(tlsKey ? [tlsKey] : [])];
 }
 
 export const secretIn = (folder: string) => join(folder, 'secret');

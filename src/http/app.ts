@@ -1,13 +1,13 @@
 /** Handles a request: authorizes it, calls the handler of its endpoint and sends the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { hasCode, PoproomError } from '../core/errors.ts';
-import type { MemoryBudget } from '../core/memory-budget.ts';
 import type { ClientId, MaybePromise } from '../core/ports.ts';
+import type { Budgets } from '../core/transfer-budget.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
 import type { Connections } from './admin/connections.ts';
-import { basePathOf, withoutBasePath } from './base-path.ts';
-import type { Authorizer } from './request/authorize.ts';
+import { basePathOf, type EndpointPath } from './base-path.ts';
+import type { Authorizer, AuthResult } from './request/authorize.ts';
 import { overloaded } from './request/body.ts';
 import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
@@ -25,7 +25,7 @@ import { tusCapabilities, tusHeaders } from './response/tus-headers.ts';
 import { holdUnsent } from './response/unsent.ts';
 import { createRouter, type Match } from './router.ts';
 import type { Handler, Handlers } from './routes/handler.ts';
-import type { ErrorPage } from './routes/page.ts';
+import { type ErrorPage, isForPeople } from './routes/page.ts';
 
 export interface AppParts {
   authorizer: Authorizer;
@@ -39,12 +39,13 @@ export interface AppParts {
   /** A connection may be idle for this long. */
   idleTimeoutMs: number;
   requestLog: RequestLog;
-  memory: MemoryBudget;
+  budgets: Budgets;
   turns: Turns;
   /** Bytes. */
   fileMax: number;
   /** Undefined if there is no admin token. The admin endpoints do not exist then. */
   connections: Connections | undefined;
+  endpointPath: EndpointPath;
 }
 
 /** `awaitsContinue`: the client sends its body only after a `100 Continue`. */
@@ -54,7 +55,7 @@ type Found = Match<{ endpoint: Endpoint; handle: Handler }>;
 
 export function createApp(parts: AppParts): App {
   const { authorizer, origins, resumption, handlers, nextRequestId, isStopping, idleTimeoutMs, requestLog } = parts;
-  const { memory, turns, ticketing, errorPage, connections } = parts;
+  const { budgets, turns, ticketing, errorPage, connections, endpointPath } = parts;
   const headersOf = headersWhileOpen(idleTimeoutMs);
   const uploadCapabilities = tusCapabilities(parts.fileMax);
   const basePath = basePathOf(origins.publicUrl);
@@ -106,7 +107,7 @@ export function createApp(parts: AppParts): App {
   ): Promise<void> {
     const startedAt = performance.now();
     const { url = '', method = '' } = raw;
-    const path = withoutBasePath(pathOf(url), basePath);
+    const path = endpointPath(pathOf(url));
     const found = matchOverridden(raw, path, match(method, path));
     const common = commonHeaders(found, id);
     const invalidFraming = framingError(raw);
@@ -121,6 +122,7 @@ export function createApp(parts: AppParts): App {
     };
 
     let client: ClientId | undefined;
+    let countMismatch: AuthResult['countMismatch'];
     let reply: Reply;
     let error: unknown;
     try {
@@ -134,9 +136,11 @@ export function createApp(parts: AppParts): App {
         isCrossSite: source !== 'own',
         isFree: freeBy(found, { ticket, resumeToken }),
         hasTicket: ticket !== undefined,
+        isFreeIfMatching: isFree(found) && raw.headers['upload-checksum'] !== undefined,
       });
       const auth = authorizing instanceof Promise ? await authorizing : authorizing;
       client = auth.client;
+      countMismatch = auth.countMismatch;
       Object.assign(common, auth.headers);
       if (invalidFraming) throw invalidFraming;
       if (isRefused) throw crossSiteRefused();
@@ -144,14 +148,28 @@ export function createApp(parts: AppParts): App {
       const { isCrossSite } = auth;
       const query = queryOf(url);
       const tokens = { resumeToken, ticket };
-      const request = { id, raw, params, query, client, isCrossSite, memory, turns, ...tokens, sendContinue };
+      const request = {
+        id,
+        raw,
+        response,
+        params,
+        query,
+        client,
+        isCrossSite,
+        budgets,
+        turns,
+        ...tokens,
+        sendContinue,
+      };
       // Awaited even if it is available: responding within the call of Node's parser is slower.
       reply =
         redirectOf(raw, path, found) ??
         (await answer(found, request, refusalFor(path, auth.refusal), uploadCapabilities));
-      if (!holdUnsent(memory, client, reply, response)) throw overloaded();
+      if (!holdUnsent(request, budgets.responses, reply)) throw overloaded();
     } catch (thrown) {
       error = thrown;
+      // The response is the same while the counters are unavailable.
+      if (hasCode(error, 'CHECKSUM_MISMATCH')) Object.assign(common, await countMismatch?.().catch(() => undefined));
       reply = errorReply(error, id);
       // The assets of the page are blocked too.
       if (isForPeople(raw, path) && !hasCode(error, 'ADDRESS_BLOCKED')) reply = await errorPage(raw, reply);
@@ -166,7 +184,7 @@ export function createApp(parts: AppParts): App {
       route,
       status: reply.status,
       error,
-      startedAt,
+      startedAt: startedAt + (reply.waitedMs ?? 0),
     };
     if (isFailure(answered)) requestLog.failed(answered);
     requestLog.observe(answered);
@@ -222,12 +240,6 @@ function headersWhileOpen(idleTimeoutMs: number): (found: Found) => Record<strin
 
 /** For the log, without the values of parameters. */
 const routeOf = (found: Found): string => (found.kind === 'nothing' ? 'none' : found.path);
-
-/** Whether a browser opens this URL in a tab. Programs get errors as JSON, and so does everyone under /api. */
-const isForPeople = ({ method, headers }: IncomingMessage, path: string): boolean =>
-  (method === 'GET' || method === 'HEAD') &&
-  headers.accept?.includes('text/html') === true &&
-  !/^\/(api|assets)(\/|$)/.test(path);
 
 /** Every path under /api counts, including unknown ones: otherwise they could be probed without a limit. */
 function isCountedPath(found: Found, path: string): boolean {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { PoproomError } from '../core/errors.ts';
 import type { Log } from '../core/ports.ts';
 
-export interface CertificateFiles {
+export interface CertificatePaths {
   cert: string;
   key: string;
 }
@@ -25,7 +25,7 @@ export interface Certificate {
 export function openCertificate({
   cert,
   key,
-}: { [K in keyof CertificateFiles]: string | undefined }): Certificate | undefined {
+}: { [K in keyof CertificatePaths]: string | undefined }): Certificate | undefined {
   if (!cert || !key) return undefined;
   const files = { cert, key };
   const pair = loadCertificate(files);
@@ -33,13 +33,13 @@ export function openCertificate({
 }
 
 /** Throws an error with a sentence for the operator. */
-export function loadCertificate(files: CertificateFiles): CertificatePair {
+export function loadCertificate(files: CertificatePaths): CertificatePair {
   const pair = readPair(files);
   checkPair(pair, files);
   return pair;
 }
 
-function readPair({ cert, key }: CertificateFiles): CertificatePair {
+function readPair({ cert, key }: CertificatePaths): CertificatePair {
   return { cert: read('POPROOM_TLS_CERT', cert), key: read('POPROOM_TLS_KEY', key) };
 }
 
@@ -57,7 +57,7 @@ const reasons: Record<string, string> = {
   EISDIR: 'A folder is not a certificate:',
 };
 
-function checkPair({ cert, key }: CertificatePair, files: CertificateFiles): void {
+function checkPair({ cert, key }: CertificatePair, files: CertificatePaths): void {
   const certificate = parse(
     () => new X509Certificate(cert),
     `POPROOM_TLS_CERT: ${files.cert} is not a PEM certificate.`,
@@ -90,7 +90,7 @@ export function describeCertificate({ cert }: CertificatePair, now: number): { d
 export const expiryOf = ({ cert }: CertificatePair): number => new X509Certificate(cert).validToDate.getTime();
 
 interface Watch {
-  files: CertificateFiles;
+  files: CertificatePaths;
   loaded: CertificatePair;
   everyMs: number;
   log: Log;

@@ -1,6 +1,8 @@
-/** Opens the port of the server, and closes its connections when it stops. */
+/** Opens the port of the server, limits the connections of each client, and closes them when the server stops. */
 import type { Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { AddressInfo, BlockList, Socket } from 'node:net';
+import type { Transfer, TransferBudget } from '../core/transfer-budget.ts';
+import { clientOf, isProxy } from './request/client-address.ts';
 
 /** How often the stop looks for connections that are idle now. */
 const idleCheckMs = 100;
@@ -34,4 +36,75 @@ export function trackConnections(server: Server): (withinMs: number) => Promise<
       });
       server.closeIdleConnections();
     });
+}
+
+const descriptors = Symbol('descriptors of the connection');
+
+interface Handle {
+  bytesRead: number;
+  bytesWritten: number;
+  /** The bytes that the system has not taken yet. */
+  writeQueueSize: number;
+}
+
+/** With TLS, only the connection below counts the bytes. Node has no public name for it, nor for its handle. */
+type CountedSocket = Socket & { [descriptors]?: Transfer; _handle?: Handle | null; _parent?: CountedSocket | null };
+
+const connectionOf = (socket: CountedSocket): CountedSocket => socket._parent ?? socket;
+
+/** The bytes that the system has taken from this process. An unread response soon makes no progress any more. */
+export function sentBytes(socket: Socket | null): number {
+  const handle = socket && connectionOf(socket)._handle;
+  return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
+}
+
+/** Closes connections of a client that has its share of the descriptors, and idle ones if there are none left. */
+export function limitConnections(server: Server, budget: TransferBudget, proxies: BlockList): void {
+  function onClose(this: CountedSocket): void {
+    this[descriptors]?.close();
+  }
+  server.on('connection', (socket: CountedSocket) => {
+    const { remoteAddress } = socket;
+    const transfer = budget.start({
+      client: isProxy(remoteAddress, proxies) ? undefined : clientOf(remoteAddress),
+      progress: () => (socket._handle?.bytesRead ?? 0) + sentBytes(socket),
+      end: () => socket.destroy(),
+    });
+    if (!transfer.take(1)) return void socket.destroy();
+    socket[descriptors] = transfer;
+    socket.on('close', onClose);
+  });
+  server.on('upgrade', (_, socket) => keepOpen(socket as Socket));
+}
+
+/** The descriptors of a connection: one for itself, and one for a file. */
+export function descriptorsOf(socket: Socket): Transfer | undefined {
+  return connectionOf(socket)[descriptors];
+}
+
+/** For live channels, which are idle most of the time and have their own limits. */
+export function keepOpen(socket: Socket): void {
+  descriptorsOf(socket)?.keep();
+}
+
+/** Without a limit in the system, or if it is unknown. */
+const manyDescriptors = 10_000;
+/** For the stores and the log: an eighth of the limit, and at most this many. */
+const maxReserved = 1024;
+
+/** How many descriptors connections and their files may use. */
+export function availableDescriptors(): number {
+  const limit = descriptorLimit();
+  return limit - Math.min(Math.floor(limit / 8), maxReserved);
+}
+
+function descriptorLimit(): number {
+  const { readFileSync } = process.getBuiltinModule('node:fs');
+  try {
+    const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return limit === undefined ? manyDescriptors : Number(limit);
+  } catch {
+    // Only Linux has this file.
+    return manyDescriptors;
+  }
 }

@@ -1,7 +1,7 @@
 /** Tells TLS from plain HTTP on the same port. Browsers that come without TLS are redirected; programs get an error. */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import { withoutBasePath } from './base-path.ts';
+import type { EndpointPath } from './base-path.ts';
 
 /** The first byte of every TLS connection. */
 const tlsHandshake = 0x16;
@@ -11,7 +11,7 @@ const firstByteTimeoutMs = 15_000;
 type OnConnection = (socket: Socket) => void;
 
 /** Passes a connection on to TLS only if it starts like one. */
-export function answerPlainHttp(server: Server, basePath: string): void {
+export function answerPlainHttp(server: Server, endpointPath: EndpointPath): void {
   const startTls = server.listeners('connection') as OnConnection[];
   server.removeAllListeners('connection');
   server.on('connection', (socket) => {
@@ -19,7 +19,7 @@ export function answerPlainHttp(server: Server, basePath: string): void {
     socket.setTimeout(firstByteTimeoutMs, () => socket.destroy());
     socket.once('data', (first: Buffer) => {
       socket.setTimeout(0).removeAllListeners('timeout');
-      if (first[0] !== tlsHandshake) return void socket.end(replyTo(first.toString('latin1'), basePath));
+      if (first[0] !== tlsHandshake) return void socket.end(replyTo(first.toString('latin1'), endpointPath));
       socket.pause().unshift(first);
       for (const start of startTls) start.call(server, socket);
     });
@@ -27,10 +27,10 @@ export function answerPlainHttp(server: Server, basePath: string): void {
 }
 
 /** Only what arrived first is read, which is the whole request of a browser. */
-function replyTo(request: string, basePath: string): string {
+function replyTo(request: string, endpointPath: EndpointPath): string {
   const [, path] = /^(?:GET|HEAD) (\/[!-~]*) HTTP\/1\.[01]\r\n/.exec(request) ?? [];
   const [, host] = /\r\nHost: *([A-Za-z0-9.:[\]-]{1,260})\r\n/i.exec(request) ?? [];
-  if (path === undefined || host === undefined || /^\/api(\/|$)/.test(withoutBasePath(path, basePath))) {
+  if (path === undefined || host === undefined || /^\/api(\/|$)/.test(endpointPath(path))) {
     return reply('400 Bad Request', [], 'This port requires HTTPS. Use https:// in the URL.');
   }
   return reply('308 Permanent Redirect', [`Location: https://${host}${path}`], 'Use HTTPS.');

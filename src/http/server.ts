@@ -4,6 +4,7 @@ import type { Server as TlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
+import type { EndpointPath } from './base-path.ts';
 import type { CertificatePair } from './certificate.ts';
 import { answerPlainHttp } from './plain-http.ts';
 import { deadlinePassed, tookTooLong } from './request/aborted.ts';
@@ -33,14 +34,13 @@ export interface HttpServerDeps {
   onMalformed: () => void;
   /** A connection may be idle for this long. */
   idleTimeoutMs: number;
-  /** The path of the public URL; empty at the root of the host. */
-  basePath: string;
+  endpointPath: EndpointPath;
   /** With a certificate, the server speaks only HTTPS. */
   certificate: CertificatePair | undefined;
 }
 
 export function createHttpServer(parts: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, basePath, certificate } = parts;
+  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, endpointPath, certificate } = parts;
   const server = create(parts, {
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
@@ -54,7 +54,7 @@ export function createHttpServer(parts: HttpServerDeps): Server {
     keepAliveTimeout: 0,
     connectionsCheckingInterval: 5_000,
     maxHeaderSize: 16 * 1024,
-    shouldUpgradeCallback: (raw) => isUpgrade(raw, basePath),
+    shouldUpgradeCallback: (raw) => isUpgrade(raw, endpointPath),
   });
   // Node emits `timeout` to the reader of a body (see `notifyBodyReader`) and closes other connections silently.
   server.timeout = idleTimeoutMs;
@@ -92,11 +92,11 @@ export function createHttpServer(parts: HttpServerDeps): Server {
   return server;
 }
 
-function create({ certificate, basePath }: HttpServerDeps, options: ServerOptions): Server {
+function create({ certificate, endpointPath }: HttpServerDeps, options: ServerOptions): Server {
   if (!certificate) return createServer(options);
   const { createServer: createTlsServer } = process.getBuiltinModule('node:https');
   const server = createTlsServer({ ...options, ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: 15_000 });
-  answerPlainHttp(server, basePath);
+  answerPlainHttp(server, endpointPath);
   return server;
 }
 

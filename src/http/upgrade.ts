@@ -6,7 +6,7 @@ import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
 import type { Connections } from './admin/connections.ts';
-import { basePathOf, withoutBasePath } from './base-path.ts';
+import type { EndpointPath } from './base-path.ts';
 import type { Authorizer } from './request/authorize.ts';
 import { foreignOrigin, isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
 import { framingError } from './request/framing-error.ts';
@@ -23,13 +23,13 @@ import { createRouter } from './router.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
 
-const matchOf = ({ method = '', url = '' }: IncomingMessage, basePath: string) =>
-  match(method, withoutBasePath(pathOf(url), basePath));
+const matchOf = ({ method = '', url = '' }: IncomingMessage, endpointPath: EndpointPath) =>
+  match(method, endpointPath(pathOf(url)));
 
 /** Whether this becomes a WebSocket. Requests for other protocols are served over HTTP/1.1. */
-export function isUpgrade(raw: IncomingMessage, basePath: string): boolean {
+export function isUpgrade(raw: IncomingMessage, endpointPath: EndpointPath): boolean {
   if (raw.method !== 'GET' || raw.headers.upgrade?.toLowerCase() !== 'websocket') return false;
-  return matchOf(raw, basePath).kind === 'found';
+  return matchOf(raw, endpointPath).kind === 'found';
 }
 
 export interface UpgradeDeps {
@@ -41,20 +41,20 @@ export interface UpgradeDeps {
   nextRequestId: () => string;
   requestLog: RequestLog;
   connections: Connections | undefined;
+  endpointPath: EndpointPath;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
-  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections } = parts;
-  const basePath = basePathOf(origins.publicUrl);
+  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections, endpointPath } = parts;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
     socket.on('error', onError);
     const id = givenRequestId(raw) ?? nextRequestId();
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
-    const found = matchOf(raw, basePath);
+    const found = matchOf(raw, endpointPath);
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
     const seen = {
       requestId: id,

@@ -1,7 +1,7 @@
 /** The text of a room in its feed. The full string is built only when a session needs it. */
-import type { TextEntry, TextState } from '../core/ports.ts';
+import { type LastRefs, type TextEntry, type TextState, withRefsOf } from '../core/ports.ts';
 import { isCompactionDue, tailOf } from '../core/text/sealed-text.ts';
-import { TextDocument } from '../text/document.ts';
+import { checksumOf, TextDocument } from '../text/document.ts';
 
 /** Entries for sessions that fell behind. The log of the store has more. */
 const maxRecent = 64;
@@ -10,6 +10,10 @@ const maxRecentLength = 128 * 1024;
 
 /** In UTF-16 code units. The JSON of a longer text is created once for all messages that contain it. */
 const longFrom = 16 * 1024;
+
+const checksumEvery = 8;
+/** UTF-16 code units that a checksum covers, per edit. */
+const unitsPerEdit = 4096;
 
 interface SealedPart {
   contentVersion: number;
@@ -23,28 +27,30 @@ export class FeedText {
   readonly writtenAt: number;
   readonly #document: TextDocument;
   readonly #recent: readonly TextEntry[];
+  readonly lastRefs: LastRefs;
   /** Set in an encrypted room, whose document is the full text. */
   readonly sealed: SealedPart | undefined;
   /** A weak reference, because the JSON is needed only until it has been sent. */
   #json: WeakRef<Uint8Array> | undefined;
+  #checksum: number | undefined;
 
   private constructor(
     { version, writtenAt }: Pick<TextState, 'version' | 'writtenAt'>,
     document: TextDocument,
-    recent: readonly TextEntry[],
-    sealed?: SealedPart,
+    { recent, lastRefs, sealed }: { recent: readonly TextEntry[]; lastRefs: LastRefs; sealed: SealedPart | undefined },
   ) {
     this.version = version;
     this.writtenAt = writtenAt;
     this.#document = document;
     this.#recent = recent;
+    this.lastRefs = lastRefs;
     this.sealed = sealed;
   }
 
   static of(state: TextState & { content: string }): FeedText {
-    const { contentVersion, entries } = state;
+    const { contentVersion, entries, lastRefs = [] } = state;
     const sealed = contentVersion === undefined ? undefined : { contentVersion, edits: entries };
-    return new FeedText(state, TextDocument.of(state.content), [], sealed);
+    return new FeedText(state, TextDocument.of(state.content), { recent: [], lastRefs, sealed });
   }
 
   /** Whether a client of an encrypted room should store a snapshot. */
@@ -72,12 +78,28 @@ export class FeedText {
 
   next(entry: TextEntry): FeedText {
     const sealed = this.sealed && { ...this.sealed, edits: [...this.sealed.edits, entry] };
-    return new FeedText(entry, this.#document.apply(entry.edits), newest([...this.#recent, entry]), sealed);
+    const lastRefs = withRefsOf(this.lastRefs, [entry]);
+    return new FeedText(entry, this.#document.apply(entry.edits), {
+      recent: newest([...this.#recent, entry]),
+      lastRefs,
+      sealed,
+    });
   }
 
-  /** A snapshot of the same version keeps the entries for sessions that fell behind. */
+  /** Keeps the entries for sessions that fell behind, if those up to the next version are known. */
   #replacedBy(next: FeedText): FeedText {
-    return this.isSame(next) ? new FeedText(next, next.#document, this.#recent, next.sealed) : next;
+    const missed = this.isSame(next) ? [] : this.#missedBefore(next);
+    if (!missed) return next;
+    const recent = newest([...this.#recent, ...missed]);
+    return new FeedText(next, next.#document, { recent, lastRefs: next.lastRefs, sealed: next.sealed });
+  }
+
+  /** The sealed edits after this version, if the next text has them all. */
+  #missedBefore({ version, sealed }: FeedText): readonly TextEntry[] | undefined {
+    const { contentVersion = Number.POSITIVE_INFINITY, edits = [] } = sealed ?? {};
+    if (!this.sealed || this.version < contentVersion || this.version > version) return undefined;
+    const own = edits.find((entry) => entry.version === this.version);
+    return own && own.writtenAt !== this.writtenAt ? undefined : edits.filter((entry) => entry.version > this.version);
   }
 
   get isLong(): boolean {
@@ -91,6 +113,19 @@ export class FeedText {
 
   content(): string {
     return this.#document.toString();
+  }
+
+  /**
+   * For receivers to check their copy: its length, and every few versions a checksum. The interval grows with the text,
+   * so that the cost per edit does not.
+   */
+  check(): { length: number; checksum?: number } | undefined {
+    if (this.sealed) return undefined;
+    const { length } = this.#document;
+    const interval = Math.max(checksumEvery, Math.ceil(length / unitsPerEdit));
+    if (this.version % interval !== 0) return { length };
+    this.#checksum ??= checksumOf(this.content());
+    return { length, checksum: this.#checksum };
   }
 
   contentJson(): Uint8Array {

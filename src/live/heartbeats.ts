@@ -1,6 +1,5 @@
 /** Periodic work for all sessions of a node: heartbeats, slow readers, renewal of devices, expiry of rooms. */
 import type { CoreDeps } from '../core/deps.ts';
-import type { Log } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { RoomFeed } from './room-feed.ts';
 import type { Session } from './session.ts';
@@ -9,12 +8,13 @@ interface HeartbeatDeps {
   parts: Pick<CoreDeps, 'rooms' | 'clock'>;
   feeds: ReadonlyMap<RoomCode, RoomFeed>;
   heartbeatMs: number;
-  log: Log;
+  /** Called when work in the background failed. */
+  onFailure: (error: unknown, message: string) => void;
 }
 
 const ticksPerHeartbeat = 25;
 
-export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatDeps) {
+export function startHeartbeats({ parts, feeds, heartbeatMs, onFailure }: HeartbeatDeps) {
   const renewMs = heartbeatMs / 2;
   /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
   const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
@@ -28,11 +28,11 @@ export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatDep
     for (const session of slots[ticks % ticksPerHeartbeat] ?? []) session.sendHeartbeat();
     for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
     for (const feed of feeds.values()) {
-      if (feed.sessions.size === 0) continue;
+      if (!feed.isInUse) continue;
       if (feed.view.room.expiresAt <= parts.clock()) endIfExpired(feed);
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
-        renew(feed).catch((err) => log.warn({ err }, 'could not read a room again'));
+        renew(feed).catch((error) => onFailure(error, 'could not read a room again'));
       }
     }
   }
@@ -46,14 +46,14 @@ export function startHeartbeats({ parts, feeds, heartbeatMs, log }: HeartbeatDep
     expiring.add(feed);
     feed
       .refresh()
-      .catch((err) => log.warn({ err }, 'could not end an expired room yet'))
+      .catch((error) => onFailure(error, 'could not end an expired room yet'))
       .finally(() => expiring.delete(feed));
   }
 
   /** Renews the devices of this node for other nodes, and reads what the bus may have lost. */
   async function renew(feed: RoomFeed): Promise<void> {
     const held = [...feed.sessions].map(({ channel }) => channel);
-    await parts.rooms.renewDevices(feed.code, held, parts.clock());
+    if (held.length > 0) await parts.rooms.renewDevices(feed.code, held, parts.clock());
     await feed.refresh();
   }
 

@@ -4,17 +4,18 @@ import { admit, checkDeviceId, proofOf } from '../core/admission.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { checkDeviceName } from '../core/device-name.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { JoinRequest } from '../core/live-gateway.ts';
-import { memoryLimits } from '../core/memory-budget.ts';
-import type { Channel, ClientId, Log, RoomChange, TextEntry } from '../core/ports.ts';
+import type { JoinRequest, TextWait } from '../core/live-gateway.ts';
+import type { Channel, ClientId, RoomChange } from '../core/ports.ts';
 import { areOfSameRoom, createResumeTokens, type ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
+import { memoryLimits } from '../core/transfer-budget.ts';
+import { unlimitedWork } from '../core/work-budget.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
 import { isEnvelope } from '../protocol/sealed.ts';
 import { ChannelCount } from './channel-count.ts';
 import { startHeartbeats } from './heartbeats.ts';
-import { missedEdits, upTo } from './missed-edits.ts';
+import { type MissedEdits, sendMissed, upTo } from './missed-edits.ts';
 import { RoomFeed } from './room-feed.ts';
 import { Session, type SessionDeps } from './session.ts';
 import { UnreadBytes } from './unread-bytes.ts';
@@ -27,7 +28,8 @@ export interface HubDeps {
   /** The heartbeat interval. Rooms are read again and channels are renewed twice as often. */
   heartbeatMs: number;
   maxMessageBytes: number;
-  log: Log;
+  /** Called when work in the background failed. */
+  onFailure: (error: unknown, message: string) => void;
   /** Called when a message is answered with an error. */
   onRefusal?: (error: unknown) => void;
 }
@@ -36,7 +38,7 @@ const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
 
 /** The changes that a joining client has missed, and how it was admitted. */
 interface Joined {
-  missed: readonly TextEntry[] | undefined;
+  missed: MissedEdits | undefined;
   admittedBy: string;
 }
 
@@ -45,14 +47,24 @@ export type Hub = ReturnType<typeof createHub>;
 /** Clients reconnect at random times within this period, not all together. */
 const reconnectWithinMs = 3000;
 
-export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMessageBytes, log, onRefusal }: HubDeps) {
+export function createHub({
+  parts,
+  rooms,
+  channelsPerClient,
+  heartbeatMs,
+  maxMessageBytes,
+  onFailure,
+  onRefusal,
+}: HubDeps) {
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
   const tokens = createResumeTokens(parts.secret, parts.clock);
-  const heartbeats = startHeartbeats({ parts, feeds, heartbeatMs, log });
+  const { work = unlimitedWork } = parts;
+  const heartbeats = startHeartbeats({ parts, feeds, heartbeatMs, onFailure });
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
+  const missedDeps = { ...parts, work, texts: rooms.texts, slowForMs };
   const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow, onRefusal };
   let isStopped = false;
 
@@ -93,7 +105,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
   }
 
   function dropIfEmpty(feed: RoomFeed): void {
-    if (feed.sessions.size + feed.entering > 0) return;
+    if (feed.isInUse || feed.entering > 0) return;
     feed.close();
     if (feeds.get(feed.code) === feed) feeds.delete(feed.code);
   }
@@ -106,24 +118,26 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
     parts.rooms
       .detachDevice(feed.code, session.channel.id)
       .then(() => parts.bus.publish(feed.code, devicesChanged))
-      .catch((err) => log.warn({ err }, 'could not detach a device'));
+      .catch((error) => onFailure(error, 'could not detach a device'));
   }
 
   function open(
     feed: RoomFeed,
     wire: Wire,
     channel: Channel,
-    { caller, seq, version = 0, edits, linkBase, linkTo }: JoinRequest,
+    { caller, seq, edits, deviceChanges, linkBase, linkTo }: JoinRequest,
     { missed, admittedBy }: Joined,
   ): Session {
     const textMode = edits || feed.view.text.sealed ? 'edits' : 'content';
+    const devicesMode = deviceChanges ? 'changes' : 'list';
     const session = new Session(
-      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode, admittedBy },
+      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode, devicesMode, admittedBy },
       sessionDeps,
     );
     feed.sessions.add(session);
     heartbeats.add(session);
-    session.begin({ seq, missed: upTo(feed.view, version, missed) });
+    const begin = () => session.begin({ seq, sent: missed?.sent ?? 0, missed: missed && upTo(feed.view, missed) });
+    work.measure(caller.client, begin);
     parts.bus.publish(feed.code, devicesChanged);
     return session;
   }
@@ -149,8 +163,8 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
           rejectIfEnded(feed);
           const admittedBy = await checkAdmission(parts, tokens, feed, request);
           checkDeviceName(feed.view.room, deviceName);
-          const missed =
-            request.edits || feed.view.text.sealed ? await missedEdits(rooms.texts, feed, request) : undefined;
+          const receivesEdits = request.edits || feed.view.text.sealed;
+          const missed = receivesEdits ? await sendMissed(missedDeps, feed, wire, request) : undefined;
           rejectIfEnded(feed);
           rejectIfFull(feed, caller.client);
           return open(feed, wire, channel, request, { missed, admittedBy });
@@ -161,8 +175,27 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       }
     },
 
-    /** The number of sessions, for the metrics. */
-    size: () => [...feeds.values()].reduce((sum, { sessions }) => sum + sessions.size, 0),
+    /** Waits until the text has a version that the client does not know, the room or the server ends, or it aborts. */
+    async waitForText({ code, isKnown, signal }: TextWait): Promise<void> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      signal.addEventListener('abort', () => resolve());
+      const stopWatching = await withFeed(code, async (feed) => {
+        const watcher = () => {
+          if (isStopped || signal.aborted || feed.ended || !isKnown(feed.view.text.version)) resolve();
+        };
+        feed.watchers.add(watcher);
+        watcher();
+        return () => {
+          feed.watchers.delete(watcher);
+          dropIfEmpty(feed);
+        };
+      });
+      await promise;
+      stopWatching();
+    },
+
+    /** The number of sessions and of waiting requests, for the metrics. */
+    size: () => [...feeds.values()].reduce((sum, { sessions, watchers }) => sum + sessions.size + watchers.size, 0),
 
     unreadBytes: () => unread.total,
 
@@ -171,6 +204,7 @@ export function createHub({ parts, rooms, channelsPerClient, heartbeatMs, maxMes
       isStopped = true;
       heartbeats.stop();
       for (const feed of [...feeds.values()]) {
+        feed.wakeWatchers();
         for (const session of [...feed.sessions]) {
           const reconnectAfter = Math.round(Math.random() * reconnectWithinMs);
           session.end({ type: 'closed', reason: 'shutdown', reconnectAfter });

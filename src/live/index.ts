@@ -43,6 +43,17 @@ export function createLive({ validate, maxMessageBytes, turns, clientLog, meter,
 
   return {
     openEvents: events.open,
+    async waitForText(client, wait) {
+      hub.reserve(client);
+      meter.opened('poll');
+      const startedAt = performance.now();
+      try {
+        await hub.waitForText(wait);
+      } finally {
+        hub.release(client);
+        meter.closed('poll', 'left', (performance.now() - startedAt) / 1000);
+      }
+    },
     openSocket: async (upgrade) => (await sockets()).accept(upgrade),
     prepare: sockets,
     size: hub.size,

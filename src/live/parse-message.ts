@@ -1,28 +1,35 @@
 /** Parses and validates messages of clients. */
 import { PoproomError } from '../core/errors.ts';
+import type { MaybePromise } from '../core/ports.ts';
+import { stepsFor } from '../core/turns.ts';
 import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { clientMessages, writeText } from '../protocol/live.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 
-export type ParseMessage = (data: Buffer, isBinary: boolean) => Promise<Parsed>;
+/** `measure` runs the synchronous parts. */
+export type ParseMessage = (data: Buffer, isBinary: boolean, measure: <T>(work: () => T) => T) => Promise<Parsed>;
 
 type Parsed =
   | { message: ClientMessage; problem?: undefined }
   /** With the `ref` for the response, if the message has one. */
   | { problem: PoproomError; ref: string | undefined };
 
-/** Validates a value against a schema. Resolves with the problem or undefined. */
-export type Validate = (schema: object, value: unknown) => Promise<PoproomError | undefined>;
+/** Validates a value against a schema. Returns the problem or undefined. */
+export type Validate = (schema: object, value: unknown) => MaybePromise<PoproomError | undefined>;
 
 const longestRef = writeText.properties.ref.maxLength;
 
 export function createParseMessage(validate: Validate): ParseMessage {
-  return async (data, isBinary) => {
+  return async (data, isBinary, measure) => {
     if (isBinary) return invalid('VALIDATION_FAILED', 'Messages must be JSON text, not binary.');
-    const json = data.toString('utf8');
-    if (hasMoreValues(json, maxRequestValues))
+    const betweenSteps = stepsFor(data.length);
+    await betweenSteps();
+    if (measure(() => hasMoreValues(data, maxRequestValues)))
       return invalid('INVALID_JSON', 'The message contains too many JSON values.');
-    const value = parse(json);
+    const json = measure(() => data.toString('utf8'));
+    await betweenSteps();
+    const value = measure(() => parse(json));
+    await betweenSteps();
     if (value === undefined) return invalid('INVALID_JSON', 'The message is not well-formed JSON.');
     const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
     const schema = Object.entries(clientMessages).find(([name]) => name === type)?.[1];
@@ -32,7 +39,7 @@ export function createParseMessage(validate: Validate): ParseMessage {
         'The "type" of a message must be join, content, edit, sealed-edit, compact or heartbeat.',
         ref,
       );
-    const problem = await validate(schema, value);
+    const problem = await measure(() => validate(schema, value));
     return problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage };
   };
 }

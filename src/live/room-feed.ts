@@ -18,23 +18,39 @@ import type { IssuedToken, ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Closed } from '../protocol/types.ts';
 import { FeedText } from './feed-text.ts';
-import { nothingPrepared, type Prepared, type RoomView } from './room-view.ts';
+import {
+  type DevicesMode,
+  type DevicesNotice,
+  devicesNotice,
+  nothingPrepared,
+  type Prepared,
+  type RoomView,
+} from './room-view.ts';
 import { type Outgoing, outgoing } from './wire.ts';
 
-const devicesWithinMs = 50;
+/** Many devices may join together, and each would cause a message to all others. */
+const noticeDelayMs = 50;
+/** The rate of messages about devices to a session. A longer list is sent once per second. */
+const noticeBytesPerMs = (16 * 1024) / 1000;
+const maxNoticeDelayMs = 1000;
 /** A session that is further behind sees these files as removed. */
 const maxReceived = 100;
 
 /** A session as its feed uses it. */
 export interface FeedSession {
   readonly channel: Channel;
+  readonly devicesMode: DevicesMode;
   follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void;
+  /** Returns the size of the message that it was sent. */
+  followDevices(notice: DevicesNotice): number;
   end(closed: Closed): void;
 }
 
 export class RoomFeed {
   readonly code: RoomCode;
   readonly sessions = new Set<FeedSession>();
+  /** Requests that wait for a change, called after each one and when the room ends. */
+  readonly watchers = new Set<() => void>();
   /** The number of clients that are joining. */
   entering = 0;
   /** When the next renewal is due. It differs between rooms, so that renewals do not block the process together. */
@@ -50,7 +66,11 @@ export class RoomFeed {
   /** The scope of the next read: the whole room or only the devices. */
   #due: { room: boolean; devices: boolean } = { room: false, devices: false };
   #heartbeat: { message: Outgoing; resumeToken: string } | undefined;
-  #devicesTimer: NodeJS.Timeout | undefined;
+  /** The next message about devices for the sessions of a mode, and when it may be sent. */
+  readonly #notices: Record<DevicesMode, { timer?: NodeJS.Timeout | undefined; earliest: number }> = {
+    list: { earliest: 0 },
+    changes: { earliest: 0 },
+  };
 
   constructor(code: RoomCode, parts: CoreDeps, renewAt: number, tokens: ResumeTokens) {
     this.code = code;
@@ -75,12 +95,20 @@ export class RoomFeed {
     return this.#heartbeat.message;
   }
 
+  /** Whether anyone follows the room. */
+  get isInUse(): boolean {
+    return this.sessions.size + this.watchers.size > 0;
+  }
+
   /** Why the room has ended, if it has. */
   get ended(): 'expired' | 'deleted' | undefined {
     return this.#ended;
   }
 
-  /** Reads the room again and notifies the sessions. A call during a read causes one more read after it. */
+  /**
+   * Reads the room again and notifies the sessions, of devices a moment later. A call during a read causes one more read
+   * after it.
+   */
   refresh(): Promise<void> {
     this.#due = { room: true, devices: true };
     return this.#read();
@@ -92,7 +120,7 @@ export class RoomFeed {
   }
 
   close(): void {
-    clearTimeout(this.#devicesTimer);
+    for (const { timer } of Object.values(this.#notices)) clearTimeout(timer);
     this.#subscription.leave();
   }
 
@@ -101,11 +129,15 @@ export class RoomFeed {
     for (const session of [...this.sessions]) session.end(closed);
   }
 
+  wakeWatchers(): void {
+    for (const wake of [...this.watchers]) wake();
+  }
+
   #onChange({ seq, entry, origin, devicesOnly, received }: RoomChange): void {
     const view = this.#view;
     if (received !== undefined) this.#received = [...this.#received, received].slice(-maxReceived);
     if (devicesOnly) {
-      this.#readDevicesSoon();
+      this.#onDevicesChanged();
       return;
     }
     if (!view || this.#isReadingRoom) this.#due.room = true;
@@ -114,20 +146,46 @@ export class RoomFeed {
       this.#advance({ ...view, seq, text: view.text.next(entry) }, origin);
       // The request may have attached a new device.
       const { deviceId } = entry;
-      if (deviceId === undefined || view.devices.some(({ id }) => id === deviceId)) return;
-      this.#due.devices = true;
+      if (deviceId !== undefined && !view.devices.some(({ id }) => id === deviceId)) this.#onDevicesChanged();
+      return;
     } else this.#due = { room: true, devices: true };
     // If reading fails, the next renewal reads again.
     this.#read().catch(() => undefined);
   }
 
-  /** Delayed, because many devices may join together, and each would cause a new list for all others. */
-  #readDevicesSoon(): void {
-    this.#devicesTimer ??= setTimeout(() => {
-      this.#devicesTimer = undefined;
-      this.#due.devices = true;
-      this.#read().catch(() => undefined);
-    }, devicesWithinMs);
+  #onDevicesChanged(): void {
+    this.#due.devices = true;
+    this.#notifyOfDevicesSoon();
+  }
+
+  #notifyOfDevicesSoon(): void {
+    if (this.sessions.size + this.entering === 0) return;
+    for (const mode of ['list', 'changes'] as const) {
+      const notice = this.#notices[mode];
+      const delay = Math.max(noticeDelayMs, notice.earliest - performance.now());
+      notice.timer ??= setTimeout(() => {
+        notice.timer = undefined;
+        this.#read().then(
+          () => this.#notifyOfDevices(mode),
+          () => undefined,
+        );
+      }, delay);
+    }
+  }
+
+  #notifyOfDevices(mode: DevicesMode): void {
+    if (this.sessions.size === 0) return;
+    const now = performance.now();
+    // Another message may have been sent during the read.
+    if (now < this.#notices[mode].earliest) {
+      this.#notifyOfDevicesSoon();
+      return;
+    }
+    const notice = devicesNotice(this.view, mode);
+    let bytes = 0;
+    for (const session of this.sessions)
+      if (session.devicesMode === mode) bytes = Math.max(bytes, session.followDevices(notice));
+    this.#notices[mode].earliest = now + Math.min(maxNoticeDelayMs, bytes / noticeBytesPerMs);
   }
 
   #isReadingRoom = false;
@@ -171,7 +229,7 @@ export class RoomFeed {
   /** Reads the whole text of an encrypted room if a snapshot is due, because it may have been stored. */
   async #readState(rooms: RoomStore, now: number): Promise<RoomState | MissingReason> {
     const known = this.#view?.text;
-    const found = await rooms.readState(this.code, now, known?.isCompactionDue ? undefined : known?.version);
+    const found = await rooms.readState(this.code, now, known?.isCompactionDue ? undefined : known);
     const isReadable = typeof found === 'string' || !known || known.canFollow(found.text);
     return isReadable ? found : rooms.readState(this.code, now);
   }
@@ -186,11 +244,14 @@ export class RoomFeed {
     this.#view = next;
     const prepared = nothingPrepared();
     for (const session of this.sessions) session.follow(before, next, prepared, origin);
+    this.wakeWatchers();
+    if (before.devices !== next.devices) this.#notifyOfDevicesSoon();
   }
 
   #finish(reason: 'expired' | 'deleted'): void {
     this.#ended = reason;
     this.end({ type: 'closed', reason });
+    this.wakeWatchers();
   }
 }
 

@@ -26,12 +26,15 @@ export type LinkTo = FileAddresses['linkTo'];
 /** How a session receives text changes: as the whole text or as edits. */
 export type TextMode = 'content' | 'edits';
 
+/** How a session receives changes of the devices: as the list of all of them, or as the differences. */
+export type DevicesMode = 'list' | 'changes';
+
 /** Messages from one view to the next by audience, created once for all sessions that share it. */
 export type Prepared = Record<TextMode, Map<string, Outgoing[]>>;
 
 export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map() });
 
-export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
+export function snapshotOf(view: RoomView, linkTo: LinkTo, mode: TextMode): Snapshot {
   const { room, seq, text, files, devices, limits, pinAttempts, resumeToken } = view;
   return {
     type: 'snapshot',
@@ -42,7 +45,7 @@ export function snapshotOf(view: RoomView, linkTo: LinkTo): Snapshot {
       ...(room.salt !== undefined && { encrypted: true as const }),
       limits,
     },
-    content: textOf(text),
+    content: textOf(text, mode),
     files: files.map((file) => fileEntryOf(file, linkTo)),
     devices: devices.map(deviceOf),
     pinAttempts,
@@ -58,12 +61,15 @@ export function prepare(message: Change, { text }: RoomView): Outgoing {
 
 export type Change = Extract<ServerMessage, { seq: number }>;
 
-/** The differences between two views. Intermediate states are skipped, except edits. */
+/** The differences between two views, except of their devices. Intermediate states are skipped, except edits. */
 export function changes(from: RoomView, to: RoomView, linkTo: LinkTo, mode: TextMode): Change[] {
   const text = textChanges(from, to, mode);
   // A snapshot does not show that the room has another PIN.
   if (!text)
-    return withOneSeq([snapshotOf(to, linkTo), ...(hasOtherPin(from, to) ? [roomChange(from, to)] : [])], from.seq);
+    return withOneSeq(
+      [snapshotOf(to, linkTo, mode), ...(hasOtherPin(from, to) ? [roomChange(from, to)] : [])],
+      from.seq,
+    );
   return withOneSeq([...fileChanges(from, to, linkTo), ...text, ...otherChanges(from, to)], from.seq);
 }
 
@@ -84,15 +90,24 @@ export function withOneSeq(messages: Change[], before: number): Change[] {
 function textChanges(from: RoomView, to: RoomView, mode: TextMode): Change[] | undefined {
   if (from.text.isSame(to.text)) return [];
   if (to.text.sealed) return sealedChanges(from, to);
-  if (mode === 'content') return [{ type: 'content', seq: to.seq, ...textOf(to.text) }];
-  return to.text.since(from.text.version)?.map((entry) => editOf(entry, to.seq));
+  if (mode === 'content') return [{ type: 'content', seq: to.seq, ...textOf(to.text, mode) }];
+  const newer = to.text.since(from.text.version);
+  return newer && editsTo(to, newer);
 }
 
 /** The sealed edits, or the whole text if they do not lead from one view to the other. */
 function sealedChanges(from: RoomView, to: RoomView): Change[] {
   const newer = to.text.since(from.text.version);
-  if (newer) return newer.map((entry) => editOf(entry, to.seq));
-  return [{ type: 'content', seq: to.seq, ...textOf(to.text) }];
+  if (newer) return editsTo(to, newer);
+  return [{ type: 'content', seq: to.seq, ...textOf(to.text, 'edits') }];
+}
+
+/** The edits that lead to a view. The last one lets the receiver check its text. */
+export function editsTo({ seq, text }: RoomView, entries: readonly TextEntry[]): Change[] {
+  const edits = entries.map((entry) => editOf(entry, seq));
+  const last = edits.at(-1);
+  if (last?.type === 'edit' && last.version === text.version) Object.assign(last, text.check());
+  return edits;
 }
 
 export function editOf(entry: TextEntry, seq: number): TextEdited | SealedEdited {
@@ -125,7 +140,6 @@ function otherChanges(from: RoomView, to: RoomView): Change[] {
   const { seq, pinAttempts } = to;
   if (isRoomChanged(from, to)) messages.push(roomChange(from, to));
   if (from.pinAttempts < pinAttempts) messages.push({ type: 'pin-attempts', seq, pinAttempts });
-  if (!sameDevices(from.devices, to.devices)) messages.push(devicesOf(to));
   return messages;
 }
 
@@ -153,22 +167,52 @@ export function devicesOf({ seq, devices }: RoomView): Change {
   return { type: 'devices', seq, devices: devices.map(deviceOf) };
 }
 
+/** Returns the message for a client with another list; undefined if the devices are the same. */
+export type DevicesNotice = (known: readonly Device[]) => Outgoing | undefined;
+
+/** Encodes each message once for all sessions of a mode that have the same list. */
+export function devicesNotice(view: RoomView, mode: DevicesMode): DevicesNotice {
+  const prepared = new Map<readonly Device[], Outgoing | undefined>();
+  let list: Outgoing | undefined;
+
+  function prepareFrom(known: readonly Device[]): Outgoing | undefined {
+    const { joined, left } = deviceChanges(known, view.devices);
+    if (joined.length + left.length === 0) return undefined;
+    if (mode === 'changes')
+      return outgoing({ type: 'devices-changed', seq: view.seq, joined: joined.map(deviceOf), left });
+    list ??= outgoing(devicesOf(view));
+    return list;
+  }
+
+  return (known) => {
+    if (!prepared.has(known)) prepared.set(known, prepareFrom(known));
+    return prepared.get(known);
+  };
+}
+
+/** A device with another name counts as joined. The order does not matter. */
+function deviceChanges(from: readonly Device[], to: readonly Device[]) {
+  if (from === to) return { joined: [], left: [] };
+  const [before, after] = [new Map(from.map(entryOf)), new Map(to.map(entryOf))];
+  const joined = to.filter(({ id, name }) => !before.has(id) || before.get(id) !== name);
+  const left = from.flatMap(({ id }) => (after.has(id) ? [] : [id]));
+  return { joined, left };
+}
+
+const entryOf = ({ id, name }: Device) => [id, name] as const;
+
 /** `prepare` inserts a long text later. */
-function textOf(text: FeedText) {
+function textOf(text: FeedText, mode: TextMode) {
   const { isLong, version, writtenAt, sealed } = text;
   const tail = sealed && { contentVersion: sealed.contentVersion, sealedEdits: sealed.edits.map(sealedEditOf) };
-  return { content: isLong ? '' : text.content(), version, timestamp: toTimestamp(writtenAt), ...tail };
+  const stored = mode === 'edits' && { lastRefs: text.lastRefs.map(({ deviceId, ref }) => ({ deviceId, ref })) };
+  return { content: isLong ? '' : text.content(), version, timestamp: toTimestamp(writtenAt), ...tail, ...stored };
 }
 
 function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string[] {
   if (from === to || from.length === 0) return [];
   const there = new Set(to.map(({ id }) => id));
   return from.filter(({ id }) => !there.has(id)).map(({ id }) => id);
-}
-
-function sameDevices(a: readonly Device[], b: readonly Device[]): boolean {
-  if (a === b) return true;
-  return a.length === b.length && a.every((device, i) => device.id === b[i]?.id && device.name === b[i]?.name);
 }
 
 const deviceOf = ({ id, name }: Device) => ({ deviceId: id, ...(name !== undefined && { deviceName: name }) });

@@ -2,7 +2,7 @@
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { LeaveReason } from '../core/meters.ts';
-import type { Channel, ClientId, TextEntry } from '../core/ports.ts';
+import type { Channel, ClientId, Device, TextEntry } from '../core/ports.ts';
 import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
@@ -22,8 +22,11 @@ import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
   changes,
+  type DevicesMode,
+  type DevicesNotice,
+  devicesNotice,
   devicesOf,
-  editOf,
+  editsTo,
   nothingPrepared,
   type Prepared,
   prepare,
@@ -48,6 +51,7 @@ export interface SessionOptions extends FileAddresses {
   feed: RoomFeed;
   channel: Channel;
   textMode: TextMode;
+  devicesMode: DevicesMode;
   /** A resume token of the room with the PIN that the client gave. */
   admittedBy: string;
 }
@@ -69,7 +73,9 @@ export interface SessionDeps {
 /** The state of a client that reconnects. */
 export interface Resume {
   seq: number | undefined;
-  /** The edits since its version; undefined if they are unknown or it has no text. */
+  /** The number of missed edits that were sent already. */
+  sent: number;
+  /** The edits since then; undefined if they are unknown or it has no text. */
   missed: readonly TextEntry[] | undefined;
 }
 
@@ -90,6 +96,8 @@ export class Session implements FeedSession {
   readonly #deps: SessionDeps;
   /** The view that the client has received. */
   #sent: RoomView;
+  /** The devices that the client has received. */
+  #devices: readonly Device[];
   /** Unanswered writes. The client receives a response instead of its own change. */
   #writes: readonly PendingWrite[] = noWrites;
   #isPingUnanswered = false;
@@ -106,10 +114,15 @@ export class Session implements FeedSession {
     this.#options = options;
     this.#deps = deps;
     this.#sent = options.feed.view;
+    this.#devices = this.#sent.devices;
   }
 
   get channel(): Channel {
     return this.#options.channel;
+  }
+
+  get devicesMode(): DevicesMode {
+    return this.#options.devicesMode;
   }
 
   get feed(): RoomFeed {
@@ -122,15 +135,16 @@ export class Session implements FeedSession {
   }
 
   /** Sends the first messages: a snapshot or the missed changes. */
-  begin({ seq, missed }: Resume): void {
+  begin({ seq, sent, missed }: Resume): void {
     const { feed, linkTo } = this.#options;
     const view = feed.view;
     this.#sent = view;
-    const edits = (missed ?? []).map((entry) => editOf(entry, view.seq));
+    this.#devices = view.devices;
+    const edits = missed ? editsTo(view, missed) : [];
     // If the edits do not account for the difference, files or wrong PINs have changed.
-    const missedOnlyEdits = seq !== undefined && view.seq - seq === edits.length;
+    const missedOnlyEdits = seq !== undefined && view.seq - seq === sent + edits.length;
     const isComplete = this.#options.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
-    const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo);
+    const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo, this.#options.textMode);
     this.#sendAll(withOneSeq([...edits, last], seq ?? 0).map((message) => this.#encode(message, view)));
     // Each session starts with a new token, which only snapshots and heartbeats contain.
     if (isComplete) this.#sendAll([this.#heartbeat()]);
@@ -146,8 +160,24 @@ export class Session implements FeedSession {
       return;
     }
     const isShared = this.#sent === before && !this.#writes.some(({ written }) => written);
-    this.#sendAll(isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next));
+    const messages = isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next);
+    this.#sendAll(messages);
     this.#sent = next;
+    if (messages.some(({ type }) => type === 'snapshot')) this.#devices = next.devices;
+  }
+
+  /** Sends the devices if they have changed. A session that has fallen behind receives them when it catches up. */
+  followDevices(notice: DevicesNotice): number {
+    const { view } = this.#options.feed;
+    if (!this.#isOpen || this.#devices === view.devices) return 0;
+    if (this.#sent !== view || this.#isBusy() || this.#isThrottled()) {
+      this.#deps.onFallBehind(this);
+      return 0;
+    }
+    const message = notice(this.#devices);
+    this.#devices = view.devices;
+    if (message) this.#sendAll([message]);
+    return message?.bytes ?? 0;
   }
 
   async receive(message: ClientMessage): Promise<void> {
@@ -196,7 +226,10 @@ export class Session implements FeedSession {
     const { view } = this.#options.feed;
     if (this.#isTooSlow(now))
       this.#fail('too-slow', tooFast, 'The client reads too slowly. Reconnect to get the latest state.');
-    else if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
+    else {
+      if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
+      this.followDevices(devicesNotice(view, this.devicesMode));
+    }
     return !this.#isOpen || !(this.#isBusy() || this.#isThrottled());
   }
 
@@ -228,21 +261,21 @@ export class Session implements FeedSession {
 
   #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
     const { feed, channel } = this.#options;
-    const author = { deviceId: channel.device.id, origin: channel.id };
+    const author = { deviceId: channel.device.id, origin: channel.id, client: this.#options.client };
     return () => this.#deps.rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
   }
 
   #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
-    const { feed, channel, textMode } = this.#options;
+    const { feed, channel, textMode, client } = this.#options;
     // A client that receives whole texts does not know the text after its edit, so it receives it too.
     const origin = textMode === 'edits' ? channel.id : undefined;
-    const author = { deviceId: channel.device.id, ref, origin };
+    const author = { deviceId: channel.device.id, ref, origin, client };
     return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
   }
 
   #editSealed({ sealed, baseVersion, ref }: EditSealed): () => Promise<WrittenText> {
-    const { feed, channel } = this.#options;
-    const author = { deviceId: channel.device.id, ref, origin: channel.id };
+    const { feed, channel, client } = this.#options;
+    const author = { deviceId: channel.device.id, ref, origin: channel.id, client };
     return () => this.#deps.rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author });
   }
 
@@ -294,7 +327,8 @@ export class Session implements FeedSession {
     return included.map(({ echo, written }) => {
       const { version, writtenAt } = written as WrittenText;
       const hint = text.isCompactionDue && ({ compact: true } as const);
-      return { type: 'written', seq, version, timestamp: toTimestamp(writtenAt), ...echo, ...hint };
+      const check = version === text.version && text.check();
+      return { type: 'written', seq, version, timestamp: toTimestamp(writtenAt), ...echo, ...check, ...hint };
     });
   }
 

@@ -1,5 +1,6 @@
 /** A WebSocket connection: passes its messages to a session in sequence, and sends the session's messages. */
 import type { Duplex } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { ClientLog } from '../core/client-log.ts';
 import { PoproomError } from '../core/errors.ts';
@@ -241,21 +242,37 @@ export class SocketConnection implements Wire, Receiver {
     const bytes = data.length;
     if (this.#isOpen) await this.#inTurn(data, isBinary, arrivedAt).catch((error) => this.#refuse(error));
     this.#waitingBytes -= bytes;
+    // A burst must not keep the event loop from the connections of others.
+    if (this.#waitingBytes > 0) await nextTurn();
     if (this.#waitingBytes > maxWaitingBytes || this.#isWaitingForSlot) return;
     if (!this.#isLongPartial) this.#deps.slots.release(this);
     if (this.#socket.isPaused) this.#socket.resume();
   }
 
-  #inTurn(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
-    return this.#deps.turns.run(this.client, data.length, () => this.#dispatch(data, isBinary, arrivedAt));
+  async #inTurn(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
+    const { turns } = this.#deps;
+    const refusal = await this.#refusalByWork();
+    return turns.run(this.client, data.length, () => this.#dispatch(data, isBinary, arrivedAt, refusal));
   }
 
-  async #dispatch(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
+  /** The message is parsed in any case: a client recognizes the refusal of its edit by the `ref`. */
+  async #refusalByWork(): Promise<PoproomError | undefined> {
+    try {
+      await this.#deps.turns.budget.admit(this.client);
+      return undefined;
+    } catch (error) {
+      return error as PoproomError;
+    }
+  }
+
+  async #dispatch(data: Buffer, isBinary: boolean, arrivedAt: number, refusal?: PoproomError): Promise<void> {
     if (!this.#isOpen) return;
-    const parsed = await this.#deps.parse(data, isBinary);
+    const { parse, turns } = this.#deps;
+    const parsed = await parse(data, isBinary, (work) => turns.budget.measure(this.client, work));
     freeBuffer(data);
     try {
       if (parsed.problem) this.#onInvalid(parsed.problem, parsed.ref);
+      else if (refusal) this.#refuse(refusal, refIn(parsed.message));
       else await this.#onValid(parsed.message);
     } finally {
       const type = parsed.problem ? 'invalid' : parsed.message.type;
@@ -281,10 +298,11 @@ export class SocketConnection implements Wire, Receiver {
       throw new PoproomError('VALIDATION_FAILED', 'The first message must be a join.');
     }
     clearTimeout(this.#joinTimer);
-    const { pin, auth, deviceId, deviceName, seq, edits = false, version, timestamp } = message;
+    const { pin, auth, deviceId, deviceName, seq, edits = false, version, timestamp, deviceChanges } = message;
     const { client, roomId, ...ofGuest } = guest;
     const caller = { client, roomId, pin, auth, deviceId };
-    const request = { caller, deviceName, seq, edits, version, timestamp, ...ofGuest };
+    const request = { caller, deviceName, seq, edits, version, timestamp, deviceChanges, ...ofGuest };
+    if (message.diverged) this.#deps.meter.diverged();
     this.#session = await this.#deps.hub.join(this, request);
     this.#endJoining();
     this.#joinedAt = wholeSeconds();
@@ -334,6 +352,8 @@ export class SocketConnection implements Wire, Receiver {
     this.#deps.clientLog.refused({ client, code, fields: { transport }, message: 'live channel refused' });
   }
 }
+
+const refIn = (message: ClientMessage) => ('ref' in message ? message.ref : undefined);
 
 const wholeSeconds = () => Math.trunc(performance.now() / 1000);
 

@@ -2,16 +2,17 @@
  * Counts large messages that wait in memory for slow readers. A message that many sessions share is one buffer, so it
  * counts once.
  */
-import type { MemoryLimits } from '../core/memory-budget.ts';
+
 import type { ClientId } from '../core/ports.ts';
+import type { BudgetLimits } from '../core/transfer-budget.ts';
 import type { Outgoing } from './wire.ts';
 
 export class UnreadBytes {
-  readonly #limits: MemoryLimits;
+  readonly #limits: BudgetLimits;
   readonly #all = new SharedBytes();
   readonly #perClient = new Map<ClientId, SharedBytes>();
 
-  constructor(limits: MemoryLimits) {
+  constructor(limits: BudgetLimits) {
     this.#limits = limits;
   }
 

@@ -73,6 +73,12 @@ export const definitions = {
     help: 'Time from the arrival of a live message until it has been handled, by type.',
     buckets: seconds,
   },
+  divergences: {
+    name: 'poproom_text_divergences_total',
+    type: 'counter',
+    labels: [],
+    help: 'Live clients whose text did not match that of the server, and that loaded it again. Expected to stay 0.',
+  },
 
   storeOperations: {
     name: 'poproom_store_operation_duration_seconds',
@@ -166,13 +172,13 @@ export const definitions = {
     name: 'poproom_held_bytes',
     type: 'gauge',
     labels: ['kind'],
-    help: 'Memory for incomplete bodies and unread responses, and for unread live messages.',
+    help: 'Memory of incomplete bodies, unread responses, downloads, zip archives and unread live messages.',
   },
   heldBytesLimit: {
     name: 'poproom_held_bytes_limit',
     type: 'gauge',
     labels: ['kind'],
-    help: 'Maximum of poproom_held_bytes. Beyond it, requests are refused with UNAVAILABLE.',
+    help: 'Maximum of poproom_held_bytes. Beyond it, slow transfers end, and requests are refused with UNAVAILABLE.',
   },
   loopDelay: {
     name: 'poproom_event_loop_delay_seconds',
@@ -186,6 +192,12 @@ export const definitions = {
     type: 'counter',
     labels: [],
     help: 'Time in which the event loop was busy. A rate of 1 means that it is never idle.',
+  },
+  clientWork: {
+    name: 'poproom_client_work_seconds_total',
+    type: 'counter',
+    labels: [],
+    help: 'Time for parsing, rebasing, comparing, encoding and compressing texts, which POPROOM_WORK_LIMIT limits per client.',
   },
   certificateExpiry: {
     name: 'poproom_tls_certificate_expiry_timestamp_seconds',

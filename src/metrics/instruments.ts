@@ -22,6 +22,7 @@ export function createInstruments() {
     channelsOpened: new Counter(definitions.channelsOpened),
     channelDurations: new Histogram(definitions.channelDurations),
     messages: new Histogram(definitions.messages),
+    divergences: new Counter(definitions.divergences),
     storeOperations: new Histogram(definitions.storeOperations),
     storeErrors: new Counter(definitions.storeErrors),
     uploads: new Counter(definitions.uploads),
@@ -41,7 +42,7 @@ export function createInstruments() {
 function createSeries(instruments: Omit<Instruments, 'running'>): void {
   const { refusals, sweepFailures, channelsOpened, loopDelay } = instruments;
   for (const code of Object.keys(errorCodes)) refusals.with('http', code, '');
-  for (const transport of ['websocket', 'events']) channelsOpened.with(transport);
+  for (const transport of ['websocket', 'events', 'poll']) channelsOpened.with(transport);
   for (const operation of storeOperations) {
     instruments.storeOperations.with(operation);
     instruments.storeErrors.with(operation);
@@ -54,7 +55,7 @@ function createSeries(instruments: Omit<Instruments, 'running'>): void {
     instruments.uploads.with(kind);
     instruments.uploadInterruptions.with(kind);
   }
-  for (const single of [sweepFailures, instruments.uploadedBytes, loopDelay]) single.with();
+  for (const single of [sweepFailures, instruments.divergences, instruments.uploadedBytes, loopDelay]) single.with();
 }
 
 export function liveMeterOf(instruments: Instruments): LiveMeter {
@@ -63,6 +64,7 @@ export function liveMeterOf(instruments: Instruments): LiveMeter {
     closed: (transport, reason, seconds) => instruments.channelDurations.with(transport, reason).observe(seconds),
     handled: (type, seconds) => instruments.messages.with(type).observe(seconds),
     refused: (error) => countRefusal(instruments, 'websocket', error),
+    diverged: () => instruments.divergences.with().add(),
   };
 }
 
@@ -88,6 +90,7 @@ const reasons: readonly unknown[] = [
   'devices',
   'channels',
   'messages',
+  'work',
   'client',
   'network',
   'total',

@@ -58,7 +58,7 @@ function meterMethod(method: Method, operation: StoreOperation, instruments: Ins
 /** A file counts when it is listed. */
 function countUploads(rooms: RoomStore, { uploads }: Instruments): RoomStore {
   const counted = <T>(kind: UploadKind, outcome: T): T => {
-    if (typeof outcome === 'object') uploads.with(kind).add();
+    if (typeof outcome === 'object' && outcome && 'seq' in outcome) uploads.with(kind).add();
     return outcome;
   };
   return {

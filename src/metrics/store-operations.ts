@@ -21,6 +21,7 @@ export const roomOperations: Operations<RoomStore> = {
   detachDevice: 'write',
   listDevices: 'read',
   readText: 'read',
+  readEdits: 'read',
   appendText: 'write',
   compactText: 'write',
   listHistory: 'read',
@@ -67,8 +68,8 @@ export const storageOperations: Operations<StorageAccounts> = {
 };
 
 export const idempotencyOperations: Operations<IdempotencyStore> = {
+  find: 'read',
   begin: 'write',
   renew: 'write',
-  finish: 'write',
-  abandon: 'write',
+  end: 'write',
 };

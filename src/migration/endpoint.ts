@@ -34,11 +34,14 @@ export async function openEnd({ store: place, files }: EnginePlace, config: Conf
 }
 
 async function openRooms(place: StorePlace, config: Config): Promise<Store> {
-  try {
-    return (await openStore(place, { rules: rulesOf(config), now: Date.now() })).store;
-  } catch (error) {
+  const { store, checkFormat } = await openStore(place, { rules: rulesOf(config), now: Date.now() }).catch((error) => {
     throw unavailable(problemOf(place, error), error);
-  }
+  });
+  await checkFormat().catch(async (error) => {
+    await store.close();
+    throw error;
+  });
+  return store;
 }
 
 function problemOf(place: StorePlace, error: unknown): string {

@@ -7,9 +7,9 @@ const count = (description: string, example: number) =>
 /** Identifies a room without its code. */
 export const roomHandle = {
   type: 'string',
-  pattern: '^[A-Za-z0-9_-]{30,60}$',
+  pattern: '^r[A-Za-z0-9_-]{30,60}$',
   description: 'identifies the room in this API, without its code',
-  examples: ['pZ3kVw8q2s0xJ7cQm4hTnLbA6dYfUeRg'],
+  examples: ['rpZ3kVw8q2s0xJ7cQm4hTnLbA6dYfUeRg'],
 } as const;
 
 const maskedCode = {

@@ -24,7 +24,7 @@ export const errorCodes = {
   FILE_CLAIMED: 'Someone else is receiving the one-time file. See Retry-After.',
   NOT_ONE_TIME_FILE: 'The file can be read at its URL, and needs no claim.',
   UPLOAD_CONFLICT: 'The upload has another offset than the request. See offset in details.',
-  REQUEST_IN_PROGRESS: 'A request with this Idempotency-Key is still running. See Retry-After.',
+  REQUEST_IN_PROGRESS: 'An upload with this Idempotency-Key is still running. See Retry-After.',
   IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
   VERSION_CONFLICT:
     'The text has changed since the version that the request is based on, or the file is another version.',
@@ -44,7 +44,7 @@ export const errorCodes = {
   RATE_LIMITED:
     'A limit was reached. The reason in details names it: requests, misses (unknown codes, wrong PINs, wrong room keys and wrong admin tokens), devices in the room or channels of the client. See Retry-After.',
   PIN_LOCKED: 'Too many wrong PINs. See Retry-After.',
-  KEY_LOCKED: 'Too many wrong room keys. See Retry-After.',
+  KEY_LOCKED: 'Too many wrong room keys from this client. The right one works. See Retry-After.',
   INTERNAL: 'An unexpected error on the server. Report it to the operator with the request id.',
   UNAVAILABLE: 'The server is overloaded, or a store does not respond. See Retry-After.',
   STORAGE_FULL: 'The server is out of storage space.',

@@ -13,8 +13,8 @@ export const timestamp = (description: string, example = '2026-11-15T09:30:00.00
 export const roomId = {
   type: 'string',
   pattern: '^[0-9A-HJKMNP-TV-Z]{6,12}$',
-  description: 'the room code in canonical form',
-  examples: ['7KQ2MX'],
+  description: 'the room code in canonical form; only that of an encrypted room starts with E',
+  examples: ['7KQ2MX', 'E7KQ2MX'],
 } as const;
 
 export const pin = {

@@ -59,7 +59,44 @@ export const text = {
   additionalProperties: false,
   required: ['content', 'version', 'timestamp'],
   description: 'the text with its version and timestamp',
-  properties: { content, version, timestamp: timestamp('when this text was written'), contentVersion, sealedEdits },
+  properties: {
+    content,
+    version,
+    timestamp: timestamp('when this text was written'),
+    contentVersion,
+    sealedEdits,
+    lastRefs: {
+      type: 'array',
+      maxItems: 100,
+      description:
+        'for clients that receive edits: the last stored edit of each writer. If your unconfirmed edit is not among ' +
+        'them, this text does not contain it. A writer is a device, or one of several on it whose refs differ before ' +
+        'the last hyphen',
+      items: {
+        type: 'object',
+        additionalProperties: false,
+        required: ['deviceId', 'ref'],
+        properties: { deviceId, ref },
+      },
+    },
+  },
+} as const;
+
+/** For clients to check their copy of a text. */
+const check = {
+  length: {
+    type: 'integer',
+    minimum: 0,
+    description: 'the length of the text after this version, in UTF-16 code units; missing in some messages',
+    examples: [14],
+  },
+  checksum: {
+    type: 'integer',
+    minimum: 0,
+    maximum: 0xffffffff,
+    description: 'every few versions: the 32-bit FNV-1a hash of the UTF-16 code units of the text after this version',
+    examples: [3826002220],
+  },
 } as const;
 
 const is = <const T extends string>(type: T) => ({ type: 'string', const: type }) as const;
@@ -85,6 +122,18 @@ export const join = {
     },
     version: { ...version, description: 'with `edits`: the version of your text' },
     timestamp: timestamp('with `version`: when that version was written; if it differs, the server sends a snapshot'),
+    diverged: {
+      type: 'boolean',
+      description:
+        'true if your text did not match a `length` or `checksum` of the server, which counts it in a metric',
+      examples: [false],
+    },
+    deviceChanges: {
+      type: 'boolean',
+      description:
+        'true to receive the devices that joined and left as `devices-changed` messages, instead of the list of all devices',
+      examples: [true],
+    },
   },
 } as const;
 
@@ -190,6 +239,7 @@ export const textEdited = {
       ...ref,
       description: 'the ref that the device sent, by which it identifies its own edit after reconnecting',
     },
+    ...check,
   },
 } as const;
 
@@ -234,6 +284,27 @@ export const devicesChanged = {
   properties: { type: is('devices'), seq, devices },
 } as const;
 
+export const deviceChanges = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'seq', 'joined', 'left'],
+  description: 'Devices have joined or left. Sent instead of `devices` to clients that joined with `deviceChanges`.',
+  properties: {
+    type: is('devices-changed'),
+    seq,
+    joined: {
+      ...devices,
+      description: 'the devices that joined; one with a known id replaces that device, and has another name',
+    },
+    left: {
+      type: 'array',
+      items: { ...deviceId, description: 'the id of a device that left' },
+      description: 'the ids of the devices that left',
+      examples: [['my-phone']],
+    },
+  },
+} as const;
+
 export const pinAttempts = {
   type: 'object',
   additionalProperties: false,
@@ -269,7 +340,15 @@ export const written = {
   additionalProperties: false,
   required: ['type', 'seq', 'version', 'timestamp'],
   description: 'Your text or edit is stored on disk. You have received everything before it.',
-  properties: { type: is('written'), seq, version, timestamp: timestamp('when it was written'), ref, compact },
+  properties: {
+    type: is('written'),
+    seq,
+    version,
+    timestamp: timestamp('when it was written'),
+    ref,
+    ...check,
+    compact,
+  },
 } as const;
 
 export const conflict = {
@@ -348,6 +427,7 @@ export const serverMessages = {
   'file-added': fileAdded,
   'file-removed': fileRemoved,
   devices: devicesChanged,
+  'devices-changed': deviceChanges,
   'pin-attempts': pinAttempts,
   room: roomChanged,
   written,

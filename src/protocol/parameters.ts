@@ -9,6 +9,8 @@ export interface Parameter {
   required?: true;
   /** The required format, if other values are rejected. */
   pattern?: string;
+  /** The accepted values, if others are rejected. */
+  enum?: readonly string[];
   example: string;
 }
 
@@ -115,6 +117,7 @@ export const tusResumable: Parameter = {
   in: 'header',
   required: true,
   description: 'The version of tus.',
+  enum: ['1.0.0'],
   example: '1.0.0',
 };
 export const uploadLength: Parameter = {

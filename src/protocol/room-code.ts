@@ -9,6 +9,12 @@ export const shortestCode = 6;
 /** Enough for six billion rooms, and fits into 64 bits. */
 export const longestCode = 12;
 
+/** The first symbol of every code of an encrypted room, and of no other code. */
+export const encryptedCodeSymbol = 'E';
+
+/** Whether the room of a code is encrypted. Clients trust the code, never the server, and ask for the key first. */
+export const isEncryptedCode = (code: RoomCode): boolean => code.startsWith(encryptedCodeSymbol);
+
 /** Parses a typed code: any case, spaces and dashes, O for 0, I and L for 1. */
 export function parseRoomCode(text: string): RoomCode | undefined {
   if (canonicalForm.test(text)) return text as RoomCode;

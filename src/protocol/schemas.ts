@@ -155,6 +155,7 @@ export const roomCreated = {
 export const updateRoomRequest = {
   type: 'object',
   additionalProperties: false,
+  minProperties: 1,
   properties: {
     expiresIn: { ...expiresIn, description: 'a whole number of seconds from now, 60 or more' },
     pin: {

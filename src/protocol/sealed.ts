@@ -1,14 +1,15 @@
 /** Sealed data of encrypted rooms, scheme `pop1`, as far as a server can check it: form and length. */
 
-/** The kinds of envelopes, each with the minimum size of its padded content. A draft never leaves its device. */
+/** The kinds of envelopes, each with the minimum size of its padded content. Drafts and uploads never leave their device. */
 export const minimumSizes = {
   text: 256,
   snapshot: 256,
-  edit: 64,
+  edit: 256,
   file: 256,
   device: 64,
   room: 64,
   draft: 256,
+  upload: 256,
 } as const;
 export type EnvelopeKind = keyof typeof minimumSizes;
 
@@ -16,6 +17,9 @@ export const envelopePrefix = 'pop1.';
 /** The hash of the previous envelope, in the padded content. */
 export const hashBytes = 16;
 export const [nonceBytes, tagBytes] = [24, 16];
+/** Full texts begin with the number and the hashes of versions before them. */
+export const maxRecentHashes = 64;
+export const maxRecentBytes = 1 + maxRecentHashes * hashBytes;
 /** The first bytes of every encrypted file. */
 export const encryptedFileHeader = 'POPENC1\n';
 

@@ -57,7 +57,7 @@ export interface CreateRoomRequest {
 }
 
 export interface RoomCreated {
-  /** the room code in canonical form */
+  /** the room code in canonical form; only that of an encrypted room starts with E */
   roomId: string;
   /** the URL of the page of the room, to share with people; missing if the Host header is malformed */
   link?: string;
@@ -73,7 +73,7 @@ export interface RoomCreated {
 }
 
 export interface RoomInfo {
-  /** the room code in canonical form */
+  /** the room code in canonical form; only that of an encrypted room starts with E */
   roomId: string;
   /** when the room expires */
   expiresAt: string;
@@ -262,7 +262,7 @@ export interface FileList {
 }
 
 export interface RoomDetails {
-  /** the room code in canonical form */
+  /** the room code in canonical form; only that of an encrypted room starts with E */
   roomId: string;
   /** when the room expires */
   expiresAt: string;
@@ -412,7 +412,7 @@ export interface AdminRoomList {
 }
 
 export interface AdminRoomRevealed {
-  /** the room code in canonical form */
+  /** the room code in canonical form; only that of an encrypted room starts with E */
   roomId: string;
 }
 
@@ -577,6 +577,10 @@ export interface Join {
   version?: number;
   /** with `version`: when that version was written; if it differs, the server sends a snapshot */
   timestamp?: string;
+  /** true if your text did not match a `length` or `checksum` of the server, which counts it in a metric */
+  diverged?: boolean;
+  /** true to receive the devices that joined and left as `devices-changed` messages, instead of the list of all devices */
+  deviceChanges?: boolean;
 }
 
 /** Replaces the text if `baseVersion` is still current. The response is `written` or `conflict`. */
@@ -652,6 +656,17 @@ export interface RoomText {
   contentVersion?: number;
   /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
   sealedEdits?: SealedEdit[];
+  /**
+   * for clients that receive edits: the last stored edit of each writer. If your unconfirmed edit is not among them, this text does not contain it. A writer is a device, or one of several on it whose refs differ before the last hyphen
+   *
+   * @maxItems 100
+   */
+  lastRefs?: {
+    /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
+    deviceId: string;
+    /** any string of at most 64 characters; the response contains it */
+    ref: string;
+  }[];
 }
 
 /** The whole room. */
@@ -661,7 +676,7 @@ export interface Snapshot {
   seq: number;
   /** the room, as in the response to its GET request */
   room: {
-    /** the room code in canonical form */
+    /** the room code in canonical form; only that of an encrypted room starts with E */
     roomId: string;
     /** when the room expires */
     expiresAt: string;
@@ -699,6 +714,17 @@ export interface TextChanged {
   contentVersion?: number;
   /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
   sealedEdits?: SealedEdit[];
+  /**
+   * for clients that receive edits: the last stored edit of each writer. If your unconfirmed edit is not among them, this text does not contain it. A writer is a device, or one of several on it whose refs differ before the last hyphen
+   *
+   * @maxItems 100
+   */
+  lastRefs?: {
+    /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
+    deviceId: string;
+    /** any string of at most 64 characters; the response contains it */
+    ref: string;
+  }[];
 }
 
 /** The text was edited. These edits lead from the previous version to this one. */
@@ -716,6 +742,10 @@ export interface TextEdited {
   deviceId?: string;
   /** the ref that the device sent, by which it identifies its own edit after reconnecting */
   ref?: string;
+  /** the length of the text after this version, in UTF-16 code units; missing in some messages */
+  length?: number;
+  /** every few versions: the 32-bit FNV-1a hash of the UTF-16 code units of the text after this version */
+  checksum?: number;
 }
 
 /** The text of an encrypted room was edited. The sealed edits lead from the previous version to this one. */
@@ -763,6 +793,21 @@ export interface DevicesChanged {
   devices: RoomDevice[];
 }
 
+/** Devices have joined or left. Sent instead of `devices` to clients that joined with `deviceChanges`. */
+export interface DeviceChanges {
+  type: 'devices-changed';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** the devices that joined; one with a known id replaces that device, and has another name */
+  joined: RoomDevice[];
+  /**
+   * the ids of the devices that left
+   *
+   * Items: the id of a device that left
+   */
+  left: string[];
+}
+
 /** Someone sent a wrong PIN or room key. */
 export interface PinAttempts {
   type: 'pin-attempts';
@@ -800,6 +845,10 @@ export interface Written {
   timestamp: string;
   /** any string of at most 64 characters; the response contains it */
   ref?: string;
+  /** the length of the text after this version, in UTF-16 code units; missing in some messages */
+  length?: number;
+  /** every few versions: the 32-bit FNV-1a hash of the UTF-16 code units of the text after this version */
+  checksum?: number;
   /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
   compact?: true;
 }
@@ -860,6 +909,7 @@ export type ServerMessage =
   | FileAdded
   | FileRemoved
   | DevicesChanged
+  | DeviceChanges
   | PinAttempts
   | RoomChanged
   | Written

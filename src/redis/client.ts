@@ -22,8 +22,8 @@ export interface OpenedClient {
   sendCommand: (key: string, command: readonly string[]) => Promise<unknown>;
   /** The last error. */
   lastError: () => unknown;
-  /** Rejects unless all servers that receive commands respond. */
-  ping: () => Promise<unknown>;
+  /** To all servers that store data. Rejects unless all of them respond. */
+  sendToAll: (command: readonly string[]) => Promise<unknown[]>;
   /** The server for subscriptions. After failed attempts (`tries`), it is another one. */
   subscriberAddress: (tries: number) => Address | undefined;
   /** Called when that server changes. */
@@ -61,7 +61,7 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
     return {
       client: client as unknown as Client,
       sendCommand: (_key, command) => client.sendCommand([...command]),
-      ping: () => client.sendCommand(['PING']),
+      sendToAll: async (command) => [await client.sendCommand([...command])],
       subscriberAddress: () => address,
       onMove: () => undefined,
     };
@@ -90,7 +90,7 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
     return {
       client: client as unknown as Client,
       sendCommand: (_key, command) => client.sendCommand(false, [...command]),
-      ping: () => client.sendCommand(false, ['PING']),
+      sendToAll: async (command) => [await client.sendCommand(false, [...command])],
       subscriberAddress: () => primary,
       onMove: (listener) => void moved.add(listener),
     };
@@ -104,13 +104,15 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
       // Until then the library expects a lost server to return.
       topologyRefreshOnReconnectionAttemptStrategy: 1_000,
     });
+    type Server = (typeof client.masters)[number];
     const first = Math.floor(Math.random() * 1_000);
     return {
       client: client as unknown as Client,
       sendCommand: (key, command) => client.sendCommand(key || undefined, false, [...command]),
-      async ping() {
+      async sendToAll(command) {
         if (client.masters.length === 0) throw new Error('no server of the cluster is known');
-        await Promise.all(client.masters.map(async (server) => (await client.nodeClient(server)).ping()));
+        const send = async (server: Server) => (await client.nodeClient(server)).sendCommand([...command]);
+        return Promise.all(client.masters.map(send));
       },
       // Each server of a cluster receives all published messages. Nodes are spread over them.
       subscriberAddress: (tries) => client.masters[(first + tries) % client.masters.length],

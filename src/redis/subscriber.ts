@@ -77,10 +77,7 @@ export async function openSubscriber(
 
   source.onMove(() => leave());
   void keepListening();
-  await connectWithin(
-    () => listening,
-    () => undefined,
-  ).catch((error) => {
+  await connectWithin(target, () => listening).catch((error) => {
     close();
     throw error;
   });

@@ -4,11 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import type { Config } from '../config.ts';
 import { quotas } from '../core/limits.ts';
+import type { TransferBudget } from '../core/transfer-budget.ts';
 import { databaseBytes, diskSpace } from '../engine/disk-space.ts';
 import { filesPlaceOf } from '../engine/open.ts';
 import { createApp } from '../http/app.ts';
-import { basePathOf } from '../http/base-path.ts';
+import { endpointPathOf } from '../http/base-path.ts';
 import { expiryOf } from '../http/certificate.ts';
+import { limitConnections } from '../http/connections.ts';
 import type { PageLimits } from '../http/page/html.ts';
 import { lanAddresses } from '../http/page/lan-addresses.ts';
 import { serverLimits } from '../http/page/server-limits.ts';
@@ -27,7 +29,7 @@ import { countBroken, countMalformed } from '../metrics/instruments.ts';
 import type { Service } from './service.ts';
 
 export async function createHttp(service: Service): Promise<Server> {
-  const { config, options, instruments, engine, live, clientLog, memory, turns, stopping, admin } = service;
+  const { config, options, instruments, engine, live, clientLog, budgets, turns, stopping, admin } = service;
   const { idleTimeoutMs } = options;
   const isStopping = () => stopping.signal.aborted;
   const probes = createProbes({ ...probeSources(service), isStopping });
@@ -81,7 +83,8 @@ export async function createHttp(service: Service): Promise<Server> {
     admin: admin?.service,
   });
   const { connections } = admin ?? {};
-  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog, connections };
+  const endpointPath = endpointPathOf(config);
+  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog, connections, endpointPath };
   const server = createHttpServer({
     app: createApp({
       ...shared,
@@ -90,7 +93,7 @@ export async function createHttp(service: Service): Promise<Server> {
       errorPage: createErrorPage(page),
       isStopping,
       idleTimeoutMs,
-      memory,
+      budgets,
       turns,
       fileMax: config.fileMax,
     }),
@@ -99,14 +102,15 @@ export async function createHttp(service: Service): Promise<Server> {
     headersFor: authorizer.headersFor,
     onMalformed: () => instruments && countMalformed(instruments),
     idleTimeoutMs,
-    basePath: basePathOf(config.publicUrl),
+    endpointPath,
     certificate: service.certificate,
   });
+  limitConnections(server, budgets.descriptors, config.trustedProxies);
   return server;
 }
 
 async function metricSources(service: Service, probes: Probes, connections: Gauges['connections']): Promise<Gauges> {
-  const { config, engine, options, live, memory, turns, sweeper, maxStoredBytes } = service;
+  const { config, engine, options, live, budgets, turns, sweeper, maxStoredBytes } = service;
   const { store } = engine;
   const { default: ownPackage } = await import('../../package.json', { with: { type: 'json' } });
   return {
@@ -117,14 +121,18 @@ async function metricSources(service: Service, probes: Probes, connections: Gaug
     channels: live.size,
     connections,
     lostLogLines: options.lostLogLines,
+    clientWork: () => turns.budget.total,
     storage: store.storage.usage,
     maxStoredBytes,
     disks: () => diskSpace(config),
     databaseBytes: () => databaseBytes(config),
     queues: () => ({ store: store.queueLength(), 'large-messages': turns.waiting }),
     heldBytes: () => ({
-      requests: { bytes: memory.total, limit: memory.maximum },
-      live: { bytes: live.unreadBytes(), limit: memory.maximum },
+      requests: heldOf(budgets.bodies),
+      responses: heldOf(budgets.responses),
+      downloads: heldOf(budgets.downloads),
+      archives: heldOf(budgets.archives),
+      live: { bytes: live.unreadBytes(), limit: budgets.responses.maximum },
     }),
     checks: async () => (await probes.ready()).checks,
     lastSweptAt: sweeper.lastSweptAt,
@@ -132,11 +140,14 @@ async function metricSources(service: Service, probes: Probes, connections: Gaug
   };
 }
 
-function probeSources({ config, options, engine: { store, blobs }, sweeper, maxStoredBytes }: Service) {
+const heldOf = ({ total, maximum }: TransferBudget) => ({ bytes: total, limit: maximum });
+
+function probeSources({ config, options, engine: { store, blobs }, eviction, sweeper, maxStoredBytes }: Service) {
   const { clock, monotonic, sweepEveryMs } = options;
   const { lastSweptAt } = sweeper;
   return {
     store,
+    mayEvict: eviction.isRisky,
     blobs,
     maxStoredBytes,
     clock,

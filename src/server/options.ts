@@ -22,6 +22,8 @@ export interface ServerOptions {
   certificateCheckMs: number;
   /** How often a lost store is asked whether it responds again. */
   outageCheckMs: number;
+  /** How often the store is asked whether it may evict rooms. */
+  evictionCheckMs: number;
   /** How often blocks of addresses by other nodes are read, how many there may be, and how often activity is stored. */
   blockCheckMs: number;
   maxBlocks: number;
@@ -41,6 +43,7 @@ export const defaultOptions: Omit<ServerOptions, 'page'> = {
   acceptNewSecret: false,
   certificateCheckMs: 10_000,
   outageCheckMs: 1000,
+  evictionCheckMs: 60_000,
   blockCheckMs: 2000,
   maxBlocks: 500,
   activityReportMs: 5000,

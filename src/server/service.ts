@@ -4,6 +4,7 @@ import { createClientHash } from '../core/client-hash.ts';
 import { createClientLog } from '../core/client-log.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { hasCode } from '../core/errors.ts';
+import { watchEviction } from '../core/eviction.ts';
 import { createClaims } from '../core/files/claims.ts';
 import { createFiles } from '../core/files/files.ts';
 import { createFileSpace } from '../core/files/space.ts';
@@ -12,7 +13,7 @@ import { createZips } from '../core/files/zips.ts';
 import { collectWhenQuiet } from '../core/garbage.ts';
 import { createIdempotency } from '../core/idempotency.ts';
 import type { RoomLimits } from '../core/limits.ts';
-import { MemoryBudget, memoryLimits } from '../core/memory-budget.ts';
+import { chain } from '../core/maybe-promise.ts';
 import { noLiveMeter } from '../core/meters.ts';
 import { answerOperator } from '../core/operator-requests.ts';
 import { type Outages, watchOutages } from '../core/outages.ts';
@@ -20,10 +21,13 @@ import type { Log } from '../core/ports.ts';
 import { createRooms } from '../core/rooms.ts';
 import { createStorageQuota } from '../core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from '../core/sweep.ts';
+import { createBudgets } from '../core/transfer-budget.ts';
 import { Turns } from '../core/turns.ts';
+import { WorkBudget } from '../core/work-budget.ts';
 import { type Engine, totalMaxBytes } from '../engine/open.ts';
 import { startAdmin } from '../http/admin/start.ts';
 import type { CertificatePair } from '../http/certificate.ts';
+import { availableDescriptors } from '../http/connections.ts';
 import { compileBodySchemas, largestContentBody } from '../http/request/json-body.ts';
 import { validatorOf } from '../http/request/validator.ts';
 import { createLive } from '../live/index.ts';
@@ -48,7 +52,8 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
   const quota = createStorageQuota(quotaRules, hashClient);
   const limits = roomLimits(config);
-  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, limits, clock, secret };
+  const work = new WorkBudget(config.workLimit);
+  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, limits, clock, work, secret };
   const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(deps, {
     lifetime: config.roomTtl,
@@ -57,7 +62,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   });
   const space = createFileSpace(deps);
   const maxMessageBytes = largestContentBody(config.contentMax);
-  const turns = new Turns();
+  const turns = new Turns(work);
   const outages = watchOutages({
     stores: { rooms: store.ping, files: blobs.ping },
     log,
@@ -67,13 +72,17 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const live = createLive({
     parts: deps,
     rooms,
-    log,
+    // The outage is logged once. A line for each room would hide it.
+    onFailure(err, message) {
+      outages.suspect();
+      if (!hasCode(err, 'UNAVAILABLE')) log.warn({ err }, message);
+    },
     turns,
     clientLog,
     heartbeatMs: options.heartbeatMs,
     channelsPerClient: config.maxChannels,
     maxMessageBytes,
-    validate: async (schema, value) => (await validatorOf(schema))(value),
+    validate: (schema, value) => chain(validatorOf(schema), (check) => check(value)),
     meter: instruments ? liveMeterOf(instruments) : noLiveMeter,
   });
   const { adminToken: token, trustedProxies } = config;
@@ -81,6 +90,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   return {
     config,
     outages,
+    eviction: watchEviction({ store, isAllowed: config.allowEviction, log, everyMs: options.evictionCheckMs }),
     options,
     instruments,
     stopMeasuring: instruments && measureDelay(instruments.loopDelay.with()),
@@ -94,7 +104,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     uploads: createUploads(deps, space),
     claims: createClaims(deps),
     zips: createZips(deps),
-    memory: new MemoryBudget(memoryLimits(maxMessageBytes)),
+    budgets: createBudgets(maxMessageBytes, availableDescriptors(), options.monotonic),
     turns,
     maxStoredBytes,
     live,
@@ -127,8 +137,8 @@ function sweepOptions(
     failed(err) {
       outages.suspect();
       if (instruments) instruments.sweepFailures.with().add();
-      // The store is reported as lost; a stack every 15 seconds would add nothing.
-      log.error(hasCode(err, 'UNAVAILABLE') ? { reason: err.message } : { err }, 'sweep failed');
+      // The store is reported as lost, once.
+      if (!hasCode(err, 'UNAVAILABLE')) log.error({ err }, 'sweep failed');
     },
     doubted: (why) =>
       log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
@@ -136,11 +146,12 @@ function sweepOptions(
 }
 
 export async function endService(service: Service): Promise<void> {
-  const { live, clientLog, outages, sweeper, stopOperatorRequests, admin, engine } = service;
+  const { live, clientLog, outages, eviction, sweeper, stopOperatorRequests, admin, engine } = service;
   service.stopMeasuring?.();
   live.stop();
   clientLog.stop();
   outages.stop();
+  eviction.stop();
   await sweeper.stop();
   await stopOperatorRequests?.();
   await admin?.stop();

@@ -1,92 +1,400 @@
-/** Finds small edits from one text to another in bounded time. */
-import { diffArrays } from 'diff/lib/diff/array.js';
+/**
+ * Finds edits from one text to another in linear time: removes the common start and end, then looks for lines, then
+ * for words, that occur once in both texts, as a patience diff does. Texts without any become one range.
+ *
+ * An edit starts and ends between words, so that what others insert there does not split one. The exception is text
+ * that was only inserted, or only removed, at a single possible position: such an edit is exact.
+ */
 import { cutsPair, maxEdits, type TextEdit } from './edits.ts';
 
-/** The work grows with the square of the differences. This limit takes about 20 ms; beyond it, edits are larger. */
-const maxWork = 100_000;
-const maxDifferences = 300;
-const maxLinesLength = 512 * 1024;
-const maxLines = 20_000;
+/** The lines after these are compared as one. */
+const maxLines = 16_384;
+/** In longer parts without a common line, and in more parts than these, words are not compared. */
 const maxWordsLength = 8 * 1024;
+const maxWordsTotal = 128 * 1024;
+/** Longer runs without a space are data, not words. An edit may split them. */
+const maxWordLength = 1000;
 
 export function diffTexts(before: string, after: string): TextEdit[] {
   if (before === after) return [];
-  const whole = trim({ from: 0, to: before.length, insert: after }, before);
-  const edits = refine(whole, before, { left: maxWork });
-  return edits.length > maxEdits ? [whole] : edits;
+  const whole = { from: 0, to: before.length, start: 0, end: after.length };
+  const texts = { before, after, wordsLeft: maxWordsTotal };
+  const changes = joinIfMany(refine(texts, whole, [matchLines, matchWords]));
+  return changes.map(({ from, to, start, end }) => ({ from, to, insert: insertOf(after, start, end) }));
 }
 
-/** The remaining work for all parts of a diff. */
-interface Budget {
-  left: number;
+interface Texts {
+  before: string;
+  after: string;
+  /** How much text may still be compared by words. */
+  wordsLeft: number;
 }
 
-/** Removes the common prefix and suffix of the replaced and the inserted text. */
-function trim({ from, to, insert }: TextEdit, before: string): TextEdit {
-  const { start, end } = commonEdges(before.slice(from, to), insert);
-  return { from: from + start, to: to - end, insert: insert.slice(start, insert.length - end) };
+/** A range of the text before, and the range of the text after that replaces it. */
+interface Change {
+  from: number;
+  to: number;
+  start: number;
+  end: number;
 }
 
-/** Splits a long edit by lines, a short one by words. */
-function refine(edit: TextEdit, before: string, budget: Budget): TextEdit[] {
-  const removed = before.slice(edit.from, edit.to);
-  if (removed === '' || edit.insert === '') return [edit];
-  const length = removed.length + edit.insert.length;
-  if (length <= maxWordsLength) return byWords(edit, removed, budget);
-  if (length > maxLinesLength) return [edit];
-  const [lines, newLines] = [linesOf(removed), linesOf(edit.insert)];
-  if (lines.length + newLines.length > maxLines) return [edit];
-  const hunks = split(edit, lines, newLines, budget);
-  if (!hunks || hunks.length < 2) return [edit];
-  return hunks.flatMap((hunk) => refine(trim(hunk, before), before, budget));
+/** Finds unchanged parts within a change, in ascending order. */
+type Match = (texts: Texts, change: Change) => Change[];
+
+function refine(texts: Texts, change: Change, [match, ...finer]: readonly Match[]): Change[] {
+  const trimmed = trim(texts, change);
+  const { from, to, start, end } = trimmed;
+  if (from === to && start === end) return [];
+  if (from === to || start === end) return [trimmed];
+  const kept = keptWhole(texts, trimmed);
+  if (kept) return between(trimmed, [kept]).filter(isEffective);
+  if (!match || !areSimilar(texts, trimmed)) return [trimmed];
+  const parts = between(trimmed, match(texts, trimmed));
+  // More parts would be joined in the end.
+  const finest = parts.length > maxEdits ? [] : finer;
+  return joinIfMany(parts).flatMap((part) => refine(texts, part, finest));
 }
 
-function byWords(edit: TextEdit, removed: string, budget: Budget): TextEdit[] {
-  const [words, newWords] = [wordsOf(removed), wordsOf(edit.insert)];
-  if (words.length === 1 && newWords.length === 1) return [edit];
-  return split(edit, words, newWords, budget) ?? [edit];
+const isEffective = ({ from, to, start, end }: Change) => from < to || start < end;
+
+/** The time to look for a text grows with its length and that of the other. */
+const maxKeptLength = 256;
+
+/** The whole removed text within the inserted one, or the reverse, if it occurs there once and as whole words. */
+function keptWhole(texts: Texts, { from, to, start, end }: Change): Change | undefined {
+  const isLonger = end - start > to - from;
+  const [part, partFrom, partTo] = isLonger ? [texts.before, from, to] : [texts.after, start, end];
+  const [whole, wholeFrom, wholeTo] = isLonger ? [texts.after, start, end] : [texts.before, from, to];
+  const length = partTo - partFrom;
+  if (length > maxKeptLength || wholeTo - wholeFrom > Math.min(maxWordsLength, texts.wordsLeft)) return undefined;
+  texts.wordsLeft -= wholeTo - wholeFrom;
+  const searched = whole.slice(wholeFrom, wholeTo);
+  const at = searched.indexOf(part.slice(partFrom, partTo));
+  if (at < 0 || searched.includes(part.slice(partFrom, partTo), at + 1)) return undefined;
+  if (!isWordEdge(searched, at) || !isWordEdge(searched, at + length)) return undefined;
+  const found = { from: wholeFrom + at, to: wholeFrom + at + length };
+  return isLonger ? { from, to, start: found.from, end: found.to } : { ...found, start, end };
 }
 
-/** Splits the edit into several with unchanged tokens between them; undefined if there are too many differences. */
-function split({ from }: TextEdit, before: string[], after: string[], budget: Budget): TextEdit[] | undefined {
-  const maxEditLength = Math.min(maxDifferences, Math.floor(Math.sqrt(budget.left)));
-  const parts = diffArrays(before, after, { maxEditLength });
-  const differences = parts?.reduce((sum, { added, removed, count }) => sum + (added || removed ? count : 0), 0);
-  budget.left -= (differences ?? maxEditLength) ** 2;
-  if (!parts) return undefined;
-  const edits: TextEdit[] = [];
-  let position = from;
-  let last: TextEdit | undefined;
-  for (const { added, removed, value } of parts) {
-    const text = value.join('');
-    if (!added && !removed) {
-      position += text.length;
-      last = undefined;
-      continue;
-    }
-    if (!last) {
-      last = { from: position, to: position, insert: '' };
-      edits.push(last);
-    }
-    if (added) last.insert += text;
-    else last.to = position += text.length;
+/** Whether a position is not between two characters of a word. */
+function isWordEdge(text: string, position: number): boolean {
+  if (position === 0 || position === text.length) return true;
+  return kinds[text.charCodeAt(position - 1)] !== word || kinds[text.charCodeAt(position)] !== word;
+}
+
+/** A quick look: whether the texts have something in common, or are short. */
+function areSimilar({ before, after }: Texts, { from, to, start, end }: Change): boolean {
+  const [removed, inserted] = [before.slice(from, to), after.slice(start, end)];
+  const [shorter, longer] = removed.length < inserted.length ? [removed, inserted] : [inserted, removed];
+  if (shorter.length < samples * sampleLength) return true;
+  return shorter.length > maxWordsLength ? shareLine(shorter, longer) : sharePart(shorter, longer);
+}
+
+const samples = 8;
+const sampleLength = 8;
+
+/** Whether one of a few short parts of the shorter text occurs in the longer one. */
+function sharePart(shorter: string, longer: string): boolean {
+  const distance = Math.max(sampleLength, Math.ceil(shorter.length / samples));
+  for (let at = 0; at < shorter.length; at += distance) {
+    if (longer.includes(shorter.slice(at, at + sampleLength))) return true;
   }
-  return edits;
+  return false;
 }
 
-const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
-/** Words, and every other character separately. */
-const wordsOf = (text: string): string[] => text.match(/[\p{L}\p{N}\p{M}_]+|\r\n|./gsu) ?? [];
+const sampleLines = 32;
+/** Shorter lines, such as empty ones, occur in many texts. */
+const minLineLength = 4;
 
-/** The lengths of the common prefix and suffix, without overlap and without splitting a surrogate pair. */
-function commonEdges(one: string, other: string): { start: number; end: number } {
-  const shortest = Math.min(one.length, other.length);
-  let start = 0;
-  while (start < shortest && one.charCodeAt(start) === other.charCodeAt(start)) start++;
-  if (cutsPair(one, start) || cutsPair(other, start)) start--;
-  let end = 0;
-  const most = shortest - start;
-  while (end < most && one.charCodeAt(one.length - 1 - end) === other.charCodeAt(other.length - 1 - end)) end++;
-  if (cutsPair(one, one.length - end) || cutsPair(other, other.length - end)) end--;
-  return { start, end };
+/**
+ * Whether one of some lines of the shorter text is a line of the longer one. A few letters of a long text occur in
+ * others by coincidence, and only its lines are compared. Searching 100 KB for eight lines took four times as long.
+ */
+function shareLine(shorter: string, longer: string): boolean {
+  const lines = new Set<string>();
+  const marks = new Uint8Array(4096);
+  const distance = Math.ceil(shorter.length / sampleLines);
+  for (let at = 0; at < shorter.length; at += distance) {
+    const start = shorter.indexOf('\n', at) + 1;
+    const end = start === 0 ? -1 : shorter.indexOf('\n', start);
+    if (end < 0) break;
+    if (end - start < minLineLength) continue;
+    lines.add(lineOf(shorter, start, end));
+    marks[markOf(shorter, start, end)] = 1;
+  }
+  if (lines.size === 0) return false;
+  for (let [start, count] = [0, 0]; start < longer.length && count < maxLines; count++) {
+    const lineFeedAt = longer.indexOf('\n', start);
+    const end = lineFeedAt < 0 ? longer.length : lineFeedAt;
+    const isCandidate = end - start >= minLineLength && marks[markOf(longer, start, end)] === 1;
+    if (isCandidate && lines.has(lineOf(longer, start, end))) return true;
+    start = end + 1;
+  }
+  return false;
+}
+
+/** Differs for most lines, and is cheaper than a string. */
+function markOf(text: string, start: number, end: number): number {
+  const [early, middle] = [text.charCodeAt(start + 1), text.charCodeAt((start + end) >> 1)];
+  return (Math.imul(end - start, 961) + 31 * early + middle + 7 * text.charCodeAt(start + 3)) & 4095;
+}
+
+const lineOf = (text: string, start: number, end: number) => text.slice(start, Math.min(end, start + maxWordLength));
+
+/** The parts of a change around the unchanged ones. */
+function between({ from, to, start, end }: Change, unchanged: readonly Change[]): Change[] {
+  const parts: Change[] = [];
+  for (const kept of unchanged) {
+    parts.push({ from, to: kept.from, start, end: kept.start });
+    from = kept.to;
+    start = kept.end;
+  }
+  return [...parts, { from, to, start, end }];
+}
+
+/** Joins neighbours, so that there are at most `maxEdits`. */
+function joinIfMany(changes: readonly Change[]): readonly Change[] {
+  if (changes.length <= maxEdits) return changes;
+  const perEdit = Math.ceil(changes.length / maxEdits);
+  const joined: Change[] = [];
+  for (let index = 0; index < changes.length; index += perEdit) {
+    const first = changes[index] as Change;
+    const last = changes[Math.min(index + perEdit, changes.length) - 1] as Change;
+    joined.push({ ...first, to: last.to, end: last.end });
+  }
+  return joined;
+}
+
+/** A copy, because a slice would keep the whole text in memory as long as the edit. */
+function insertOf(after: string, start: number, end: number): string {
+  const insert = after.slice(start, end);
+  return insert.length < after.length / 2 ? ` ${insert}`.slice(1) : insert;
+}
+
+/** Removes the common start and end from a change. */
+function trim(texts: Texts, change: Change): Change {
+  const { from, to, start, end } = change;
+  const [removed, inserted] = [texts.before.slice(from, to), texts.after.slice(start, end)];
+  const atStart = commonStart(removed, inserted);
+  const atEnd = commonEnd(removed, inserted);
+  const shorter = Math.min(removed.length, inserted.length);
+  const place = atStart + atEnd >= shorter ? placeOf(texts, change, atStart, atEnd) : undefined;
+  const head = place ?? boundaryBefore(texts, change, atStart);
+  const tail = place === undefined ? boundaryAfter(texts, change, Math.min(atEnd, shorter - head)) : shorter - place;
+  return { from: from + head, to: to - tail, start: start + head, end: end - tail };
+}
+
+/** Where text was only inserted or removed, from the start of the change; undefined if that would split a word. */
+function placeOf({ before, after }: Texts, change: Change, atStart: number, atEnd: number): number | undefined {
+  const { from, to, start, end } = change;
+  const extra = end - start - (to - from);
+  const [shorter, longer] = extra > 0 ? [before, after] : [after, before];
+  const [shorterFrom, longerFrom] = extra > 0 ? [from, start] : [start, from];
+  const first = Math.min(to - from, end - start) - atEnd;
+  for (let place = atStart; place >= Math.max(first, atStart - maxWordLength); place--) {
+    const at = longerFrom + place;
+    const isAligned = isBoundary(longer, at) && isBoundary(longer, at + Math.abs(extra));
+    if (isAligned && isBoundary(shorter, shorterFrom + place)) return place;
+  }
+  const at = longerFrom + atStart;
+  const isExact = atStart === first && !cutsPair(longer, at) && !cutsPair(longer, at + Math.abs(extra));
+  return isExact ? atStart : undefined;
+}
+
+/** The longest length up to this one that ends between words of both texts. */
+function boundaryBefore({ before, after }: Texts, { from, start }: Change, length: number): number {
+  const least = Math.max(0, length - maxWordLength);
+  for (let head = length; head >= least; head--) {
+    if (isBoundary(before, from + head) && isBoundary(after, start + head)) return head;
+  }
+  return cutsPair(before, from + least) ? least - 1 : least;
+}
+
+/** The same for the common end. */
+function boundaryAfter({ before, after }: Texts, { to, end }: Change, length: number): number {
+  const least = Math.max(0, length - maxWordLength);
+  for (let tail = length; tail >= least; tail--) {
+    if (isBoundary(before, to - tail) && isBoundary(after, end - tail)) return tail;
+  }
+  return cutsPair(before, to - least) ? least - 1 : least;
+}
+
+function commonStart(one: string, other: string): number {
+  return commonLength(one, other, (text, from, to) => text.slice(from, to));
+}
+
+function commonEnd(one: string, other: string): number {
+  return commonLength(one, other, (text, from, to) => text.slice(text.length - to, text.length - from));
+}
+
+/** Compares blocks that become smaller: V8 compares slices about ten times as fast as a loop compares characters. */
+function commonLength(one: string, other: string, part: (text: string, from: number, to: number) => string): number {
+  const max = Math.min(one.length, other.length);
+  let same = 0;
+  for (let block = 4096; block >= 1; block /= 8) {
+    while (same + block <= max && part(one, same, same + block) === part(other, same, same + block)) same += block;
+  }
+  return same;
+}
+
+const matchLines: Match = (texts, change) => {
+  const { from, to, start, end } = change;
+  return matchTokens(texts, linesOf(texts.before, from, to), linesOf(texts.after, start, end));
+};
+
+/** Only if at least half of the shorter text is unchanged: otherwise, the common words are a coincidence. */
+const matchWords: Match = (texts, change) => {
+  const { from, to, start, end } = change;
+  const length = to - from + (end - start);
+  if (length > Math.min(maxWordsLength, texts.wordsLeft)) return [];
+  texts.wordsLeft -= length;
+  const unchanged = matchTokens(texts, wordsOf(texts.before, from, to), wordsOf(texts.after, start, end));
+  const kept = unchanged.reduce((sum, part) => sum + part.to - part.from, 0);
+  return 2 * kept >= Math.min(to - from, end - start) ? unchanged : [];
+};
+
+interface Tokens {
+  hashes: number[];
+  /** The starts of the tokens, and the end of the last one. */
+  bounds: number[];
+}
+
+/** The longest ascending sequence of tokens that occur once in both ranges. */
+function matchTokens({ before, after }: Texts, one: Tokens, other: Tokens): Change[] {
+  const unchanged: Change[] = [];
+  const matches = uniqueMatches(one.hashes, other.hashes);
+  let last: Change | undefined;
+  for (const index of longestAscending(matches)) {
+    const [from, to] = [one.bounds[index] as number, one.bounds[index + 1] as number];
+    const otherIndex = matches[index] as number;
+    const [start, end] = [other.bounds[otherIndex] as number, other.bounds[otherIndex + 1] as number];
+    // Different tokens can have the same hash.
+    if (before.slice(from, to) !== after.slice(start, end)) continue;
+    if (last?.to === from && last.end === start) {
+      last.to = to;
+      last.end = end;
+    } else {
+      last = { from, to, start, end };
+      unchanged.push(last);
+    }
+  }
+  return unchanged;
+}
+
+function linesOf(text: string, from: number, to: number): Tokens {
+  const hashes: number[] = [];
+  const bounds = [from];
+  for (let start = from; start < to; ) {
+    const lineFeedAt = hashes.length < maxLines ? text.indexOf('\n', start) : -1;
+    const end = lineFeedAt < 0 || lineFeedAt >= to ? to : lineFeedAt + 1;
+    let hash = end - start;
+    for (let at = start; at < Math.min(end, start + maxWordLength); at++)
+      hash = Math.imul(hash ^ text.charCodeAt(at), hashFactor);
+    hashes.push(hash);
+    bounds.push(end);
+    start = end;
+  }
+  return { hashes, bounds };
+}
+
+/** Words with the spaces after them. */
+function wordsOf(text: string, from: number, to: number): Tokens {
+  const hashes: number[] = [];
+  const bounds = [from];
+  let hash = 0;
+  let last = space;
+  for (let at = from; at < to; at++) {
+    const unit = text.charCodeAt(at);
+    const kind = kinds[unit] as number;
+    const isStart = kind !== space && (last === space || (last === punctuation && kind === punctuation));
+    if (isStart && at > from) {
+      hashes.push(hash);
+      bounds.push(at);
+      hash = 0;
+    }
+    hash = Math.imul(hash ^ unit, hashFactor);
+    last = kind;
+  }
+  hashes.push(hash);
+  bounds.push(to);
+  return { hashes, bounds };
+}
+
+const hashFactor = 0x01000193;
+/** Bounds the time for hashes that someone chose to share a slot. Tokens beyond it are not matched. */
+const maxProbes = 16;
+
+/** For each hash, the index of the same one in the other list, if both lists have it once; otherwise -1. */
+function uniqueMatches(hashes: readonly number[], others: readonly number[]): Int32Array {
+  const bits = 33 - Math.clz32(hashes.length);
+  const slots = new Int32Array(1 << bits).fill(-1);
+  const slotOf = (hash: number): number => {
+    let slot = Math.imul(hash, 0x9e3779b1) >>> (32 - bits);
+    for (let probe = 0; probe < maxProbes; probe++) {
+      const index = slots[slot] as number;
+      if (index < 0 || hashes[index] === hash) return slot;
+      slot = (slot + 1) & (slots.length - 1);
+    }
+    return -1;
+  };
+  const none = -1;
+  const repeated = -2;
+  const matches = new Int32Array(hashes.length).fill(none);
+  for (let index = 0; index < hashes.length; index++) {
+    const slot = slotOf(hashes[index] as number);
+    if (slot < 0) continue;
+    const first = slots[slot] as number;
+    if (first < 0) slots[slot] = index;
+    else matches[first] = repeated;
+  }
+  for (let index = 0; index < others.length; index++) {
+    const first = slots[slotOf(others[index] as number)] ?? -1;
+    if (first >= 0) matches[first] = matches[first] === none ? index : repeated;
+  }
+  return matches;
+}
+
+/** The indexes of the longest ascending sequence of matches. */
+function longestAscending(matches: Int32Array): number[] {
+  /** For each length, the index of the smallest match that ends a sequence of that length. */
+  const ends: number[] = [];
+  const previous = new Int32Array(matches.length).fill(-1);
+  for (let index = 0; index < matches.length; index++) {
+    const match = matches[index] as number;
+    if (match < 0) continue;
+    let [low, high] = [0, ends.length];
+    // Most texts are in order.
+    if (high > 0 && (matches[ends[high - 1] as number] as number) < match) low = high;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((matches[ends[middle] as number] as number) < match) low = middle + 1;
+      else high = middle;
+    }
+    if (low > 0) previous[index] = ends[low - 1] as number;
+    ends[low] = index;
+  }
+  const ascending: number[] = [];
+  for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index] as number) ascending.push(index);
+  return ascending.reverse();
+}
+
+const word = 0;
+const space = 1;
+const punctuation = 2;
+
+/** By UTF-16 code unit. Beyond ASCII, everything but spaces belongs to words, such as letters, marks and emoji. */
+const kinds = new Uint8Array(0x10000).fill(word);
+for (let unit = 0; unit < 0x80; unit++) {
+  if (!/\w/.test(String.fromCharCode(unit))) kinds[unit] = unit <= 0x20 ? space : punctuation;
+}
+// The last ones separate phrases in languages without spaces.
+for (const separator of '\u0085\u00a0\u2028\u2029\u3000、。！，：；？') kinds[separator.charCodeAt(0)] = space;
+
+/** Whether an edit may start or end here: beside a space or between two punctuation marks. */
+function isBoundary(text: string, position: number): boolean {
+  if (position === 0 || position === text.length) return true;
+  const last = kinds[text.charCodeAt(position - 1)];
+  const next = kinds[text.charCodeAt(position)];
+  if (last === space || next === space) return !text.startsWith('\r\n', position - 1);
+  return last === punctuation && next === punctuation;
 }

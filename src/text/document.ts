@@ -58,6 +58,13 @@ export class TextDocument {
   }
 }
 
+/** A 32-bit FNV-1a hash of the UTF-16 code units. Detects accidental differences, not deliberate ones. */
+export function checksumOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
 /** Forces a copy: a single slice would keep the original text in memory. */
 const copyOf = (pieces: readonly string[]): string => ` ${pieces.join('')}`.slice(1);
 

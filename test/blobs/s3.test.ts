@@ -1,14 +1,16 @@
 /** Files in a bucket: the contract of blob stores with both URL styles, and tests that only concern S3. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import dns from 'node:dns';
 import { mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PassThrough } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { after, before, describe, it, mock, type TestContext } from 'node:test';
 import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
-import type { BlobStore } from '../../src/core/ports.ts';
+import type { BlobProgress, BlobStore } from '../../src/core/ports.ts';
 import { type BlobsUnderTest, blobsContract, listOrphans, newName, put } from '../contract/blobs.ts';
+import { append, assertFinished, unfinishedBlob } from '../contract/unfinished-blobs.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFaultyS3 } from '../support/faulty-s3.ts';
 import { openSockets } from '../support/process-stats.ts';
@@ -37,6 +39,58 @@ describe('s3, virtual hosts', () => {
   blobsContract('s3, bucket in the host name', () =>
     openFresh(() => ({ endpoint: s3.virtualHostEndpoint, pathStyle: false })),
   );
+});
+
+describe('s3: the numbers of parts', () => {
+  const MiB = 1024 * 1024;
+  const partSize = 16 * MiB;
+  const bytes = randomBytes(3 * partSize + MiB);
+
+  it('[TUS-11] start at 1 and have no gaps, wherever requests end or break', async (t) => {
+    const { blobs, prefix } = await open(t);
+    const unfinished = unfinishedBlob(bytes.length);
+    await append(blobs, unfinished, bytes.subarray(0, partSize + MiB));
+    const broken = bytes.subarray(unfinished.received, 2 * partSize + 2 * MiB);
+    await assert.rejects(append(blobs, unfinished, broken, { breaksAtEnd: true }));
+    await append(blobs, unfinished, bytes.subarray(unfinished.received));
+    await assertFinished(blobs, unfinished, bytes);
+    assert.deepEqual(s3.partNumbers(prefix + unfinished.blob), [1, 2, 3, 4]);
+    const whole = newName();
+    await blobs.put(whole, Readable.from([Buffer.from(bytes)]), bytes.length, new AbortController().signal);
+    assert.deepEqual(s3.partNumbers(prefix + whole), [1, 2, 3, 4]);
+  });
+
+  it('[TUS-11] leave out the one that a crashed node may still be sending', async (t) => {
+    const { blobs, prefix } = await open(t);
+    const unfinished = unfinishedBlob(bytes.length);
+    const stopAfterFirst = async (progress: BlobProgress) => {
+      if (unfinished.received > 0) throw new Error('the node crashed');
+      Object.assign(unfinished, progress);
+    };
+    await assert.rejects(append(blobs, unfinished, bytes, { onProgress: stopAfterFirst }), /crashed/);
+    assert.equal(unfinished.received, partSize);
+    const sent = s3.partNumbers(prefix + unfinished.blob);
+    await append(blobs, unfinished, bytes.subarray(partSize));
+    assert.deepEqual(s3.partNumbers(prefix + unfinished.blob), [...sent, 3, 4, 5]);
+    await assertFinished(blobs, unfinished, bytes);
+  });
+
+  it('[TUS-11] leave out one that a node has announced, and may be sending when another node continues', async (t) => {
+    const { blobs, prefix } = await open(t);
+    const unfinished = unfinishedBlob(bytes.length);
+    await append(blobs, unfinished, bytes.subarray(0, partSize));
+    let saves = 0;
+    const onProgress = async (progress: BlobProgress) => {
+      if (++saves > 1) throw new Error('the node crashed');
+      Object.assign(unfinished, progress);
+    };
+    await assert.rejects(append(blobs, unfinished, bytes.subarray(partSize), { onProgress }), /crashed/);
+    assert.equal(unfinished.received, partSize);
+    const sent = s3.partNumbers(prefix + unfinished.blob);
+    await append(blobs, unfinished, bytes.subarray(partSize));
+    assert.deepEqual(s3.partNumbers(prefix + unfinished.blob), [...sent, 3, 4, 5]);
+    await assertFinished(blobs, unfinished, bytes);
+  });
 });
 
 describe('s3: the bucket', () => {

@@ -62,7 +62,7 @@ describe('a page of another site', () => {
       (await answer.json()).roomId,
       answer.headers.get('x-ratelimit-remaining'),
     ])`;
-    assert.deepEqual(await page.evaluate(read), [room, '49']);
+    assert.deepEqual(await page.evaluate(read), [room, '97']);
     await page.evaluate(`location.href = '${marked}/r/${room}'`);
     await page.getByRole('textbox', { name: 'Text' }).waitFor();
   });

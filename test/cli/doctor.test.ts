@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, copyFile, mkdir, open, readdir, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -20,13 +20,14 @@ describe('poproom doctor on settings', () => {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it('[CLI-8] names every invalid setting, and checks the rest', async (t) => {
-    const bad = { PORT: 'x', POPROOM_ROOM_TTL: 'soon', POPROOM_SECRET: 'short-secret', POPROOM_STORE: 'paper:' };
+  it('[CLI-8] [ADMIN-2] names every invalid setting, and checks the rest', async (t) => {
+    const secrets = { POPROOM_SECRET: 'short-secret', POPROOM_ADMIN_TOKEN: 'a-token-of-23-letters-x' };
+    const bad = { ...secrets, PORT: 'x', POPROOM_ROOM_TTL: 'soon', POPROOM_STORE: 'paper:' };
     const found = await runDoctor(t, { ...bad, POPROOM_MIN_FREE_DISK: '900000GiB' });
     assert.equal(found.code, 1);
     for (const name of Object.keys(bad)) found.assertFinding('settings', 'bad', new RegExp(`^${name} must `));
     found.assertFinding('disk', 'bad', /all uploads are rejected/);
-    assert.ok(!found.text.includes('short-secret'));
+    for (const secret of Object.values(secrets)) assert.ok(!found.text.includes(secret));
   });
 
   it('[CLI-8] reports unknown variables, with the most similar known name', async (t) => {
@@ -174,6 +175,36 @@ describe('poproom doctor on modes', () => {
     );
     assert.match(found.assertFinding('modes', 'warning', /poproom\.db \(mode 644\)/), /^Run: chmod 600/);
     assert.match(found.assertFinding('modes', 'warning', /files \(mode 750\)/), /^Run: chmod 700/);
+  });
+
+  it('[CLI-25] [RUN-13] checks the target of a linked database', async (t) => {
+    const [folder, elsewhere] = [await dataFolder(t), await dataFolder(t)];
+    const target = join(elsewhere, 'rooms.db');
+    await symlink(target, join(folder, 'poproom.db'));
+    const server = await startProcess(t, folder);
+    await server.api.room();
+    const env = { POPROOM_DATA_DIR: folder };
+    const before = await runDoctor(t, env);
+    before.assertFinding('modes', 'ok', /Only the owner has access to/);
+    before.assertFinding('rooms', 'ok', /intact; rooms in it: 1/);
+    await chmod(target, 0o644);
+    const fix = (await runDoctor(t, env)).assertFinding('modes', 'warning', /rooms\.db \(mode 644\)/);
+    assert.ok(fix.startsWith(`Run: chmod 600 ${target}`), fix);
+  });
+
+  it('[CLI-25] [RUN-17] reports files with secrets that others can write', async (t) => {
+    const folder = await dataFolder(t);
+    const [secret, key] = [join(folder, 'secret'), join(folder, 'key.pem')];
+    for (const path of [secret, key]) {
+      await writeFile(path, 'x'.repeat(64));
+      await chmod(path, 0o660);
+    }
+    const tls = { POPROOM_TLS_CERT: join(folder, 'cert.pem'), POPROOM_TLS_KEY: key };
+    const found = await runDoctor(t, { POPROOM_DATA_DIR: folder, ...tls });
+    for (const name of ['secret', 'key.pem']) {
+      const fix = found.assertFinding('secret', 'bad', new RegExp(`can write .*${name} \\(mode 660\\)`));
+      assert.match(fix, /chmod 600/);
+    }
   });
 
   it('[CLI-25] reports a folder that contains other things', async (t) => {

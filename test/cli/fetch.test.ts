@@ -67,6 +67,11 @@ describe('poproom fetch', () => {
     );
   });
 
+  it('[CLI-13] [ERR-9] lists a file of one byte', async (t) => {
+    const { cli, code } = await setUp(t, [['a.txt', 'x']]);
+    assert.equal((await cli.run(['fetch', code, '--list'])).stdout, '  a.txt  1 byte\n');
+  });
+
   it('[CLI-13] lists the files, for people and for programs', async (t) => {
     const { cli, code } = await setUp(t, [['a\u202eb.txt', 'xy']]);
     const { stdout } = await cli.run(['fetch', code, '--list']);

@@ -111,7 +111,7 @@ describe('poproom put and get', () => {
 });
 
 describe('poproom info', () => {
-  it('[CLI-3] waitForOutput what is in a room, for people and for programs', async (t) => {
+  it('[CLI-3] shows what is in a room, for people and for programs', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room({ expiresIn: 7200 });
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'caf\u00e9' } });

@@ -21,7 +21,7 @@ interface Finding {
   check: string;
   verdict: string;
   found: string;
-  mend?: string;
+  fix?: string;
   skipped?: number;
 }
 
@@ -39,8 +39,7 @@ export async function runDoctor(
   const { code, stdout, stderr } = await cli.run(['doctor', '--json', ...args], { cwd });
   assert.equal(stderr, '');
   const findings = JSON.parse(stdout) as Finding[];
-  for (const { verdict, mend } of findings)
-    assert.equal(mend === undefined, verdict === 'ok', 'every problem has a fix');
+  for (const { verdict, fix } of findings) assert.equal(fix === undefined, verdict === 'ok', 'every problem has a fix');
   const isIncomplete = findings.some(({ skipped = 0 }) => skipped > 0);
   assert.equal(code, findings.some(({ verdict }) => verdict === 'bad') ? 1 : isIncomplete ? 8 : 0);
   return {
@@ -53,7 +52,7 @@ export async function runDoctor(
         (finding) => finding.check === check && finding.verdict === verdict && found.test(finding.found),
       );
       assert.ok(match, `expected ${check} to be ${verdict} with ${found} in ${stdout}`);
-      return match.mend ?? '';
+      return match.fix ?? '';
     },
   };
 }

@@ -57,7 +57,7 @@ describe('poproom send and the limits of the server', () => {
     assert.deepEqual(await namesIn(server, code), ['present']);
   });
 
-  it('[CLI-10] waitForOutput the error of the server for a small file, which is not checked first', async (t) => {
+  it('[CLI-10] shows the error of the server for a small file, which is not checked first', async (t) => {
     const { cli, code } = await setUp(t, { POPROOM_FILE_MAX: '1KiB' });
     await put(cli, 'small', Buffer.alloc(1025));
     const { code: exit, stdout, stderr } = await cli.run(['send', code, 'small']);

@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { type Cli, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
+import { startKeystreamAttack } from '../support/keystream-attack.ts';
+import { startMaliciousServer } from '../support/malicious-server.ts';
 import { sharedServer, type TestServer } from '../support/server.ts';
 import { type LimitedProxy, startLimitedProxy } from './limited-proxy.ts';
 
@@ -141,5 +143,75 @@ describe('poproom send, run again', () => {
     assert.deepEqual([kept.length, kept[0], kept.includes('old')], [100, 'key-51', false]);
     await writeFile(stateFile(setup), 'not JSON');
     assert.ok((await bytesSentBy(setup, [setup.code, 'video'])) >= fileBytes);
+  });
+});
+
+describe('poproom send, run again for an encrypted room', () => {
+  async function setUpEncrypted(t: TestContext) {
+    const server = await sharedServer(t, { POPROOM_FILE_MAX: '50MiB', POPROOM_FREE_LIMIT: '0' });
+    const proxy = await startMaliciousServer(t, () => server.port);
+    const cli = await createCli(t, { POPROOM_URL: proxy.url });
+    const { stdout } = await cli.run(['new', '--encrypted', '--json']);
+    const attack = startKeystreamAttack(proxy);
+    const path = join(cli.home, 'report');
+    const state = join(cli.home, '.local/state/poproom/uploads.json');
+
+    async function interruptSending(files = ['report']): Promise<void> {
+      attack.interrupt();
+      const expected = attack.sent.length + files.length + 1;
+      const sending = cli.start(['send', code, ...files]);
+      await eventually('the connection is lost', () => attack.sent.length >= expected);
+      sending.signal('SIGINT');
+      assert.equal((await sending.result).code, 130);
+      attack.end();
+    }
+
+    const { roomId: code } = JSON.parse(stdout) as { roomId: string };
+    return { cli, code, attack, path, state, interruptSending };
+  }
+
+  it('[SEALED-90] [SEALED-93] continues with its own salt, which it keeps in sealed form', async (t) => {
+    const { cli, code, attack, path, state, interruptSending } = await setUpEncrypted(t);
+    const [known, secret] = [randomBytes(fileBytes), randomBytes(fileBytes)];
+    await writeFile(path, known);
+    assert.equal((await cli.run(['send', code, 'report'])).code, 0);
+    await writeFile(path, secret);
+    await interruptSending();
+    const kept = await readFile(state, 'utf8');
+    attack.pretend(attack.metas[0] ?? assert.fail());
+    await cli.run(['send', code, 'report']);
+    assert.equal(attack.reveals(known, secret), false);
+
+    assert.match(kept, /^\{"[0-9a-f]{64}":\{"uploadId":"[0-9a-f]{32}\.pop1\.[\w-]+","at":\d+\}\}\n$/);
+    await writeFile(state, kept);
+    attack.end();
+    const { code: exit, stderr } = await cli.run(['send', code, 'report']);
+    assert.deepEqual([exit, stderr, attack.metas.length], [0, '', 2], 'it continued');
+    await cli.run(['fetch', code, 'report', '-o', 'fetched']);
+    assert.equal(sha256(await readFile(join(cli.home, 'fetched'))), sha256(secret));
+    assert.equal(await readFile(state, 'utf8'), '{}\n');
+  });
+
+  it('[SEALED-90] starts again if the file has changed, even with the same size and time of modification', async (t) => {
+    const { cli, code, attack, path, interruptSending } = await setUpEncrypted(t);
+    const before = randomBytes(fileBytes);
+    const after = Buffer.from(before).fill('changed', MiB / 2, 3 * MiB);
+    await writeFile(path, before);
+    await utimes(path, 1, 1);
+    await interruptSending();
+    await writeFile(path, after);
+    await utimes(path, 1, 1);
+    attack.pretend(attack.metas[0] ?? assert.fail());
+    await cli.run(['send', code, 'report']);
+    assert.deepEqual([attack.metas.length, attack.reveals(before, after)], [2, false]);
+  });
+
+  it('[SEALED-90] does not send the small files again that were complete', async (t) => {
+    const { cli, code, attack, path, interruptSending } = await setUpEncrypted(t);
+    await writeFile(path, randomBytes(fileBytes));
+    await writeFile(join(cli.home, 'a'), 'a');
+    await interruptSending(['a', 'report']);
+    const { code: exit, stderr } = await cli.run(['send', code, 'a', 'report']);
+    assert.deepEqual([exit, stderr, attack.metas.length], [0, '', 2]);
   });
 });

@@ -125,7 +125,7 @@ describe('poproom send', () => {
 });
 
 describe('poproom send, during the upload', () => {
-  it('[CLI-11] waitForOutput a progress bar on a terminal, in one line that fits', async (t) => {
+  it('[CLI-11] shows a progress bar on a terminal, in one line that fits', async (t) => {
     const { cli, code } = await setUp(t);
     const name = `${'long '.repeat(30)}名前.bin`;
     await put(cli, name, randomBytes(4 * MiB));

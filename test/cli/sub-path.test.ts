@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
+import { openEncryptedRooms } from '../../src/cli/encrypted-rooms.ts';
 import { readEnvironment } from '../../src/cli/environment.ts';
-import { openRoomKeys } from '../../src/cli/room-keys.ts';
 import { type ProxyFaults, startBadProxy } from '../support/bad-proxy.ts';
 import { createCli } from '../support/cli.ts';
 import { listenOnFreePort } from '../support/listen.ts';
@@ -50,9 +50,9 @@ describe('a command with a server under a path', () => {
   });
 
   it('[SUB-6] keeps the key of an encrypted room for its path', async (t) => {
-    const keys = openRoomKeys({ ...readEnvironment(), stateFolder: await dataFolder(t) });
-    keys.keep('https://example.org/poproom/', '7KQ2MX', { key: 'secret' });
-    const known = (url: string) => keys.find(url, '7KQ2MX')?.key;
+    const rooms = openEncryptedRooms({ ...readEnvironment(), stateFolder: await dataFolder(t) });
+    rooms.remember('https://example.org/poproom/', '7KQ2MX', { key: 'secret' });
+    const known = (url: string) => rooms.find(url, '7KQ2MX')?.key;
     assert.equal(known('https://example.org/poproom'), 'secret');
     for (const path of ['', '/', '/poproomx', '/poproom/x', '/other'])
       assert.equal(known(`https://example.org${path}`), undefined, path);
@@ -61,7 +61,7 @@ describe('a command with a server under a path', () => {
 
 describe('poproom doctor on a server under a path', { concurrency: true }, () => {
   it('[SUB-7] finds no problem if the path is in POPROOM_PUBLIC_URL', async (t) => {
-    const { url } = await startUnderPath(t, removing);
+    const { url } = await startUnderPath(t, removing, { POPROOM_PATH_REMOVED: 'true' });
     const found = await runDoctor(t, {}, ['--url', url]);
     found.assertFinding('page', 'ok', /The page and its scripts can be loaded/);
     found.assertFinding('links', 'ok', new RegExp(`Links point to ${url} and work`));
@@ -84,6 +84,20 @@ describe('poproom doctor on a server under a path', { concurrency: true }, () =>
     empty?.assertFinding('links', 'bad', elsewhere);
   });
 
+  it('[SUB-7] reports a path that works twice, and an admin interface that is not available with it', async (t) => {
+    const removed = { POPROOM_PATH_REMOVED: 'true' };
+    const [twice, kept] = [await startUnderPath(t, removing), await startUnderPath(t, {}, removed)];
+    const [accepted, unexpected] = await Promise.all([
+      runDoctor(t, { POPROOM_PUBLIC_URL: twice.url, POPROOM_ADMIN_TOKEN: 'a token of 24 characters' }),
+      runDoctor(t, { POPROOM_PUBLIC_URL: kept.url, ...removed }),
+    ]);
+    const fix = accepted?.assertFinding('page', 'warning', /removes \/poproom, and the server accepts it again/);
+    assert.match(fix ?? '', /POPROOM_PATH_REMOVED=true/);
+    accepted?.assertFinding('settings', 'warning', /only through a proxy that removes the path/);
+    const notExpected = unexpected?.assertFinding('server', 'bad', /does not expect the path \/poproom/);
+    assert.match(notExpected ?? '', /POPROOM_PATH_REMOVED=false/);
+  });
+
   it('[SUB-7] reports scripts that cannot be loaded, and a path that works only with a slash', async (t) => {
     const [noAssets, noSlash] = await Promise.all(
       [/^\/poproom\/assets\//, /^\/poproom$/].map((refuses) => startUnderPath(t, { refuses })),
@@ -100,13 +114,18 @@ describe('poproom doctor on a server under a path', { concurrency: true }, () =>
 const removing = { removesPath: '/poproom' };
 
 /** A server whose public URL is that of a proxy, with a path. */
-async function startUnderPath(t: TestContext, faults: ProxyFaults = {}): Promise<{ url: string; server: TestServer }> {
+async function startUnderPath(
+  t: TestContext,
+  faults: ProxyFaults = {},
+  env: Record<string, string> = {},
+): Promise<{ url: string; server: TestServer }> {
   let port = 0;
   const url = `${await startBadProxy(t, () => port, faults)}/poproom`;
   const server = await startTestServer(t, {
     POPROOM_PUBLIC_URL: url,
     POPROOM_FREE_LIMIT: '0',
     POPROOM_FILE_MAX: '1MiB',
+    ...env,
   });
   ({ port } = server);
   return { url, server };

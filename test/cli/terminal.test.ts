@@ -105,6 +105,7 @@ async function hostileServer(t: TestContext): Promise<string> {
   const about = { fileSize: 1, contentType: orders, uploadedAt: expiresAt };
   const file = { fileId: '0', fileName: orders, fileUrl: `http://127.0.0.1:1/${orders}`, ...about };
   const answers: Record<string, object> = {
+    'GET /livez': {},
     'GET /api/rooms/7KQ2MX': { roomId: '7KQ2MX', expiresAt, deviceCount: 1, hasPin: false },
     'GET /api/rooms/7KQ2MX/history': { history: [{ version: 1, timestamp: expiresAt, size: 1, deviceId: orders }] },
     'GET /api/rooms/7KQ2MX/content': { content: 'text', timestamp: expiresAt },

@@ -7,8 +7,8 @@ import { createClient, EncryptionError, PoproomError } from '../../src/client/in
 import { createRoomPin } from '../../src/client/light-room.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import { eventually } from '../support/eventually.ts';
+import { jsonResponse, startMaliciousServer, tamperJson } from '../support/malicious-server.ts';
 import { startTestServer } from '../support/server.ts';
-import { startTamperingProxy, tamperJson } from '../support/tampering-proxy.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 const hasCode = (code: string) => (error: unknown) => error instanceof PoproomError && error.code === code;
@@ -16,7 +16,7 @@ const isDamage = (code: string) => (error: unknown) => error instanceof Encrypti
 
 async function start(t: TestContext) {
   const server = await startTestServer(t, unlimited);
-  const proxy = await startTamperingProxy(t, () => server.port);
+  const proxy = await startMaliciousServer(t, () => server.port);
   const client = createClient({ url: proxy.url, deviceId: 'laptop', deviceName: 'Zoë’s laptop' });
   const room = await client.createRoom({ encrypted: true, name: 'Travel plans' });
   return { server, proxy, client, room };
@@ -107,6 +107,63 @@ describe('an encrypted room in the SDK', () => {
     await assert.rejects(client.createRoom({ encrypted: true }), isDamage('NOT_ENCRYPTED'));
   });
 
+  it('[CODE-7] refuses a code of the other kind when it creates a room', async (t) => {
+    const { proxy, client } = await start(t);
+    proxy.tamper = tamperJson('/api/rooms', (created) => ({ ...created, roomId: 'E7KQ2MX' }));
+    await assert.rejects(client.createRoom(), hasCode('INVALID_RESPONSE'));
+    proxy.tamper = tamperJson('/api/rooms', (created) => ({ ...created, roomId: '7KQ2MX' }));
+    await assert.rejects(client.createRoom({ encrypted: true }), isDamage('NOT_ENCRYPTED'));
+  });
+
+  it('[CODE-7] needs the key of a code with E before any request, whatever the server says', async (t) => {
+    const { proxy, client, room } = await start(t);
+    proxy.sent.length = 0;
+    // A server that has a plain room under this code.
+    const info = { roomId: room.code, expiresAt: '2999-01-01T00:00:00.000Z', hasPin: false, deviceCount: 0 };
+    proxy.answer = () =>
+      jsonResponse(200, { ...info, success: true, content: '', version: 0, timestamp: info.expiresAt });
+    const dashed = `${room.code.slice(0, 3)}-${room.code.slice(3)}`.toLowerCase();
+    for (const name of [room.code, dashed, `${proxy.url}/r/${room.code}`]) {
+      const locked = client.room(name, { pin: '0427' });
+      assert.equal(locked.key, undefined);
+      for (const operation of [
+        () => locked.info(),
+        () => locked.read(),
+        () => locked.write('secret text'),
+        () => locked.upload(new Blob(['secret text']), { name: 'secret text' }),
+        () => locked.files(),
+        () => locked.delete(),
+        () => locked.text().ended,
+        async () => {
+          for await (const { type } of locked.live()) assert.equal(type, 'connecting');
+        },
+      ])
+        await assert.rejects(operation, hasCode('KEY_REQUIRED'), String(operation));
+    }
+    assert.deepEqual(proxy.sent, []);
+    await assert.rejects(client.room(room.code, { key: room.key }).write('secret text'), isDamage('NOT_ENCRYPTED'));
+    assert.ok(!proxy.sent.join('\n').includes('secret'));
+  });
+
+  it('[SEALED-45] reports the salt of a room, and refuses another one than it knows', async (t) => {
+    const started = await start(t);
+    const { proxy, client, room } = started;
+    const other = openAgain(started);
+    assert.equal(other.salt, undefined, 'it is not known yet');
+    await other.info();
+    assert.match(other.salt ?? '', /^[\w-]{22}$/);
+    assert.equal(room.salt, other.salt, 'the creator chose it');
+    const known = client.room(room.code, { key: room.key, salt: room.salt });
+    assert.equal((await known.info()).name, 'Travel plans');
+    const isOther = (name: string, value: unknown) => (name === 'salt' ? 'AAAAAAAAAAAAAAAAAAAAAA' : value);
+    proxy.tamper = (_path, body) => Buffer.from(JSON.stringify(JSON.parse(String(body)), isOther));
+    proxy.sent.length = 0;
+    const { key, salt } = room;
+    await assert.rejects(client.room(room.code, { key, salt }).info(), isDamage('DATA_DAMAGED'));
+    await assert.rejects(client.room(room.code, { key, salt }).text().ended, isDamage('DATA_DAMAGED'));
+    assert.ok(!proxy.sent.join('\n').includes('x-room-auth'), 'nothing that derives from the key was sent');
+  });
+
   it('[SEALED-32] sends no key, no plaintext and no names, and nothing secret in a URL', async (t) => {
     const { proxy, room, client } = await start(t);
     const secret = 'the treasure is buried';
@@ -154,6 +211,39 @@ describe('an encrypted room in the SDK', () => {
     if (earlier) assert.ok((await room.historyText(earlier.version)).content.length > 0);
     await assert.rejects(room.downloadZip(), isDamage('ZIP_UNAVAILABLE'));
     await assert.rejects(room.zipUrl(), isDamage('ZIP_UNAVAILABLE'));
+  });
+
+  it('[SEALED-48] keeps a text that is replaced or restored over in the history, as an ordinary room does', async (t) => {
+    const { client } = await start(t);
+    const [plain, sealed] = [await client.createRoom(), await client.createRoom({ encrypted: true })];
+    for (const room of [plain, sealed]) {
+      const newest = async () => {
+        const [entry = assert.fail('there is no history')] = await room.history();
+        return { version: entry.version, content: (await room.historyText(entry.version)).content };
+      };
+      await room.write('the first text, number 0');
+      for (let n = 1; n <= 6; n++) await room.append(` ${n}`);
+      await room.write('another');
+      assert.deepEqual(await newest(), { version: 7, content: 'the first text, number 0 1 2 3 4 5 6' });
+      await room.append(' text, which is longer');
+      await room.restore(7);
+      assert.deepEqual(await newest(), { version: 9, content: 'another text, which is longer' });
+      assert.equal((await room.read()).content, 'the first text, number 0 1 2 3 4 5 6');
+    }
+  });
+
+  it('[SEALED-48] keeps a text that is replaced on the live channel', async (t) => {
+    const { room } = await start(t);
+    await room.write('the first text, number 0');
+    await room.append(' 1');
+    const live = room.live();
+    for await (const event of live) {
+      if (event.type !== 'snapshot') continue;
+      await live.write('another', event.content.version);
+      break;
+    }
+    assert.equal((await room.historyText(2)).content, 'the first text, number 0 1');
+    assert.equal((await room.read()).content, 'another');
   });
 
   it('[SEALED-34] reports every change of the text by the server', async (t) => {

@@ -95,7 +95,21 @@ describe('an error of the SDK', () => {
     const server = await startTestServer(t);
     const { url } = server;
     await server.stop();
-    assert.equal((await failure(createClient({ url }).createRoom())).code, 'OFFLINE');
+    const error = await failure(createClient({ url }).room('7KQ2MX', { pin: '0427' }).read());
+    assert.deepEqual([error.code, error.message], ['OFFLINE', `The server at ${url} cannot be reached.`]);
+  });
+
+  it('[SDK-35] is not OFFLINE for a bug or a missing feature of the runtime', async (t) => {
+    const { url } = await sharedServer(t);
+    const wrongHeader = createClient({ url, apiKey: 'pop_ключ' });
+    await assert.rejects(wrongHeader.createRoom(), (error) => error instanceof TypeError);
+    const { fetch } = globalThis;
+    t.after(() => Object.assign(globalThis, { fetch }));
+    Reflect.deleteProperty(globalThis, 'fetch');
+    await assert.rejects(createClient({ url }).createRoom(), {
+      name: 'ReferenceError',
+      message: 'fetch is not defined',
+    });
   });
 
   it('[SDK-1] is OFFLINE if the connection breaks within a response', async (t) => {

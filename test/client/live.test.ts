@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { createClient, PoproomError } from '../../src/client/index.ts';
 import { startBadProxy } from '../support/bad-proxy.ts';
 import { eventually } from '../support/eventually.ts';
+import { startMaliciousServer } from '../support/malicious-server.ts';
 import { saveState } from '../support/saved-state.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
@@ -174,6 +175,34 @@ describe('following a room', () => {
       ),
     );
   });
+
+  for (const encrypted of [false, true])
+    it(`[DEV-6] [SDK-3] receives all devices after each change, in ${encrypted ? 'an encrypted' : 'a plain'} room`, async (t) => {
+      const server = await sharedServer(t);
+      const proxy = await startMaliciousServer(t, () => server.port);
+      const types = new Set<unknown>();
+      proxy.tamperMessage = (message) => {
+        types.add(message.type);
+        return message;
+      };
+      const laptop = { deviceId: 'laptop', deviceName: 'Zoë’s laptop' };
+      const room = await createClient({ url: proxy.url, ...laptop }).createRoom({ encrypted });
+      const follower = follow(t, room);
+      assert.deepEqual((await follower.next('snapshot')).devices, [laptop]);
+      const guest = createClient({ url: server.url, deviceId: 'phone', deviceName: 'Old' });
+      const other = follow(t, guest.room(room.code, { key: room.key }));
+      const phone = (deviceName: string) => ({ deviceId: 'phone', deviceName });
+      assert.deepEqual((await follower.next('devices')).devices, [laptop, phone('Old')]);
+      await other.next('snapshot');
+      other.live.rename('New');
+      const seen = () => follower.events.flatMap((event) => (event.type === 'devices' ? [event.devices] : [])).at(-1);
+      await eventually('the new name is seen', () => seen()?.some(({ deviceName }) => deviceName === 'New'));
+      assert.deepEqual(seen(), [laptop, phone('New')]);
+      other.leave();
+      await eventually('it is gone', () => seen()?.length === 1);
+      assert.deepEqual(seen(), [laptop]);
+      assert.ok(types.has('devices-changed') && !types.has('devices'));
+    });
 
   it('[SDK-3] [SDK-4] ends when its signal aborts, and the device is removed', async (t) => {
     const { url, api } = await sharedServer(t);

@@ -51,6 +51,8 @@ export function openTestChannel(options: SharedTextOptions = {}): TestChannel {
         },
       });
       for (const message of others) channel.onMessage(message);
+      // The server ends the missed edits with the list of devices.
+      if ((messages.at(-1) ?? devices).type === 'edit') channel.onMessage(devices);
       return join;
     },
     disconnect: () => channel.onDisconnected(),
@@ -83,11 +85,11 @@ export const roomText = (content: string, version: number): RoomText => ({
   timestamp: timestampOf(version),
 });
 
-export const snapshot = (content: string, version: number): ServerMessage => ({
+export const snapshot = (content: string, version: number, ownRef?: string): ServerMessage => ({
   type: 'snapshot',
   seq: version,
   room: { roomId: 'ROOM42', expiresAt: timestampOf(0), hasPin: false, limits: defaultLimits },
-  content: roomText(content, version),
+  content: { ...roomText(content, version), ...(ownRef && { lastRefs: [{ deviceId: 'me', ref: ownRef }] }) },
   files: [],
   devices: [],
   pinAttempts: 0,

@@ -1,10 +1,18 @@
 /** The server's side of a shared text: the real core over a store in memory, and sessions as the live channel has them. */
 import assert from 'node:assert/strict';
 import type { PoproomError } from '../../src/core/errors.ts';
-import type { EventBus, RoomStore, StoredText, TextAppend, TextEntry } from '../../src/core/ports.ts';
+import {
+  type EventBus,
+  type RoomStore,
+  type StoredText,
+  type TextAppend,
+  type TextEntry,
+  withRefsOf,
+} from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { createTexts } from '../../src/core/text/texts.ts';
 import type { EditText, ServerMessage, TextEdited } from '../../src/protocol/types.ts';
+import { checksumOf } from '../../src/text/document.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { defaultLimits } from '../support/no-quota.ts';
 
@@ -15,7 +23,7 @@ export interface Authority {
   readonly version: number;
   /** All entries since the beginning, however much of the log was dropped. */
   readonly log: readonly TextEntry[];
-  join(session: Session, join: { version?: number; timestamp?: string }): Promise<void>;
+  join(session: Session, join: { version?: number; timestamp?: string; needsSnapshot?: boolean }): Promise<void>;
   receive(session: Session, message: EditText): Promise<void>;
   /** Drops the log, so that clients that reconnect get a snapshot. */
   dropLog(): void;
@@ -46,6 +54,8 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
       return {
         content: { content: current, version: log.length, writtenAt },
         entries: log.slice(kept),
+        logBytes: 0,
+        lastRefs: withRefsOf([], log),
         revision,
         fullTextVersion: 0,
         checkpointVersion: 0,
@@ -54,6 +64,9 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
     },
     async readState() {
       return { text: { version: log.length } };
+    },
+    async readEdits() {
+      return 'no-log';
     },
     async appendText(_code: RoomCode, { entry, revision: next, previousRevision }: TextAppend) {
       assert.equal(previousRevision, revision);
@@ -66,7 +79,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
 
   const bus = {
     publish(_code: RoomCode, { entry }: { entry: TextEntry }) {
-      for (const session of sessions) if (session !== origin) session.send(editMessage(entry));
+      for (const session of sessions) if (session !== origin) session.send(editMessage(entry, textAt(entry.version)));
     },
   } as unknown as EventBus;
 
@@ -81,10 +94,10 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
     },
     log,
 
-    async join(session, { version, timestamp }) {
+    async join(session, { version, timestamp, needsSnapshot }) {
       const missed = version === undefined ? undefined : missedSince(version, timestamp);
-      for (const entry of missed ?? []) session.send(editMessage(entry));
-      session.send(missed ? devices : snapshot());
+      for (const entry of missed ?? []) session.send(editMessage(entry, textAt(entry.version)));
+      session.send(missed && !needsSnapshot ? devices : snapshot());
       sessions.add(session);
     },
 
@@ -94,7 +107,9 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
       try {
         const { deviceId } = session;
         const written = await texts.edit(code, { edits, baseVersion, deviceId, ref });
-        session.send({ type: 'written', seq: 0, version: written.version, timestamp: iso(written.writtenAt), ...echo });
+        const { version } = written;
+        const check = checkOf(textAt(version));
+        session.send({ type: 'written', seq: 0, version, timestamp: iso(written.writtenAt), ...echo, ...check });
       } catch (error) {
         const { code, message, details } = error as PoproomError;
         if (!code) throw error;
@@ -125,7 +140,8 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
 
   function snapshot(): ServerMessage {
     const timestamp = iso(log.at(-1)?.writtenAt ?? 0);
-    const content = { content: current, version: log.length, timestamp };
+    const lastRefs = withRefsOf([], log).map(({ deviceId, ref }) => ({ deviceId, ref }));
+    const content = { content: current, version: log.length, timestamp, lastRefs };
     const room = { roomId: code, expiresAt: iso(0), hasPin: false, limits: defaultLimits };
     return { type: 'snapshot', seq: 0, room, content, files: [], devices: [], pinAttempts: 0 };
   }
@@ -133,7 +149,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
 
 const devices: ServerMessage = { type: 'devices', seq: 0, devices: [] };
 
-function editMessage({ version, edits, deviceId, ref, writtenAt }: TextEntry): TextEdited {
+function editMessage({ version, edits, deviceId, ref, writtenAt }: TextEntry, after: string): TextEdited {
   const timestamp = iso(writtenAt);
   // As it comes from the wire: nothing is shared with the server.
   const copies = edits.map((edit) => ({ ...edit }));
@@ -145,7 +161,10 @@ function editMessage({ version, edits, deviceId, ref, writtenAt }: TextEntry): T
     timestamp,
     ...(deviceId && { deviceId }),
     ...(ref && { ref }),
+    ...checkOf(after),
   };
 }
+
+const checkOf = (text: string) => ({ length: text.length, checksum: checksumOf(text) });
 
 const iso = (ms: number) => new Date(ms).toISOString();

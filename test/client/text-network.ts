@@ -30,7 +30,7 @@ export interface Network {
   connect(device: SimulatedDevice): Promise<void>;
   /** Messages to the server may be lost or arrive later. */
   disconnect(device: SimulatedDevice): void;
-  /** Reloads the page: only the result of `save()` is kept. */
+  /** Reloads the page: only the result of `save()` is kept, sometimes without the text. */
   reload(device: SimulatedDevice): void;
   /** Replaces the server by one without the newest versions. */
   failOver(lostVersions: number): void;
@@ -131,7 +131,8 @@ export function createNetwork(random: Random, deviceCount: number, maxContentLen
       const saved = device.text.save();
       disconnect(device);
       device.text.close();
-      device.text = createText(device.id, saved && (JSON.parse(JSON.stringify(saved)) as SavedText));
+      const kept = saved && random.number(2) === 0 ? { ...saved, content: undefined } : saved;
+      device.text = createText(device.id, kept && (JSON.parse(JSON.stringify(kept)) as SavedText));
     },
     failOver(lostVersions) {
       for (const device of devices) disconnect(device);

@@ -175,6 +175,21 @@ describe('a shared text', () => {
     assert.equal(line.text.isOnline, false);
   });
 
+  it('[SAFE-10] keeps at most 1,000 ranges of pending edits, however often others split them', () => {
+    const line = openConnected('x'.repeat(3000));
+    line.text.edit([{ from: 0, to: 3000, insert: '' }]);
+    line.text.edit([{ from: 0, to: 0, insert: 'mine' }]);
+    const inserted = 30;
+    for (let n = 0; n < 50; n++) {
+      const width = (3000 + n * inserted) / inserted;
+      const edits = Array.from({ length: inserted }, (_, i) => insertion(Math.floor((i + n / 50) * width), 'y'));
+      line.receive(remoteEdit(2 + n, edits));
+    }
+    const { sent, buffer } = line.text.save() ?? {};
+    for (const edits of [sent?.edits, buffer]) assert.ok(edits && edits.length <= 1000, `${edits?.length} ranges`);
+    assert.equal(line.text.value.replace('mine', ''), 'y'.repeat(50 * inserted));
+  });
+
   it('[SDK-13] notifies listeners of changes in order, and survives their errors', (t) => {
     const line = openConnected('');
     const seen: string[] = [];

@@ -20,8 +20,10 @@ describe('undo', () => {
 
   it('[SYNC-4] starts a new group after a pause, at another position, and on request', () => {
     const line = openConnected('');
-    type(line, 'one');
-    line.time.advance(500);
+    type(line, 'on');
+    line.time.advance(999);
+    type(line, 'e');
+    line.time.advance(1000);
     type(line, 'two');
     line.text.insert(0, '<');
     line.text.insert(1, '<');
@@ -56,6 +58,34 @@ describe('undo', () => {
     const line = openConnected('');
     type(line, 'one\ntwo');
     assert.deepEqual(undoAll(line), ['one\n', '']);
+    for (const part of ['o', '\r\n', 't']) line.text.append(part);
+    assert.deepEqual(undoAll(line), ['o\r\n', '']);
+  });
+
+  it('[SYNC-4] ends a group before the next word after twenty characters', () => {
+    const line = openConnected('');
+    for (const letter of 'It was a bright cold day in April, and the clocks were striking thirteen.') {
+      line.text.append(letter);
+      line.time.advance(300);
+    }
+    assert.deepEqual(undoAll(line), [
+      'It was a bright cold day in April, and the clocks were striking ',
+      'It was a bright cold day in April, and the ',
+      'It was a bright cold ',
+      '',
+    ]);
+    type(line, 'Donaudampfschifffahrtsgesellschaft');
+    assert.deepEqual(undoAll(line), [''], 'a long word stays in one piece');
+    type(line, '国境の長いトンネルを抜けると雪国であった。夜の底が白くなった。');
+    assert.deepEqual(undoAll(line), ['国境の長いトンネルを抜けると雪国であった。', '']);
+  });
+
+  it('[SYNC-4] ends a group before the next word while others type', () => {
+    const line = openConnected('....');
+    type(line, 'a sentence of some words ');
+    line.receive(remoteEdit(2, [insertion(0, 'someone else')]));
+    type(line, 'and more');
+    assert.deepEqual(undoAll(line), ['someone else....a sentence of some words ', 'someone else....']);
   });
 
   it('[SYNC-4] groups replacements of an input method with the typing before', () => {
@@ -147,10 +177,10 @@ describe('undo', () => {
     assert.equal(undoAll(line)[0]?.length, 5_000_000);
   });
 
-  it('[SYNC-4] keeps the last 200 groups', () => {
+  it('[SYNC-4] keeps the last 1,000 groups', () => {
     const line = openConnected('');
-    for (let index = 0; index < 210; index++) line.text.append(`${index} `);
-    assert.equal(undoAll(line).length, 200);
+    for (let index = 0; index < 1_010; index++) line.text.append(`${index} `);
+    assert.equal(undoAll(line).length, 1_000);
     assert.equal(line.text.value, '0 1 2 3 4 5 6 7 8 9 ');
   });
 });

@@ -1,6 +1,14 @@
 /** The text of a room in the model: its log, its full text and its checkpoints. */
 import fc from 'fast-check';
-import type { Checkpoint, Content, StoredText, TextAppend, TextEntry } from '../../src/core/ports.ts';
+import {
+  type Checkpoint,
+  type Content,
+  type LastRefs,
+  type StoredText,
+  type TextAppend,
+  type TextEntry,
+  withRefsOf,
+} from '../../src/core/ports.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, anyText, type DrawnEdit, editsOf } from './any-text.ts';
 import { checkpoint } from './store-under-test.ts';
@@ -88,14 +96,23 @@ export function entriesSince({ content, log }: ModelText, since: number): TextEn
   return entries.length === content.version - since ? entries : undefined;
 }
 
-export function storedTextOf({ content, log, fullTextVersion, history }: ModelText): StoredText {
+/** Without the size of the log, which differs between stores. */
+export function storedTextOf({ content, log, fullTextVersion, history }: ModelText): Omit<StoredText, 'logBytes'> {
   const checkpointVersion = history.at(-1)?.version ?? 0;
   return {
     content,
     entries: log,
+    lastRefs: lastRefsOf({ log, fullTextVersion }),
     revision: content.version,
     fullTextVersion,
     checkpointVersion,
     keepsHistory: true,
   };
 }
+
+/** In these tests, compactions store no refs. */
+export const lastRefsOf = ({ log, fullTextVersion }: Pick<ModelText, 'log' | 'fullTextVersion'>): LastRefs =>
+  withRefsOf(
+    [],
+    log.filter(({ version }) => version > fullTextVersion),
+  );

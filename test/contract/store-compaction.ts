@@ -1,12 +1,14 @@
 /** Compaction of the log, and reads from an older version. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RoomStore, TextAppend, TextEntry } from '../../src/core/ports.ts';
+import type { LogRetention, RoomStore, StoredRef, TextAppend, TextEntry } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   appendInsertion,
   applyEntries,
+  comparableText,
   createRoom,
+  currentText,
   insertion,
   type OpenStore,
   sharedStore,
@@ -31,10 +33,11 @@ function compactingTests(open: OpenStore): void {
     const content = '4\u00003\u00002\u00001\u0000';
     const compaction = { content, dropThrough: 2 };
     const appended = await store.rooms.appendText(code, textAppend(insertion(4, '4\u0000'), { compaction }));
-    assert.deepEqual(appended, { outcome: 'appended', seq: 4 });
-    assert.deepEqual(await storedText(store.rooms, code), {
+    assert.ok(appended.outcome === 'appended' && appended.seq === 4);
+    assert.deepEqual(await comparableText(store.rooms, code), {
       content: { content, version: 4, writtenAt: start },
       entries: [insertion(3, '3\u0000'), insertion(4, '4\u0000')],
+      lastRefs: [],
       revision: 4,
       fullTextVersion: 4,
       checkpointVersion: 0,
@@ -61,6 +64,52 @@ function compactingTests(open: OpenStore): void {
       assert.equal((await textOf(store.rooms, code))?.content, 'baaa');
     });
   }
+
+  it('[TEXT-8] keeps older entries that are recent, up to a number of bytes', async () => {
+    const code = await createRoom(store.rooms);
+    for (let version = 1; version <= 9; version++)
+      await store.rooms.appendText(code, textAppend(insertion(version, 'a', { writtenAt: start + version })));
+    const append = (version: number, keep: LogRetention) =>
+      store.rooms.appendText(code, compacting(version, 'a'.repeat(version), version - 2, { keep }));
+    const versions = async () => {
+      const log = await store.rooms.readEdits(code, 0, 100, start);
+      const known = log === 'no-log' ? (await storedText(store.rooms, code)).entries : log;
+      return typeof known === 'string' ? known : known.map(({ version }) => version);
+    };
+    const whole = await append(10, { writtenSince: start + 1, maxBytes: 1_000_000 });
+    assert.deepEqual(await versions(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    assert.ok(whole.outcome === 'appended' && whole.logBytes);
+    assert.equal((await storedText(store.rooms, code)).logBytes, whole.logBytes);
+
+    await append(11, { writtenSince: start + 4, maxBytes: 1_000_000 });
+    assert.deepEqual(await versions(), [4, 5, 6, 7, 8, 9, 10, 11]);
+    await append(12, { writtenSince: start + 4, maxBytes: Math.ceil(0.55 * whole.logBytes) });
+    assert.deepEqual(await versions(), [8, 9, 10, 11, 12]);
+    await append(13, { writtenSince: start + 1000, maxBytes: 1_000_000 });
+    assert.deepEqual(await versions(), [12, 13], 'the newest stay however old they are');
+    assert.equal((await textOf(store.rooms, code))?.content, 'a'.repeat(13));
+  });
+
+  it('[SYNC-3] remembers the last edit of each writer, also without the log', async () => {
+    const code = await createRoom(store.rooms);
+    const [first, second] = [
+      insertion(1, 'a', { deviceId: 'phone', ref: 'x-1' }),
+      insertion(2, 'a', { deviceId: 'laptop', ref: 'y-1' }),
+    ];
+    await store.rooms.appendText(code, textAppend(first));
+    await store.rooms.appendText(code, textAppend(second));
+    const { lastRefs } = await storedText(store.rooms, code);
+    assert.deepEqual(lastRefs, [refOf(first), refOf(second)]);
+    await store.rooms.appendText(code, compacting(3, 'aaa', 3, { lastRefs }));
+    const third = insertion(4, 'a', { deviceId: 'phone', ref: 'x-2' });
+    await store.rooms.appendText(code, textAppend(third));
+    assert.deepEqual((await storedText(store.rooms, code)).lastRefs, [refOf(second), refOf(third)]);
+    const state = await store.rooms.readState(code, start);
+    assert.deepEqual(typeof state === 'object' && state.text.lastRefs, [refOf(second), refOf(third)]);
+    const current = { ...currentText('aaaa', 4), lastRefs: [refOf(second), refOf(third)] };
+    assert.equal(await store.rooms.clearHistory(code, current, start), 'cleared');
+    assert.deepEqual((await storedText(store.rooms, code)).lastRefs, [refOf(second), refOf(third)]);
+  });
 
   it('[TEXT-8] replaces the full text each time, the empty one included', async () => {
     const code = await createRoom(store.rooms);
@@ -93,8 +142,19 @@ function compactingTests(open: OpenStore): void {
 }
 
 /** An entry that inserts `a` and stores the full text. */
-function compacting(version: number, content: string, dropThrough: number): TextAppend {
-  return textAppend(insertion(version, 'a'), { compaction: { content, dropThrough } });
+function compacting(
+  version: number,
+  content: string,
+  dropThrough: number,
+  over: Partial<NonNullable<TextAppend['compaction']>> = {},
+): TextAppend {
+  return textAppend(insertion(version, 'a', { writtenAt: start + version }), {
+    compaction: { content, dropThrough, ...over },
+  });
+}
+
+function refOf({ deviceId = '', ref = '', version, writtenAt }: TextEntry): StoredRef {
+  return { deviceId, ref, version, writtenAt };
 }
 
 async function assertAllA(rooms: RoomStore, code: RoomCode, atLeast: number): Promise<void> {
@@ -106,8 +166,9 @@ async function assertAllA(rooms: RoomStore, code: RoomCode, atLeast: number): Pr
 function sinceTests(open: OpenStore): void {
   const store = sharedStore(open);
 
-  async function textSince(code: RoomCode, sinceVersion?: number) {
-    const state = await store.rooms.readState(code, start, sinceVersion);
+  /** By the version of a reader, and when it was written. */
+  async function textSince(code: RoomCode, version?: number, writtenAt = version === 4 ? start + 1 : start) {
+    const state = await store.rooms.readState(code, start, version === undefined ? undefined : { version, writtenAt });
     assert.ok(typeof state === 'object', 'the room should exist');
     return state.text;
   }
@@ -135,7 +196,7 @@ function sinceTests(open: OpenStore): void {
 
   it('[TEXT-7] returns the whole text to a reader that names no version', async () => {
     const code = await roomWith(entries, 1);
-    assert.deepEqual(await textSince(code), { ...current, content: 'abcd', entries: [] });
+    assert.deepEqual(await textSince(code), { ...current, content: 'abcd', entries: [], lastRefs: [] });
   });
 
   it('[TEXT-7] returns the entries since the version that the reader names', async () => {
@@ -149,7 +210,7 @@ function sinceTests(open: OpenStore): void {
   it('[TEXT-7] [TEXT-8] returns the whole text if the log no longer has all entries', async () => {
     const code = await roomWith(entries, 2);
     for (const since of [0, 1]) {
-      assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [] });
+      assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [], lastRefs: [] });
     }
     assert.deepEqual((await textSince(code, 2)).entries, entries.slice(2));
   });
@@ -157,7 +218,7 @@ function sinceTests(open: OpenStore): void {
   it('[TEXT-7] returns the whole text if the named version does not exist', async () => {
     const code = await roomWith(entries, 1);
     for (const since of [5, 1000]) {
-      assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [] });
+      assert.deepEqual(await textSince(code, since), { ...current, content: 'abcd', entries: [], lastRefs: [] });
     }
   });
 
@@ -165,8 +226,25 @@ function sinceTests(open: OpenStore): void {
     const code = await createRoom(store.rooms);
     const fresh = { version: 0, writtenAt: start, entries: [] };
     assert.deepEqual(await textSince(code, 0), { ...fresh, content: undefined });
-    assert.deepEqual(await textSince(code), { ...fresh, content: '' });
-    assert.deepEqual(await textSince(code, 1), { ...fresh, content: '' });
+    assert.deepEqual(await textSince(code), { ...fresh, content: '', lastRefs: [] });
+    assert.deepEqual(await textSince(code, 1), { ...fresh, content: '', lastRefs: [] });
+  });
+
+  it('[SYNC-1] returns the whole text to a reader whose version was another text, which is lost', async () => {
+    const code = await roomWith(entries, 1);
+    for (const since of [2, 3, 4]) assert.equal((await textSince(code, since, start + 2)).content, 'abcd');
+  });
+
+  it('[LIVE-18] returns the log in parts', async () => {
+    const code = await roomWith(entries, 1);
+    const read = (since: number, limit: number) => store.rooms.readEdits(code, since, limit, start);
+    assert.deepEqual(await read(1, 2), entries.slice(1, 3));
+    assert.deepEqual(await read(3, 2), entries.slice(3));
+    assert.deepEqual(await read(1, 1000), entries.slice(1));
+    assert.deepEqual(await read(4, 2), []);
+    assert.deepEqual([await read(0, 2), await read(5, 2)], ['no-log', 'no-log']);
+    await store.rooms.deleteRoom(code, start);
+    assert.equal(await read(1, 2), 'gone');
   });
 
   it('[TEXT-7] leads any reader from its version to the current text', async () => {

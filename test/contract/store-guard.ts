@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Admission, Quota, RoomStore } from '../../src/core/ports.ts';
-import type { RoomCode } from '../../src/core/room-code.ts';
+import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import {
   accessAttempt,
   createRoom,
@@ -29,6 +29,7 @@ export function guardTests(open: OpenStore): void {
   describe('wrong PINs of one client', () => clientTests(open));
   describe('wrong PINs of all clients', () => roomTests(open));
   describe('wrong PINs over the lifetime of a room', () => lifeTests(open));
+  describe('wrong keys of encrypted rooms', () => keyTests(open));
   describe('misses of one client across all rooms', () => missTests(open));
   describe('counters with very many clients', () => floodTests(open));
 }
@@ -224,6 +225,15 @@ function lifeTests(open: OpenStore): void {
     }
   });
 
+  it('[GUESS-6] counts wrong PINs of clients that gave the correct PIN among the 80', async () => {
+    const maker = newClient();
+    const code = await createRoom(store.rooms, draft({ pinMac: right, creator: maker, expiresAt }));
+    for (let hours = 0; hours < 40; hours++) await tryPin(store.rooms, code, maker, wrong, start + hours * hour);
+    const answers = await manyTries(code, clients(200), start + 40 * hour);
+    assert.deepEqual(tally(answers), { 'pin-incorrect': 40, 'pin-locked': 160 });
+    assert.deepEqual(await tryPin(store.rooms, code, newClient(), right, start + 41 * hour), forLife);
+  });
+
   it('[GUESS-6] admits clients that gave the correct PIN, and the creator', async () => {
     const [maker, friend] = [newClient(), newClient()];
     const code = await createRoom(store.rooms, draft({ pinMac: right, creator: maker, expiresAt }));
@@ -295,6 +305,111 @@ function lifeTests(open: OpenStore): void {
     assert.ok(typeof state === 'object');
     return state;
   }
+}
+
+function keyTests(open: OpenStore): void {
+  const store = sharedStore(open, manyMisses);
+  const locked = (until: number) => ({ outcome: 'pin-locked', until, isKey: true });
+
+  it('[GUESS-9] locks a client out for its own wrong keys, as for PINs', async () => {
+    const code = await encryptedRoom(store.rooms);
+    const client = newClient();
+    const outcomes: Admission[] = [];
+    for (let tries = 0; tries < 6; tries++) outcomes.push(await tryKey(store.rooms, code, client, wrong));
+    assert.deepEqual(outcomes.map(triesLeft), [4, 3, 2, 1, 0, undefined]);
+    assert.deepEqual(outcomes[5], locked(start + 30 * second));
+    const later = start + 30 * second;
+    assert.equal((await tryKey(store.rooms, code, client, wrong, later)).outcome, 'pin-incorrect');
+    assert.deepEqual(await tryKey(store.rooms, code, client, wrong, later), locked(later + 60 * second));
+    assert.equal(triesLeft(await tryKey(store.rooms, code, newClient(), wrong)), 4, 'another client');
+  });
+
+  it('[GUESS-9] admits the right key during the lock, and counts from the start after it', async () => {
+    const code = await encryptedRoom(store.rooms);
+    const client = newClient();
+    for (let tries = 0; tries < 5; tries++) await tryKey(store.rooms, code, client, wrong);
+    assert.equal((await tryKey(store.rooms, code, client, wrong)).outcome, 'pin-locked');
+    const read = await store.rooms.read(accessAttempt(code, { client, keyHash: right }));
+    assert.equal(read.outcome, 'admitted');
+    assert.equal(triesLeft(await tryKey(store.rooms, code, client, wrong)), 4);
+  });
+
+  it('[GUESS-9] evaluates exactly 5 of 200 concurrent wrong keys, and admits the right one among them', async () => {
+    const code = await encryptedRoom(store.rooms);
+    const client = newClient();
+    const keys = Array.from({ length: 200 }, (_, n) => mac(String(n)));
+    const admissions = await Promise.all(keys.map((key) => tryKey(store.rooms, code, client, key)));
+    assert.deepEqual(tally(admissions), { 'pin-incorrect': 5, 'pin-locked': 195 });
+    const more = [...keys.slice(0, 50), right, ...keys.slice(50)];
+    const again = await Promise.all(more.map((key) => tryKey(store.rooms, code, client, key)));
+    assert.equal(tally(again).admitted, 1);
+  });
+
+  it('[GUESS-9] never locks out new clients because of the wrong keys of others', async () => {
+    const code = await encryptedRoom(store.rooms, start + 7 * day);
+    for (let hours = 0; hours < 3; hours++) {
+      for (let n = 0; n < 80; n++) {
+        const client = `10.${80 * hours + n}.0.1`;
+        assert.equal((await tryKey(store.rooms, code, client, wrong, start + hours * hour)).outcome, 'pin-incorrect');
+      }
+    }
+    const now = start + 2 * hour;
+    assert.equal((await tryKey(store.rooms, code, '10.0.0.2', right, now)).outcome, 'admitted', 'of the same network');
+    assert.equal((await tryKey(store.rooms, code, newClient(), right, now)).outcome, 'admitted');
+    assert.equal(triesLeft(await tryKey(store.rooms, code, newClient(), wrong, now + hour)), 4);
+  });
+
+  it('[GUESS-9] counts 100 clients of a room separately, and further ones together', async () => {
+    const code = await encryptedRoom(store.rooms);
+    for (let n = 0; n < 100; n++)
+      assert.equal(triesLeft(await tryKey(store.rooms, code, `10.${n}.0.1`, wrong)), 4, String(n));
+    const further = Array.from({ length: 20 }, (_, n) => `11.${n}.0.1`);
+    const admissions: Admission[] = [];
+    for (const client of further) admissions.push(await tryKey(store.rooms, code, client, wrong));
+    assert.deepEqual(tally(admissions), { 'pin-incorrect': 5, 'pin-locked': 15 });
+    assert.equal(triesLeft(await tryKey(store.rooms, code, '10.0.0.1', wrong)), 3, 'it keeps its counter');
+    for (const client of further)
+      assert.equal((await tryKey(store.rooms, code, client, right)).outcome, 'admitted', client);
+    const later = start + 2 * hour;
+    assert.equal(triesLeft(await tryKey(store.rooms, code, '12.0.0.1', wrong, later)), 4, 'after the hour');
+  });
+
+  it('[GUESS-9] [GUESS-4] admits only the right key of a client with too many misses', async (t) => {
+    const under = await ownStore(t, open);
+    const client = newClient();
+    const code = await encryptedRoom(under.store.rooms);
+    const plain = await createRoom(under.store.rooms);
+    const guarded = await protectedRoom(under.store.rooms);
+    for (let misses = 0; misses < 20; misses++) await under.store.rooms.admit(accessAttempt(undefined, { client }));
+    for (const reopened of [false, true]) {
+      // As on another node, which did not see the misses.
+      const { rooms } = reopened ? await under.reopen(start) : under.store;
+      assert.equal((await tryKey(rooms, code, client, right)).outcome, 'admitted');
+      for (const [room, key] of [
+        [code, wrong],
+        [plain, right],
+        [guarded, right],
+        [unknownCode(), right],
+        [undefined, right],
+      ] as const) {
+        const attempt = accessAttempt(room, { client, keyHash: key, pinMac: right, deviceId: 'phone' });
+        assert.equal((await rooms.admit(attempt)).outcome, 'too-many-misses', room ?? 'no code');
+      }
+      assert.equal((await rooms.admit(accessAttempt(code, { client }))).outcome, 'too-many-misses', 'without a key');
+      assert.deepEqual(await rooms.listDevices(plain, start), []);
+    }
+    const { rooms } = await under.reopen(start);
+    assert.equal(triesLeft(await tryKey(rooms, code, client, wrong, start + hour)), 4, 'none was counted');
+  });
+
+  it('[GUESS-9] [GUESS-5] keeps the lock of a client across a restart', async (t) => {
+    const under = await ownStore(t, open, manyMisses);
+    const code = await encryptedRoom(under.store.rooms);
+    for (let tries = 0; tries < 5; tries++) await tryKey(under.store.rooms, code, '10.0.0.1', wrong);
+    const { rooms } = await under.reopen(start);
+    assert.equal((await tryKey(rooms, code, '10.0.0.1', wrong)).outcome, 'pin-locked');
+    assert.equal((await tryKey(rooms, code, '10.0.0.1', right)).outcome, 'admitted');
+  });
 }
 
 function missTests(open: OpenStore): void {
@@ -469,6 +584,14 @@ function floodTests(open: OpenStore): void {
 
 function protectedRoom(rooms: RoomStore, expiresAt: number = start + 24 * hour): Promise<RoomCode> {
   return createRoom(rooms, { pinMac: right, expiresAt });
+}
+
+function encryptedRoom(rooms: RoomStore, expiresAt: number = start + 24 * hour): Promise<RoomCode> {
+  return createRoom(rooms, { draw: drawSymbols('encrypted'), pinMac: right, salt: 'A'.repeat(22), expiresAt });
+}
+
+function tryKey(rooms: RoomStore, code: RoomCode, client: string, keyHash: Uint8Array, now: number = start) {
+  return rooms.admit(accessAttempt(code, { client, keyHash, now }));
 }
 
 function tryPin(rooms: RoomStore, code: RoomCode, client: string, pinMac: Uint8Array, now: number = start) {

@@ -65,11 +65,59 @@ function checkpointTests(open: OpenStore): void {
       compaction: { content: 'after', dropThrough: 2 },
       checkpoint: { checkpoint: checkpoint(1, 'before'), limits },
     });
-    assert.deepEqual(await store.rooms.appendText(code, append), { outcome: 'appended', seq: 2 });
+    const appended = await store.rooms.appendText(code, append);
+    assert.ok(appended.outcome === 'appended' && appended.seq === 2);
     assert.deepEqual(await store.rooms.readCheckpoint(code, 1, start), checkpoint(1, 'before'));
     const { content, fullTextVersion, checkpointVersion } = await storedText(store.rooms, code);
     assert.deepEqual([content.content, fullTextVersion, checkpointVersion], ['after', 2, 1]);
   });
+
+  for (const [length, which] of [
+    [3, 'a short'],
+    [MiB, 'a long'],
+  ] as const) {
+    it(`[HIST-1] keeps ${which} full text that is replaced`, async () => {
+      const code = await createRoom(store.rooms);
+      const texts = ['', '😀\u0000a', 'é"b'].map((start) => start.padEnd(length, 'x'));
+      const limits = { checkpoints: 50, bytes: 4 * MiB };
+      const kept = [1, 2].map((version) => checkpoint(version, texts[version] ?? '', { deviceId: 'phone' }));
+      for (const version of [1, 2, 3]) {
+        const content = texts[version % 3] ?? '';
+        const before = kept[version - 2];
+        const append = textAppend(textEntry(version, { edits: [{ from: 0, to: 0, insert: '' }] }), {
+          content,
+          compaction: { content, dropThrough: version },
+          checkpoint: before && { checkpoint: before, limits, isFullText: true },
+        });
+        assert.equal((await store.rooms.appendText(code, append)).outcome, 'appended');
+      }
+      for (const one of kept) assert.deepEqual(await store.rooms.readCheckpoint(code, one.version, start), one);
+      assert.equal((await storedText(store.rooms, code)).content.content, texts[0]);
+    });
+  }
+
+  for (const isLastStale of [false, true]) {
+    const last = isLastStale ? ', the last of which is rejected' : '';
+    it(`[TEXT-6] [HIST-1] stores texts that are replaced at the same time${last}`, async () => {
+      const code = await createRoom(store.rooms);
+      const limits = { checkpoints: 50, bytes: MiB };
+      const writes = [1, 2, 3, 4, 5].map((version) => {
+        const content = `text ${version}`;
+        const kept = { checkpoint: checkpoint(2, 'text 2'), limits, isFullText: true };
+        return textAppend(textEntry(version, { edits: [{ from: 0, to: version > 1 ? 6 : 0, insert: content }] }), {
+          ...(isLastStale && version === 5 && { previousRevision: 1 }),
+          ...{ content, compaction: { content, dropThrough: version, isLogEmpty: true } },
+          checkpoint: version === 3 ? kept : undefined,
+        });
+      });
+      const outcomes = await Promise.all(writes.map((append) => store.rooms.appendText(code, append)));
+      const appended = outcomes.filter(({ outcome }) => outcome === 'appended').length;
+      assert.equal(appended, isLastStale ? 4 : 5);
+      const { content, fullTextVersion } = await storedText(store.rooms, code);
+      assert.deepEqual([content.content, content.version, fullTextVersion], [`text ${appended}`, appended, appended]);
+      assert.deepEqual(await store.rooms.readCheckpoint(code, 2, start), checkpoint(2, 'text 2'));
+    });
+  }
 
   it('[HIST-1] [HIST-2] returns a checkpoint of a MiB', async () => {
     const code = await createRoom(store.rooms);
@@ -151,7 +199,14 @@ function endTests(open: OpenStore): void {
     assert.deepEqual(await store.rooms.listHistory(code, start), []);
     assert.equal(await store.rooms.readCheckpoint(code, 1, start), 'no-checkpoint');
     const after = await storedText(store.rooms, code);
-    const cleared = { entries: [], fullTextVersion: version, checkpointVersion: 0, keepsHistory: true };
+    const cleared = {
+      entries: [],
+      logBytes: 0,
+      lastRefs: [],
+      fullTextVersion: version,
+      checkpointVersion: 0,
+      keepsHistory: true,
+    };
     assert.deepEqual(after, { content, revision, ...cleared });
     assert.equal((await appendInsertion(store.rooms, code, version + 1, 'more ')).outcome, 'appended');
     assert.equal((await storedText(store.rooms, code)).content.content, `more ${content.content}`);

@@ -8,6 +8,7 @@ import {
   accessAttempt,
   appendInsertion,
   applyEntries,
+  comparableText,
   createRoom,
   draft,
   insertion,
@@ -36,6 +37,8 @@ function appendTests(open: OpenStore): void {
     assert.deepEqual(await storedText(store.rooms, code), {
       content: { content: '', version: 0, writtenAt: start },
       entries: [],
+      logBytes: 0,
+      lastRefs: [],
       revision: 0,
       fullTextVersion: 0,
       checkpointVersion: 0,
@@ -62,8 +65,9 @@ function appendTests(open: OpenStore): void {
       assert.deepEqual(await store.rooms.appendText(code, textAppend(entry)), { outcome: 'appended', seq: n + 1 });
     }
     const content = { content: 'J\u0000ello,\r\n"\\👍 ', version: 3, writtenAt: start + second };
-    const stored = { content, entries, revision: 3, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: false };
-    assert.deepEqual(await storedText(store.rooms, code), stored);
+    const lastRefs = [{ deviceId: 'phone', ref: 'a1', version: 1, writtenAt: start }];
+    const full = { revision: 3, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: false };
+    assert.deepEqual(await comparableText(store.rooms, code), { content, entries, lastRefs, ...full });
     assert.deepEqual({ ...(await textOf(store.rooms, code)) }, content);
   });
 

@@ -86,6 +86,8 @@ function roomTests(open: OpenStore): void {
     assert.deepEqual(before, {
       content: { content: 'onetwo\u0000three', version: 3, writtenAt: start },
       entries: [insertion(2, 'two\u0000'), insertion(3, 'one', { deviceId: 'phone', ref: 'r' })],
+      logBytes: typeof before === 'object' && before.logBytes,
+      lastRefs: [{ deviceId: 'phone', ref: 'r', version: 3, writtenAt: start }],
       revision: 3,
       fullTextVersion: 2,
       checkpointVersion: 2,

@@ -122,11 +122,32 @@ function lengthTests(open: OpenStore): void {
     assert.equal(await lengthOfNext(rooms, { createdAt: start + hour }), 7);
   });
 
-  it('[CODE-2] gives six symbols to six rooms and seven to the seventh', async (t) => {
+  it('[CODE-2] gives six symbols to five rooms and seven to the sixth', async (t) => {
     const { rooms } = (await ownStore(t, open)).store;
     const lengths: number[] = [];
-    for (let made = 0; made < 7; made++) lengths.push((await createRoom(rooms, { codeLengths })).length);
-    assert.deepEqual(lengths, [6, 6, 6, 6, 6, 6, 7]);
+    for (let made = 0; made < 6; made++) {
+      lengths.push((await createRoom(rooms, { codeLengths: codeLengths.plain })).length);
+    }
+    assert.deepEqual(lengths, [6, 6, 6, 6, 6, 7]);
+  });
+
+  it('[CODE-2] counts rooms of both kinds together, and gives encrypted ones one symbol more', async (t) => {
+    const { rooms } = (await ownStore(t, open)).store;
+    const lengths: number[] = [];
+    for (const kind of [
+      'encrypted',
+      'plain',
+      'encrypted',
+      'plain',
+      'plain',
+      'encrypted',
+      'plain',
+      'encrypted',
+    ] as const) {
+      const code = await createRoom(rooms, { draw: drawSymbols(kind), codeLengths: codeLengths[kind] });
+      lengths.push(code.length);
+    }
+    assert.deepEqual(lengths, [7, 6, 7, 6, 6, 7, 7, 8]);
   });
 
   it('counts the unexpired rooms', async (t) => {

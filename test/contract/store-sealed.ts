@@ -29,7 +29,7 @@ export function sealedTests(open: OpenStore): void {
   const store = sharedStore(open);
   const newRoom = (over = {}) => createRoom(store.rooms, { pinMac: verifier, salt, ...over });
 
-  it('[SEALED-2] [SEALED-4] requires the hash of the key, and guards it like a PIN', async () => {
+  it('[SEALED-2] [SEALED-4] requires the hash of the key, and locks out wrong ones', async () => {
     const { rooms } = store;
     const code = await newRoom();
     const client = newClient();
@@ -50,7 +50,8 @@ export function sealedTests(open: OpenStore): void {
     const last = await rooms.admit(attempt(mac('wrong')));
     assert.ok(last.outcome === 'pin-incorrect' && last.isKey && last.lockedUntil);
     const locked = { outcome: 'pin-locked', until: last.lockedUntil, isKey: true };
-    assert.deepEqual(await rooms.admit(attempt(verifier)), locked);
+    assert.deepEqual(await rooms.admit(attempt(mac('wrong'))), locked);
+    assert.equal((await rooms.admit(attempt(verifier))).outcome, 'admitted');
     // A room with a PIN ignores keys.
     const withPin = await createRoom(rooms, { pinMac: mac('0427') });
     const byKey = accessAttempt(withPin, { keyHash: mac('0427') });
@@ -69,7 +70,7 @@ export function sealedTests(open: OpenStore): void {
     const { content, contentVersion, entries, version } = whole.text;
     assert.deepEqual([content, contentVersion, version], ['full 2', 2, 3]);
     assert.deepEqual(entries, [sealedEntry(3)]);
-    const since = await rooms.readState(code, start, 2);
+    const since = await rooms.readState(code, start, { version: 2, writtenAt: start });
     assert.ok(typeof since === 'object' && since.text.content === undefined);
     assert.deepEqual(since.text.entries, [sealedEntry(3)]);
     const stale = await rooms.appendText(code, textAppend(sealedEntry(3)));
@@ -84,7 +85,7 @@ export function sealedTests(open: OpenStore): void {
     await rooms.appendText(code, textAppend(sealedEntry(4)));
     const kept = checkpoint(2, 'full 2');
     const compaction = {
-      ...{ version: 3, content: 'full 3', dropThrough: 2 },
+      ...{ version: 3, content: 'full 3', dropThrough: 2, lastRefs: [] },
       current: { version: 4, revision: 4 },
       checkpoint: { checkpoint: kept, limits: manyCheckpoints },
     };
@@ -109,7 +110,7 @@ export function sealedTests(open: OpenStore): void {
     const { rooms } = store;
     const code = await newRoom();
     await fill(rooms, code);
-    const current = { version: 3, revision: 3, content: 'full 2', fullTextVersion: 2 };
+    const current = { version: 3, revision: 3, content: 'full 2', fullTextVersion: 2, lastRefs: [] };
     assert.equal(await rooms.clearHistory(code, current, start), 'cleared');
     const { fullTextVersion, entries, content } = await storedText(rooms, code);
     assert.deepEqual([fullTextVersion, content.content, content.version], [2, 'full 2', 3]);
@@ -118,7 +119,7 @@ export function sealedTests(open: OpenStore): void {
     // A room without a full text.
     const early = await newRoom();
     await rooms.appendText(early, textAppend(sealedEntry(1)));
-    await rooms.clearHistory(early, { version: 1, revision: 1, content: '', fullTextVersion: 0 }, start);
+    await rooms.clearHistory(early, { version: 1, revision: 1, content: '', fullTextVersion: 0, lastRefs: [] }, start);
     assert.deepEqual((await storedText(rooms, early)).entries, [sealedEntry(1)]);
   });
 

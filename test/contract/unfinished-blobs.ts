@@ -155,7 +155,7 @@ export function unfinishedTests(fresh: Fresh): void {
   });
 }
 
-const unfinishedBlob = (size: number): UnfinishedBlob => ({ blob: newName(), size, received: 0, state: '' });
+export const unfinishedBlob = (size: number): UnfinishedBlob => ({ blob: newName(), size, received: 0, state: '' });
 
 interface Sending {
   checksum?: BlobAppend['checksum'];
@@ -164,7 +164,7 @@ interface Sending {
 }
 
 /** Sends copies of the bytes, because the store may free them, and notes the progress in `unfinished`. */
-async function append(
+export async function append(
   blobs: BlobStore,
   unfinished: UnfinishedBlob,
   bytes: Buffer,
@@ -194,7 +194,7 @@ function* chunksOf(bytes: Buffer): Generator<Buffer> {
   for (let at = 0; at < bytes.length; at += 64 * 1024) yield Buffer.from(bytes.subarray(at, at + 64 * 1024));
 }
 
-async function assertFinished(blobs: BlobStore, unfinished: UnfinishedBlob, bytes: Buffer): Promise<void> {
+export async function assertFinished(blobs: BlobStore, unfinished: UnfinishedBlob, bytes: Buffer): Promise<void> {
   await blobs.finish(unfinished);
   let read = 0;
   // Compared chunk by chunk, because joining them would take longer.

@@ -14,6 +14,8 @@ function textOf(length: number): WorkingText {
   return new WorkingText({
     content,
     entries: [],
+    logBytes: 0,
+    lastRefs: [],
     revision: 1,
     fullTextVersion: 1,
     checkpointVersion: 0,
@@ -44,15 +46,10 @@ describe('the cache of texts', () => {
     const text = textOf(10);
     cache.put(codeOf(1), text);
     const before = cache.cost;
+    const edits = [{ from: 0, to: 0, insert: 'y'.repeat(MiB) }];
     text.add(
-      {
-        version: 2,
-        edits: [{ from: 0, to: 0, insert: 'y'.repeat(MiB) }],
-        deviceId: undefined,
-        ref: undefined,
-        writtenAt: 0,
-      },
-      { bytes: MiB + 10, revision: 2 },
+      { version: 2, edits, deviceId: undefined, ref: undefined, writtenAt: 0 },
+      { document: text.document.apply(edits), bytes: MiB + 10, revision: 2 },
     );
     cache.put(codeOf(1), text);
     assert.ok(cache.cost >= before + MiB);

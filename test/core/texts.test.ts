@@ -1,6 +1,7 @@
 /** The authority over texts when its store is slow, fails, or is written by another node. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { createLocalBus } from '../../src/bus/local.ts';
 import { PoproomError } from '../../src/core/errors.ts';
 import type { RoomChange, RoomStore } from '../../src/core/ports.ts';
@@ -63,6 +64,32 @@ describe('the authority over texts', () => {
     const text = await content();
     for (const sentence of sentences) assert.ok(text.includes(` [${sentence}]`), `${sentence} in ${text}`);
     assert.equal(text.length, 'Hello.'.length + sentences.reduce((sum, { length }) => sum + length + 3, 0));
+  });
+
+  it('[TEXT-11] rejects no edit because of a text that was not stored', async (t) => {
+    let held: Promise<void> | undefined;
+    const { code, node, content } = await open(t, ({ appendText }) => ({
+      async appendText(...args) {
+        await held;
+        return appendText(...args);
+      },
+    }));
+    const [one, two] = [node(), node()];
+    await one.replace(code, { content: 'Hello.' });
+    await two.append(code, '!', {});
+    const { promise, resolve: release } = Promise.withResolvers<void>();
+    held = promise;
+    const late = two.append(code, '?', {});
+    await setImmediate();
+    held = undefined;
+    await one.append(code, ' A longer sentence.', {});
+    // The device received version 3 from the first node. The second one has another version 3, which is shorter.
+    const edit = two.edit(code, { ...insert(26, ' The end.'), baseVersion: 3, deviceId: 'phone', ref: 'r' });
+    await setImmediate();
+    release();
+    await Promise.all([late, edit]);
+    assert.equal((await content()).replace('?', ''), 'Hello.! A longer sentence. The end.');
+    await assert.rejects(two.edit(code, { ...insert(99, 'x'), baseVersion: 5 }), { code: 'VALIDATION_FAILED' });
   });
 
   it('[TEXT-10] [TEXT-11] stores edits completely while others are rejected and the history is erased', async (t) => {
@@ -147,6 +174,42 @@ describe('the authority over texts', () => {
     );
   });
 
+  it('[SYNC-3] [TEXT-6] does not acknowledge a repeated edit that may never be stored', async (t) => {
+    const lost = new Error('the store is gone');
+    const failing: { reject?: (error: Error) => void } = {};
+    let calls = 0;
+    const { code, node, content } = await open(t, (rooms) => ({
+      appendText(...append) {
+        calls += 1;
+        if (calls > 1) return rooms.appendText(...append);
+        return new Promise((_, reject) => {
+          failing.reject = reject;
+        });
+      },
+    }));
+    const texts = node();
+    const request = { ...insert(0, 'x'), baseVersion: 0, deviceId: 'phone', ref: 'r-1' };
+    const first = texts.edit(code, request);
+    const repeated = texts.edit(code, request);
+    await setImmediate();
+    failing.reject?.(lost);
+    await assert.rejects(first, lost);
+    assert.equal((await repeated).version, 1);
+    assert.deepEqual([calls, await content()], [2, 'x']);
+  });
+
+  it('[TEXT-10] [TEXT-8] rebases an edit over entries that are only in the store', async (t) => {
+    const { rooms, code, node, content } = await open(t);
+    const [one, two] = [node(), node()];
+    for (let n = 0; n < 2100; n++)
+      await one.edit(code, { ...insert(n, 'x'), baseVersion: n, deviceId: 'a', ref: `r-${n}` });
+    assert.equal((await storedText(rooms, code, Date.now())).entries.length, 500, 'the rest is read when it is needed');
+    const late = { ...insert(0, 'x'), baseVersion: 0, deviceId: 'a', ref: 'r-0' };
+    assert.equal((await two.edit(code, late)).version, 1, 'an edit that was delayed is stored once');
+    await two.edit(code, { ...insert(1, '!'), baseVersion: 1, deviceId: 'b' });
+    assert.equal(await content(), `${'x'.repeat(2100)}!`);
+  });
+
   it('[TEXT-8] keeps a bounded log, whatever is written', async (t) => {
     const { rooms, code, node, content } = await open(t);
     const texts = node();
@@ -168,21 +231,22 @@ describe('the authority over texts', () => {
       assert.ok(current.version - fullTextVersion <= 2000);
     }
     assert.equal(await content(), expected);
-    assert.ok(await texts.since(code, 2600));
-    await assert.rejects(texts.edit(code, { ...insert(0, 'y'), baseVersion: 5 }), { code: 'VERSION_CONFLICT' });
+    const log = await rooms.readEdits(code, 0, 4000, Date.now());
+    assert.deepEqual([log.length, log.at(-1)], [3100, (await storedText(rooms, code, Date.now())).entries.at(-1)]);
   });
 
   it('[TEXT-8] bounds the log of large edits by their bytes', async (t) => {
     const { rooms, code, node } = await open(t);
     const texts = node();
     const large = (n: number) => String.fromCharCode(97 + (n % 26)).repeat(90_000);
-    for (let n = 0; n < 30; n++) {
+    for (let n = 0; n < 100; n++) {
       const edits = [{ from: 0, to: n === 0 ? 0 : 90_000, insert: large(n) }];
       await texts.edit(code, { edits, baseVersion: n, deviceId: 'phone', ref: `${n}` });
     }
-    const { entries } = await storedText(rooms, code, Date.now());
-    assert.ok(entries.length >= 1 && entries.length <= 2, `${entries.length} entries`);
-    assert.equal(entries.at(-1)?.ref, '29', 'who sent it must recognise it');
+    const { entries, logBytes } = await storedText(rooms, code, Date.now());
+    assert.ok(logBytes <= 8 * 1024 * 1024 && logBytes > 8_000_000, `${logBytes} bytes`);
+    assert.ok(entries.length >= 88 && entries.length <= 93, `${entries.length} entries`);
+    assert.equal(entries.at(-1)?.ref, '99', 'who sent it must recognise it');
   });
 
   it('[TEXT-8] does not store a large text twice if no client needs to recognise it', async (t) => {
@@ -197,13 +261,13 @@ describe('the authority over texts', () => {
     await assert.rejects(texts.edit(code, { ...insert(0, '!'), baseVersion: 29 }), { code: 'VERSION_CONFLICT' });
   });
 
-  it('[TEXT-11] rejects work that would take long: many edits for a much older version', async (t) => {
-    const { code, node } = await open(t);
+  it('[TEXT-10] rebases many edits of a much older version', async (t) => {
+    const { code, node, content } = await open(t);
     const texts = node();
     await texts.replace(code, { content: 'x'.repeat(2000) });
     for (let n = 0; n < 60; n++) await texts.edit(code, { ...insert(0, 'y'), baseVersion: undefined });
-    const edits = Array.from({ length: 1000 }, (_, n) => ({ from: n, to: n + 1, insert: '' }));
-    await assert.rejects(texts.edit(code, { edits, baseVersion: 1 }), { code: 'VERSION_CONFLICT' });
-    await texts.edit(code, { edits, baseVersion: 45 });
+    const edits = Array.from({ length: 1000 }, (_, n) => ({ from: 2 * n, to: 2 * n + 1, insert: '' }));
+    await texts.edit(code, { edits, baseVersion: 1 });
+    assert.equal(await content(), 'y'.repeat(60) + 'x'.repeat(1000));
   });
 });

@@ -1,8 +1,10 @@
-/** Large messages are handled one at a time. */
+/** Large messages are handled in turns. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ClientId } from '../../src/core/ports.ts';
 import { Turns } from '../../src/core/turns.ts';
+import { WorkBudget } from '../../src/core/work-budget.ts';
+import { eventually } from '../support/eventually.ts';
 
 const large = 20_000;
 const [one, other] = ['one', 'other'] as ClientId[] as [ClientId, ClientId];
@@ -26,6 +28,49 @@ describe('the turns of large messages', () => {
     assert.deepEqual(await Promise.all(done), names);
     assert.equal(turns.waiting, 0);
     assert.deepEqual(order, ['a1', 'a2', 'b1', 'a3', 'b2']);
+  });
+
+  it('[SAFE-6] share a commit if they wait at the same time, up to 1 MiB', async () => {
+    const turns = new Turns();
+    const commit = Promise.withResolvers<void>();
+    const started: string[] = [];
+    const write = (name: string, client: ClientId, bytes: number) =>
+      turns.run(client, bytes, () => {
+        started.push(name);
+        return commit.promise;
+      });
+    const done = [turns.run(one, large, () => new Promise(setImmediate))];
+    done.push(
+      write('a1', one, large),
+      write('a2', one, 1_000_000),
+      write('b1', other, 100_000),
+      write('a3', one, large),
+    );
+    await eventually('two turns have started', () => started.length === 2);
+    await new Promise(setImmediate);
+    assert.deepEqual(started, ['a1', 'b1'], 'the next one does not fit');
+    commit.resolve();
+    await Promise.all(done);
+    assert.deepEqual(started, ['a1', 'b1', 'a2', 'a3']);
+  });
+
+  it('[SAFE-6] [SAFE-9] end a group with a client that has used its share of the time', async () => {
+    const budget = new WorkBudget(6000);
+    const turns = new Turns(budget);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const started: string[] = [];
+    const work = (name: string) => () => {
+      started.push(name);
+      return promise;
+    };
+    const first = turns.run(other, large, () => new Promise(setImmediate));
+    budget.charge(one, 1000);
+    const waiting = [turns.run(one, large, work('busy')), turns.run(other, large, work('next'))];
+    await eventually('a turn has started', () => started.length === 1);
+    await new Promise(setImmediate);
+    assert.deepEqual(started, ['busy']);
+    resolve();
+    await Promise.all([first, ...waiting]);
   });
 
   it('[SAFE-6] do not delay small messages', async () => {

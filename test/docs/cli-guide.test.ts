@@ -24,6 +24,19 @@ describe('the guide of the command line', () => {
     for (const [code, means] of exitCodes) assert.match(exits, new RegExp(`^\\| ${code} +\\| ${means} +\\|$`, 'm'));
   });
 
+  it('[DOCS-1] has whole sentences', () => {
+    const page = readGuide('docs/cli.md')
+      .map(({ text }) => text)
+      .join('');
+    const prose = proseOf(page);
+    assert.ok(prose.length > 30);
+    for (const { paragraph, isBeforeBlock } of prose) {
+      assert.match(paragraph, isBeforeBlock ? /[.:]$/ : /\.$/, paragraph);
+      assert.match(paragraph, /^[`A-Z]/, paragraph);
+      assert.doesNotMatch(paragraph, /\. +[a-z]/, paragraph);
+    }
+  });
+
   it('[DOCS-4] has recipes that work', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1000' });
     const example = await (await createExampleRunner(t)).createFolder();
@@ -112,3 +125,13 @@ describe('the guide of the command line', () => {
     for (const [name, attempt] of Object.entries(tried)) await t.test(name, attempt);
   });
 });
+
+/** The paragraphs and items of a page, without headings, comments, tables and lines that are only code. */
+function proseOf(page: string): { paragraph: string; isBeforeBlock: boolean }[] {
+  const blocks = page.replaceAll(/^```.*?^```$/gms, '```').split(/\n{2,}/);
+  const isProse = (block: string) => !/^(#|<!--|\||```|\d\. |- |`[^`]*`$)/.test(block.trim());
+  return blocks.flatMap((block, i) => {
+    if (!isProse(block)) return [];
+    return [{ paragraph: block.trim(), isBeforeBlock: /^(```|\||\d\. |- )/.test(blocks[i + 1] ?? '') }];
+  });
+}

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
+import { adminEnv } from '../support/admin.ts';
 import { startTestServer } from '../support/server.ts';
 import { hasProxy, type ProxyKind, startBehindProxy } from '../support/sub-path-proxy.ts';
 
@@ -20,6 +21,20 @@ describe('the samples for a path', () => {
       const skip = kind === 'caddy' && !hasProxy(kind);
       it(`[SUB-8] work on ${kind}, ${how}`, { skip }, (t) => assertWorks(t, kind, change));
     }
+  }
+});
+
+describe('a proxy that removes the path', () => {
+  for (const kind of ['nginx', 'haproxy'] as const) {
+    it(`[SUB-1] reaches the admin page with the path, and not with the path twice: ${kind}`, async (t) => {
+      const start = (publicUrl: string) => startTestServer(t, { ...adminEnv, POPROOM_PUBLIC_URL: publicUrl });
+      const { url } = await startBehindProxy(t, kind, { start, change: stripping[kind] });
+      const status = async (path: string) => (await fetch(url + path)).status;
+      assert.equal(await status('/admin'), 200);
+      assert.equal(await status('/api/admin/numbers'), 401);
+      for (const path of ['/poproom/admin', '/poproom/admin/', '/poproom/api/admin/numbers', '/poproom/metrics'])
+        assert.equal(await status(path), 404, path);
+    });
   }
 });
 

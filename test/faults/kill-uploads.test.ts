@@ -11,12 +11,15 @@ import { type Engine, openEngine } from '../../src/engine/open.ts';
 import { isLongRun } from '../hostile/long-run.ts';
 import { hashOf } from '../support/acknowledged.ts';
 import { storedBlobs } from '../support/data-folder.ts';
+import { eventually } from '../support/eventually.ts';
 import { defaultLimits, noQuota } from '../support/no-quota.ts';
 import { installationSettings } from '../support/nodes.ts';
 import { dataFolder, startProcess } from '../support/process.ts';
+import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { seededRandom } from '../support/seeded-random.ts';
+import { offsetOf, sendPart, startUpload } from '../support/tus.ts';
 import { createUploaders, type TrackedUpload } from './uploaders.ts';
 
 const rounds = isLongRun ? 60 : 2;
@@ -71,6 +74,29 @@ describe('a server that is killed during resumable uploads', () => {
       await assertNothingElse(readConfig({ ...storage.settings, POPROOM_DATA_DIR: folder }), storage, complete);
     });
   }
+});
+
+describe('a server that is killed during uploads in one request', () => {
+  it('[LIFE-5] [FAULT-1] leaves bytes that the next start removes, and keeps resumable uploads', async (t) => {
+    const folder = await dataFolder(t);
+    const unfinished = () => readdir(join(folder, 'files', 'unfinished'));
+    const server = await startProcess(t, folder, env);
+    const room = await server.api.room();
+    const path = await startUpload(server.api, room, 2 * MiB);
+    assert.equal((await sendPart(server.api, path, 0, Buffer.alloc(MiB, 'a'))).status, 204);
+    for (let n = 0; n < 3; n++) {
+      const socket = await openRawSocket(t, server.port);
+      const headers = { 'content-type': 'application/octet-stream', 'x-file-name': 'a.bin', 'content-length': MiB };
+      await socket.send(`${requestHead('POST', `/api/rooms/${room}/upload`, headers)}the first bytes`);
+    }
+    await eventually('bytes arrive', async () => (await unfinished()).length === 4);
+    await server.end('SIGKILL');
+    assert.equal((await unfinished()).length, 4);
+    const next = await startProcess(t, folder, env);
+    await eventually('they are removed', async () => (await unfinished()).length === 1);
+    assert.equal(await offsetOf(next.api, path), MiB);
+    assert.equal((await sendPart(next.api, path, MiB, Buffer.alloc(MiB, 'b'))).status, 204);
+  });
 });
 
 /** A day later, unfinished uploads have expired. Only complete files are stored, and only they count. */

@@ -39,8 +39,15 @@ describe('an attack on memory or time', patience, () => {
     'withheld bodies',
     'unfinished messages',
     'large writes',
+    'unrelated texts',
+    'old edits',
+    'old edits on ten channels',
+    'old edits in many rooms',
+    'old edits over HTTP',
+    'old edits of many ranges',
+    'escaped texts',
   ]) {
-    it(`[SAFE-1] by ${name} does not stop the server or affect others, and leaves nothing behind`, async (t) => {
+    it(`[SAFE-1] [SAFE-8] [SAFE-9] by ${name} does not stop the server or affect others, and leaves nothing behind`, async (t) => {
       await withstand(t, target, name);
     });
   }
@@ -60,6 +67,7 @@ async function startTarget(suite: Cleanup): Promise<Target> {
   const server = await startProcess(suite, await dataFolder(suite), {
     NODE_OPTIONS: '--max-old-space-size=256 --inspect=127.0.0.1:0',
     POPROOM_FREE_LIMIT: '1000000',
+    POPROOM_WORK_LIMIT: '6000',
     MALLOC_ARENA_MAX: '2',
   });
   const { room, file } = await furnish(server);

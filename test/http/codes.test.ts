@@ -25,17 +25,29 @@ describe('a new code', () => {
     const codes = await Promise.all(Array.from({ length: 197 }, () => api.room()));
     for (const code of codes) assert.match(code, /^[0-9A-HJKMNP-TV-Z]+$/);
     assert.equal(new Set(codes).size, 197);
-    assert.deepEqual(lengthsOf(codes), { 6: 6, 7: 190, 8: 1 });
+    assert.deepEqual(lengthsOf(codes), { 6: 5, 7: 185, 8: 7 });
   });
 
   it('[CODE-2] is short again when rooms have expired, swept or not, or were deleted', async (t) => {
     const { api, clock } = await startTestServer(t, unlimited);
     const codes: string[] = [];
     for (let room = 0; room < 7; room++) codes.push(await api.room({ expiresIn: 60 }));
-    for (const code of codes.slice(0, 2)) await api.delete(`/api/rooms/${code}`);
+    for (const code of codes.slice(0, 3)) await api.delete(`/api/rooms/${code}`);
     assert.deepEqual([(await api.room()).length, (await api.room()).length], [6, 7]);
     clock.advance(60_000);
     assert.equal((await api.room()).length, 6);
+  });
+
+  it('[CODE-6] starts with E if the room is encrypted, and only then', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const encrypted = {
+      salt: Buffer.alloc(16).toString('base64url'),
+      verifier: Buffer.alloc(32).toString('base64url'),
+    };
+    for (let pair = 0; pair < 64; pair++) {
+      assert.doesNotMatch(await api.room(), /^E/);
+      assert.match(await api.room({ encryption: { scheme: 'pop1', ...encrypted } }), /^E/);
+    }
   });
 
   it('[CODE-4] is generated again if a room has it, or had it until recently', async (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
+import { adminEnv, adminToken } from '../support/admin.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { breakStore } from '../support/break-store.ts';
@@ -73,8 +74,6 @@ async function editSealed({ api }: TestServer, ...changes: object[]): Promise<Ap
   return last as ApiResponse;
 }
 
-const adminToken = 'a token for operators';
-
 /** One real occasion for each code. */
 const occasions: Record<ErrorCode, Occasion> = {
   VALIDATION_FAILED: { status: 400, meet: ({ api }) => api.post('/api/rooms', { json: { pin: 1 } }) },
@@ -92,7 +91,7 @@ const occasions: Record<ErrorCode, Occasion> = {
   COMPACTION_REQUIRED: {
     status: 409,
     env: { POPROOM_CONTENT_MAX: '200' },
-    meet: (server) => editSealed(server, {}, {}, {}),
+    meet: (server) => editSealed(server, {}, {}, {}, {}, {}),
   },
   API_KEY_REQUIRED: {
     status: 401,
@@ -102,12 +101,12 @@ const occasions: Record<ErrorCode, Occasion> = {
   INVALID_API_KEY: { status: 401, meet: ({ api }) => api.get('/api/health', { headers: { 'x-api-key': 'x' } }) },
   INVALID_ADMIN_TOKEN: {
     status: 401,
-    env: { POPROOM_ADMIN_TOKEN: adminToken },
+    env: adminEnv,
     meet: ({ api }) => api.get('/api/admin/numbers'),
   },
   ADDRESS_BLOCKED: {
     status: 403,
-    env: { POPROOM_ADMIN_TOKEN: adminToken },
+    env: adminEnv,
     async meet({ api }) {
       const headers = { authorization: `Bearer ${adminToken}` };
       const range = { range: '198.51.100.0/24', reason: 'a test', expiresIn: 60 };
@@ -350,7 +349,7 @@ describe('a path', () => {
   });
 
   it('[ERR-4] that is known returns 405 METHOD_NOT_ALLOWED for other methods, and lists the supported ones', async (t) => {
-    const { api, port } = await startTestServer(t, { ...unlimited, POPROOM_ADMIN_TOKEN: adminToken });
+    const { api, port } = await startTestServer(t, { ...unlimited, ...adminEnv });
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'TRACE', 'QUERY', 'LINK', 'M-SEARCH'];
     for (const [path, methods] of methodsByPath()) {
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];

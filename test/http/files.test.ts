@@ -185,6 +185,19 @@ describe('a file', () => {
     }
   });
 
+  it('[ERR-9] names the size of a file in words that fit the number', async (t) => {
+    const { api } = await sharedServer(t);
+    const room = await api.room();
+    for (const [body, expected] of [
+      ['x', 'which has 1 byte.'],
+      ['x'.repeat(1234), 'which has 1,234 bytes.'],
+    ] as const) {
+      const { fileUrl } = (await api.upload(room, 'a.bin', body)).json;
+      const { message } = (await api.get(fileUrl, { headers: { range: 'bytes=9999-' } })).json.error;
+      assert.ok(message.endsWith(expected), message);
+    }
+  });
+
   it('[FILE-2] returns 416 for a range outside its bytes', async (t) => {
     const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server);

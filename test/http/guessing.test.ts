@@ -120,7 +120,7 @@ describe('wrong PINs of all clients', () => {
     assert.equal((await look(right, maker)).status, 200);
   });
 
-  it('[GUESS-6] lock out unknown clients permanently after 100 over the lifetime of a room, but no client that gave the correct one', async (t) => {
+  it('[GUESS-6] lock out unknown clients after 80 and newcomers after 20 more over the lifetime of a room, but no client that gave the correct one', async (t) => {
     const server = await startTestServer(t, pinGuards);
     const { api, clock } = server;
     const friend = '192.0.2.2';

@@ -1,9 +1,9 @@
 /** The memory of incomplete bodies and unread responses. */
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
-import { startTestServer } from '../support/server.ts';
+import { startTestServer, type TestServer } from '../support/server.ts';
 
 const MiB = 1024 * 1024;
 const manyRequests = { POPROOM_FREE_LIMIT: '100000' };
@@ -57,7 +57,8 @@ describe('large bodies', () => {
 
 describe('responses that nobody reads', () => {
   it('[SAFE-5] use a bounded share of the memory, and release it', async (t) => {
-    const { port, api } = await startTestServer(t, manyRequests);
+    const server = await startTestServer(t, manyRequests);
+    const { port, api } = server;
     const room = await api.room();
     await api.post(`/api/rooms/${room}/content`, { json: { content: '\u0001'.repeat(MiB) } });
     const read = `GET /api/rooms/${room}/content HTTP/1.1\r\nHost: localhost\r\n\r\n`;
@@ -66,6 +67,7 @@ describe('responses that nobody reads', () => {
       Array.from({ length: 12 }, () => openRawSocket(t, port, { readsResponses: false })),
     );
     for (const socket of sockets) await socket.send(read);
+    await eventually('two are held', async () => (await heldBytes(server, 'responses')) >= 12 * MiB);
     await eventually('another one is refused', async () => {
       return (await api.get(`/api/rooms/${room}/content`, uncompressed)).code === 'UNAVAILABLE';
     });
@@ -75,6 +77,97 @@ describe('responses that nobody reads', () => {
     await eventually('the text can be read again', async () => {
       return (await api.get(`/api/rooms/${room}/content`, uncompressed)).status === 200;
     });
+  });
+});
+
+describe('a budget that others use', () => {
+  /** Each client sends most of some bodies of 1 MiB. */
+  async function holdBodies(t: TestContext, server: TestServer, room: string, clients: number, perClient: number) {
+    const begun = `{"content":"${'x'.repeat(0.9 * MiB)}`;
+    const sockets = await Promise.all(Array.from({ length: clients * perClient }, () => openRawSocket(t, server.port)));
+    for (const [n, socket] of sockets.entries()) {
+      void socket.send(post(room, MiB, begun, `X-Forwarded-For: 192.0.2.${100 + (n % clients)}\r\n`));
+    }
+    const answered = () => sockets.filter((socket) => socket.unread() !== '').length;
+    const isHeld = async () => (await heldBytes(server, 'requests')) >= (sockets.length - answered()) * 0.9 * MiB;
+    await eventually('the server has read all of them', isHeld);
+    return { sockets, answered, end: () => sockets.forEach((socket) => void socket.destroy()) };
+  }
+
+  it('[TRANSFER-1] leaves room for the bodies and responses of another client', async (t) => {
+    const server = await startTestServer(t, manyRequests);
+    const { api } = server;
+    const room = await api.room();
+    await api.post(`/api/rooms/${room}/content`, { json: { content: '\u0001'.repeat(MiB) } });
+    const held = await holdBodies(t, server, room, 3, 17);
+    const read = { headers: { 'accept-encoding': 'identity' }, from: '192.0.2.1' };
+    assert.equal((await api.get(`/api/rooms/${room}/content`, read)).status, 200);
+    const content = '\u0001'.repeat(MiB / 2);
+    const written = await api.post(`/api/rooms/${room}/content`, { json: { content }, from: '192.0.2.1' });
+    assert.equal(written.status, 200);
+    held.end();
+  });
+
+  it('[TRANSFER-2] ends the slowest bodies for a new one, and not before the first ten seconds', async (t) => {
+    const server = await startTestServer(t, manyRequests);
+    const { api, clock } = server;
+    const room = await api.room();
+    const { sockets, answered, end } = await holdBodies(t, server, room, 8, 5);
+    const write = () => {
+      const content = '\u0001'.repeat(MiB);
+      return api.post(`/api/rooms/${room}/content`, { json: { content }, from: '192.0.2.1' });
+    };
+    clock.advance(9000);
+    assert.equal((await write()).code, 'UNAVAILABLE');
+    const before = answered();
+    // Enough for 8 KiB per second over ten seconds, with which this one may go on.
+    const held = await heldBytes(server, 'requests');
+    await sockets[0]?.send('x'.repeat(0.095 * MiB));
+    await eventually('it is received', async () => (await heldBytes(server, 'requests')) >= held + 0.09 * MiB);
+    clock.advance(11_000);
+    assert.equal((await write()).status, 200);
+    await eventually('slow ones are ended', () => answered() > before);
+    const ended = sockets.find((socket) => socket.unread() !== '');
+    assert.equal((await ended?.response())?.code, 'UNAVAILABLE');
+    assert.ok(answered() < sockets.length / 2, 'only as many as necessary');
+    assert.equal(sockets[0]?.unread(), '');
+    end();
+  });
+});
+
+describe('downloads that nobody reads', () => {
+  it('[TRANSFER-1] [TRANSFER-2] are limited per client, and the slowest ends for a new one', async (t) => {
+    const server = await startTestServer(t, manyRequests);
+    const { api, port, clock } = server;
+    const room = await api.room();
+    const uploaded = await api.post(`/api/rooms/${room}/upload?fileName=a`, {
+      headers: { 'content-type': 'application/octet-stream' },
+      body: new Uint8Array(8 * MiB),
+    });
+    const { pathname } = new URL(uploaded.json.fileUrl);
+    const read = `GET ${pathname} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+    const sockets = await Promise.all(
+      Array.from({ length: 128 }, () => openRawSocket(t, port, { readsResponses: false })),
+    );
+    for (const socket of sockets) await socket.send(read);
+    const statusFor = async (from = '127.0.0.1') => {
+      const response = await fetch(server.url + pathname, { headers: { 'x-forwarded-for': from } });
+      await response.body?.cancel();
+      return response.status;
+    };
+    const heldNow = () => heldBytes(server, 'downloads');
+    await eventually('all are held', async () => (await heldNow()) === 32 * MiB);
+    assert.equal(await statusFor(), 503);
+    assert.equal(await statusFor('192.0.2.1'), 200, 'another client is not affected');
+    assert.equal((await api.call('HEAD', pathname)).status, 200);
+    await eventually('the other download has ended', async () => (await heldNow()) === 32 * MiB);
+    // The rate is measured from here, without the bytes that the system has taken.
+    clock.advance(1000);
+    assert.equal(await statusFor(), 503);
+    clock.advance(11_000);
+    assert.equal(await statusFor(), 200);
+    for (const socket of sockets) socket.destroy();
+    await eventually('nothing is held', async () => (await heldNow()) === 0);
   });
 });
 
@@ -93,3 +186,9 @@ describe('JSON that no request can have', () => {
     }
   });
 });
+
+/** The part of a budget that the server holds. */
+async function heldBytes({ api }: TestServer, kind: string): Promise<number> {
+  const { text } = await api.get('/metrics');
+  return Number(new RegExp(`poproom_held_bytes\\{kind="${kind}"\\} (\\d+)`).exec(text)?.[1]);
+}

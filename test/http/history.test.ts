@@ -71,10 +71,50 @@ describe('history', () => {
     assert.deepEqual(versions, [6, 3]);
   });
 
-  it('[HIST-1] keeps the newest 50', async (t) => {
-    const server = await sharedServer(t);
+  it('[HIST-1] keeps one text in five seconds of those that a program replaces', async (t) => {
+    const server = await startTestServer(t);
     const { write, history } = await openRoom(server);
-    for (let n = 0; n < 53; n++) await write(String.fromCharCode(97 + (n % 26)).repeat(30));
+    for (let second = 0; second < 12; second++) {
+      await write(String.fromCharCode(97 + second).repeat(30));
+      server.clock.advance(1000);
+    }
+    const versions = (await history()).map(({ version }: { version: number }) => version);
+    assert.deepEqual(versions, [11, 6, 1]);
+  });
+
+  it('[HIST-1] keeps every text with edits of a live channel or of PATCH', async (t) => {
+    const server = await startTestServer(t);
+    const { path, write, append, history } = await openRoom(server);
+    const room = path.split('/').at(-1) ?? '';
+    const device = await joinRoom(t, server.url, room, { edits: true });
+    const typeLive = async (baseVersion: number) => {
+      device.send({ type: 'edit', baseVersion, edits: [{ from: 0, to: 0, insert: 'typed ' }], ref: `${baseVersion}` });
+      await device.next('written');
+    };
+    const writeLive = async (baseVersion: number) => {
+      device.send({ type: 'content', baseVersion, content: 'pasted on the page, long enough' });
+      await device.next('written');
+    };
+    await write(longText);
+    await write(longText.toUpperCase());
+    await append(', typed with PATCH');
+    await write(longText);
+    await typeLive(4);
+    await write(longText.toUpperCase());
+    await writeLive(6);
+    await write(longText);
+    await write(longText.toUpperCase());
+    const versions = (await history()).map(({ version }: { version: number }) => version);
+    assert.deepEqual(versions, [7, 5, 3, 1], 'all but those that were only written with POST');
+  });
+
+  it('[HIST-1] keeps the newest 50', async (t) => {
+    const server = await startTestServer(t);
+    const { write, history } = await openRoom(server);
+    for (let n = 0; n < 53; n++) {
+      await write(String.fromCharCode(97 + (n % 26)).repeat(30));
+      server.clock.advance(5000);
+    }
     const versions = (await history()).map(({ version }: { version: number }) => version);
     assert.deepEqual(
       versions,
@@ -83,10 +123,12 @@ describe('history', () => {
   });
 
   it('[HIST-1] keeps at most 4 MiB', async (t) => {
-    const server = await sharedServer(t);
+    const server = await startTestServer(t);
     const { write, history } = await openRoom(server);
-    const letters = [...'abcdefg'];
-    for (const letter of letters) await write(letter.repeat(1_000_000));
+    for (const letter of 'abcdefg') {
+      await write(letter.repeat(1_000_000));
+      server.clock.advance(5000);
+    }
     const versions = (await history()).map(({ version }: { version: number }) => version);
     assert.deepEqual(versions, [6, 5, 4, 3]);
   });

@@ -88,6 +88,51 @@ describe('a request with an idempotency key', () => {
     }
   });
 
+  it('[IDEM-1] is executed once if it is sent ten times at the same time, and each of them gets its response', async (t) => {
+    const { api } = await startTestServer(t, noLimit);
+    const room = await api.room();
+    const path = `/api/rooms/${room}/content`;
+    const tenTimes = async (send: (headers: Record<string, string>) => Promise<ApiResponse>) => {
+      const key = newKey();
+      const responses = await Promise.all(Array.from({ length: 10 }, () => send(key)));
+      const [first] = responses as [ApiResponse];
+      for (const { status, json } of responses) assert.deepEqual([status, json], [first.status, first.json]);
+      assert.equal(responses.filter(isReplayed).length, 9);
+      return first;
+    };
+    const appended = await tenTimes((headers) => api.patch(path, { json: { append: 'a' }, headers }));
+    assert.equal(appended.json.version, 1);
+    const edits = [{ from: 0, to: 0, insert: 'b' }];
+    const edited = await tenTimes((headers) => api.patch(path, { json: { edits, baseVersion: 0 }, headers }));
+    assert.equal(edited.json.version, 2);
+    // All but the first name a version that the first one has replaced.
+    const write = { json: { content: 'ab!' } };
+    const written = await tenTimes((headers) =>
+      api.post(path, { ...write, headers: { ...headers, 'if-match': '"2"' } }),
+    );
+    assert.equal(written.json.version, 3);
+    const { content, version } = (await api.get(path)).json;
+    assert.deepEqual([content, version], ['ab!', 3]);
+    const created = await tenTimes((headers) => api.post('/api/rooms', { json: { pin: '0427' }, headers }));
+    assert.equal((await api.get(`/api/rooms/${created.json.roomId}`, { pin: '0427' })).status, 200);
+  });
+
+  it('[IDEM-3] while its file is received, others with its key are asked to wait, and then get its response', async (t) => {
+    const { api, port } = await startTestServer(t, noLimit);
+    const path = `/api/rooms/${await api.room()}/upload`;
+    const headers = { 'X-File-Name': 'a', 'Content-Type': 'text/plain', ...newKey() };
+    const first = await openRawSocket(t, port);
+    await first.send(requestHead('POST', path, { ...headers, 'Content-Length': 2, Expect: '100-continue' }));
+    assert.equal((await first.response()).status, 100);
+    const second = await api.post(path, { headers, body: 'ab' });
+    assertError(second, 409, 'REQUEST_IN_PROGRESS');
+    const seconds = Number(second.headers.get('retry-after'));
+    assert.ok(seconds > 1 && seconds <= 10, `${seconds} s`);
+    await first.send('ab');
+    assert.equal((await first.response()).status, 201);
+    assert.ok(isReplayed(await api.post(path, { headers, body: 'ab' })));
+  });
+
   it('[IDEM-1] [UP-2] gets the reason if its file is rejected, also as a repetition, and runs again', async (t) => {
     const { api, port } = await startTestServer(t, { ...noLimit, POPROOM_FILE_MAX: '100000' });
     const path = `/api/rooms/${await api.room()}/upload`;

@@ -58,11 +58,14 @@ describe('an API key', () => {
     assertError(await api.post('/api/rooms', { headers: bearer(text) }), 401, 'INVALID_API_KEY');
   });
 
-  it('[KEY-2] that is unknown counts against the address, so that keys cannot be guessed', async (t) => {
+  it('[KEY-2] that is unknown counts against the address, and is reported also over its limit', async (t) => {
     const { api } = await startTestServer(t, { POPROOM_FREE_LIMIT: '3' });
     const guess = () => api.get('/api/health', { headers: bearer(drawApiKey().text) });
     for (let tries = 0; tries < 3; tries++) assertError(await guess(), 401, 'INVALID_API_KEY');
-    assertError(await guess(), 429, 'RATE_LIMITED');
+    assertError(await api.get('/api/health'), 429, 'RATE_LIMITED');
+    const refused = await guess();
+    assertError(refused, 401, 'INVALID_API_KEY');
+    assert.equal(spent(refused), 'free 0');
   });
 
   it('[KEY-2] that is unknown is ignored where no key is required', async (t) => {

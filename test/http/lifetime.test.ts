@@ -1,8 +1,10 @@
 /** How long rooms live, and what is left of them. */
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { assertError } from '../support/assert-error.ts';
+import { isDistributed } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { roomOperations } from '../support/room-operations.ts';
@@ -146,7 +148,7 @@ describe('the sweep', () => {
     for (let round = 0; round < 2; round++) {
       await roomForAMinute(api);
       clock.advance(60 * second);
-      t.mock.timers.tick(14_999);
+      await pass(t, 14_999);
       assert.equal((await storedBlobs(server)).length, 2);
       const before = sweeps(server);
       t.mock.timers.tick(1);
@@ -168,7 +170,8 @@ describe('the sweep', () => {
     await api.room({ expiresIn: (hour - minute) / second });
     await sweepAfter(server, hour - minute);
     assert.deepEqual((await wholeBlobs(server)).sort(), [kept, stray].sort());
-    assert.deepEqual(await unfinishedBlobs(server), ['b'.repeat(64)]);
+    // On the embedded engine, no other process can continue it.
+    assert.deepEqual(await unfinishedBlobs(server), isDistributed ? ['b'.repeat(64)] : []);
     await sweepAfter(server, 2 * minute);
     assert.deepEqual(await storedBlobs(server), [kept]);
     assert.equal((await api.get(new URL(fileUrl).pathname)).text, 'kept');
@@ -186,6 +189,15 @@ async function sweepAfter(server: TestServer, ms: number): Promise<void> {
   server.clock.advance(ms);
   await server.restart();
   await eventually('the sweep runs', () => sweeps(server) > before);
+}
+
+/** In steps in which the stores respond, because their deadlines count intervals. */
+async function pass(t: TestContext, ms: number): Promise<void> {
+  const stepMs = 200;
+  for (let left = ms; left > 0; left -= stepMs) {
+    t.mock.timers.tick(Math.min(stepMs, left));
+    await setTimeout(5);
+  }
 }
 
 /** The server logs each sweep that removed something, after it has finished. */

@@ -7,6 +7,7 @@ import { openapiDocument } from '../../scripts/openapi/index.ts';
 import { statusOf } from '../../src/http/response/error-reply.ts';
 import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
+import { assertError } from '../support/assert-error.ts';
 import { startTestServer } from '../support/server.ts';
 
 const committed = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
@@ -148,6 +149,56 @@ describe('the OpenAPI document', () => {
   });
 });
 
+describe('clients that are generated from the OpenAPI document', () => {
+  const schemas = schemasOf(document);
+
+  it('[API-13] find no pattern beside date-time, which openapi-generator for Python matches against a parsed date', () => {
+    assert.ok(schemas.filter(({ format }) => format === 'date-time').length > 20);
+    assert.deepEqual(
+      schemas.filter(({ format, pattern }) => format === 'date-time' && pattern),
+      [],
+    );
+  });
+
+  it('[API-13] find no constant boolean, which openapi-generator for Python compares with a string', () => {
+    assert.deepEqual(
+      schemas.filter((schema) => typeof schema.const === 'boolean' || (schema.type === 'boolean' && schema.enum)),
+      [],
+    );
+  });
+});
+
+describe('the OpenAPI document of a request', () => {
+  it('[API-13] lets clients for Go send null for an optional body, and names the fields of a required one', async (t) => {
+    const { api } = await startTestServer(t);
+    const none = { body: 'null', headers: { 'content-type': 'application/json' } };
+    const created = await api.post('/api/rooms', none);
+    assert.equal(created.status, 201);
+    const room = `/api/rooms/${created.json.roomId}`;
+    assertError(await api.post(`${room}/content`, none), 400, 'VALIDATION_FAILED');
+    assertError(await api.patch(room, none), 400, 'VALIDATION_FAILED');
+    assert.equal((await api.delete(room, none)).status, 200);
+  });
+
+  it('[API-13] says that a change of a room needs a field, and which versions of tus there are', () => {
+    const { UpdateRoomRequest } = document.components.schemas as Record<string, { minProperties?: number }>;
+    assert.equal(UpdateRoomRequest?.minProperties, 1);
+    const versions = operations
+      .flatMap(({ parameters = [] }) => parameters.map((it) => resolveRef(document, it)))
+      .filter(({ name }) => name === 'Tus-Resumable');
+    assert.deepEqual(
+      versions.map(({ schema }) => schema),
+      Array(4).fill({ type: 'string', enum: ['1.0.0'] }),
+    );
+  });
+
+  it('[API-13] has no optional body of bytes for a resumable upload, which clients for Go and Python always send', () => {
+    const { post } = document.paths['/api/rooms/{roomId}/uploads'] ?? {};
+    const { patch } = document.paths['/api/rooms/{roomId}/uploads/{fileId}'] ?? {};
+    assert.deepEqual([post?.requestBody, patch?.requestBody?.required], [undefined, true]);
+  });
+});
+
 describe('the served OpenAPI document', () => {
   it('[API-11] is the committed one, with the limits of the server', async (t) => {
     const env = { POPROOM_CONTENT_MAX: '2MiB', POPROOM_FREE_LIMIT: '0', POPROOM_REQUIRE_API_KEY: 'false' };
@@ -226,6 +277,20 @@ function codesOf(responses: OrRef<Response>[]): string[] {
 function valuesAt(value: unknown, wanted: string): unknown[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, item]) => (key === wanted ? [item] : valuesAt(item, wanted)));
+}
+
+interface AnySchema {
+  type?: unknown;
+  format?: unknown;
+  pattern?: unknown;
+  const?: unknown;
+  enum?: unknown;
+}
+
+/** Every object that can be a schema, at any depth. */
+function schemasOf(value: unknown): AnySchema[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return [value, ...Object.values(value).flatMap(schemasOf)];
 }
 
 function schemasWithin(value: unknown): { examples: unknown[] }[] {

@@ -71,9 +71,14 @@ describe('the page', () => {
       [...(await api.get(path)).text.matchAll(/<link rel="(modulepreload|stylesheet)" [^>]*data-view="(\w+)"/g)].map(
         ([, rel, view]) => `${view} ${rel}`,
       );
-    for (const [path, view] of Object.entries({ '/': 'home', '/r/7KQ2MX': 'room' })) {
+    for (const [path, views] of Object.entries({
+      '/': ['home'],
+      '/r/7KQ2MX': ['room'],
+      '/r/e7kq-2mx': ['encrypted', 'room'],
+    })) {
       const links = new Set(await linksAt(path));
-      assert.deepEqual([...links].toSorted(), [`${view} modulepreload`, `${view} stylesheet`], path);
+      const expected = views.flatMap((view) => [`${view} modulepreload`, `${view} stylesheet`]);
+      assert.deepEqual([...links].toSorted(), expected, path);
     }
     assert.deepEqual(await linksAt('/invite'), []);
   });

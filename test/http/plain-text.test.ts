@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { requestRaw } from '../support/raw-http.ts';
 import { requestHead } from '../support/raw-socket.ts';
+import { createSealedRoom } from '../support/sealed-room.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
 const MiB = 1024 * 1024;
@@ -26,6 +27,41 @@ describe('a plain text', () => {
         assert.equal((await api.get(path)).json.content, content);
       }
     }
+  });
+
+  it('[TEXT-14] is appended by PATCH, byte by byte, whichever of the types it has', async (t) => {
+    const { api } = await sharedServer(t);
+    const path = `/api/rooms/${await api.room({ pin: '0427' })}/content`;
+    const append = (body: string, type: string, headers: Record<string, string> = {}) =>
+      api.patch(path, { body: Buffer.from(body), pin: '0427', headers: { 'content-type': type, ...headers } });
+    const added = await append('one\n', 'text/plain');
+    assert.deepEqual([added.status, added.json.version, added.headers.get('etag')], [200, 1, '"1"']);
+    await append('{"append": "x"}', 'Text/Plain; charset=UTF-8');
+    await append('a=b&c%20d+e', byCurl);
+    assert.equal((await api.get(path, { pin: '0427' })).json.content, 'one\n{"append": "x"}a=b&c%20d+e');
+    assertError(await append('late', 'text/plain', { 'if-match': '"1"' }), 412, 'VERSION_CONFLICT');
+    assertError(await append('x', 'text/plain; charset=iso-8859-1'), 415, 'UNSUPPORTED_MEDIA_TYPE');
+    assertError(await append('x'.repeat(MiB), 'text/plain'), 413, 'CONTENT_TOO_LARGE');
+    const wrong = { body: Uint8Array.from([0xff]), headers: { 'content-type': 'text/plain' }, pin: '0427' };
+    assertError(await api.patch(path, wrong), 400, 'VALIDATION_FAILED');
+    assertError(await api.patch(path, { ...wrong, body: 'x', pin: '0000' }), 403, 'PIN_INCORRECT');
+  });
+
+  it('[TEXT-14] is appended once with the same Idempotency-Key', async (t) => {
+    const { api } = await sharedServer(t);
+    const path = `/api/rooms/${await api.room()}/content`;
+    const headers = { 'content-type': 'text/plain', 'idempotency-key': 'a-key-of-this-one-line' };
+    for (let n = 0; n < 2; n++) assert.equal((await api.patch(path, { body: 'once\n', headers })).json.version, 1);
+    assert.equal((await api.get(path)).json.content, 'once\n');
+  });
+
+  it('[TEXT-14] is refused in an encrypted room', async (t) => {
+    const { api } = await sharedServer(t);
+    const { code, access } = await createSealedRoom(api);
+    const headers = { ...access.headers, 'content-type': 'text/plain' };
+    const path = `/api/rooms/${code}/content`;
+    assertError(await api.patch(path, { body: 'plain', headers }), 400, 'ENCRYPTION_REQUIRED');
+    assert.equal((await api.get(path, access)).json.version, 0);
   });
 
   it('[TEXT-12] [TEXT-1] may have exactly 1 MiB', async (t) => {

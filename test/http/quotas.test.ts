@@ -208,6 +208,18 @@ describe('long texts', () => {
     assert.equal((await write(api, json.roomId, 500)).status, 200);
   });
 
+  it('[UP-8] do not count the checkpoints that newer ones displaced', async (t) => {
+    const { api, clock } = await startTestServer(t, megabyte);
+    const room = await api.room({}, { from: here });
+    for (let n = 0; n < 150; n++) {
+      assert.equal((await write(api, room, 1)).status, 200);
+      clock.advance(5000);
+    }
+    assert.equal((await api.get(`/api/rooms/${room}/history`)).json.history.length, 50);
+    const upload = await api.upload(room, 'a.bin', Buffer.alloc(1024 * KiB), { from: here });
+    assert.equal(upload.status, 201, '50 KiB of history are below 64 KiB');
+  });
+
   it('[UP-11] that become short, or lose their history, count for less', async (t) => {
     const { api } = await startTestServer(t, megabyte);
     const room = await api.room({}, { from: here });

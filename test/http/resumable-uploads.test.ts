@@ -185,6 +185,47 @@ describe('a resumable upload', () => {
     assert.equal((await patch(upload, 5, 'World', checksum('md5', 'World'))).status, 204);
   });
 
+  it('[TRANSFER-7] counts as a request each time its bytes do not match their checksum', async (t) => {
+    const env = { POPROOM_FREE_LIMIT: '5' };
+    const upload = await start(t, 10, {}, env);
+    const wrong = { 'upload-checksum': `sha1 ${Buffer.alloc(20).toString('base64')}` };
+    const right = { 'upload-checksum': `sha1 ${createHash('sha1').update('Hello').digest('base64')}` };
+    for (const remaining of ['2', '1', '0']) {
+      const { status, headers } = await patch(upload, 0, 'Hello', wrong);
+      assert.deepEqual([status, headers.get('x-ratelimit-remaining')], [460, remaining]);
+    }
+    assertError(await patch(upload, 0, 'Hello', wrong), 429, 'RATE_LIMITED');
+    assertError(await patch(upload, 0, 'Hello', right), 429, 'RATE_LIMITED');
+    assert.equal(
+      (await patch(upload, 0, 'Hello')).status,
+      204,
+      'bytes without a checksum are stored, so they are free',
+    );
+  });
+
+  it('[TUS-9] can be finished with checksums after the limit of requests is reached', async (t) => {
+    const upload = await start(t, 10, {}, { POPROOM_FREE_LIMIT: '2' });
+    const checksum = { 'upload-checksum': `sha1 ${createHash('sha1').update('Hello').digest('base64')}` };
+    const { status, headers } = await patch(upload, 0, 'Hello', checksum);
+    assert.deepEqual([status, headers.get('x-ratelimit-remaining')], [204, '0']);
+  });
+
+  it('[TRANSFER-6] is not interrupted by a request in another room', async (t) => {
+    const upload = await start(t, 10);
+    const { api } = upload.server;
+    const sending = openPatch(upload, 10);
+    const response = new Promise<number | undefined>((resolve, reject) => {
+      sending.once('response', ({ statusCode }) => resolve(statusCode)).once('error', reject);
+    });
+    sending.write('Hello');
+    await eventually('it is on its way', () => sending.writableLength === 0);
+    const elsewhere = upload.path.replace(upload.room, await api.room());
+    assertError(await patch({ ...upload, path: elsewhere }, 0, 'x'), 404, 'UPLOAD_NOT_FOUND');
+    assertError(await api.delete(elsewhere, { headers: tus }), 404, 'UPLOAD_NOT_FOUND');
+    sending.end('World');
+    assert.equal(await response, 204);
+  });
+
   it('[TUS-6] leaves nothing when it is cancelled', async (t) => {
     const upload = await start(t, 10);
     await patch(upload, 0, 'Hello');

@@ -32,6 +32,8 @@ describe('a change of a room', () => {
       const details = assertError(await api.patch(at, { pin: '0427', json }), 400, 'VALIDATION_FAILED');
       assert.equal(details?.field, field, JSON.stringify(json));
     }
+    const empty = await api.patch(at, { pin: '0427', json: {} });
+    assert.equal(empty.json.error.message, 'Send at least one of "expiresIn", "pin" and "name".');
     const headers = { 'content-type': 'application/json' };
     for (const body of ['{"expiresIn": NaN}', '{"name": ', '']) {
       const expected = body === '' ? 'VALIDATION_FAILED' : 'INVALID_JSON';

@@ -126,8 +126,8 @@ describe('the text of an encrypted room', () => {
       replica.apply({ sealed, version: response.json.version });
       return response;
     };
-    for (let n = 0; n < 3; n++) assert.ok(!('compact' in (await type('x'.repeat(6000))).json));
-    assert.equal((await type('y'.repeat(6000))).json.compact, true);
+    for (let n = 0; n < 3; n++) assert.ok(!('compact' in (await type('x'.repeat(16_000))).json));
+    assert.equal((await type('y'.repeat(16_000))).json.compact, true);
     const snapshot = replica.snapshot();
     await type('z');
     assertError(await compact(api, room, { ...snapshot, version: 6 }), 412, 'VERSION_CONFLICT');
@@ -153,12 +153,17 @@ describe('the text of an encrypted room', () => {
     const room = await createSealedRoom(api);
     const replica = new SealedReplica(room);
     const longest = replica.replace('x'.repeat(1000));
-    assertError(await write(api, { room, ...replica.replace('x'.repeat(1100)) }), 413, 'CONTENT_TOO_LARGE');
+    assertError(await write(api, { room, ...replica.replace('x'.repeat(2100)) }), 413, 'CONTENT_TOO_LARGE');
     const asText = { ...room.access.headers, 'if-match': '"0"', 'content-type': 'text/plain' };
     const { json, status } = await api.post(textPath(room), { body: longest.content, headers: asText });
     assert.equal(status, 200);
     replica.load({ ...json, contentVersion: 1 });
-    assertError(await edit(api, room, replica.insert('y'.repeat(1100))), 413, 'CONTENT_TOO_LARGE');
+    assertError(await edit(api, room, replica.insert('y'.repeat(2100))), 413, 'CONTENT_TOO_LARGE');
+    for (let n = 0; n < 65; n++) {
+      const { json } = await write(api, { room, ...replica.replace('x'.repeat(1000)) });
+      replica.load({ ...json, contentVersion: json.version });
+    }
+    assert.equal(replica.position.earlier?.length, 64, 'with the longest list of hashes');
     // The log is limited by the same length.
     let response = await edit(api, room, replica.insert('y'.repeat(300)));
     for (let n = 0; n < 20 && response.status === 200; n++) {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { WebSocket } from 'ws';
 import { inspectConfig } from '../../src/config.ts';
+import { adminEnv, adminToken } from '../support/admin.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 const publicUrl = 'https://example.org/poproom';
@@ -59,6 +60,41 @@ describe('a public URL with a path', () => {
       assert.equal(await status(path), 404, path);
   });
 
+  describe('and the admin interface', () => {
+    const paths = ['/admin', '/admin/', '/api/admin/numbers', '/poproom/admin', '/poproom/api/admin/numbers'];
+    const found: Record<string, readonly [pathRemoved: string, statuses: readonly number[]]> = {
+      'is only without the path, which a proxy may have removed from a path that had it twice': [
+        '',
+        [200, 308, 200, 404, 404],
+      ],
+      'is only without the path if the proxy removes it': ['true', [200, 308, 200, 404, 404]],
+      'is also with the path if the proxy forwards it': ['false', [200, 308, 200, 200, 200]],
+    };
+    for (const [what, [pathRemoved, statuses]] of Object.entries(found)) {
+      it(`[SUB-1] [ADMIN-1] ${what}`, async (t) => {
+        const env = { ...adminEnv, POPROOM_PUBLIC_URL: publicUrl, POPROOM_PATH_REMOVED: pathRemoved };
+        const server = await startTestServer(t, env);
+        const headers = { Authorization: `Bearer ${adminToken}` };
+        const status = async (path: string) => (await fetch(server.url + path, { headers, redirect: 'manual' })).status;
+        assert.deepEqual(await Promise.all(paths.map(status)), statuses);
+        for (const path of ['/poproom/admin/', '/poproom/%61dmin', '/poproom//admin', '/poproom/poproom/admin'])
+          assert.notEqual(await status(path), 200, path);
+      });
+    }
+  });
+
+  it('[SUB-1] is not accepted if the proxy removes it', async (t) => {
+    const env = { POPROOM_PUBLIC_URL: publicUrl, POPROOM_PATH_REMOVED: 'true' };
+    const { url, api } = await startTestServer(t, env);
+    for (const path of ['/', '/docs', '/livez', '/api/health', '/r/7KQ2MX'])
+      assert.equal((await fetch(`${url}/poproom${path}`)).status, 404, path);
+    assert.equal((await api.get('/')).status, 200);
+    assert.equal((await api.get('/docs/')).headers.get('location'), '/poproom/docs');
+    const room = await api.room();
+    await assert.rejects(firstMessage({ url }, `/poproom/api/rooms/${room}/live`), /404/);
+    assert.match(await firstMessage({ url }, `/api/rooms/${room}/live`), /"snapshot"/);
+  });
+
   it('[SUB-2] stays in redirects, and leads to the home page without a slash', async (t) => {
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: publicUrl });
     const redirect = async (path: string) => {
@@ -97,7 +133,7 @@ describe('a public URL with a path', () => {
   it('[SUB-3] changes nothing in the page at the root of a host', async (t) => {
     const server = await startTestServer(t, { POPROOM_PUBLIC_URL: 'https://example.org' });
     const all = await readFile(new URL('../../dist/web/index.html', import.meta.url), 'utf8');
-    const built = all.replaceAll(/<link [^>]*data-view="room"[^>]*>/g, '');
+    const built = all.replaceAll(/<link [^>]*data-view="(room|encrypted)"[^>]*>/g, '');
     const served = await (await fetch(server.url)).text();
     const files = (html: string) => html.match(/ (?:href|src)="[^"]*"/g);
     assert.deepEqual(files(served), files(built));
@@ -108,7 +144,7 @@ describe('a public URL with a path', () => {
 
   it('[SUB-4] is rejected if it could be a path of the server, or leads to another host', () => {
     const problemsOf = (path: string) => inspectConfig({ POPROOM_PUBLIC_URL: `https://example.org${path}` }).problems;
-    for (const path of ['/api', '/assets/', '/docs', '/files/x', '/r'])
+    for (const path of ['/api', '/admin', '/assets/', '/docs', '/files/x', '/r'])
       assert.match(problemsOf(path)[0] ?? '', /^POPROOM_PUBLIC_URL must not have a path that starts with \/api/, path);
     for (const path of ['//evil.example', '/a//b'])
       assert.match(problemsOf(path)[0] ?? '', /^POPROOM_PUBLIC_URL must not have \/\/ in its path/, path);
@@ -118,7 +154,7 @@ describe('a public URL with a path', () => {
 });
 
 /** Joins the room and returns the first message. */
-async function firstMessage(server: TestServer, path: string): Promise<string> {
+async function firstMessage(server: Pick<TestServer, 'url'>, path: string): Promise<string> {
   const socket = new WebSocket(server.url.replace('http', 'ws') + path);
   try {
     return await new Promise((resolve, reject) => {

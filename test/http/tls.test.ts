@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
-import { request } from 'node:https';
-import { connect } from 'node:net';
+import { Agent, createServer, request } from 'node:https';
+import { type AddressInfo, BlockList, connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
+import { TransferBudget } from '../../src/core/transfer-budget.ts';
+import { limitConnections } from '../../src/http/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { parseSeries, sumOf } from '../support/metrics.ts';
 import { dataFolder } from '../support/process.ts';
@@ -73,6 +75,41 @@ describe('a server with a certificate', () => {
     await chmod(one.key, 0);
     // Root may read everything.
     if (process.getuid?.() !== 0) await assert.rejects(start(one), /may not read/);
+  });
+
+  it('[TRANSFER-2] [TRANSFER-3] ends an idle connection for a new one, and not one that is in use', async (t) => {
+    const pair = await pairOf(t, 'localhost');
+    const server = createServer({ key: await readFile(pair.key), cert: await readFile(pair.cert) }, (_, response) => {
+      response.end(Buffer.alloc(200_000));
+    });
+    let now = 0;
+    limitConnections(server, new TransferBudget({ total: 2, perClient: 2 }, () => now), new BlockList());
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+    t.after(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const open = () => {
+      const agent = new Agent({ keepAlive: true, rejectUnauthorized: false });
+      t.after(() => agent.destroy());
+      return () =>
+        new Promise<boolean>((resolve) => {
+          const sent = request({ host: '127.0.0.1', port, agent }, (response) => {
+            response.resume().on('end', () => resolve(true));
+          });
+          sent.on('error', () => resolve(false)).end();
+        });
+    };
+    const [used, idle, refused, admitted] = [open(), open(), open(), open()];
+    const idleSocket = new Promise(
+      (resolve) => void server.once('connection', (socket) => socket.once('close', resolve)),
+    );
+    assert.deepEqual([await idle(), await used()], [true, true]);
+    now += 1000;
+    assert.equal(await refused(), false);
+    assert.equal(await used(), true);
+    now += 11_000;
+    assert.equal(await admitted(), true);
+    await idleSocket;
+    assert.equal(await used(), true);
   });
 });
 

@@ -51,6 +51,8 @@ describe('a creation', () => {
     { 'upload-length': '5, 5' },
     { 'upload-length': '5', 'upload-defer-length': '1' },
     { 'upload-defer-length': '1' },
+    { 'upload-concat': 'partial' },
+    { 'upload-concat': 'final;/a /b' },
     { 'upload-metadata': 'filename A' },
     { 'upload-metadata': 'filename YQ==YQ==' },
     { 'upload-metadata': 'filename a-b_' },
@@ -173,6 +175,15 @@ describe('a continuation', () => {
     assertError(await sendPart(api, path, 0, 'Hello', { 'upload-checksum': sha1('World') }), 460, 'CHECKSUM_MISMATCH');
     assert.equal(await offsetOf(api, path), 0);
     assert.equal((await sendPart(api, path, 0, 'Hello', { 'upload-checksum': checksum })).status, 204);
+  });
+
+  it('[TUS-12] accepts bytes without a type, or with parameters of it, as generated clients send them', async (t) => {
+    const { api, path } = await start(t, 10);
+    const headers = { 'tus-resumable': '1.0.0', 'upload-offset': '0' };
+    const untyped = await api.patch(path, { headers, body: Buffer.from('Hello') });
+    assert.deepEqual([untyped.status, await offsetOf(api, path)], [204, 5]);
+    const type = { 'content-type': 'Application/Offset+octet-stream; charset=utf-8' };
+    assert.equal((await sendPart(api, path, 5, 'World', type)).status, 204);
   });
 
   it('[TUS-3] stores nothing of a body of unknown length that exceeds the announced size', async (t) => {

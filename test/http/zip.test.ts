@@ -200,6 +200,27 @@ describe('a zip archive that cannot be completed', () => {
     for (const socket of sockets) socket.destroy();
     await eventually('it is sent again', () => statusIf(download(), 200));
   });
+
+  it('[ZIP-8] [TRANSFER-2] ends if it is read slowly and another one needs its place', async (t) => {
+    const server = await startTestServer(t, largeFiles);
+    const room = await server.api.room();
+    await upload(server, room, 'large', large);
+    const download = () => statusIf(fetch(server.url + zipOf(room)), 200);
+    const sockets = await Promise.all(
+      Array.from({ length: 63 }, () => openRawSocket(t, server.port, { readsResponses: false })),
+    );
+    await Promise.all(sockets.map((socket) => socket.send(requestHead('GET', zipOf(room)))));
+    await eventually('all places are taken', async () => {
+      const { text } = await server.api.get('/metrics');
+      return Number(/held_bytes\{kind="archives"\} (\d+)/.exec(text)?.[1]) >= 63 * 256 * 1024;
+    });
+    // The rate is measured from here, without the bytes that the system has taken.
+    server.clock.advance(1000);
+    assert.equal(await download(), undefined);
+    server.clock.advance(11_000);
+    assert.ok(await download());
+    for (const socket of sockets) socket.destroy();
+  });
 });
 
 /** The response if it has this status. Its body is not read. */

@@ -29,6 +29,18 @@ describe('changes of a room', () => {
     assert.equal(await file.text(), 'hi');
   });
 
+  it('[LIVE-3] do not include devices that join and leave, which have the current seq', async (t) => {
+    const { api, url } = await sharedServer(t);
+    const room = await api.room();
+    await api.post(`/api/rooms/${room}/content`, { json: { content: 'one' } });
+    const device = await joinRoom(t, url, room, { deviceId: 'laptop' });
+    const { seq } = await device.next('snapshot');
+    const other = await joinRoom(t, url, room, { deviceId: 'phone' });
+    assert.equal((await device.next('devices', ({ devices }) => devices.length === 2)).seq, seq);
+    await other.leave();
+    assert.equal((await device.next('devices', ({ devices }) => devices.length === 1)).seq, seq);
+  });
+
   it('[LIVE-3] by REST, by socket, by upload, by removal and by wrong PINs reach every device in the order of seq', async (t) => {
     const { api, url } = await sharedServer(t);
     const room = await api.room({ pin: '0427' });

@@ -1,8 +1,11 @@
 /** The devices of a room. */
 import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import type { RoomDevice, ServerMessage } from '../../src/protocol/types.ts';
 import { assertError } from '../support/assert-error.ts';
-import { connect, joinRoom } from '../support/device.ts';
+import { connect, type Device, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('devices in a room', () => {
@@ -52,6 +55,63 @@ describe('devices in a room', () => {
     assert.deepEqual(assertError(events, 429, 'RATE_LIMITED'), { reason: 'devices', retryAfter: 60 });
   });
 
+  it('[DEV-5] [DEV-6] cost the others few bytes when they join and leave in quick succession', async (t) => {
+    const { api, url } = await sharedServer(t, { POPROOM_MAX_CHANNELS_PER_CLIENT: '1000' });
+    const room = await api.room();
+    const present: Device[] = [];
+    for (let n = 0; n < 98; n++) {
+      const deviceName = `Chrome on the computer number ${n}`;
+      present.push(await joinRoom(t, url, room, { deviceId: `computer-${n}`, deviceName, deviceChanges: n % 2 === 0 }));
+    }
+    const lastJoined = present.at(-1)?.next('snapshot');
+    const { resumeToken } = (await lastJoined) ?? {};
+    const [ofChanges = assert.fail(), ofLists = assert.fail()] = present;
+    await eventually('all know all', () => present.every((device) => devicesKnownTo(device).length === 98));
+    const listBytes = JSON.stringify(devicesKnownTo(ofLists)).length;
+
+    const before = present.map(bytesReceived);
+    const start = performance.now();
+    for (let n = 0; n < 161; n++) {
+      const device = await joinRoom(t, url, room, { deviceId: `phone-${n}` }, { resumeToken });
+      const snapshot = await device.next('snapshot');
+      assert.ok(snapshot.devices.some(({ deviceId }) => deviceId === `phone-${n}`));
+      await device.leave();
+    }
+    await (await joinRoom(t, url, room, { deviceId: 'last' }, { resumeToken })).next('snapshot');
+    const isComplete = (device: Device) => {
+      const known = devicesKnownTo(device);
+      return known.length === 99 && known.some(({ deviceId }) => deviceId === 'last');
+    };
+    await eventually('all know the devices that are there', () => present.every(isComplete));
+    const seconds = (performance.now() - start) / 1000;
+    const received = present.map((device, n) => bytesReceived(device) - (before[n] ?? 0));
+    const [mostOfChanges, mostOfLists] = [0, 1].map((odd) => Math.max(...received.filter((_, n) => n % 2 === odd)));
+    assert.ok((mostOfChanges ?? 0) < 161 * 400, `${mostOfChanges} bytes of changes`);
+    const allowed = 16 * 1024 * seconds + 2 * listBytes;
+    assert.ok((mostOfLists ?? 0) < allowed, `${mostOfLists} bytes of lists in ${seconds} s`);
+    const idsOf = (device: Device) => devicesKnownTo(device).map(({ deviceId }) => deviceId);
+    assert.deepEqual(idsOf(ofChanges).sort(), idsOf(ofLists).sort());
+    assert.ok(!ofChanges.received.some(({ type }) => type === 'devices'));
+    assert.ok(!ofLists.received.some(({ type }) => type === 'devices-changed'));
+  });
+
+  it('[DEV-6] are reported as differences to clients that ask for them, with their new name', async (t) => {
+    const { api, url } = await sharedServer(t);
+    const room = await api.room();
+    const watcher = await joinRoom(t, url, room, { deviceId: 'watcher', deviceChanges: true });
+    const { seq } = await watcher.next('snapshot');
+    const phone = await joinRoom(t, url, room, { deviceId: 'phone', deviceName: 'Old' });
+    const joined = [{ deviceId: 'phone', deviceName: 'Old' }];
+    assert.deepEqual(await watcher.next('devices-changed'), { type: 'devices-changed', seq, joined, left: [] });
+    await phone.leave();
+    assert.deepEqual((await watcher.next('devices-changed')).left, ['phone']);
+    await joinRoom(t, url, room, { deviceId: 'phone' });
+    assert.deepEqual((await watcher.next('devices-changed')).joined, [{ deviceId: 'phone' }]);
+    await joinRoom(t, url, room, { deviceId: 'phone', deviceName: 'New' });
+    const renamed = await watcher.next('devices-changed');
+    assert.deepEqual([renamed.joined, renamed.left], [[{ deviceId: 'phone', deviceName: 'New' }], []]);
+  });
+
   it('[LIVE-12] may have exactly the maximum number of channels', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_MAX_CHANNELS_PER_CLIENT: '2' });
     const room = await api.room();
@@ -68,3 +128,22 @@ describe('devices in a room', () => {
     await (await joinRoom(t, url, room)).next('snapshot');
   });
 });
+
+const bytesReceived = ({ socket }: Device): number => (socket as unknown as { _socket: Socket })._socket.bytesRead;
+
+/** The list that a device has by its messages. */
+function devicesKnownTo({ received }: Device): RoomDevice[] {
+  const devices = new Map<string, RoomDevice>();
+  for (const message of received) {
+    if (message.type === 'snapshot' || message.type === 'devices') devices.clear();
+    const left = message.type === 'devices-changed' ? message.left : [];
+    for (const deviceId of left) devices.delete(deviceId);
+    for (const device of devicesIn(message)) devices.set(device.deviceId, device);
+  }
+  return [...devices.values()];
+}
+
+function devicesIn(message: ServerMessage): RoomDevice[] {
+  if (message.type === 'devices-changed') return message.joined;
+  return message.type === 'snapshot' || message.type === 'devices' ? message.devices : [];
+}

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { TextEdit } from '../../src/protocol/types.ts';
+import { checksumOf } from '../../src/text/document.ts';
 import { type Device, type JoinOptions, joinRoom } from '../support/device.ts';
 import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
@@ -33,7 +34,8 @@ describe('editing over the channel', () => {
     assert.deepEqual([written.version, written.ref], [1, 'a1']);
     const { type: _, ...edit } = await other.next('edit');
     const { seq, timestamp } = written;
-    assert.deepEqual(edit, { seq, version: 1, edits: insert(0, 'Hello'), timestamp, deviceId: 'author', ref: 'a1' });
+    const author1 = { timestamp, deviceId: 'author', ref: 'a1' };
+    assert.deepEqual(edit, { seq, version: 1, edits: insert(0, 'Hello'), ...author1, length: 5 });
     const text = await reader.next('content');
     assert.deepEqual([text.content, text.version, text.seq], ['Hello', 1, seq]);
     assert.ok(author.received.every(({ type }) => type !== 'edit' && type !== 'content'));
@@ -92,6 +94,33 @@ describe('editing over the channel', () => {
     assert.equal((await b.next('written')).version, 3);
     assert.deepEqual((await a.next('edit', ({ version }) => version === 3)).edits, insert(6, '!'));
     assert.equal(await contentOf(server, room), 'abcxyz!');
+  });
+
+  it('[SYNC-5] states the length of the text with each edit, and every eighth time a checksum', async (t) => {
+    const server = await sharedServer(t);
+    const room = await server.api.room();
+    const [author, other] = [await editor(t, server, room), await editor(t, server, room)];
+    for (let n = 0; n < 8; n++) {
+      author.send({ type: 'edit', edits: insert(0, n % 2 ? 'é😀' : 'ab'), baseVersion: n });
+      await author.next('written');
+    }
+    const text = await contentOf(server, room);
+    const edit = await other.next('edit', ({ version }) => version === 8);
+    assert.deepEqual([edit.length, edit.checksum], [text.length, checksumOf(text)]);
+    const written = author.received.filter((message) => message.type === 'written');
+    assert.deepEqual(
+      written.map(({ checksum }) => checksum),
+      [...Array(7).fill(undefined), checksumOf(text)],
+    );
+    assert.equal(written.at(-1)?.length, text.length);
+  });
+
+  it('[SYNC-5] counts the clients that found another text', async (t) => {
+    const server = await startTestServer(t, { POPROOM_METRICS: 'true' });
+    const room = await server.api.room();
+    await joinRoom(t, server.url, room, { edits: true, diverged: true }).then((device) => device.next('snapshot'));
+    const { text } = await server.api.get('/metrics');
+    assert.match(text, /^poproom_text_divergences_total 1$/m);
   });
 
   it('[LIVE-17] sends everything before an acknowledgement, with 10 devices that write without waiting', async (t) => {
@@ -165,11 +194,75 @@ describe('a device that rejoins', () => {
       await writer.next('written');
     }
     const timestamp = '2026-01-01T00:00:00.000Z';
-    for (const joining of [{}, { version: 3 }, { version: 1, timestamp }, { version: 2, timestamp, seq: 2 }]) {
+    for (const joining of [
+      {},
+      { seq: 2 },
+      { version: 3 },
+      { version: 1, timestamp },
+      { version: 2, timestamp, seq: 2 },
+    ]) {
       const device = await joinRoom(t, server.url, room, { edits: true, ...joining });
       assert.equal((await device.next('snapshot')).content.content, 'ab');
+      assert.equal(device.received[0]?.type, 'snapshot');
       assert.deepEqual(versionsOf(device), [], JSON.stringify(joining));
     }
+  });
+
+  it('[LIVE-18] [TEXT-8] receives all edits of a long absence, also after a restart', async (t) => {
+    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
+    const room = await server.api.room();
+    const append = () => server.api.patch(`/api/rooms/${room}/content`, { json: { append: 'x' } });
+    await append();
+    const first = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone' });
+    const { seq, content } = await first.next('snapshot');
+    await first.leave();
+    for (let n = 0; n < 1200; n += 50) await Promise.all(Array.from({ length: 50 }, append));
+    await server.restart();
+    const { version, timestamp } = content;
+    const again = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone', seq, version, timestamp });
+    await again.next('devices');
+    assert.deepEqual(
+      versionsOf(again),
+      Array.from({ length: 1200 }, (_, n) => n + 2),
+    );
+    assert.ok(again.received.every(({ type }) => type !== 'snapshot'));
+  });
+
+  it('[LIVE-18] receives the edits of a replaced text, whose log starts after it', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'Hello' } });
+    const first = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone' });
+    const { version, timestamp } = (await first.next('snapshot')).content;
+    await first.leave();
+    for (const append of [' and', ' bye']) await server.api.patch(`/api/rooms/${room}/content`, { json: { append } });
+    await server.restart();
+    const again = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone', version, timestamp });
+    await again.next('snapshot');
+    assert.deepEqual(versionsOf(again), [2, 3]);
+  });
+
+  it('[LIVE-18] [SYNC-3] learns from a snapshot which of its edits are stored, if the log does not have them', async (t) => {
+    const server = await startTestServer(t);
+    const room = await server.api.room();
+    const phone = await editor(t, server, room, { deviceId: 'phone' });
+    for (const [n, ref] of ['tab1-1', 'tab1-2', 'tab2-1'].entries()) {
+      phone.send({ type: 'edit', edits: insert(n, 'x'), baseVersion: n, ref });
+      await phone.next('written');
+    }
+    await phone.leave();
+    await server.api.delete(`/api/rooms/${room}/history`);
+    await server.restart();
+    const again = await joinRoom(t, server.url, room, { edits: true, deviceId: 'phone', version: 1 });
+    const { content } = await again.next('snapshot');
+    assert.deepEqual(content.lastRefs, [
+      { deviceId: 'phone', ref: 'tab1-2' },
+      { deviceId: 'phone', ref: 'tab2-1' },
+    ]);
+    again.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: 3, ref: 'tab1-2' });
+    assert.equal((await again.next('written')).version, 2, 'it is stored once');
+    const whole = await joinRoom(t, server.url, room);
+    assert.equal((await whole.next('snapshot')).content.lastRefs, undefined);
   });
 
   it('[LIVE-19] [SYNC-3] can repeat an edit that was stored, and it is stored once', async (t) => {
@@ -253,18 +346,18 @@ describe('a rejected edit', () => {
   });
 
   it('[TEXT-8] [TEXT-11] includes one for a version that the log no longer has', async (t) => {
-    const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_CONTENT_MAX: '8KiB' });
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const device = await editor(t, server, room);
-    const text = (n: number) => `${n} `.repeat(1000);
-    const headers = { 'x-device-id': 'phone' };
-    for (let n = 0; n < 10; n++) {
-      await server.api.post(`/api/rooms/${room}/content`, { json: { content: text(n) }, headers });
+    for (let n = 0; n < 3; n++) {
+      device.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: n });
+      await device.next('written');
     }
-    device.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: 0 });
+    await server.api.delete(`/api/rooms/${room}/history`);
+    device.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: 2 });
     const { error } = await device.next('error');
-    assert.deepEqual([error.code, error.details?.version], ['VERSION_CONFLICT', 10]);
-    device.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: 9 });
-    assert.equal((await device.next('written')).version, 11);
+    assert.deepEqual([error.code, error.details?.version], ['VERSION_CONFLICT', 3]);
+    device.send({ type: 'edit', edits: insert(0, 'x'), baseVersion: 3 });
+    assert.equal((await device.next('written')).version, 4);
   });
 });

@@ -53,8 +53,14 @@ describe('heartbeats', () => {
       ...{ blobs, bus: lossyBus, clock: Date.now, secret },
     };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });
-    const log = { debug() {}, info() {}, warn() {}, error() {} };
-    const hub = createHub({ parts, rooms, maxMessageBytes: 1024 * 1024, channelsPerClient: 20, heartbeatMs, log });
+    const hub = createHub({
+      parts,
+      rooms,
+      maxMessageBytes: 1024 * 1024,
+      channelsPerClient: 20,
+      heartbeatMs,
+      onFailure: () => undefined,
+    });
     t.after(async () => {
       hub.stop();
       await close();

@@ -19,6 +19,7 @@ describe('joining', () => {
       const device = await joinRoom(t, url, code, joining);
       assert.equal((await device.next('error')).error.code, error);
       assert.equal((await device.closed).code, closeCode);
+      assert.equal(device.received.length, 1, 'no snapshot');
     }
     for (let i = 0; i < 4; i++) await (await joinRoom(t, url, room, { pin: '9999' })).closed;
     assert.equal((await (await joinRoom(t, url, room, { pin: '0427' })).closed).code, 4429);

@@ -197,9 +197,15 @@ async function lossyHub(t: TestContext) {
     ...{ blobs, bus: lossyBus, clock, secret },
   };
   const rooms = createRooms(parts, { lifetime: 300, longestLifetime: 3600, largestContent: 1024 });
-  const log = { debug() {}, info() {}, warn() {}, error() {} };
   // A long interval, so that no renewal reads the room before its expiry is checked.
-  const hub = createHub({ parts, rooms, maxMessageBytes: 1024, channelsPerClient: 20, heartbeatMs: 2500, log });
+  const hub = createHub({
+    parts,
+    rooms,
+    maxMessageBytes: 1024,
+    channelsPerClient: 20,
+    heartbeatMs: 2500,
+    onFailure: () => undefined,
+  });
   t.after(async () => {
     hub.stop();
     await close();

@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import type { TextEntry } from '../../src/core/ports.ts';
+import { FeedText } from '../../src/live/feed-text.ts';
 import type { SealedEdited, Snapshot, TextEdit } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { createSealedRoom, SealedReplica, type SealedRoom } from '../support/sealed-room.ts';
@@ -136,8 +138,8 @@ describe('an encrypted room on the live channel', () => {
       mine.apply({ ...edit, version: written.version });
       return written;
     };
-    for (let n = 0; n < 3; n++) assert.equal((await type('x'.repeat(6000))).compact, undefined);
-    assert.equal((await type('y'.repeat(6000))).compact, true);
+    for (let n = 0; n < 3; n++) assert.equal((await type('x'.repeat(16_000))).compact, undefined);
+    assert.equal((await type('y'.repeat(16_000))).compact, true);
     const { content, version } = mine.snapshot();
     phone.send({ type: 'compact', content: 'plain', version, ref: 'c0' });
     assert.equal((await phone.next('error')).error.code, 'ENCRYPTION_REQUIRED');
@@ -205,6 +207,35 @@ async function typeLive({ device, replica }: Joined, letter: string, times: numb
 
 const missedBy = ({ received }: Device, { version }: SealedReplica): SealedEdited[] =>
   received.filter((message) => message.type === 'sealed-edit' && message.version > version) as SealedEdited[];
+
+describe('the feed of an encrypted room', () => {
+  const entry = (version: number): TextEntry => ({
+    version,
+    edits: [],
+    sealed: `pop1.${version}`,
+    deviceId: 'phone',
+    ref: undefined,
+    writtenAt: version,
+  });
+  const stateAt = (version: number, contentVersion: number) => ({
+    version,
+    writtenAt: version,
+    content: `pop1.text ${contentVersion}`,
+    contentVersion,
+    entries: Array.from({ length: version - contentVersion }, (_, index) => entry(contentVersion + 1 + index)),
+  });
+
+  it('[SEALED-8] has the edits that it missed after it read the whole text again', () => {
+    const before = FeedText.of(stateAt(12, 7)).next(entry(13));
+    const versionsSince = (text: FeedText, version: number) => text.since(version)?.map((missed) => missed.version);
+    assert.deepEqual(versionsSince(before.follow(stateAt(15, 7)), 12), [13, 14, 15]);
+    assert.deepEqual(versionsSince(before.follow(stateAt(15, 13)), 13), [14, 15]);
+    assert.deepEqual(versionsSince(before.follow(stateAt(13, 13)), 12), [13]);
+    assert.equal(versionsSince(before.follow(stateAt(15, 14)), 13), undefined, 'a snapshot replaced an edit it missed');
+    const other = { ...stateAt(15, 7), entries: stateAt(15, 7).entries.map((edit) => ({ ...edit, writtenAt: 99 })) };
+    assert.equal(versionsSince(before.follow(other), 13), undefined, 'another text with the same version');
+  });
+});
 
 /** Reads an event stream until it has contained these strings, and closes it. */
 async function readUntil({ body }: Response, parts: readonly string[]): Promise<void> {

@@ -6,7 +6,7 @@ import type { CoreDeps } from '../../src/core/deps.ts';
 import { createResumeTokens } from '../../src/core/resume-token.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
-import type { TextMode } from '../../src/live/room-view.ts';
+import { devicesNotice, type TextMode } from '../../src/live/room-view.ts';
 import { Session } from '../../src/live/session.ts';
 import { UnreadBytes } from '../../src/live/unread-bytes.ts';
 import type { Outgoing, Wire } from '../../src/live/wire.ts';
@@ -85,6 +85,19 @@ describe('a slow reader', () => {
     await write('and on');
     assert.equal(line.told.at(-1)?.type, 'edit');
   });
+
+  it('[LIVE-10] [DEV-5] receives the devices when it has caught up', async (t) => {
+    const { session, line, feed, attach } = await attend(t);
+    line.backlog = muchWaiting;
+    await attach('laptop');
+    const before = line.told.length;
+    assert.equal(session.followDevices(devicesNotice(feed.view, 'list')), 0);
+    line.backlog = 0;
+    assert.equal(session.catchUp(1000), true);
+    session.catchUp(2000);
+    const told = line.told.slice(before).map(({ text }) => JSON.parse(text));
+    assert.deepEqual(told, [{ type: 'devices', seq: feed.view.seq, devices: [{ deviceId: 'laptop' }] }]);
+  });
 });
 
 /** A session in a real room, on a line that holds back what the test says. */
@@ -108,11 +121,21 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
   const onLeave = (session: Session) => feed.sessions.delete(session);
   const unread = new UnreadBytes({ perClient: 1_000_000, total: 1_000_000 });
   const session = new Session(
-    { wire, client: 'me', feed, channel, linkBase: '', linkTo: ({ id }) => id, textMode, admittedBy: '' },
+    {
+      wire,
+      client: 'me',
+      feed,
+      channel,
+      linkBase: '',
+      linkTo: ({ id }) => id,
+      textMode,
+      devicesMode: 'list',
+      admittedBy: '',
+    },
     { rooms, slowForMs, unread, onLeave, onFallBehind: () => undefined },
   );
   feed.sessions.add(session);
-  session.begin({ seq: undefined, missed: undefined });
+  session.begin({ seq: undefined, sent: 0, missed: undefined });
   const caller = { client: 'me', roomId: code, pin: undefined, deviceId: undefined };
   return {
     session,
@@ -120,6 +143,10 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
     feed,
     async write(content: string) {
       await rooms.writeContent(caller, content, undefined);
+      await feed.refresh();
+    },
+    async attach(id: string) {
+      await parts.rooms.attachDevice(code, { id: `channel of ${id}`, device: { id, name: undefined } }, parts.clock());
       await feed.refresh();
     },
     async addFile() {

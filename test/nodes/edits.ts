@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TextEdited, Written } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
 import type { SharedNodes } from '../support/nodes.ts';
 
 const insert = (at: number, text: string) => [{ from: at, to: at, insert: text }];
@@ -46,6 +47,16 @@ function textTests(shared: () => SharedNodes): void {
     again.send(edit);
     assert.equal((await again.next('written')).version, 1);
     assert.equal((await one.api.get(`/api/rooms/${room}/content`)).json.content, 'once');
+  });
+
+  it('[TEXT-15] [NODE-1] ends a read on one node that waits for a change, when it is made on the other', async () => {
+    const [one, two] = shared().nodes;
+    const room = `/api/rooms/${await one.api.room()}`;
+    const headers = { 'if-none-match': '"0"', 'x-device-id': 'waiting' };
+    const waiting = one.api.get(`${room}/content?wait=60`, { headers });
+    await eventually('it has been admitted', async () => (await two.api.get(room)).json.deviceCount === 1);
+    await two.api.patch(`${room}/content`, { body: 'from the other node', headers: { 'content-type': 'text/plain' } });
+    assert.equal((await waiting).json.content, 'from the other node');
   });
 
   it('[HIST-2] [HIST-3] has one history on both', async () => {

@@ -1,6 +1,7 @@
 /** The executable of `npm run build:binary`: one file that serves and runs all commands, without Node. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -79,6 +80,26 @@ describe('the executable', () => {
     await run(['backup', 'restore', tar], { ...settings, POPROOM_DATA_DIR: elsewhere }, executable());
     const third = await start(t, elsewhere);
     assert.equal(await third.poproom('get', code), 'from the executable');
+  });
+
+  it('[PACK-5] [UI-1] has the page of poproom ui', async (t) => {
+    const { server } = await start(t, await dataFolder(t));
+    const [path] = executable();
+    const command = spawn(path, ['ui', '--no-open', '--url', server.url], {
+      env: { ...nowhere, HOME: await dataFolder(t) },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => command.kill('SIGKILL'));
+    const [link] = await once(command.stdout, 'data');
+    const { origin } = new URL(String(link));
+    const { headers } = await fetch(String(link).trim());
+    const [, page = ''] = /url=(.+)$/.exec(headers.get('Refresh') ?? '') ?? [];
+    const cookie = headers.get('Set-Cookie')?.split(';')[0] ?? '';
+    const opened = await fetch(origin + page, { headers: { cookie } });
+    assert.match(await opened.text(), /<title>Poproom<\/title>/);
+    const ended = once(command, 'exit');
+    command.kill('SIGINT');
+    assert.deepEqual(await ended, [0, null]);
   });
 
   it('[PACK-5] runs on Redis and S3 too', async (t) => {

@@ -25,6 +25,7 @@ import {
   type HealthReport,
   type HistoryEntry,
   type HistoryText,
+  isEncryptedCode,
   type LiveEnd,
   type LiveEvent,
   type LiveOptions,
@@ -225,7 +226,9 @@ async function useEncryption(client: Client, call: CallOptions): Promise<string>
   const made: CreatedRoom = await client.createRoom(request, call);
   await made.write('sealed');
   const seen: SeenVersion | undefined = made.seen;
-  const access: RoomKeyAccess = { key: made.key, seen };
+  const access: RoomKeyAccess = { key: made.key, seen, salt: made.salt };
+  const code = parseRoomCode(made.code);
+  if (!code || !isEncryptedCode(code)) throw new Error(made.code);
   const room: Room = client.room(made.code, access);
   await room.upload(new Blob(['sealed bytes']), { ...call, name: 'a.txt' });
   const [file] = await room.files(call);

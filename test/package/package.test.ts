@@ -106,7 +106,7 @@ describe('the package', () => {
 
   it('[PACK-1] contains the licences of the libraries of the page', async () => {
     const licenses = await readFile(inPackage('dist/web/assets/licenses.md'), 'utf8');
-    for (const library of ['preact', '@preact/signals', '@codemirror/state', 'diff', 'linkify-it']) {
+    for (const library of ['preact', '@preact/signals', '@codemirror/state', 'linkify-it']) {
       assert.match(licenses, new RegExp(`^## ${library} - `, 'm'));
     }
   });

@@ -18,6 +18,29 @@ describe('the API documentation in a browser', () => {
     );
   });
 
+  it('[API-11] shows the URL of the server in its examples, and an example without JavaScript', async (t) => {
+    const site = await startTestSite(t, {}, { host: 'poproom.test' });
+    const { page } = await site.openDevice({ at: '/docs' });
+    const text = await page.locator('main').innerText();
+    const own = new URL(page.url()).origin;
+    assert.match(own, /^http:\/\/poproom\.test:\d+$/);
+    assert.ok(text.includes(`curl -X POST ${own}/api/rooms`));
+    assert.ok(text.includes(`createClient({ url: '${own}' })`));
+    assert.ok(text.includes(`The examples use the server at ${own} and a room`));
+    assert.doesNotMatch(text, /localhost:8080/);
+    const { page: plain } = await site.openDevice({ at: '/docs', javaScriptEnabled: false });
+    const example = await plain.locator('main').innerText();
+    assert.ok(example.includes('curl -X POST http://localhost:8080/api/rooms'));
+    assert.ok(example.includes('The examples use the server at http://localhost:8080'));
+  });
+
+  it('[API-11] keeps the public URL that the server has filled in', async (t) => {
+    const site = await startTestSite(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org/path' });
+    const { page } = await site.openDevice({ at: '/docs' });
+    await page.getByRole('button', { name: 'Copy' }).first().waitFor();
+    assert.ok((await page.locator('main').innerText()).includes('curl -X POST https://pop.example.org/path/api/rooms'));
+  });
+
   it('[API-11] copies without the clipboard API, as on a server without HTTPS', async (t) => {
     const site = await startTestSite(t, {}, { host: 'poproom.test' });
     const { page } = await site.openDevice({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
@@ -25,6 +48,23 @@ describe('the API documentation in a browser', () => {
     const block = page.locator('#health figure').first();
     await block.getByRole('button', { name: 'Copy' }).click();
     await block.getByRole('button', { name: 'Copied' }).waitFor();
+  });
+
+  it('[API-11] allows no script to create markup or code from text', async (t) => {
+    const site = await sharedTestSite(t);
+    const device = await site.openDevice({ at: '/docs' });
+    // In a page of its own, because the refusals appear in the console, where other tests allow none.
+    const page = await device.page.context().newPage();
+    await page.goto(`${site.server.url}/docs`);
+    const attempts = [
+      "document.createElement('div').innerHTML = '<b>markup</b>'",
+      "document.createElement('script').text = 'alert(1)'",
+      "trustedTypes.createPolicy('docs', { createHTML: (text) => text })",
+    ];
+    for (const attempt of attempts) {
+      const outcome = await page.evaluate(`try { ${attempt}; 'allowed' } catch (error) { error.name }`);
+      assert.equal(outcome, 'TypeError', attempt);
+    }
   });
 
   it('[API-11] links to the start page, and its table of contents closes after a selection', async (t) => {

@@ -52,7 +52,7 @@ describe('the page, encrypted rooms', () => {
     await showsText(device, 'from the page!');
   });
 
-  it('[SEALED-61] are started with one tick, and keep the key only on request', async (t) => {
+  it('[SEALED-61] are started with one tick, and keep the key until the user removes it', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const name = await startEncryptedRoom(laptop);
@@ -64,8 +64,10 @@ describe('the page, encrypted rooms', () => {
 
     const dialog = await openLock(laptop);
     await dialog.getByText(key.replace(/.{4}(?=.)/g, '$&-')).waitFor();
+    const keeps = dialog.getByRole('checkbox', { name: 'Remember the key on this device' });
+    await keeps.uncheck();
     assert.ok(!(await keptBy(laptop)).includes(key), 'the key is not kept');
-    await dialog.getByRole('checkbox', { name: 'Remember the key on this device' }).check();
+    await keeps.check();
     await page.keyboard.press('Escape');
     const other = await context.newPage();
     await other.goto(`/r/${code}`);
@@ -161,8 +163,64 @@ describe('the page, encrypted rooms', () => {
     await roomOf(site, name).delete();
     await showsHeading(next.page, 'This room was deleted');
     await next.page.getByText('Your text is still here until you leave this page.').waitFor();
-    assert.ok(!(await keptBy(next)).includes(`:${code}`), 'nothing of it is kept');
     await next.page.close();
+  });
+
+  it('[SEALED-65] keep unsent edits and the key whatever the server says, until the user removes them', async (t) => {
+    const site = await sharedTestSite(t);
+    const name = await createEncryptedRoom(site);
+    const [code, key] = partsOf(name);
+    const phone = await joinRoom(site, name);
+    const { page, context } = phone;
+    const dialog = await openLock(phone);
+    await dialog.getByRole('checkbox', { name: 'Remember the key on this device' }).check();
+    await page.keyboard.press('Escape');
+    await showsStatus(phone, 'Saved');
+    await context.setOffline(true);
+    await showsStatus(phone, 'Offline');
+    await textOf(phone).fill('written in the tunnel');
+    await eventually('the draft is stored', async () => /draft:/.test(await keptBy(phone)));
+    const home = { page: await context.newPage(), context };
+    await page.close({ runBeforeUnload: false });
+    await context.setOffline(false);
+    await roomOf(site, name).delete();
+
+    const asked: string[] = [];
+    home.page.on('request', (request) => asked.push(request.url()));
+    await home.page.goto('/', { waitUntil: 'networkidle' });
+    const isKept = async () => {
+      const kept = await keptBy(home);
+      return /"poproom:draft:/.test(kept) && kept.includes(key) && kept.includes(`seen:${code}`);
+    };
+    assert.ok(await isKept());
+    assert.ok(!asked.some((url) => url.includes(code)), 'the server is not asked');
+    await home.page.goto(`/r/${code}`);
+    await showsHeading(home.page, `Room ${code} not found`);
+    assert.ok(await isKept());
+    await home.page.goto('/');
+    assert.ok(await isKept());
+    await home.page.getByRole('button', { name: `Remove room ${code} from this list` }).click();
+    await eventually('nothing of it is kept', async () => !(await keptBy(home)).includes(`:${code}`));
+    await home.page.close();
+  });
+
+  it('[SEALED-65] are forgotten seven days after they have expired', async (t) => {
+    const site = await sharedTestSite(t);
+    const name = await createEncryptedRoom(site);
+    const [code] = partsOf(name);
+    const { context } = await joinRoom(site, name);
+    const day = 24 * 3_600_000;
+    for (const [days, isKept] of [
+      [7.9, true],
+      [8.1, false],
+    ] as const) {
+      const page = await context.newPage();
+      await page.clock.install({ time: Date.now() + days * day });
+      await page.goto('/');
+      const hasSeen = async () => (await keptBy({ page, context })).includes(`seen:${code}`);
+      await eventually(`after ${days} days`, async () => (await hasSeen()) === isKept);
+      await page.close();
+    }
   });
 });
 

@@ -4,34 +4,19 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { createClient } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
+import { dropSealedEdits, tamperJson } from '../support/malicious-server.ts';
 import { startOwnStores } from '../support/own-stores.ts';
-import {
-  type BrowserDevice,
-  joinRoom,
-  showsStatus,
-  showsText,
-  startTestSite,
-  type TestSite,
-  textOf,
-} from '../support/page.ts';
+import { type BrowserDevice, joinRoom, showsStatus, showsText, type TestSite, textOf } from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { readBlob, storedBlobs } from '../support/stored-blobs.ts';
-import { startTamperingProxy, type TamperingProxy } from '../support/tampering-proxy.ts';
-import { startEncryptedRoom } from './support/encrypted.ts';
+import { roomOf, startEncryptedRoom, startMaliciousSite } from './support/encrypted.ts';
 import { pickFiles } from './support/files.ts';
 import { readQr } from './support/qr.ts';
 
 const showsHeading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor();
-
-/** A site behind a proxy that records and changes messages. */
-async function startSite(t: TestContext, env = {}): Promise<{ site: TestSite; proxy: TamperingProxy }> {
-  const site = await startTestSite(t, env);
-  const proxy = await startTamperingProxy(t, () => site.server.port);
-  const openDevice: TestSite['openDevice'] = (options) => site.openDevice({ ...options, baseURL: proxy.url });
-  return { site: { server: site.server, openDevice }, proxy };
-}
 
 const secrets = {
   text: 'the code of the gate',
@@ -54,7 +39,7 @@ const engines: Record<string, (t: TestContext) => Promise<Record<string, string>
 describe('the page, encrypted rooms and their server', () => {
   for (const [engine, settings] of Object.entries(engines)) {
     it(`[SEALED-66] send and store neither plaintext nor the key, in a whole session, on ${engine}`, async (t) => {
-      const { site, proxy } = await startSite(t, await settings(t));
+      const { site, proxy } = await startMaliciousSite(t, await settings(t));
       const laptop = await site.openDevice();
       await renameDevice(laptop.page, secrets.device);
       const key = (await startEncryptedRoom(laptop)).split('#')[1] as string;
@@ -79,7 +64,7 @@ describe('the page, encrypted rooms and their server', () => {
   }
 
   it('[SEALED-64] warn about an older and a different text, which can be opened on request', async (t) => {
-    const { site, proxy } = await startSite(t);
+    const { site, proxy } = await startMaliciousSite(t);
     let older: unknown;
     const laptop = await site.openDevice();
     const code = (await startEncryptedRoom(laptop)).split('#')[0] as string;
@@ -109,7 +94,7 @@ describe('the page, encrypted rooms and their server', () => {
   });
 
   it('[SEALED-64] warn about damaged data and a room that is not encrypted, and keep the text', async (t) => {
-    const { site, proxy } = await startSite(t);
+    const { site, proxy } = await startMaliciousSite(t);
     const laptop = await site.openDevice();
     const name = await startEncryptedRoom(laptop);
     await textOf(laptop).fill('typed before');
@@ -137,6 +122,62 @@ describe('the page, encrypted rooms and their server', () => {
     const plain = await site.server.api.room();
     await page.goto(`/r/${plain}#${name.split('#')[1]}`);
     await showsHeading(page, 'This room isn’t encrypted');
+  });
+
+  it('[SEALED-69] offer own words that are missing after a gap, to copy them', async (t) => {
+    const { site, proxy } = await startMaliciousSite(t);
+    const laptop = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { page } = laptop;
+    const room = roomOf(site, await startEncryptedRoom(laptop));
+    await room.write('one');
+    await showsText(laptop, 'one');
+    dropSealedEdits(proxy);
+    await textOf(laptop).fill('one, and my words');
+    await showsStatus(laptop, 'Saved');
+    for (let n = 0; n < 66; n++) await room.append('.');
+    await room.write('of others');
+    let stored = {};
+    proxy.tamper = tamperJson('/content', (content) => {
+      stored = content;
+      return content;
+    });
+    await createClient({ url: proxy.url }).room(room.code, { key: room.key }).read();
+    proxy.inject({ type: 'content', seq: 99, ...stored });
+    await showsText(laptop, 'of others');
+    const alert = page.getByRole('status').filter({ hasText: 'Words that you wrote are missing from the text.' });
+    await alert.getByRole('button', { name: 'Copy text' }).click();
+    await eventually('the words are copied', async () =>
+      (await page.evaluate(() => navigator.clipboard.readText())).includes('and my words'),
+    );
+    await alert.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('Words that you wrote').waitFor({ state: 'detached' });
+  });
+
+  it('[SEALED-47] show no other version of the history than the chosen one', async (t) => {
+    const { site, proxy } = await startMaliciousSite(t);
+    const laptop = await site.openDevice();
+    const { page } = laptop;
+    const room = roomOf(site, await startEncryptedRoom(laptop));
+    await room.write('the first version');
+    await room.append(', continued');
+    await room.write('now');
+    await showsText(laptop, 'now');
+    let first = {};
+    proxy.tamper = tamperJson('/history/1', (version) => {
+      first = version;
+      return version;
+    });
+    const misled = createClient({ url: proxy.url }).room(room.code, { key: room.key });
+    assert.equal((await misled.historyText(1)).content, 'the first version');
+
+    proxy.tamper = tamperJson('/history/2', () => first);
+    await page.getByRole('button', { name: 'Version history' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Version history' });
+    const preview = dialog.getByRole('region', { name: 'Preview' });
+    await preview.getByRole('alert').waitFor();
+    assert.ok(await dialog.getByRole('button', { name: 'Restore' }).isDisabled());
+    await dialog.getByRole('radio').last().check();
+    await preview.getByText('the first version').waitFor();
   });
 });
 

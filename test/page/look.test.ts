@@ -136,13 +136,13 @@ describe('the page, languages', () => {
 });
 
 describe('the page, size', () => {
-  it('[PAGE-23] downloads at most 40 kB, gzipped, for the home page, and 60 kB for a room by its link', async (t) => {
+  it('[PAGE-23] downloads at most 34 kB, gzipped, for the home page, and 66 kB for a room by its link', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const [home, room] = [await downloadsFor(site, '/'), await downloadsFor(site, `/r/${code}`)];
     t.diagnostic(`home ${home.bytes} bytes, room ${room.bytes}`);
-    assert.ok(home.bytes > 20_000 && home.bytes <= 40_000, home.list);
-    assert.ok(room.bytes > 40_000 && room.bytes <= 60_000, room.list);
+    assert.ok(home.bytes > 20_000 && home.bytes <= 34_000, home.list);
+    assert.ok(room.bytes > 40_000 && room.bytes <= 66_000, room.list);
   });
 
   it('[PAGE-23] prefetches what it loads on demand when the browser is idle', async (t) => {

@@ -40,6 +40,22 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'this is a list: milk');
   });
 
+  it('[PAGE-25] [SYNC-4] reverts a few words of a long sentence at a time', async (t) => {
+    const { laptop, phone } = await twoDevices(t, '');
+    await typeQuickly(laptop, 'It was a bright cold day in April,\nand the clocks were striking thirteen.');
+    for (const left of [
+      'It was a bright cold day in April,\nand the clocks were ',
+      'It was a bright cold day in April,\n',
+      'It was a bright cold ',
+      '',
+    ]) {
+      await laptop.page.keyboard.press(undoKey);
+      for (const device of [laptop, phone]) await showsText(device, left);
+    }
+    await laptop.page.keyboard.press(redoKey);
+    for (const device of [laptop, phone]) await showsText(device, 'It was a bright cold ');
+  });
+
   for (const [kind, start] of [
     ['a plain room', startRoom],
     ['an encrypted room', startEncryptedRoom],

@@ -30,7 +30,8 @@ describe('the log', () => {
 
     const log = server.output() + server.errors();
     const never = [...Object.values(secrets), ...rooms, ...files, key];
-    for (const secret of never) assert.ok(!log.toLowerCase().includes(secret.toLowerCase()), secret);
+    // As a whole word: a port or the hash of a client may contain the digits of a PIN.
+    for (const secret of never) assert.doesNotMatch(log, new RegExp(`(?<!\\w)${RegExp.escape(secret)}(?!\\w)`, 'i'));
     assert.ok(!log.includes('?'), 'no query is logged');
 
     const lines = log

@@ -41,6 +41,12 @@ describe('poproom serve', () => {
     assert.match(host.stderr, /^poproom: "no-such-host\.invalid" is not an address of this machine; /);
   });
 
+  it('[RUN-19] listens on POPROOM_PORT, and says at the start that PORT differs', async (t) => {
+    const server = await startProcess(t, await dataFolder(t), { PORT: '1', POPROOM_PORT: '0' });
+    assert.match(server.output(), /"POPROOM_PORT \(0\) and PORT \(1\) differ\. POPROOM_PORT is used\."/);
+    assert.notEqual(server.port, 1);
+  });
+
   it('[OPS-2] starts with a misspelled setting, and warns with the name that was probably meant', async (t) => {
     const env = { POPROOM_FILEMAX: '1MiB', POPROOM_PIN: '0427', POPROOM_UNICORN: '1' };
     const server = await startProcess(t, await dataFolder(t), env);

@@ -52,11 +52,12 @@ describe('a URL with a password', () => {
 });
 
 describe('the admin token', () => {
-  it('[ADMIN-2] has at least 16 characters, and is not repeated', () => {
-    assert.equal(inspectConfig({ POPROOM_ADMIN_TOKEN: '0123456789abcdef' }).config.adminToken, '0123456789abcdef');
+  it('[ADMIN-2] has at least 24 characters, and is not repeated', () => {
+    const shortest = '0123456789abcdef01234567';
+    assert.equal(inspectConfig({ POPROOM_ADMIN_TOKEN: shortest }).config.adminToken, shortest);
     assert.equal(inspectConfig({ POPROOM_ADMIN_TOKEN: '' }).config.adminToken, undefined);
-    const { problems } = inspectConfig({ POPROOM_ADMIN_TOKEN: '0123456789abcde' });
-    assert.deepEqual(problems, ['POPROOM_ADMIN_TOKEN must have at least 16 characters']);
+    const { problems } = inspectConfig({ POPROOM_ADMIN_TOKEN: shortest.slice(1) });
+    assert.deepEqual(problems, ['POPROOM_ADMIN_TOKEN must have at least 24 characters']);
   });
 });
 
@@ -70,5 +71,29 @@ describe('a lifetime', () => {
         /^POPROOM_ROOM_MAX_TTL must be a duration from 60 seconds to 3650d, /,
       );
     }
+  });
+});
+
+describe('the work limit', () => {
+  it('[SAFE-9] is in milliseconds, and 0 disables it', () => {
+    assert.equal(inspectConfig({}).config.workLimit, 6000);
+    assert.equal(inspectConfig({ POPROOM_WORK_LIMIT: '0' }).config.workLimit, 0);
+    assert.match(inspectConfig({ POPROOM_WORK_LIMIT: '6s' }).problems[0] ?? '', /^POPROOM_WORK_LIMIT must /);
+  });
+});
+
+describe('the port', () => {
+  it('[RUN-19] is POPROOM_PORT or PORT, and the first one if they differ', () => {
+    const read = (env: Record<string, string>, port?: string) => {
+      const { config, problems, warnings, unknown } = inspectConfig(env, { port });
+      return [config.port, ...problems, ...warnings, ...unknown];
+    };
+    assert.deepEqual(read({ POPROOM_PORT: '9000' }), [9000]);
+    assert.deepEqual(read({ PORT: '9000', POPROOM_PORT: ' ' }), [9000]);
+    assert.deepEqual(read({ PORT: '9000', POPROOM_PORT: '9000' }), [9000]);
+    const both = { PORT: '8000', POPROOM_PORT: '9000' };
+    assert.deepEqual(read(both), [9000, 'POPROOM_PORT (9000) and PORT (8000) differ. POPROOM_PORT is used.']);
+    assert.deepEqual(read(both, '7000'), [7000]);
+    assert.match(String(read({ POPROOM_PORT: 'x' })[1]), /^POPROOM_PORT must be a whole number/);
   });
 });

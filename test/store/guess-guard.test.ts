@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import { createGuessGuard } from '../../src/store/sqlite/guess-guard.ts';
-import { day, second, start, unknownCode } from '../contract/store-under-test.ts';
+import { day, hour, second, start, unknownCode } from '../contract/store-under-test.ts';
 
 const newRoom = () => ({ code: unknownCode(), expiresAt: start + day });
 const guest = { client: '10.0.0.1', now: start };
@@ -20,6 +20,18 @@ describe('the PIN guards of rooms', () => {
       { outcome: 'locked', until: start + 30 * second },
     );
     assert.equal(quiet.filter(({ code }) => guard.trusted(code, start).length > 0).length, 9);
+  });
+
+  it('[GUESS-8] [GUESS-9] drop no counter of wrong keys, and always admit the right one', () => {
+    const guard = createGuessGuard(guardRules(0), () => 0, 10);
+    const guessed = Array.from({ length: 10 }, newRoom);
+    for (const room of guessed) for (let n = 0; n < 5; n++) guard.tryKey(room, guest, () => false);
+    const further = newRoom();
+    assert.equal(guard.tryKey(further, guest, () => false).outcome, 'locked', 'it cannot be counted');
+    assert.equal(guard.tryKey(further, guest, () => true).outcome, 'right');
+    for (const room of guessed) assert.equal(guard.tryKey(room, guest, () => false).outcome, 'locked');
+    const later = { ...guest, now: start + 2 * hour };
+    assert.equal(guard.tryKey(further, later, () => false).outcome, 'wrong', 'after their locks');
   });
 
   it('[GUESS-8] admit nobody when they cannot count', () => {

@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import type { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Quota, RoomRecord, RoomStore, Store } from '../../src/core/ports.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
@@ -13,6 +14,7 @@ import { createRedisStore } from '../../src/store/redis/index.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, anyText, editsOf } from '../contract/any-text.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
+import { createOnce, newRecord } from '../contract/store-idempotency.ts';
 import {
   accessAttempt,
   appendInsertion,
@@ -36,7 +38,7 @@ import {
   writeText,
 } from '../contract/store-under-test.ts';
 import { type RedisCluster, type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
-import { observed } from './observed-redis.ts';
+import { crashingStores, observed } from './observed-redis.ts';
 
 describe('on one server', () => {
   let redis: RedisServer;
@@ -64,6 +66,24 @@ describe('on one server', () => {
       'also for a node that listed the trash before it was cleared',
     );
     assert.deepEqual(await store.rooms.claimTrash(trash, start + 60_000), trash);
+  });
+
+  it('[IDEM-1] creates one room for a request, wherever nodes crash while they run it', async (t) => {
+    const { redis: connection, prefix, rooms } = await observed(t, redis);
+    const untilCrash = crashingStores(connection, prefix);
+    const crashed = (error: PoproomError) => assert.equal(error.code, 'UNAVAILABLE');
+    let made = 0;
+    for (let first = 0; first < 3; first++) {
+      for (let second = 0; second < 5; second++) {
+        const record = newRecord();
+        for (const commands of [first, second]) await createOnce(untilCrash(commands).rooms, record).catch(crashed);
+        const code = await createOnce(rooms, record);
+        made += 1;
+        assert.equal(await createOnce(rooms, record), code);
+        assert.equal((await textOf(rooms, code))?.version, 0);
+        assert.equal(await rooms.countRooms(start), made);
+      }
+    }
   });
 
   it('[LIFE-4] has deleted a room permanently, even if the list of all rooms is unreachable', async (t) => {
@@ -166,8 +186,8 @@ describe('the text in Redis', () => {
     await redis.send(room, ['HDEL', room, 'textVersion', 'logVersion', 'keepsHistory']);
 
     const content = { content: 'older', version: 7, writtenAt: start };
-    const stored = { content, entries: [], revision: 7, fullTextVersion: 7, checkpointVersion: 0, keepsHistory: true };
-    assert.deepEqual(await storedText(rooms, code), stored);
+    const full = { revision: 7, fullTextVersion: 7, checkpointVersion: 0, keepsHistory: true };
+    assert.deepEqual(await storedText(rooms, code), { content, entries: [], logBytes: 0, lastRefs: [], ...full });
     assert.deepEqual(await textOf(rooms, code), content);
     const record = await archive.readRoom(code, start);
     assert.deepEqual([record?.content, record?.entries, record?.keepsHistory], [content, [], true]);
@@ -191,7 +211,7 @@ describe('the text in Redis', () => {
     await redis.send(room, ['HSET', room, 'content', 'theirs', 'version', '4']);
 
     assert.equal((await textOf(rooms, code))?.content, 'theirs');
-    const state = await rooms.readState(code, start, 3);
+    const state = await rooms.readState(code, start, { version: 3, writtenAt: start });
     assert.deepEqual(typeof state === 'object' && [state.text.content, state.text.entries], ['theirs', []]);
     assert.deepEqual(await appendInsertion(rooms, code, 4, ''), {
       outcome: 'stale',
@@ -215,8 +235,8 @@ describe('the text in Redis', () => {
 
     traffic.length = 0;
     await appendInsertion(rooms, code, 2, 'b');
-    await rooms.readState(code, start, 1);
-    await rooms.readState(code, start, 2);
+    await rooms.readState(code, start, { version: 1, writtenAt: start });
+    await rooms.readState(code, start, { version: 2, writtenAt: start });
     assert.equal(traffic.length, 3);
     assert.ok(Math.max(...traffic) < 1024, `characters sent and received: ${traffic}`);
     assert.ok((await textOf(rooms, code))?.content === `b${content}`);
@@ -253,6 +273,7 @@ describe('the text in Redis', () => {
       pinAttempts: 0,
       content: { content: 'text', version: 20_000, writtenAt: start },
       entries: Array.from({ length: 10_000 }, (_, n) => textEntry(10_001 + n)),
+      lastRefs: [],
       history: Array.from({ length: 10_000 }, (_, n) => checkpoint(n, `text ${n}`)),
       revision: 20_000,
       keepsHistory: true,

@@ -1,5 +1,7 @@
 /** Databases of earlier versions are updated when they are opened. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { unfinishedName } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
@@ -105,7 +107,7 @@ describe('sqlite: a database of the first release', () => {
     });
     const { rooms } = await openStore(t, folder);
 
-    const migrated = { entries: [], checkpointVersion: 0, keepsHistory: true };
+    const migrated = { entries: [], logBytes: 0, lastRefs: [], checkpointVersion: 0, keepsHistory: true };
     const content = { content: 'text', version: 7, writtenAt: start };
     assert.deepEqual(await storedText(rooms, written), { ...migrated, content, revision: 7, fullTextVersion: 7 });
     for (const [code, version, text] of [
@@ -118,6 +120,35 @@ describe('sqlite: a database of the first release', () => {
       const { fullTextVersion, entries } = await storedText(rooms, code);
       assert.deepEqual([fullTextVersion, entries.length], [version - 1, 1]);
     }
+  });
+
+  it('[IDEM-4] counts the results of requests with idempotency keys that it has', async (t) => {
+    const folder = await temporaryFolder(t);
+    const counting = steps.findIndex((step) => step.includes('idempotent_count'));
+    makeFirstRelease(folder, (_insert, db) => {
+      for (const step of steps.slice(1, counting)) db.exec(step);
+      db.exec(`PRAGMA user_version = ${firstRelease + counting - 1}`);
+      const insert = db.prepare('INSERT INTO idempotent_requests VALUES (?, ?, ?, ?, ?)');
+      for (const [key, client] of ['a1', 'a2', 'b1'].entries()) insert.run(`${key}`, client[0] ?? '', '', '', start);
+    });
+    const { rooms } = await openStore(t, folder);
+    const count = (query: string) => {
+      const db = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
+      const rows = db
+        .prepare(query)
+        .all()
+        .map((row) => Object.values(row));
+      db.close();
+      return rows;
+    };
+    assert.deepEqual(count('SELECT total FROM idempotent_count'), [[3]]);
+    assert.deepEqual(count('SELECT client, results FROM idempotent_clients ORDER BY client'), [
+      ['a', 2],
+      ['b', 1],
+    ]);
+    await rooms.expireRooms(start, 1);
+    assert.deepEqual(count('SELECT total FROM idempotent_count'), [[0]]);
+    assert.deepEqual(count('SELECT * FROM idempotent_clients'), []);
   });
 
   it('[HIST-1] reads checkpoints that were stored before they were compressed', async (t) => {

@@ -24,7 +24,7 @@ export interface CommandResult {
 }
 
 /** These start threads or programs that depend on the real process. */
-const needsProcess = ['serve', 'clip'];
+const needsProcess = ['serve', 'clip', 'ui'];
 
 const realProcess = process;
 const current = new AsyncLocalStorage<CommandProcess>();

@@ -17,7 +17,7 @@ type Node = any;
 
 const document: Node = JSON.parse(await readFile(new URL('../../openapi.json', import.meta.url), 'utf8'));
 const formats = {
-  'date-time': (text: string) => !Number.isNaN(Date.parse(text)),
+  'date-time': /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/,
   uri: (text: string) => URL.canParse(text),
   binary: /^/,
 };
@@ -66,6 +66,8 @@ function assertBody(at: string, response: ApiResponse, about: string): void {
   const schema = `openapi${at}${pointer('content', 'application/json', 'schema').slice(1)}`;
   const validate = ajv.getSchema(schema) ?? ajv.compile({ $ref: schema });
   assert.ok(validate(response.json), `${about}: ${ajv.errorsText(validate.errors)}\n${response.text}`);
+  const { success } = response.json;
+  assert.ok(success === undefined || success === response.status < 400, `${about}: success is ${success}`);
 }
 
 function matches(pattern: string, path: string): boolean {

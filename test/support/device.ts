@@ -31,6 +31,8 @@ export interface JoinOptions {
   edits?: boolean;
   version?: number;
   timestamp?: string;
+  diverged?: boolean;
+  deviceChanges?: boolean;
 }
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

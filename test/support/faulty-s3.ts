@@ -1,5 +1,5 @@
 /** S3 stores that reject requests, do not respond, or disconnect. */
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer as createHttpServer, type RequestListener, request } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
@@ -63,3 +63,17 @@ async function listen(t: TestContext, server: Server): Promise<string> {
   t.after(() => void server.close());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
+
+/** Passes a request on to a working store. */
+export const forwardTo =
+  (port: number): RequestListener =>
+  (incoming, response) => {
+    const { method, url: path, headers } = incoming;
+    const forwarded = request({ port, host: '127.0.0.1', method, path, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers);
+      answer.pipe(response);
+    });
+    // At the end of the test, the store stops before the server.
+    forwarded.once('error', () => response.destroy());
+    incoming.pipe(forwarded);
+  };

@@ -20,7 +20,14 @@ const startTimeoutMs = 30_000;
 export type Executable = readonly [path: string, ...args: string[]];
 export const builtCommand: Executable = [process.execPath, command];
 
-const testDefaults = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_MIN_FREE_DISK: '0', POPROOM_METRICS: 'true' };
+const testDefaults = {
+  PORT: '0',
+  POPROOM_HOST: '127.0.0.1',
+  POPROOM_MIN_FREE_DISK: '0',
+  // All tests are the same client, and share a busy machine.
+  POPROOM_WORK_LIMIT: '0',
+  POPROOM_METRICS: 'true',
+};
 
 type Env = Record<string, string>;
 

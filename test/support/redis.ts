@@ -156,8 +156,11 @@ const startSentinel = (primary: number, password: string, own: string) =>
 const redisCli = (port: number, ...command: string[]) =>
   execFileSync('redis-cli', ['-p', String(port), ...command], { encoding: 'utf8' });
 
+/** `npm run test:stores` also tests Valkey. */
+const program = process.env.POPROOM_TEST_REDIS_SERVER ?? 'redis-server';
+
 function launchRedis(args: readonly string[]): ChildProcess {
-  const child = spawn('redis-server', args, { stdio: 'ignore' });
+  const child = spawn(program, args, { stdio: 'ignore' });
   child.on('error', () => undefined);
   return child;
 }

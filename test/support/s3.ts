@@ -26,6 +26,8 @@ export interface TestS3 {
   pendingUploads(): Promise<PendingUpload[]>;
   /** The keys of all successful delete requests, including those for objects that did not exist. */
   deletions(): string[];
+  /** The numbers of the parts that were sent for a key. */
+  partNumbers(key: string): number[];
   /** The path of an object. The modification time of the file is that of the object. */
   pathOf(key: string): string;
   stop(): Promise<void>;
@@ -55,7 +57,12 @@ export async function startS3({ keysPerPage = 1000 }: S3Settings = {}): Promise<
   const uploadsFolder = s3rver.store.getResourcePath(bucket, undefined, 'uploads');
   addMultipartRequests(s3rver.httpServer, uploadsFolder);
   const deletions: string[] = [];
+  const parts: { path: string; number: number }[] = [];
   s3rver.httpServer.on('request', ({ method, url = '' }: IncomingMessage, response: ServerResponse) => {
+    const { pathname, searchParams } = new URL(url, 'http://localhost');
+    if (method === 'PUT' && searchParams.has('partNumber')) {
+      parts.push({ path: pathname, number: Number(searchParams.get('partNumber')) });
+    }
     if (method !== 'DELETE') return;
     // s3rver rejects some of many concurrent deletes, and clients retry them.
     response.once('finish', () => response.statusCode === 204 && deletions.push(url.split('?', 1)[0] ?? ''));
@@ -69,6 +76,7 @@ export async function startS3({ keysPerPage = 1000 }: S3Settings = {}): Promise<
     keys: () => keysIn(join(folder, bucket)),
     pendingUploads: () => pendingUploads(uploadsFolder),
     deletions: () => deletions,
+    partNumbers: (key) => parts.filter(({ path }) => path === `/${bucket}/${key}`).map(({ number }) => number),
     pathOf: (key) => s3rver.store.getResourcePath(bucket, key, 'object'),
     async stop() {
       const closed = s3rver.close();

@@ -43,6 +43,8 @@ const testDefaults = {
   POPROOM_HOST: '127.0.0.1',
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
   POPROOM_MIN_FREE_DISK: '0',
+  // All tests are the same client, and share a busy machine.
+  POPROOM_WORK_LIMIT: '0',
   POPROOM_METRICS: 'true',
   POPROOM_LOG_LEVEL: 'debug',
 };
@@ -58,6 +60,7 @@ type TestServerOptions = Partial<
     | 'acceptNewSecret'
     | 'certificateCheckMs'
     | 'outageCheckMs'
+    | 'evictionCheckMs'
     | 'blockCheckMs'
     | 'maxBlocks'
     | 'activityReportMs'

@@ -57,7 +57,7 @@ export function sqliteInspector(folder: string): StoreInspector {
         const id = roomIdOf(room as RoomCode);
         db.exec('BEGIN');
         db.prepare('UPDATE rooms SET version = 2, seq = 2 WHERE id = ?').run(id);
-        db.prepare('INSERT OR REPLACE INTO texts VALUES (?, 2, ?)').get(id, content);
+        db.prepare('INSERT OR REPLACE INTO texts (room, version, content) VALUES (?, 2, ?)').get(id, content);
         // Readers that have the first text get the whole second one.
         db.prepare('DELETE FROM edits WHERE room = ?').run(id);
         db.exec('COMMIT');

@@ -15,28 +15,48 @@ export interface TcpProxy {
   dropSilently(): void;
   /** Closes open connections and discards data in transit. */
   disconnect(): void;
+  /** Resets open connections on both sides. */
+  reset(): void;
+  /** Accepts and discards data in these directions, also on new connections. `isChosen` limits it to some connections. */
+  swallow(directions: Directions, isChosen?: () => boolean): void;
+  /** Ends `swallow`, and resets the connections that lost data. */
+  heal(): void;
   /** The number of connections so far. */
   readonly connections: number;
+}
+
+/** `up` is from the device to the server. */
+export interface Directions {
+  up: boolean;
+  down: boolean;
 }
 
 interface Pair {
   near: Socket;
   far: Socket;
   isDead: boolean;
+  swallows: Directions;
+  /** The directions that lost data or the end of the connection, so that nothing after it may arrive. */
+  gaps: Directions;
 }
+
+const neither: Directions = { up: false, down: false };
 
 export async function startTcpProxy(t: Cleanup, port: () => number): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
-  let paused = { up: false, down: false };
+  let paused = neither;
+  let swallowsOnNew = () => neither;
   let connections = 0;
 
   const listener = createServer((near) => {
     connections++;
-    const pair = { near, far: connect(port(), '127.0.0.1'), isDead: false };
+    const far = connect(port(), '127.0.0.1');
+    const pair = { near, far, isDead: false, swallows: swallowsOnNew(), gaps: { ...neither } };
     pairs.add(pair);
-    forward(pair, near, pair.far);
-    forward(pair, pair.far, near);
-    near.once('close', () => pairs.delete(pair));
+    forward(pair, 'up');
+    forward(pair, 'down');
+    // With a gap, the server learns nothing of the end until `heal`.
+    near.once('close', () => pair.gaps.up || pairs.delete(pair));
     apply(pair);
   });
 
@@ -64,7 +84,7 @@ export async function startTcpProxy(t: Cleanup, port: () => number): Promise<Tcp
     url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`,
     pause: () => set({ up: true, down: true }),
     pauseResponses: () => set({ up: false, down: true }),
-    resume: () => set({ up: false, down: false }),
+    resume: () => set(neither),
     dropSilently() {
       for (const pair of pairs) {
         pair.isDead = true;
@@ -75,21 +95,42 @@ export async function startTcpProxy(t: Cleanup, port: () => number): Promise<Tcp
     disconnect() {
       for (const pair of pairs) destroy(pair);
     },
+    reset() {
+      for (const pair of pairs) reset(pair);
+    },
+    swallow(directions, isChosen = () => true) {
+      swallowsOnNew = () => (isChosen() ? directions : neither);
+      for (const pair of pairs) pair.swallows = swallowsOnNew();
+    },
+    heal() {
+      swallowsOnNew = () => neither;
+      for (const pair of pairs) {
+        pair.swallows = neither;
+        if (!pair.gaps.up && !pair.gaps.down) continue;
+        reset(pair);
+        pairs.delete(pair);
+      }
+    },
     get connections() {
       return connections;
     },
   };
 }
 
-function forward(pair: Pair, from: Socket, to: Socket): void {
+function forward(pair: Pair, direction: keyof Directions): void {
+  const [from, to] = direction === 'up' ? [pair.near, pair.far] : [pair.far, pair.near];
+  const isLost = () => {
+    pair.gaps[direction] ||= pair.swallows[direction];
+    return pair.gaps[direction] || pair.isDead;
+  };
   from.on('data', (chunk) => {
-    if (!pair.isDead) to.write(chunk);
+    if (!isLost()) to.write(chunk);
   });
   from.on('end', () => {
-    if (!pair.isDead) to.end();
+    if (!isLost()) to.end();
   });
   from.on('close', () => {
-    if (!pair.isDead) to.destroy();
+    if (!isLost()) to.destroy();
   });
   from.on('error', () => undefined);
 }
@@ -97,4 +138,9 @@ function forward(pair: Pair, from: Socket, to: Socket): void {
 function destroy(pair: Pair): void {
   pair.near.destroy();
   pair.far.destroy();
+}
+
+function reset(pair: Pair): void {
+  pair.near.resetAndDestroy();
+  pair.far.resetAndDestroy();
 }

@@ -4,3 +4,6 @@
 export const baseUrl = import.meta.url.replace(/(\/[^/]*){2}$/, '');
 /** Empty at the root of the host. */
 export const basePath = baseUrl.slice(location.origin.length);
+
+/** The URL of the server, if `poproom ui` serves this page and forwards its requests. Empty otherwise. */
+export const forwardedTo = document.querySelector<HTMLMetaElement>('meta[name="poproom-server"]')?.content ?? '';

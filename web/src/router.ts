@@ -15,23 +15,26 @@ export type Route =
 const path = signal(currentPath());
 addEventListener('popstate', () => {
   const to = currentPath();
+  const ask = guards.at(-1);
   // Within the same view, Back closes the file viewer.
-  if (!onLeave || to === path.value) {
+  if (!ask || to === path.value) {
     path.value = to;
     return;
   }
   // The browser has changed the address already.
   history.pushState(null, '', basePath + path.value);
-  onLeave(() => go(to));
+  ask(() => go(to));
 });
 
-let onLeave: ((proceed: () => void) => void) | undefined;
+type Ask = (proceed: () => void) => void;
 
-/** Calls `ask` instead of leaving the view, until the returned function is called. */
-export function blockLeaving(ask: (proceed: () => void) => void): () => void {
-  onLeave = ask;
+let guards: readonly Ask[] = [];
+
+/** Calls `ask` instead of leaving the view, until the returned function is called. Of several, only the latest asks. */
+export function blockLeaving(ask: Ask): () => void {
+  guards = [...guards, ask];
   return () => {
-    if (onLeave === ask) onLeave = undefined;
+    guards = guards.filter((guard) => guard !== ask);
   };
 }
 
@@ -48,7 +51,8 @@ export const route = computed<Route>(() => {
 });
 
 export function navigate(to: string): void {
-  if (onLeave) onLeave(() => go(to));
+  const ask = guards.at(-1);
+  if (ask) ask(() => go(to));
   else go(to);
 }
 

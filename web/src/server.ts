@@ -1,12 +1,19 @@
 /** The connection to the server that served this page. */
 import { createTransport, PoproomError } from '../../src/client/light.ts';
-import { baseUrl } from './base-path.ts';
+import { baseUrl, forwardedTo } from './base-path.ts';
 
 export const transport = createTransport({
   url: baseUrl,
   apiKey: undefined,
   withRetry: (attempt) => attempt(),
 });
+
+/**
+ * Where the page loads a file from. `poproom ui` forwards it: the server must not be able to send another page instead.
+ * `fileUrl` is for links that people copy.
+ */
+export const hrefOf = ({ fileUrl }: { fileUrl: string }): string =>
+  forwardedTo ? `${baseUrl}/files/${/[0-9a-f]{32}\/[^/?#]+$/.exec(fileUrl)?.[0]}` : fileUrl;
 
 /** The error of a failed request. Logs unexpected errors, so that bugs are not hidden. */
 export function toPoproomError(error: unknown): PoproomError {

@@ -2,6 +2,7 @@
 import { parseRoomCode } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { formatDuration } from '../duration.ts';
+import { openEncryptedRooms } from '../encrypted-rooms.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { missing } from '../failure.ts';
 import { print, printNotice } from '../output.ts';
@@ -52,7 +53,8 @@ function forget(environment: Environment, texts: readonly string[]): void {
   for (const code of codes) {
     const found = readRecentRooms(environment).filter((room) => room.code === code);
     for (const room of found) forgetRoom(environment, room);
-    if (found.length > 0) continue;
+    const wasEncrypted = openEncryptedRooms(environment).forgetCode(code);
+    if (found.length > 0 || wasEncrypted) continue;
     console.error(`Room ${code} is not in the list.`);
     process.exitCode = missing;
   }

@@ -74,9 +74,9 @@ export function createClipboardSync(
 
   /** Restores the text of the room, because a merge of it with the copied text would be useless. */
   function revert(): void {
-    const saved = text.save();
-    state = saved ? { name: 'reverting' } : idle;
-    if (saved) text.replace(saved.content);
+    const content = text.save()?.content;
+    state = content === undefined ? idle : { name: 'reverting' };
+    if (content !== undefined) text.replace(content);
   }
 
   async function toClipboard(): Promise<void> {

@@ -8,6 +8,8 @@ import { printable } from '../printable.ts';
 export interface FileVersion {
   size: number;
   mtimeMs: number;
+  /** Programs can restore the time of modification, but not this one. */
+  ctimeMs: number;
 }
 
 /**
@@ -32,6 +34,11 @@ export class LocalFile extends Blob {
     return this.#end - this.#start;
   }
 
+  /** For the SDK, as that of a File. */
+  get lastModified(): number {
+    return this.#version.mtimeMs;
+  }
+
   override slice(start = 0, end = this.size): Blob {
     const within = (offset: number) => this.#start + Math.min(Math.max(offset, 0), this.size);
     return new LocalFile(this.#path, this.#version, [within(start), Math.max(within(start), within(end))]);
@@ -50,8 +57,9 @@ export class LocalFile extends Blob {
   }
 
   async #assertUnchanged(): Promise<void> {
-    const { size, mtimeMs } = await withFileErrors(this.#path, () => stat(this.#path));
-    if (size === this.#version.size && mtimeMs === this.#version.mtimeMs) return;
+    const { size, mtimeMs, ctimeMs } = this.#version;
+    const current = await withFileErrors(this.#path, () => stat(this.#path));
+    if (current.size === size && current.mtimeMs === mtimeMs && current.ctimeMs === ctimeMs) return;
     throw new FileError(`"${printable(this.#path)}" changed during the upload and was not sent; try again.`);
   }
 }

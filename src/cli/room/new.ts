@@ -62,9 +62,9 @@ async function writeText(room: CreatedRoom, text: string): Promise<void> {
 
 /** So that the code alone works on this computer. */
 async function keepKey({ url }: Client, room: CreatedRoom, environment: Environment): Promise<void> {
-  const { openRoomKeys } = await import('../room-keys.ts');
-  const { code, key = '', seen } = room;
-  openRoomKeys(environment).keep(url, code, { key, seen });
+  const { openEncryptedRooms } = await import('../encrypted-rooms.ts');
+  const { code, key, salt, seen, expiresAt } = room;
+  openEncryptedRooms(environment).remember(url, code, { key, salt, seen, expiresAt });
 }
 
 function explainExtra(argument: string): string {

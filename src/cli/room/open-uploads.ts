@@ -52,11 +52,11 @@ function toCandidates(room: Room, inputs: readonly UploadInput[], unfinished: Un
   });
 }
 
-/** Equal if the same command would upload the same file. */
+/** Equal if the same command would upload the same file. The link of an encrypted room contains its key, which is secret. */
 function keyOf(room: Room, input: UploadInput, count: number): string | undefined {
   const { path, fileName, folder, type, version, once } = input;
   if (!version) return undefined;
-  const file = [resolve(path), version.size, version.mtimeMs, fileName, folder, type];
+  const file = [resolve(path), version.size, version.mtimeMs, version.ctimeMs, fileName, folder, type];
   return uploadKey([room.link, ...file, count, ...(once ? ['once'] : [])]);
 }
 

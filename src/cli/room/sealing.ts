@@ -11,7 +11,7 @@ import {
   sealText,
 } from '../../client/crypto/index.ts';
 import { isContent, isFileList, isHistoryText } from '../../client/response-shapes.ts';
-import { openFile } from '../../client/sealed/opened.ts';
+import { openFiles } from '../../client/sealed/opened.ts';
 import { openVersion } from '../../client/sealed/sealed-text.ts';
 import { assertOnlyCode } from '../arguments.ts';
 import type { Input } from '../command.ts';
@@ -65,9 +65,7 @@ export async function open(input: Input): Promise<void> {
 
 async function openResponse(input: Input, room: EncryptedRoom, response: unknown): Promise<void> {
   if (isFileList(response)) {
-    for (const { fileId, fileName, fileSize, contentType, folder } of response.files.map((file) =>
-      openFile(room, file),
-    ))
+    for (const { fileId, fileName, fileSize, contentType, folder } of openFiles(room, response.files))
       console.log(formatJson({ fileId, fileName, fileSize, contentType, folder }));
     return;
   }

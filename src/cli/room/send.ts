@@ -90,7 +90,11 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
   try {
     await runSequentially(input, { items: uploads, verb: 'Sent', ...(toJson && { toJson }) }, async (upload) => {
       const { key, folder } = upload;
-      const remember = (id: string) => key !== undefined && unfinished.remember(key, id);
+      let keptId: string | undefined;
+      const remember = (id: string) => {
+        keptId = id;
+        if (key !== undefined) unfinished.remember(key, id);
+      };
       [current, receivedBytes] = [key, 0];
       const { fileUrl, fileName, fileSize, once } = await sendOne(room, upload, {
         onProgress: (bytes) => {
@@ -100,7 +104,7 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
         signal,
       });
       sentFiles++;
-      remember(idIn(fileUrl));
+      if (keptId === undefined) remember(idIn(fileUrl));
       const value = { fileUrl, fileName, fileSize, ...(folder && { folder }), ...(once && { once }) };
       return { value, line: printable(fileUrl) };
     });
@@ -131,9 +135,9 @@ async function sendOne(
     progress.show(received);
   };
   const isInParts = bytes.size > inPartsFrom || uploadId !== undefined;
-  const parts = isInParts ? { onProgress: onPart, uploadId, onUploadId } : {};
+  const parts = isInParts ? { onProgress: onPart, uploadId } : {};
   try {
-    const uploaded = await room.upload(bytes, { name: fileName, folder, type, once, signal, ...parts });
+    const uploaded = await room.upload(bytes, { name: fileName, folder, type, once, signal, onUploadId, ...parts });
     progress.done();
     return uploaded;
   } catch (error) {

@@ -9,13 +9,13 @@ const maxAgeMs = 24 * 60 * 60 * 1000;
 const maxEntries = 100;
 
 export interface UnfinishedUploads {
-  /** Returns the id of the upload. */
+  /** Returns the id of the upload. That of an encrypted room contains the salt of the file, in sealed form. */
   find(key: string): string | undefined;
   remember(key: string, uploadId: string): void;
   forget(keys: readonly string[]): void;
 }
 
-/** The key of an upload: equal values have the same key. It does not reveal them. */
+/** The key of an upload: equal values have the same key. It does not reveal them if one of them is secret. */
 export const uploadKey = (values: readonly (string | number | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(values)).digest('hex');
 
@@ -78,5 +78,5 @@ function readEntries(path: string): Map<string, Entry> {
 
 function isCurrent({ uploadId, at }: Entry): boolean {
   const age = Date.now() - at;
-  return /^[0-9a-f]{32}$/.test(uploadId) && age >= 0 && age < maxAgeMs;
+  return /^[0-9a-f]{32}(\.[\w.-]{1,4096})?$/.test(uploadId) && age >= 0 && age < maxAgeMs;
 }

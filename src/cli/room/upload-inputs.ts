@@ -68,8 +68,8 @@ async function find(path: string, input: Input): Promise<FoundFile[]> {
 /** A pipe, such as that of `<(…)`, has no size. */
 async function findFile(path: string, folder: string | undefined, stats: Stats): Promise<FoundFile> {
   await withFileErrors(path, () => access(path, constants.R_OK));
-  const { size, mtimeMs } = stats;
-  return { path, folder, version: stats.isFile() ? { size, mtimeMs } : undefined };
+  const { size, mtimeMs, ctimeMs } = stats;
+  return { path, folder, version: stats.isFile() ? { size, mtimeMs, ctimeMs } : undefined };
 }
 
 /** The type becomes a header. The server would parse a multipart type as a form. */

@@ -6,6 +6,7 @@ import { type Config, inspectConfig, readConfig, type ServeOptions, serveOptions
 import type { Log } from '../../core/ports.ts';
 import { FolderHangs } from '../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../engine/open.ts';
+import { hiddenAdmin, pathRemovedFix } from '../../http/base-path.ts';
 import { createLog, type OpenLog } from '../../log.ts';
 import { type Running, startServer } from '../../server.ts';
 import type { Input } from '../command.ts';
@@ -26,10 +27,15 @@ export async function serve(input: Input): Promise<void> {
       `"poproom serve" takes no arguments, but got "${args[0]}"; use options or environment variables, see poproom serve --help.`,
     );
 
-  const config = readConfig(undefined, optionsOf(input));
+  const options = optionsOf(input);
+  const config = readConfig(undefined, options);
   const log = createLog(config.logLevel);
   logWarnings(log);
-  for (const name of inspectConfig().unknown) log.warn({ setting: name }, describeUnknown(name));
+  const { unknown, warnings } = inspectConfig(undefined, options);
+  for (const text of warnings) log.warn({}, text);
+  for (const name of unknown) log.warn({ setting: name }, describeUnknown(name));
+  const hidden = hiddenAdmin(config);
+  if (hidden) log.warn({}, `${hidden} ${pathRemovedFix}`);
   const running = await start(config, log, input.isSet('accept-new-secret'));
   onStopSignals(stop, endNow);
   if (process.stdout.isTTY) log.print(await announcement(config, running));

@@ -23,7 +23,7 @@ export interface EnvelopeContext {
   readonly code: RoomCode;
   /** That of the text; 0 for everything else. */
   readonly version: number;
-  /** The device id of a device name; otherwise empty. */
+  /** The device id of a device name, the id of an upload; otherwise empty. */
   readonly subject?: string;
 }
 
@@ -35,7 +35,7 @@ export interface EnvelopeContent {
 
 const names: Record<EnvelopeKind, string> = {
   ...{ text: 'text', snapshot: 'text', edit: 'edit', draft: 'draft' },
-  ...{ file: 'file', device: 'name', room: 'name' },
+  ...{ file: 'file', device: 'name', room: 'name', upload: 'upload' },
 };
 
 export function sealEnvelope(key: Uint8Array, context: EnvelopeContext, content: EnvelopeContent): string {

@@ -1,11 +1,12 @@
 /** Encrypts and decrypts files as streams, whole or in part. */
+import { equalBytes } from '@noble/ciphers/utils.js';
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { type ByteReader, type ByteTransform, transformBy } from './byte-transform.ts';
 import { type ChunkCipher, type CreateChunkCipher, createChunkCipher } from './chunk-cipher.ts';
-import { damaged } from './errors.ts';
-import { type ByteRange, type Chunk, type FileLayout, fileLayout, header } from './file-layout.ts';
+import { damaged, fileChanged } from './errors.ts';
+import { type ByteRange, type Chunk, type FileLayout, fileLayout, header, tagBytes } from './file-layout.ts';
 import type { RoomKeys } from './keys.ts';
 import { type FileMetadata, fileSaltBytes } from './metadata.ts';
 
@@ -18,17 +19,49 @@ export interface FileCipher {
   ciphertextFor(plaintext: ByteRange): ByteRange;
   /**
    * Returns the given range of the encrypted file, by default all of it. The result is always the same, so an
-   * interrupted upload can continue, but only if the file has not changed: a changed file needs another salt.
+   * interrupted upload can continue, but only if the file has not changed: a changed file needs another salt. Fails with
+   * `FILE_CHANGED` if a chunk has other bytes than before.
    */
   encrypt(ciphertext?: ByteRange): ByteTransform;
   /** Returns the given range of the file. Without one, it takes the whole encrypted file and checks all of it. */
   decrypt(plaintext?: ByteRange): ByteTransform;
 }
 
+/** The tags of the chunks that were encrypted with a salt. */
+export interface SealedTags {
+  /** Returns false if the chunk was encrypted before, with another tag. */
+  add(index: number, tag: Uint8Array): boolean;
+}
+
+/** Needs 16 bytes for each chunk. */
+export function createSealedTags(): SealedTags {
+  const pages = new Map<number, Uint8Array>();
+
+  /** A new place is zero. */
+  function placeOf(index: number): Uint8Array {
+    const [page, within] = [Math.floor(index / tagsPerPage), index % tagsPerPage];
+    const tags = pages.get(page) ?? new Uint8Array(tagsPerPage * tagBytes);
+    pages.set(page, tags);
+    return tags.subarray(within * tagBytes, (within + 1) * tagBytes);
+  }
+
+  return {
+    add(index, tag) {
+      const place = placeOf(index);
+      if (place.every((byte) => byte === 0)) place.set(tag);
+      return equalBytes(place, tag);
+    },
+  };
+}
+
+const tagsPerPage = 256;
+
+/** Pass the same tags to all ciphers with the same salt. */
 export function createFileCipher(
   keys: RoomKeys,
   { size, salt }: Pick<FileMetadata, 'size' | 'salt'>,
   createCipher: CreateChunkCipher = createChunkCipher,
+  tags = createSealedTags(),
 ): FileCipher {
   if (salt.length !== fileSaltBytes) throw new RangeError(`The salt of a file has ${fileSaltBytes} bytes.`);
   const layout = fileLayout(size);
@@ -38,22 +71,31 @@ export function createFileCipher(
     ciphertextSize: layout.ciphertextSize,
     plaintextFor: layout.plaintextFor,
     ciphertextFor: layout.ciphertextFor,
-    encrypt: (range = all) => transformBy((input) => encryptRange(layout, cipher, input, range)),
+    encrypt: (range = all) => transformBy((input) => encryptRange(layout, cipher, input, range, tags)),
     decrypt: (range) =>
       transformBy((input) => (range ? decryptRange(layout, cipher, input, range) : decryptAll(layout, cipher, input))),
   };
 }
 
-async function* encryptRange(layout: FileLayout, cipher: ChunkCipher, input: ByteReader, range: ByteRange) {
+async function* encryptRange(
+  layout: FileLayout,
+  cipher: ChunkCipher,
+  input: ByteReader,
+  range: ByteRange,
+  tags: SealedTags,
+) {
   if (range.from < Math.min(range.to, header.length)) yield header.slice(range.from, range.to);
   for (const chunk of layout.chunksIn(range)) {
     const plaintext = new Uint8Array(lengthOf(chunk.plaintext));
     const expected = lengthOf(withinSize(chunk.plaintext, layout.size));
     const filled = await input.readInto(plaintext.subarray(0, expected));
-    if (filled < expected) throw sizeChanged();
-    yield part(await cipher.seal(chunk, plaintext), chunk.ciphertext, range);
+    if (filled < expected) throw fileChanged();
+    const sealed = await cipher.seal(chunk, plaintext);
+    // Other bytes with the same nonce would reveal how they differ.
+    if (!tags.add(chunk.index, sealed.subarray(-tagBytes))) throw fileChanged();
+    yield part(sealed, chunk.ciphertext, range);
   }
-  if (!(await input.isAtEnd())) throw sizeChanged();
+  if (!(await input.isAtEnd())) throw fileChanged();
 }
 
 async function* decryptRange(layout: FileLayout, cipher: ChunkCipher, input: ByteReader, range: ByteRange) {
@@ -95,5 +137,3 @@ const withinSize = ({ from, to }: ByteRange, size: number): ByteRange => {
 };
 
 const lengthOf = ({ from, to }: ByteRange): number => to - from;
-
-const sizeChanged = () => new RangeError('The file has another size than its metadata: it was changed.');

@@ -1,11 +1,11 @@
 /** The encryption of rooms, scheme `pop1`: see docs/encryption.md. Loaded only for encrypted rooms. */
 export { decodeBase64url, encodeBase64url } from './base64url.ts';
 export type { ByteTransform } from './byte-transform.ts';
-export { advanceChain, type ChainLink, type ChainPosition, chainStart } from './chain.ts';
+export { advanceChain, type ChainPosition, chainStart, checkFork, hashAt, nextPosition } from './chain.ts';
 export type { CreateChunkCipher } from './chunk-cipher.ts';
 export { type EnvelopeKind, envelopeSize, hashOf } from './envelope.ts';
 export { EncryptionError, type EncryptionErrorCode } from './errors.ts';
-export { createFileCipher, type FileCipher } from './file-cipher.ts';
+export { createFileCipher, createSealedTags, type FileCipher, type SealedTags } from './file-cipher.ts';
 export { type ByteRange, fileLayout } from './file-layout.ts';
 export {
   authToken,
@@ -20,14 +20,19 @@ export {
 export {
   createFileSalt,
   type FileMetadata,
+  hashFile,
+  hideText,
   openDeviceName,
   openDraft,
   openFileMetadata,
   openRoomName,
+  openUpload,
   sealDeviceName,
   sealDraft,
   sealFileMetadata,
   sealRoomName,
+  sealUpload,
+  type UnfinishedUpload,
 } from './metadata.ts';
 export { formatRoomKey, generateRoomKey, parseRoomKey, type RoomKey } from './room-key.ts';
 export {

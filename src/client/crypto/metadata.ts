@@ -1,5 +1,7 @@
 /** Seals and opens names, and everything about a file except its bytes. */
-import { randomBytes } from '@noble/hashes/utils.js';
+import { expand } from '@noble/hashes/hkdf.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseJson } from '../json.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { type EnvelopeKind, hashBytes, openEnvelope, sealEnvelope } from './envelope.ts';
@@ -52,6 +54,38 @@ export const openRoomName = (room: EncryptedRoom, envelope: string): string => o
 export const sealDraft = (room: EncryptedRoom, draft: string): string => seal(room, 'draft', draft);
 
 export const openDraft = (room: EncryptedRoom, envelope: string): string => open(room, 'draft', envelope);
+
+/** Stored on this device to continue an upload. The salt must not come from the server, which could send that of another file. */
+export interface UnfinishedUpload {
+  readonly salt: Uint8Array;
+  /** A hash that differs if the file, or what its metadata contains, has changed. */
+  readonly fingerprint: string;
+}
+
+export const sealUpload = (room: EncryptedRoom, uploadId: string, { salt, fingerprint }: UnfinishedUpload): string =>
+  seal(room, 'upload', JSON.stringify({ salt: encodeBase64url(salt), fingerprint }), uploadId);
+
+export function openUpload(room: EncryptedRoom, uploadId: string, envelope: string): UnfinishedUpload {
+  const opened = parseJson(open(room, 'upload', envelope, uploadId));
+  const { salt, fingerprint } = (opened ?? {}) as Partial<Record<keyof UnfinishedUpload, unknown>>;
+  const bytes = typeof salt === 'string' ? decodeBase64url(salt) : undefined;
+  if (bytes?.length !== fileSaltBytes || typeof fingerprint !== 'string') throw damaged('The upload');
+  return { salt: bytes, fingerprint };
+}
+
+/** A hash for `fingerprint`, of the description of a file and of some of its bytes. */
+export async function hashFile(description: string, parts: Iterable<ReadableStream<Uint8Array>>): Promise<string> {
+  const hash = sha256.create().update(sha256(utf8ToBytes(description)));
+  for (const part of parts) {
+    const reader = part.getReader();
+    for (let read = await reader.read(); !read.done; read = await reader.read()) hash.update(read.value);
+  }
+  return encodeBase64url(hash.digest());
+}
+
+/** The same for equal texts, without revealing them: for the keys of values that this device stores. */
+export const hideText = ({ keys }: EncryptedRoom, text: string): string =>
+  encodeBase64url(expand(sha256, keys.meta, utf8ToBytes(`poproom/v1/hidden\0${text}`), 16));
 
 function seal({ code, keys }: EncryptedRoom, kind: EnvelopeKind, text: string, subject = ''): string {
   const content = { previous: new Uint8Array(hashBytes), payload: encodeText(text) };

@@ -2,12 +2,11 @@
 import type { TextEdit } from '../../protocol/types.ts';
 import { findProblem } from '../../text/edits.ts';
 import { parseJson } from '../json.ts';
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
-import type { ChainLink, ChainPosition } from './chain.ts';
+import { encodeBase64url } from './base64url.ts';
+import type { ChainPosition } from './chain.ts';
 import {
   type EnvelopeContent,
   type EnvelopeContext,
-  hashBytes,
   hashOf,
   openEnvelope,
   sealEnvelope,
@@ -15,29 +14,32 @@ import {
 } from './envelope.ts';
 import { damaged } from './errors.ts';
 import type { EncryptedRoom } from './keys.ts';
-import { decodeText, encodeText } from './payload.ts';
+import { decodeFullText, decodeHash, decodeText, encodeFullText, encodeText } from './payload.ts';
 
 export interface OpenedText {
   readonly text: string;
-  readonly link: ChainLink;
+  readonly link: ChainPosition;
 }
 
 export interface OpenedEdits {
   readonly edits: TextEdit[];
-  readonly link: ChainLink;
+  readonly link: ChainPosition;
 }
 
 /** Seals a text that replaces the version at `after`. */
 export function sealText(room: EncryptedRoom, after: ChainPosition, text: string): string {
   const context = { kind: 'text', code: room.code, version: after.version + 1 } as const;
-  return sealEnvelope(room.keys.text, context, { previous: hashIn(after), payload: encodeText(text) });
+  return sealEnvelope(room.keys.text, context, contentOf(after, text));
 }
 
 /** Seals edits of the version at `after`. They become the next version. */
 export function sealEdits(room: EncryptedRoom, after: ChainPosition, edits: readonly TextEdit[]): string {
   if (!areEdits(edits)) throw new RangeError('The edits are out of order, not well-formed or too many.');
   const context = { kind: 'edit', code: room.code, version: after.version + 1 } as const;
-  return sealEnvelope(room.keys.text, context, { previous: hashIn(after), payload: encodeText(JSON.stringify(edits)) });
+  return sealEnvelope(room.keys.text, context, {
+    previous: decodeHash(after.hash),
+    payload: encodeText(JSON.stringify(edits)),
+  });
 }
 
 /**
@@ -46,24 +48,36 @@ export function sealEdits(room: EncryptedRoom, after: ChainPosition, edits: read
  */
 export function sealSnapshot(room: EncryptedRoom, at: ChainPosition, text: string): string {
   const context = { kind: 'snapshot', code: room.code, version: at.version } as const;
-  return sealEnvelope(room.keys.text, context, { previous: hashIn(at), payload: encodeText(text) });
+  return sealEnvelope(room.keys.text, context, contentOf(at, text));
 }
+
+const contentOf = ({ hash, earlier: recent = [] }: ChainPosition, text: string): EnvelopeContent => ({
+  previous: decodeHash(hash),
+  payload: encodeFullText({ text, recent }),
+});
 
 /** Opens a text or a snapshot. The envelope itself proves which of them it is. */
 export function openText(room: EncryptedRoom, version: number, envelope: string): OpenedText {
   const { code, keys } = room;
-  const text = tryOpenEnvelope(keys.text, { kind: 'text', code, version }, envelope);
-  if (text) return { text: decodeText(text.payload), link: linkOf(version, envelope, text) };
-  const snapshot = openEnvelope(keys.text, { kind: 'snapshot', code, version }, envelope);
-  const hash = encodeBase64url(snapshot.previous);
-  return { text: decodeText(snapshot.payload), link: { version, hash, previous: undefined } };
+  const replacement = tryOpenEnvelope(keys.text, { kind: 'text', code, version }, envelope);
+  const content = replacement ?? openEnvelope(keys.text, { kind: 'snapshot', code, version }, envelope);
+  const { text, recent } = decodeFullText(content.payload);
+  const previous = encodeBase64url(content.previous);
+  // A snapshot contains the hash of the version that it replaces.
+  const link = replacement
+    ? { version, hash: hashOf(envelope), earlier: [previous, ...recent] }
+    : { version, hash: previous, earlier: recent };
+  // The first version has the number 1.
+  if (recent.length > 0 && link.earlier.length >= version) throw damaged('The text');
+  return { text, link };
 }
 
 /** `version` is the one that the edits created. */
 export function openEdits(room: EncryptedRoom, version: number, envelope: string): OpenedEdits {
   const context: EnvelopeContext = { kind: 'edit', code: room.code, version };
   const content = openEnvelope(room.keys.text, context, envelope);
-  return { edits: parseEdits(decodeText(content.payload)), link: linkOf(version, envelope, content) };
+  const link = { version, hash: hashOf(envelope), earlier: [encodeBase64url(content.previous)] };
+  return { edits: parseEdits(decodeText(content.payload)), link };
 }
 
 function parseEdits(json: string): TextEdit[] {
@@ -85,14 +99,4 @@ const areEdits = (value: unknown): value is readonly TextEdit[] =>
 function isEdit(value: unknown): value is TextEdit {
   const { from, to, insert } = (value ?? {}) as Partial<Record<keyof TextEdit, unknown>>;
   return Number.isSafeInteger(from) && (from as number) >= 0 && Number.isSafeInteger(to) && typeof insert === 'string';
-}
-
-function linkOf(version: number, envelope: string, { previous }: EnvelopeContent): ChainLink {
-  return { version, hash: hashOf(envelope), previous: encodeBase64url(previous) };
-}
-
-function hashIn({ hash }: ChainPosition): Uint8Array {
-  const bytes = decodeBase64url(hash);
-  if (bytes?.length !== hashBytes) throw new RangeError(`The hash of a position has ${hashBytes} bytes.`);
-  return bytes;
 }

@@ -8,12 +8,15 @@ import type {
   TextEdit,
   WriteText,
 } from '../../protocol/types.ts';
+import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
 import {
   authToken,
   type ChainPosition,
   type EncryptedRoom,
+  hashAt,
   hashOf,
+  nextPosition,
   sealDeviceName,
   sealEdits,
   sealSnapshot,
@@ -23,8 +26,9 @@ import type { ChannelCodec, SealedLink, SealedStart } from '../encryption.ts';
 import { invalidMessage, PoproomError } from '../error.ts';
 import { createCompaction } from './compaction.ts';
 import { notEncrypted } from './not-encrypted.ts';
-import { openDevice, openFile, withRoomName } from './opened.ts';
-import { type OpenedVersion, openNext, openVersion } from './sealed-text.ts';
+import { createFileList, openDevice, withRoomName } from './opened.ts';
+import { lostWords, type OwnWords, onEdit, onOwnEdit } from './own-words.ts';
+import { type OpenedVersion, openNext, versionsIn } from './sealed-text.ts';
 import type { SeenVersions } from './seen-versions.ts';
 import { exceeds, tooLarge } from './text-limit.ts';
 
@@ -34,7 +38,12 @@ interface SentChange {
   readonly envelope: string;
   /** The edits as JSON, to send the same envelope again; undefined for a whole text. */
   readonly json: string | undefined;
-  apply(document: TextDocument): TextDocument;
+  apply(version: ChannelVersion): Pick<ChannelVersion, 'document' | 'own'>;
+}
+
+interface ChannelVersion extends OpenedVersion {
+  /** The parts that this device has written and the server has confirmed. */
+  readonly own: OwnWords;
 }
 
 export function createChannelCodec(
@@ -44,27 +53,68 @@ export function createChannelCodec(
 ): ChannelCodec {
   const hasText = start !== undefined;
   let current = start && startVersion(start);
+  /** The version before a change that the shared text may have left out, because it first needs the edits before it. */
+  let earlier: ChannelVersion | undefined;
+  /** Own words that are missing in a version, and nothing proves that others have removed them. */
+  let lost: { version: number; words: string } | undefined;
   let timestamp = start?.timestamp ?? '';
   /** The next full text must be at least as new as this version. */
   let floor = current?.position;
+  /** The version of the last full text that the server has. */
+  let fullText = 0;
   let maxBytes = Number.POSITIVE_INFINITY;
   const sent = new Map<string, SentChange>();
+  const files = createFileList(room);
   const compaction = createCompaction(() => {
     const { position, document } = current ?? {};
     if (!position?.version || !document) return undefined;
+    fullText = position.version;
     return { version: position.version, content: sealSnapshot(room, position, document.toString()) };
   });
 
-  function advance(next: OpenedVersion, writtenAt: string): void {
+  function advance(next: ChannelVersion, writtenAt: string): void {
     current = next;
     timestamp = writtenAt;
-    floor = next.position;
+    if (isCurrent()) floor = next.position;
     seen.note(next.position);
   }
 
+  /** Not after a return to an earlier version, until the edits after it have arrived again. */
+  const isCurrent = () => (current?.position.version ?? 0) >= (floor?.version ?? 0);
+
+  function returnTo(version: number | undefined, writtenAt: string | undefined): void {
+    if (!earlier || earlier.position.version !== version || current?.position.version === version) return;
+    current = earlier;
+    timestamp = writtenAt ?? '';
+  }
+
   function load(text: RoomText): RoomText {
-    advance(openVersion(room, text, floor), text.timestamp);
-    return plainText();
+    earlier = current;
+    const versions = versionsIn(room, text, floor);
+    const newest = versions.at(-1) ?? versions[0];
+    fullText = versions[0].position.version;
+    const own = current ? ownAfterGap(current, versions[0], newest) : [];
+    advance({ ...newest, own }, text.timestamp);
+    return { ...plainText(), lastRefs: storedRefs(text).filter(({ ref }) => isPlausible(ref, newest.position)) };
+  }
+
+  /** Whether a version may contain the edit that was sent with a ref. After a reload, its envelope is not known. */
+  function isPlausible(ref: string, position: ChainPosition): boolean {
+    const { base, envelope } = sent.get(ref) ?? {};
+    if (!base || !envelope) return true;
+    const stored = hashAt(position, base.version + 1);
+    return base.version < position.version && (stored === undefined || stored === hashOf(envelope));
+  }
+
+  /** Words that others have removed are not lost: the hashes show that the new version continues the known one. */
+  function ownAfterGap({ own, ...known }: ChannelVersion, first: OpenedVersion, newest: OpenedVersion): OwnWords {
+    lost = undefined;
+    if (own.length === 0) return own;
+    const [before, after] = [known.document.toString(), newest.document.toString()];
+    const isContinued = known.position.version >= oldestKnown(first.position);
+    const words = isContinued ? '' : lostWords(own, before, after);
+    if (words) lost = { version: newest.position.version, words };
+    return onEdit(own, diffTexts(before, after));
   }
 
   const plainText = (): RoomText => ({
@@ -74,27 +124,38 @@ export function createChannelCodec(
   });
 
   function onSealedEdit(message: Extract<ServerMessage, { type: 'sealed-edit' }>): ServerMessage {
-    const { type: _type, sealed: _sealed, ...entry } = message;
+    const { type: _type, sealed, ref, ...rest } = message;
+    const change = sent.get(ref ?? '');
+    const isOwn = change?.envelope === sealed;
+    // The server could pass off the edit of another device as the one that was sent, which would then be lost.
+    const entry = ref === undefined || (change && !isOwn) ? rest : { ...rest, ref };
     const known = current?.position.version ?? -1;
     if (!current || entry.version > known + 1) throw invalidMessage('an edit without the edits before it');
     // The shared text ignores versions that it knows.
     if (entry.version <= known) return { type: 'edit', edits: [], ...entry };
-    const { version, edits } = openNext(room, current, message);
-    advance(version, entry.timestamp);
+    const { version, edits } = openNext(room, current, message, floor);
+    advance({ ...version, own: (isOwn ? onOwnEdit : onEdit)(current.own, edits) }, entry.timestamp);
     return hasText ? { type: 'edit', edits, ...entry } : { type: 'content', seq: entry.seq, ...plainText() };
   }
 
   function onWritten(message: Extract<ServerMessage, { type: 'written' }>): ServerMessage {
     const { ref = '', version, compact } = message;
     const change = sent.get(ref);
-    if (!change || !current) return message;
+    if (!current || (!change && version > current.position.version))
+      throw invalidMessage('a response to something that was not sent');
+    if (!change) return message;
     sent.delete(ref);
     compaction.onWritten(compact === true);
-    if (version <= current.position.version) return message;
-    if (version !== change.base.version + 1 || change.base.version !== current.position.version)
+    const position = nextPosition(change.base, change.envelope);
+    if (version <= current.position.version) {
+      // Otherwise the server says that the text contains an edit that it does not contain.
+      if (hashAt(current.position, version) === position.hash) return message;
+      throw invalidMessage('a response that names another version');
+    }
+    if (version !== position.version || change.base.version !== current.position.version)
       throw invalidMessage('a response without the edits before it');
-    const document = change.apply(current.document);
-    advance({ position: { version, hash: hashOf(change.envelope) }, document }, message.timestamp);
+    earlier = current;
+    advance({ position, ...change.apply(current) }, message.timestamp);
     return message;
   }
 
@@ -115,13 +176,20 @@ export function createChannelCodec(
     return { ...message, error: { ...message.error, details: { ...details, retryAfter: 1 } } };
   }
 
+  /** To the program, a copy of a file that it has is as good as removed. */
+  function onFileAdded({ seq, file }: Extract<ServerMessage, { type: 'file-added' }>): ServerMessage {
+    const added = files.add(file);
+    return added ? { type: 'file-added', seq, file: added } : { type: 'file-removed', seq, fileId: file.fileId };
+  }
+
   function seal(message: ClientMessage): ClientMessage | LocalAnswer {
     if (message.type === 'edit') return sealEdit(message);
     return message.type === 'content' ? sealWrite(message) : message;
   }
 
   function sealEdit({ edits, baseVersion, ref = '' }: EditText): ClientMessage | LocalAnswer {
-    if (!current || baseVersion !== current.position.version) return refusal(ref, notCurrent(plainText().version));
+    if (!current || baseVersion !== current.position.version || !isCurrent())
+      return refusal(ref, notCurrent(plainText().version));
     const next = current.document.apply(edits);
     if (exceeds(next, maxBytes)) return refusal(ref, tooLarge(maxBytes));
     compaction.onEdit(edits, current.document.length);
@@ -135,7 +203,10 @@ export function createChannelCodec(
     const earlier = sent.get(ref);
     if (earlier?.json === json && earlier.base.hash === base.hash) return earlier.envelope;
     const envelope = sealEdits(room, base, edits);
-    sent.set(ref, { base, envelope, json, apply: (document) => document.apply(edits) });
+    sent.set(ref, {
+      ...{ base, envelope, json },
+      apply: ({ document, own }) => ({ document: document.apply(edits), own: onOwnEdit(own, edits) }),
+    });
     return envelope;
   }
 
@@ -144,8 +215,10 @@ export function createChannelCodec(
     if (!current || baseVersion !== text.version) return { type: 'conflict', ...text, ref };
     const document = TextDocument.of(content);
     if (exceeds(document, maxBytes)) return refusal(ref, tooLarge(maxBytes));
+    // The history has only full texts, so the edits since the last one would be lost.
+    if (current.position.version > fullText && current.document.length > 0) compaction.onReplace();
     const envelope = sealText(room, current.position, content);
-    sent.set(ref, { base: current.position, envelope, json: undefined, apply: () => document });
+    sent.set(ref, { base: current.position, envelope, json: undefined, apply: () => ({ document, own: [] }) });
     return { type: 'content', content: envelope, baseVersion, ref };
   }
 
@@ -155,9 +228,13 @@ export function createChannelCodec(
   }
 
   return {
-    get seen() {
-      return current?.position;
+    takeLost(version) {
+      const words = lost?.version === version ? lost.words : undefined;
+      lost = undefined;
+      return words;
     },
+
+    seenAt: (version) => [current, earlier].find((opened) => opened?.position.version === version)?.position,
 
     join(join) {
       forgetWrites();
@@ -196,9 +273,14 @@ export function createChannelCodec(
         case 'error':
           return onError(message);
         case 'file-added':
-          return { ...message, file: openFile(room, message.file) };
+          return onFileAdded(message);
+        case 'file-removed':
+          files.remove(message.fileId);
+          return message;
         case 'devices':
           return { ...message, devices: message.devices.map((device) => openDevice(room, device)) };
+        case 'devices-changed':
+          return { ...message, joined: message.joined.map((device) => openDevice(room, device)) };
         case 'room':
           return withRoomName(room, message);
         default:
@@ -214,23 +296,34 @@ export function createChannelCodec(
       ...message,
       room: withRoomName(room, message.room),
       content: load(message.content),
-      files: message.files.map((file) => openFile(room, file)),
+      files: files.load(message.files),
       devices: message.devices.map((device) => openDevice(room, device)),
     };
   }
 
   /** The server can send only what was missed if it knows the version that this channel has. */
   function continued(join: Join): Join {
-    const { seq, version, timestamp: _time, ...rest } = join;
+    const { seq, version, timestamp: writtenAt, ...rest } = join;
+    if (hasText) returnTo(version, writtenAt);
     const isKnown = current !== undefined && (hasText ? version === current.position.version : seq !== undefined);
-    if (!isKnown || seq === undefined) return rest as Join;
-    return { ...rest, seq, version: current?.position.version ?? 0, timestamp, edits: true };
+    if (!isKnown) return rest as Join;
+    const known = { version: current?.position.version ?? 0, timestamp, edits: true };
+    return { ...rest, ...(seq !== undefined && { seq }), ...known };
   }
 }
 
 /** Undefined if the text has no chain to continue. */
-function startVersion({ seen, content }: SealedStart): OpenedVersion | undefined {
-  return seen && { position: seen, document: TextDocument.of(content) };
+function startVersion({ seen, content }: SealedStart): ChannelVersion | undefined {
+  return seen && { position: seen, document: TextDocument.of(content), own: [] };
+}
+
+/** The oldest version whose hash a full text contains. */
+const oldestKnown = ({ version, earlier = [] }: ChainPosition): number => version - earlier.length;
+
+/** The edits that a text contains, as far as they are known. */
+function storedRefs({ lastRefs = [], sealedEdits = [] }: RoomText): NonNullable<RoomText['lastRefs']> {
+  const newer = sealedEdits.flatMap(({ deviceId, ref }) => (deviceId && ref ? [{ deviceId, ref }] : []));
+  return [...lastRefs, ...newer];
 }
 
 type LocalAnswer = Extract<ServerMessage, { type: 'error' | 'conflict' }>;

@@ -70,6 +70,11 @@ export function createCompaction(seal: () => Pick<CompactText, 'content' | 'vers
     /** An edit was refused because the log is full. */
     onRequired: () => schedule(maxUrgentDelayMs, true),
 
+    /** Before the text is replaced. */
+    onReplace(): void {
+      if (state.name !== 'offline') run(state.send);
+    },
+
     /** Before an edit is sent: stores the text from which it removes much, and then the one that it leaves. */
     onEdit(edits: readonly TextEdit[], length: number): void {
       if (state.name === 'offline' || !isLargeRemoval(edits, length, Date.now() - removedAt)) return;

@@ -4,8 +4,17 @@ import { rebase, toChanges, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
 import { findProblem, insertsBefore } from '../../text/edits.ts';
-import { type EncryptedRoom, hashOf, openText, sealEdits, sealSnapshot, sealText } from '../crypto/index.ts';
-import { PoproomError } from '../error.ts';
+import { damaged } from '../crypto/errors.ts';
+import {
+  type ChainPosition,
+  type EncryptedRoom,
+  nextPosition,
+  openText,
+  sealEdits,
+  sealSnapshot,
+  sealText,
+} from '../crypto/index.ts';
+import { invalidMessage, PoproomError } from '../error.ts';
 import { isContent, isContentEdited, isHistoryText } from '../response-shapes.ts';
 import { delay, retryDelay } from '../retry.ts';
 import type { EditOptions, WriteOptions } from '../room-base.ts';
@@ -68,7 +77,17 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
 
   async function compact({ position, document }: OpenedVersion, options: CallOptions): Promise<void> {
     const json = { content: sealSnapshot(room, position, document.toString()), version: position.version };
-    await call('/content/compact', isContentEdited, { method: 'POST', json, ...options });
+    const { version } = await call('/content/compact', isContentEdited, { method: 'POST', json, ...options });
+    checkVersion(version, position);
+  }
+
+  /** The history has only full texts, so the edits since the last one would be lost with the text that they changed. */
+  async function keepReplaced(current: Current, options: CallOptions): Promise<void> {
+    if (current.versions.length === 1 || current.document.length === 0) return;
+    await compact(current, options).catch((error: unknown) => {
+      // As in other rooms, a text that does not fit into the history does not stop the write.
+      if (!(error instanceof PoproomError) || error.code !== 'QUOTA_EXCEEDED') throw error;
+    });
   }
 
   /** `editsOf` returns the edits of the current text. */
@@ -78,19 +97,20 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
       const document = current.document.apply(edits);
       await checkSize(document, options);
       const sealed = sealEdits(room, current.position, edits);
-      return () => sendEdit(sealed, current.position.version, document, options);
+      return () => sendEdit(sealed, current.position, document, options);
     }, options);
   }
 
   async function sendEdit(
     sealed: string,
-    baseVersion: number,
+    base: ChainPosition,
     document: TextDocument,
     options: CallOptions,
   ): Promise<ContentEdited> {
-    const request = { method: 'PATCH', json: { sealed, baseVersion }, ...options };
+    const request = { method: 'PATCH', json: { sealed, baseVersion: base.version }, ...options };
     const { success, version, timestamp, compact: isDue } = await call('/content', isContentEdited, request);
-    const position = { version, hash: hashOf(sealed) };
+    const position = nextPosition(base, sealed);
+    checkVersion(version, position);
     seen.note(position);
     // The edit is stored. If this fails, the next one is asked again.
     if (isDue) await compact({ position, document }, options).catch(() => undefined);
@@ -101,10 +121,11 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
     const sealed = sealText(room, position, content);
     const headers = { 'If-Match': `"${position.version}"` };
     const request = { method: 'POST', json: { content: sealed }, headers, ...options };
-    const written = await call('/content', isContent, request);
-    const version = written.version ?? position.version + 1;
-    seen.note({ version, hash: hashOf(sealed) });
-    return { content, version, timestamp: written.timestamp };
+    const { version, timestamp } = await call('/content', isContent, request);
+    const next = nextPosition(position, sealed);
+    checkVersion(version ?? next.version, next);
+    seen.note(next);
+    return { content, version: next.version, timestamp };
   }
 
   return {
@@ -119,6 +140,7 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
         if (baseVersion !== undefined && baseVersion !== position.version)
           throw versionConflict({ content: document.toString(), version: position.version, timestamp });
         await checkSize(TextDocument.of(content), options);
+        await keepReplaced(current, options);
         return () => sendText(content, current, options);
       }, options);
     },
@@ -131,10 +153,17 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
 
     async historyText(version: number, options?: CallOptions): Promise<HistoryText> {
       const entry = await call(`/history/${version}`, isHistoryText, options);
-      const { text } = openText(room, entry.version, entry.content);
+      if (entry.version !== version) throw damaged('The text');
+      const { text, link } = openText(room, version, entry.content);
+      seen.note(link);
       return { ...entry, content: text, size: new TextEncoder().encode(text).length };
     },
   };
+}
+
+/** Only the version that was sealed is accepted: the server could invent any other. */
+function checkVersion(version: number, expected: ChainPosition): void {
+  if (version !== expected.version) throw invalidMessage('the number of another version');
 }
 
 const conflicts: ReadonlySet<string> = new Set(['EDIT_CONFLICT', 'VERSION_CONFLICT']);

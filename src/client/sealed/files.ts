@@ -1,28 +1,19 @@
 /** Uploads and downloads files of an encrypted room. */
 import type { FileEntry, FileUploaded } from '../../protocol/types.ts';
 import { damaged } from '../crypto/errors.ts';
-import {
-  type CreateChunkCipher,
-  createFileCipher,
-  createFileSalt,
-  type EncryptedRoom,
-  type FileCipher,
-  type FileMetadata,
-  fileLayout,
-  openFileMetadata,
-  sealFileMetadata,
-} from '../crypto/index.ts';
+import { type CreateChunkCipher, createFileCipher, type EncryptedRoom, type FileMetadata } from '../crypto/index.ts';
 import { PoproomError } from '../error.ts';
 import type { ReceiveOptions } from '../receive.ts';
 import type { DownloadOptions, ReceivableFile, RoomBase } from '../room-base.ts';
-import { typeByName } from '../type-by-name.ts';
-import { hasXhr, missingName, type OnProgress, transfer, type UploadOptions, type UploadTarget } from '../upload.ts';
-import { nameOf, openSource, readIntoBlob, type UploadSource } from '../upload-source.ts';
+import type { CallOptions } from '../transport.ts';
+import type { OnProgress, UploadOptions, UploadTarget } from '../upload.ts';
+import type { UploadSource } from '../upload-source.ts';
 import { countBytes } from '../watched-body.ts';
 import { metadataOf } from './opened.ts';
+import { serverIdOf, uploadSealed } from './uploads.ts';
 
 /** The requests of the same room without encryption. */
-type PlainFiles = Pick<RoomBase, 'download' | 'receive' | 'files'>;
+type PlainFiles = Pick<RoomBase, 'download' | 'receive' | 'files' | 'cancelUpload'>;
 
 export function createSealedFiles(
   room: EncryptedRoom,
@@ -41,30 +32,22 @@ export function createSealedFiles(
   }
 
   return {
-    async upload(source: UploadSource, options: UploadOptions = {}): Promise<FileUploaded> {
-      const to = await target();
-      const bytes = await knownBytes(source, options);
-      const described = describe(source, bytes, options);
-      const earlier = await findEarlier(room, to, described, options);
-      const metadata = { ...described, salt: earlier?.salt ?? createFileSalt() };
-      const uploadId = earlier && options.uploadId;
-      const uploaded = await transfer(to, sealedFile(cipherOf(metadata), bytes, sealFileMetadata(room, metadata)), {
-        ...options,
-        uploadId,
-        onProgress: plainProgress(metadata, options.onProgress),
-      });
-      return { ...uploaded, fileName: metadata.name, fileSize: metadata.size };
-    },
+    upload: async (source: UploadSource, options: UploadOptions = {}): Promise<FileUploaded> =>
+      uploadSealed(room, await target(), source, options, createCipher),
+
+    cancelUpload: (uploadId: string, options?: CallOptions): Promise<void> =>
+      plain.cancelUpload(serverIdOf(uploadId), options),
 
     async download(file: Pick<FileEntry, 'fileUrl' | 'meta'>, options: DownloadOptions = {}): Promise<Response> {
       const metadata = metadataOf(room, await entryOf(file));
       const cipher = cipherOf(metadata);
       const { range, signal, timeoutSeconds, onProgress } = options;
+      const reload = damagedUrls.delete(file.fileUrl) || options.reload;
       if (range && range.from === range.to) return plainResponse(new Blob([]).stream(), metadata, 0);
       const sealedRange = range && cipher.ciphertextFor(range);
-      const response = await plain.download(file, { signal, timeoutSeconds, range: sealedRange });
+      const response = await plain.download(file, { signal, timeoutSeconds, reload, range: sealedRange });
       const length = range ? range.to - range.from : metadata.size;
-      const opened = bodyOf(response).pipeThrough(cipher.decrypt(range));
+      const opened = onFailure(bodyOf(response).pipeThrough(cipher.decrypt(range)), () => noteDamage(file.fileUrl));
       return plainResponse(withProgress(opened, length, onProgress), metadata, length);
     },
 
@@ -90,89 +73,35 @@ export function createSealedFiles(
   };
 }
 
+/** Browsers have cached their bytes, and would use them again. */
+const damagedUrls = new Set<string>();
+const maxDamaged = 100;
+
+function noteDamage(fileUrl: string): void {
+  damagedUrls.add(fileUrl);
+  const [oldest] = damagedUrls;
+  if (damagedUrls.size > maxDamaged && oldest) damagedUrls.delete(oldest);
+}
+
+function onFailure(source: ReadableStream<Uint8Array>, note: () => void): ReadableStream<Uint8Array> {
+  const reader = source.getReader();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read().catch((error) => {
+        note();
+        throw error;
+      });
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
 const withProgress = (stream: ReadableStream<Uint8Array>, total: number, onProgress: OnProgress | undefined) =>
   onProgress ? stream.pipeThrough(countBytes(total, onProgress)) : stream;
 
 const readBlob = (response: Response): Promise<Blob> => response.blob();
-
-type Described = Omit<FileMetadata, 'salt'>;
-
-function describe(source: UploadSource, bytes: SizedBytes, options: UploadOptions): Described {
-  const { name = nameOf(source), folder } = options;
-  if (!name) throw missingName();
-  const type = options.type || bytes.type || typeByName(name);
-  return { name: name.toWellFormed(), type, ...(folder && { folder }), size: bytes.size };
-}
-
-/** Bytes whose size is known, which the metadata needs before the upload. */
-interface SizedBytes {
-  readonly size: number;
-  readonly type: string;
-  /** Undefined for a stream, which cannot be read twice. */
-  readonly blob: Blob | undefined;
-  stream(): ReadableStream<Uint8Array>;
-}
-
-async function knownBytes(source: UploadSource, { size, signal }: UploadOptions): Promise<SizedBytes> {
-  const opened = await openSource(source);
-  if (opened instanceof ReadableStream && size !== undefined && !hasXhr())
-    return { size, type: '', blob: undefined, stream: () => opened };
-  const blob = opened instanceof Blob ? opened : await readIntoBlob(opened, signal);
-  return { size: blob.size, type: blob.type, blob, stream: () => blob.stream() };
-}
-
-function sealedFile(cipher: FileCipher, bytes: SizedBytes, meta: string) {
-  const { blob } = bytes;
-  const sealPart = async (part: Blob, from: number, to: number): Promise<Blob> =>
-    new Response(part.stream().pipeThrough(cipher.encrypt({ from, to }))).blob();
-  const parts = blob && {
-    size: cipher.ciphertextSize,
-    slice(from: number, to: number) {
-      const plaintext = cipher.plaintextFor({ from, to });
-      return sealPart(blob.slice(plaintext.from, plaintext.to), from, to);
-    },
-  };
-  const whole = () => {
-    // Browsers cannot send a stream.
-    if (parts && hasXhr()) return parts.slice(0, parts.size);
-    return bytes.stream().pipeThrough(cipher.encrypt());
-  };
-  return { parts, whole, size: cipher.ciphertextSize, labels: { meta } };
-}
-
-/** Programs know the size of their file, not that of its encrypted form. */
-function plainProgress(
-  { size }: FileMetadata,
-  onProgress: OnProgress | undefined,
-): ((sent: number) => void) | undefined {
-  const { ciphertextSize } = fileLayout(size);
-  return onProgress && ((sent) => onProgress(Math.floor((sent / ciphertextSize) * size), size));
-}
-
-/**
- * The metadata of an upload that was interrupted, if it is of this file. Its salt comes from there: with another one, the
- * parts would not fit together.
- */
-async function findEarlier(
-  room: EncryptedRoom,
-  { transport, path, ...target }: UploadTarget,
-  { name, folder, size }: Described,
-  { uploadId, signal, timeoutSeconds }: UploadOptions,
-): Promise<FileMetadata | undefined> {
-  if (uploadId === undefined) return undefined;
-  const headers = { ...target.headers, 'Tus-Resumable': '1.0.0' };
-  const url = `${path}/uploads/${encodeURIComponent(uploadId)}`;
-  const call = { method: 'HEAD', headers, signal, timeoutSeconds };
-  const response = await transport.send(url, call).catch((error: unknown) => {
-    if (error instanceof PoproomError && error.details.status === 404) return undefined;
-    throw error;
-  });
-  const [, meta = ''] = /(?:^|,)\s*meta ([A-Za-z0-9+/=]+)/.exec(response?.headers.get('Upload-Metadata') ?? '') ?? [];
-  if (!meta) return undefined;
-  const earlier = openFileMetadata(room, atob(meta));
-  const isSame = earlier.name === name && earlier.folder === folder && earlier.size === size;
-  return isSame ? earlier : undefined;
-}
 
 /** Names and types are from other people, and a type must be a valid header. */
 function plainResponse(stream: ReadableStream<Uint8Array>, { type }: FileMetadata, length: number): Response {

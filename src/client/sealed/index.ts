@@ -1,5 +1,5 @@
 /** The operations of an encrypted room. This module and the cryptography are loaded on demand. */
-import type { RoomCode } from '../../protocol/room-code.ts';
+import { isEncryptedCode, type RoomCode } from '../../protocol/room-code.ts';
 import type {
   CreateRoomRequest,
   FileEntry,
@@ -35,13 +35,17 @@ import { createChannelCodec } from './channel-codec.ts';
 import { createSealedContent, type RoomCall } from './content.ts';
 import { createSealedFiles } from './files.ts';
 import { notEncrypted } from './not-encrypted.ts';
-import { openFile, withRoomName } from './opened.ts';
+import { openFiles, withRoomName } from './opened.ts';
 import { createSeenVersions, type SeenVersions } from './seen-versions.ts';
 
 /** Keys that are known from the creation of the room, or derive from its room key. */
 export interface KeySource {
   key: string;
   keys?: RoomKeys | undefined;
+  /** The salt of the room, in base64url, if it is known. The server must not send another one. */
+  salt?: string | undefined;
+  /** Requests the room without its key, for example before this code was loaded. The refusal has the salt. */
+  ask?: (() => Promise<unknown>) | undefined;
   /** Derives the keys, for example on another thread. */
   derive?: typeof deriveKeys | undefined;
   /** Encrypts and decrypts the chunks of files, for example on another thread. */
@@ -57,7 +61,7 @@ export interface Unlocked extends UnlockedRoom {
 export interface UnlockOptions {
   readonly seen: SeenVersion | undefined;
   readonly onSeen: (seen: SeenVersion) => void;
-  readonly onSalt: () => void;
+  readonly onSalt: (salt: string) => void;
 }
 
 const saltTimeoutSeconds = 30;
@@ -71,10 +75,12 @@ export async function unlock(
   { seen: start, onSeen, onSalt }: UnlockOptions,
 ): Promise<Unlocked> {
   const key = parseRoomKey(source.key);
+  const ask = () => transport.call(path, isRoomInfo, { timeoutSeconds: saltTimeoutSeconds });
   const { derive = deriveKeys } = source;
   const requestKeys = async () => {
-    const salt = await requestSalt(transport, path);
-    onSalt();
+    const salt = await requestSalt(source.ask ?? ask);
+    if (source.salt !== undefined && encodeBase64url(salt) !== source.salt) throw otherSalt();
+    onSalt(encodeBase64url(salt));
     return derive(key, salt);
   };
   const keys = source.keys ?? (await requestKeys());
@@ -85,8 +91,8 @@ export async function unlock(
 }
 
 /** Only a room that asks for a key is encrypted. */
-async function requestSalt(transport: Transport, path: string): Promise<Uint8Array> {
-  const refusal = await transport.call(path, isRoomInfo, { timeoutSeconds: saltTimeoutSeconds }).then(
+async function requestSalt(ask: () => Promise<unknown>): Promise<Uint8Array> {
+  const refusal = await ask().then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -99,6 +105,12 @@ async function requestSalt(transport: Transport, path: string): Promise<Uint8Arr
   return parseSalt(salt);
 }
 
+const otherSalt = () =>
+  new EncryptionError(
+    'DATA_DAMAGED',
+    'The server sent another salt for this room than before. Nothing was sent. It is another room, or the server has changed it.',
+  );
+
 /** Creates a room with a new key. The name is sealed with the code of the room, so it is set after the creation. */
 export async function createEncrypted<Room extends RoomBase>(
   post: (json: CreateRoomRequest) => Promise<RoomCreated>,
@@ -110,9 +122,9 @@ export async function createEncrypted<Room extends RoomBase>(
   const keys = await derive(key, salt);
   const encryption = { scheme: 'pop1', salt: encodeBase64url(salt), verifier: verifierOf(keys) } as const;
   const created = await post({ ...request, encryption });
-  const room = open(created.roomId, { key: formatRoomKey(key), keys });
+  const room = open(created.roomId, { key: formatRoomKey(key), keys, salt: encryption.salt });
   try {
-    if (created.encrypted !== true) throw notSupported();
+    if (created.encrypted !== true || !isEncryptedCode(created.roomId as RoomCode)) throw notSupported();
     if (name) await room.update({ name });
   } catch (error) {
     await room.delete().catch(() => undefined);
@@ -121,7 +133,7 @@ export async function createEncrypted<Room extends RoomBase>(
   return { ...created, ...(name && { name }), room };
 }
 
-/** For a server that ignores `encryption`. */
+/** For a server that ignores `encryption`, or gives the room a code that hides it from those who join. */
 const notSupported = () =>
   new EncryptionError('NOT_ENCRYPTED', 'This server does not support encrypted rooms. The room was not kept.');
 
@@ -172,7 +184,7 @@ export function createSealedOperations(
     history: async (options?: CallOptions): Promise<HistoryEntry[]> =>
       (await call('/history', isHistoryList, options)).history,
     files: async (options?: CallOptions): Promise<FileEntry[]> =>
-      (await call('/files', isFileList, options)).files.map((file) => openFile(room, file)),
+      openFiles(room, (await call('/files', isFileList, options)).files),
     downloadZip: zipUnavailable,
     zipUrl: zipUnavailable,
   };

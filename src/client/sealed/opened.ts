@@ -4,6 +4,7 @@ import type { FileEntry, RoomDevice } from '../../protocol/types.ts';
 import { damaged } from '../crypto/errors.ts';
 import {
   type EncryptedRoom,
+  encodeBase64url,
   type FileMetadata,
   openDeviceName,
   openFileMetadata,
@@ -20,18 +21,67 @@ export function openDevice(room: EncryptedRoom, { deviceId, deviceName }: RoomDe
   return { deviceId, ...(opened !== undefined && { deviceName: opened }) };
 }
 
+/** Opens a list of files. The server may have listed one twice; only the first is returned. */
+export const openFiles = (room: EncryptedRoom, files: readonly FileEntry[]): FileEntry[] =>
+  createFileList(room).load(files);
+
 /**
- * Keeps `meta`, because a download needs its salt. A file whose metadata does not open keeps its neutral name. In other
- * rooms, the server cleans what people have named.
+ * Opens the files that a live channel receives. A salt belongs to one id, and an id to one salt: the server can neither
+ * show a file twice nor exchange it.
  */
-export function openFile(room: EncryptedRoom, file: FileEntry): FileEntry {
-  const metadata = attempt(() => metadataOf(room, file));
-  if (!metadata) return file;
-  const { name, type, size } = metadata;
-  const { folder: _none, ...rest } = file;
+export function createFileList(room: EncryptedRoom) {
+  let listed = new Map<string, OpenedFile>();
+
+  function open(file: FileEntry): OpenedFile {
+    const [known, opened] = [listed.get(file.fileId), openFile(room, file)];
+    return known?.salt === undefined || known.salt === opened.salt ? opened : known;
+  }
+
+  return {
+    /** Replaces the list. Of several files with the same salt, one that was in the list before stays, or else the first. */
+    load(files: readonly FileEntry[]): FileEntry[] {
+      const ids = new Set<string>();
+      const opened = files.filter(({ fileId }) => !ids.has(fileId) && ids.add(fileId)).map(open);
+      const isKnown = ({ entry }: OpenedFile) => listed.has(entry.fileId);
+      const idsBySalt = new Map<string | undefined, string>();
+      for (const { salt, entry } of [...opened.filter(isKnown), ...opened])
+        if (!idsBySalt.has(salt)) idsBySalt.set(salt, entry.fileId);
+      const shown = opened.filter(({ salt, entry }) => salt === undefined || idsBySalt.get(salt) === entry.fileId);
+      listed = new Map(shown.map((file) => [file.entry.fileId, file]));
+      return shown.map(({ entry }) => entry);
+    },
+
+    /** Undefined for a file that is in the list with another id. */
+    add(file: FileEntry): FileEntry | undefined {
+      const opened = open(file);
+      const { salt, entry } = opened;
+      for (const other of listed.values())
+        if (salt !== undefined && other.salt === salt && other.entry.fileId !== entry.fileId) return undefined;
+      listed.set(entry.fileId, opened);
+      return entry;
+    },
+
+    remove: (fileId: string): void => void listed.delete(fileId),
+  };
+}
+
+interface OpenedFile {
+  readonly entry: FileEntry;
+  /** Undefined if the metadata does not open. */
+  readonly salt?: string;
+}
+
+/**
+ * Keeps `meta`, because a download needs its salt. The name, type and folder that the server sends are never used. In
+ * other rooms, the server cleans what people have named.
+ */
+function openFile(room: EncryptedRoom, { folder: _none, meta = '', ...file }: FileEntry): OpenedFile {
+  const metadata = attempt(() => openFileMetadata(room, meta));
+  if (!metadata) return { entry: { ...file, meta, fileName: 'encrypted', contentType: 'application/octet-stream' } };
+  const { name, type, size, salt } = metadata;
   const folder = cleanFolder(metadata.folder ?? '');
   const names = { fileName: cleanFileName(name), contentType: cleanType(type), ...(folder && { folder }) };
-  return { ...rest, ...names, fileSize: size };
+  return { entry: { ...file, meta, ...names, fileSize: size }, salt: encodeBase64url(salt) };
 }
 
 /** Throws `DATA_DAMAGED` unless the file has metadata that opens. */

@@ -5,7 +5,6 @@ import { findProblem, splitsPair } from '../../text/edits.ts';
 import { damaged } from '../crypto/errors.ts';
 import {
   advanceChain,
-  type ChainLink,
   type ChainPosition,
   chainStart,
   type EncryptedRoom,
@@ -36,7 +35,7 @@ export function versionsIn(
   seen: ChainPosition | undefined,
 ): [OpenedVersion, ...OpenedVersion[]] {
   const { sealedEdits = [], version } = text;
-  if (seen && version < seen.version) advanceChain(seen, { version, hash: '', previous: undefined });
+  if (seen && version < seen.version) advanceChain(seen, { version, hash: '' });
   let newest = openFullText(room, text, seen);
   const versions: [OpenedVersion, ...OpenedVersion[]] = [newest];
   for (const edit of sealedEdits) {
@@ -71,11 +70,11 @@ function openFullText(
   if (contentVersion === 0 && content === '') return emptyVersion;
   const { text, link } = openText(room, contentVersion, content);
   checkSeen(seen, link);
-  return { position: { version: link.version, hash: link.hash }, document: TextDocument.of(text) };
+  return { position: advanceChain(undefined, link), document: TextDocument.of(text) };
 }
 
 /** An older link is compared when a later one reaches what was seen. */
-function checkSeen(seen: ChainPosition | undefined, link: ChainLink): void {
+function checkSeen(seen: ChainPosition | undefined, link: ChainPosition): void {
   if (seen && link.version >= seen.version) advanceChain(seen, link);
 }
 

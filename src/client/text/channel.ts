@@ -24,7 +24,7 @@ export interface TextChannel {
   onFailed(error: PoproomError): void;
 }
 
-export type TextJoin = Pick<Join, 'version' | 'timestamp'> & {
+export type TextJoin = Pick<Join, 'version' | 'timestamp' | 'diverged'> & {
   deviceId: string;
   edits: true;
   /** Whether the text needs a snapshot even if the channel does not. */

@@ -4,12 +4,12 @@ import { diffTexts } from '../../text/diff.ts';
 import type { TextEdit } from '../../text/edits.ts';
 import type { ChannelCodec } from '../encryption.ts';
 import { randomId } from '../random-id.ts';
-import { bindChannel, type TextChannel } from './channel.ts';
-import { createDelivery } from './delivery.ts';
+import { bindChannel, type TextChannel, type TextLink } from './channel.ts';
+import { batchIntervalMs, createDelivery } from './delivery.ts';
 import { createEmitter } from './emitter.ts';
 import { toLocalEdits } from './local-edits.ts';
 import { createReceiver } from './receiver.ts';
-import { Replica } from './replica.ts';
+import { noVersion, Replica } from './replica.ts';
 import type { SavedText, SharedText, TextChange, TextEvents } from './shared-text.ts';
 import { createTextStatus } from './text-status.ts';
 import { createUndoHistory } from './undo.ts';
@@ -30,18 +30,28 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   const { saved, now = () => performance.now(), schedule = scheduleTimeout } = options;
   const replica = new Replica(saved);
   const undoHistory = createUndoHistory(now);
-  const delivery = createDelivery(replica, createRefs(), { now, schedule });
+  const delivery = createDelivery(replica, createRefs(), { now, schedule }, batchMs);
   const events = createEmitter<TextEvents>();
   const status = createTextStatus(replica, delivery, () => events.emit('state'));
-  const receiver = createReceiver({ replica, delivery, status, deviceId: ownDeviceId, onRemoteChange });
+  const receiver = createReceiver({ replica, delivery, status, deviceId: ownDeviceId, onLoaded, onRemoteChange });
   let deviceId = saved?.deviceId ?? options.deviceId;
   /** Set for the text of an encrypted room. */
   let codec: ChannelCodec | undefined;
+  let isAlone = true;
 
   /** Without an id, the first call sets that of the client, or a random one. */
   function ownDeviceId(clientDeviceId?: string): string {
     deviceId ??= clientDeviceId ?? randomId();
     return deviceId;
+  }
+
+  function batchMs(): number | undefined {
+    return codec && (isAlone ? batchIntervalMs.alone : batchIntervalMs.withOthers);
+  }
+
+  function onLoaded(version: number): void {
+    const words = codec?.takeLost(version);
+    if (words) events.emit('lost', words);
   }
 
   function onRemoteChange(changes: Changes, author?: string): void {
@@ -70,7 +80,7 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   /** With the position in the chain of versions, so that the text of an encrypted room continues it. */
   function save(): SavedText | undefined {
     const state = replica.save(ownDeviceId());
-    const seen = codec ? codec.seen : saved?.seen;
+    const seen = codec && state ? codec.seenAt(state.version) : saved?.seen;
     return state && seen?.version === state.version ? { ...state, seen } : state;
   }
 
@@ -131,32 +141,52 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   return text;
 
   function createChannel(): TextChannel {
+    /** A connection on which the missed edits have not arrived yet. */
+    let joining: TextLink | undefined;
+
+    /** Edits are sent when they are based on the newest version. */
+    function startIfCaughtUp(): void {
+      if (!joining || !receiver.isCaughtUp) return;
+      const link = joining;
+      joining = undefined;
+      status.onConnected();
+      delivery.onConnected(link);
+      status.update();
+    }
+
     return {
       bindCodec(create) {
-        const { content = '', timestamp = '', seen } = save() ?? {};
-        codec = create({ content, timestamp, seen });
+        const { content, timestamp = '', seen } = save() ?? {};
+        codec = create(content === undefined ? { content: '', timestamp } : { content, timestamp, seen });
         return codec;
       },
 
       join(clientDeviceId) {
-        const needsSnapshot = receiver.onJoin();
+        const { needsSnapshot, diverged } = receiver.onJoin();
         const own = { edits: true, deviceId: ownDeviceId(clientDeviceId), needsSnapshot } as const;
-        return needsSnapshot ? own : { ...own, version: replica.version, timestamp: replica.timestamp };
+        if (diverged) return { ...own, diverged };
+        if (replica.version === noVersion) return own;
+        return { ...own, version: replica.version, timestamp: replica.timestamp };
       },
 
       onConnected(link) {
         if (status.isClosed) return;
         if (!receiver.isInSync) return link.reconnect();
-        status.onConnected();
-        delivery.onConnected(link);
-        status.update();
+        joining = link;
+        startIfCaughtUp();
       },
 
       onMessage(message) {
-        if (!status.isClosed) receiver.onMessage(message);
+        if (status.isClosed) return;
+        if (message.type === 'snapshot' || message.type === 'devices')
+          isAlone = message.devices.every((device) => device.deviceId === ownDeviceId());
+        receiver.onMessage(message);
+        if (receiver.isInSync) startIfCaughtUp();
+        else joining?.reconnect();
       },
 
       onDisconnected() {
+        joining = undefined;
         delivery.onDisconnected();
         status.update();
       },

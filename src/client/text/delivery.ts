@@ -8,6 +8,12 @@ import type { Replica } from './replica.ts';
 /** The server accepts 20 messages per second. */
 const minIntervalMs = 100;
 
+/**
+ * In an encrypted room, edits are sent at fixed times, so that the server sees neither the rhythm of typing nor where
+ * words end. Alone, nobody waits for them.
+ */
+export const batchIntervalMs = { alone: 250, withOthers: 100 } as const;
+
 export interface Clock {
   now: () => number;
   /** Runs a callback after a delay, and returns a function that cancels it. */
@@ -47,9 +53,17 @@ export interface Delivery {
   reconnect(): void;
 }
 
-export function createDelivery(replica: Replica, nextRef: () => string, { now, schedule }: Clock): Delivery {
+/** `batchMs` returns the time between two batches; undefined if edits are sent immediately. */
+export function createDelivery(
+  replica: Replica,
+  nextRef: () => string,
+  { now, schedule }: Clock,
+  batchMs: () => number | undefined,
+): Delivery {
   let state: DeliveryState = { name: 'offline' };
   let lastSentAt = Number.NEGATIVE_INFINITY;
+  /** Devices that type together send at different times, because a room accepts one edit of a version. */
+  const phaseMs = Math.random() * batchIntervalMs.alone;
 
   const hasPending = () => replica.isLoaded && replica.pending.state !== 'synchronized';
 
@@ -61,16 +75,23 @@ export function createDelivery(replica: Replica, nextRef: () => string, { now, s
   function wait(name: 'pausing' | 'retrying', link: TextLink, ms: number): void {
     const cancel = schedule(() => {
       enter({ name: 'ready', link });
-      sendNext();
+      if (name === 'retrying') sendNext();
+      else if (hasPending()) send(link);
     }, ms);
     enter({ name, link, cancel });
   }
 
   function sendNext(): void {
     if (state.name !== 'ready' || !hasPending()) return;
-    const pauseMs = lastSentAt + minIntervalMs - now();
-    if (pauseMs > 0) wait('pausing', state.link, pauseMs);
+    const ms = pauseMs();
+    if (ms > 0) wait('pausing', state.link, ms);
     else send(state.link);
+  }
+
+  /** An edit that is sent again says nothing about typing. */
+  function pauseMs(): number {
+    const batch = replica.pending.sent ? undefined : batchMs();
+    return batch === undefined ? lastSentAt + minIntervalMs - now() : batch - ((now() + phaseMs) % batch);
   }
 
   function send(link: TextLink): void {

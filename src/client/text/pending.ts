@@ -46,7 +46,7 @@ export function onSent({ sent, buffer }: Pending, ref: string): Pending {
 export function onSentAgain({ sent, buffer }: Pending): Pending {
   if (!sent) throw new Error('There is no edit to send again.');
   const changes = normalize(sent.changes);
-  return pendingOf({ ...sent, changes, isExact: changes === sent.changes }, buffer);
+  return pendingOf({ ...sent, changes, isExact: sent.isExact && changes === sent.changes }, buffer);
 }
 
 /** The server stored the sent edit. */

@@ -17,6 +17,8 @@ export interface ReceiverDeps {
   delivery: Delivery;
   deviceId: () => string;
   status: TextStatus;
+  /** A whole text was loaded without the edits that led to it. */
+  onLoaded: (version: number) => void;
   /** The value changed, by `author` if known. The changes may be empty. */
   onRemoteChange: (changes: Changes, author?: string) => void;
 }
@@ -24,21 +26,27 @@ export interface ReceiverDeps {
 export interface Receiver {
   /** Otherwise, the channel must rejoin before this replica can send edits. */
   readonly isInSync: boolean;
-  /** The channel is about to join. Returns whether it must request a snapshot. */
-  onJoin(): boolean;
+  /** Whether the missed edits have arrived since the channel joined. */
+  readonly isCaughtUp: boolean;
+  /** The channel is about to join. */
+  onJoin(): { needsSnapshot: boolean; diverged: boolean };
   onMessage(message: ServerMessage): void;
 }
 
 /**
  * - `in-sync`: the next edit of the log can be applied;
  * - `out-of-sync`: edits were missed, and the channel must rejoin to get them;
- * - `needs-snapshot`: there is no text yet, or it differs from that of the server.
+ * - `needs-snapshot`: no text has arrived yet, or only its length is known, and a snapshot follows the missed edits;
+ * - `diverged`: the text differs from that of the server, and a snapshot is needed.
  */
-type SyncState = 'in-sync' | 'out-of-sync' | 'needs-snapshot';
+type SyncState = 'in-sync' | 'out-of-sync' | 'needs-snapshot' | 'diverged';
 
 export function createReceiver(deps: ReceiverDeps): Receiver {
-  const { replica, delivery, status, deviceId, onRemoteChange } = deps;
+  const { replica, delivery, status, deviceId, onLoaded, onRemoteChange } = deps;
   let state: SyncState = replica.isLoaded ? 'in-sync' : 'needs-snapshot';
+  let isCaughtUp = false;
+  /** The edit that the server found invalid, whereupon this replica was loaded again. */
+  let reloadedFor: string | undefined;
   /** The version to reach before the sent edit is sent again, because an encrypted room accepts it only on the newest. */
   let conflict: { ref: string; version: number } | undefined;
 
@@ -48,16 +56,23 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     delivery.reconnect();
   }
 
-  function requestSnapshot(): void {
-    state = 'needs-snapshot';
+  function onDiverged(): void {
+    state = 'diverged';
     delivery.reconnect();
   }
 
   function onText(text: RoomText): void {
     const isKnown = text.version === replica.version && text.timestamp === replica.timestamp;
-    if (isKnown && state !== 'needs-snapshot') return;
+    if (isKnown && state === 'in-sync') return;
+    // Only the edits show where pending ones belong. The answer to a join has no edits if the log does not have them.
+    const hasPending = replica.isLoaded && replica.pending.state !== 'synchronized';
+    if (hasPending && isCaughtUp) {
+      resynchronize();
+      return;
+    }
     state = 'in-sync';
-    onRemoteChange(replica.load(text));
+    onRemoteChange(replica.load(text, deviceId()));
+    onLoaded(text.version);
   }
 
   function onEdit(message: TextEdited): void {
@@ -70,14 +85,15 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
     const changes = apply(() => (isConfirmation ? replica.confirmAs(message) : replica.receive(message, deviceId())));
     if (changes && isConfirmation) status.onConfirmed();
     if (changes) onRemoteChange(changes, isConfirmation ? undefined : message.deviceId);
-    else requestSnapshot();
+    if (!changes || !replica.matches(message)) onDiverged();
   }
 
   /** The response was lost with an earlier connection, but the log shows that the edit was stored. */
   const isOwn = (message: TextEdited) => message.deviceId === deviceId() && isOfSent(message.ref);
   const isOfSent = (ref: string | undefined) => ref !== undefined && ref === replica.pending.sent?.ref;
 
-  function onWritten({ ref, version, timestamp }: Written): void {
+  function onWritten(message: Written): void {
+    const { ref, version, timestamp } = message;
     if (version > replica.version && !isExactlyNext(ref, version)) {
       resynchronize();
     } else if (isOfSent(ref)) {
@@ -85,6 +101,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
       const changes = version <= replica.version ? replica.dropSent() : replica.confirm(version, timestamp);
       status.onConfirmed();
       onRemoteChange(changes);
+      if (version === replica.version && !replica.matches(message)) onDiverged();
     }
   }
 
@@ -111,8 +128,13 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   function onError(message: Problem): void {
     if (!isOfSent(message.ref)) return;
     const error = toError(message);
-    if (error.code !== 'VERSION_CONFLICT') refuse(error);
-    else if (replica.pending.sent?.isExact) requestSnapshot();
+    if (error.code === 'VALIDATION_FAILED' && error.details.field === 'ref') resynchronize();
+    else if (error.code === 'VALIDATION_FAILED' && reloadedFor !== message.ref) {
+      // This device makes only valid edits, so its text differs from that of the server.
+      reloadedFor = message.ref;
+      onDiverged();
+    } else if (error.code !== 'VERSION_CONFLICT') refuse(error);
+    else if (replica.pending.sent?.isExact) resynchronize();
     // The edit was based on the version before a snapshot that has arrived since.
     else delivery.sendAgain();
   }
@@ -127,13 +149,18 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
 
   return {
     get isInSync() {
-      return state === 'in-sync';
+      return state === 'in-sync' || (state === 'needs-snapshot' && !isCaughtUp);
+    },
+
+    get isCaughtUp() {
+      return isCaughtUp;
     },
 
     onJoin() {
       conflict = undefined;
+      isCaughtUp = false;
       if (state === 'out-of-sync') state = 'in-sync';
-      return state === 'needs-snapshot';
+      return { needsSnapshot: state !== 'in-sync', diverged: state === 'diverged' };
     },
 
     onMessage(message) {
@@ -143,6 +170,8 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
       else if (message.type === 'written') onWritten(message);
       else if (message.type === 'error') onError(message);
       else if (message.type === 'conflict') onConflict(message);
+      // The server sends the missed edits first.
+      if (message.type !== 'edit') isCaughtUp = true;
       sendAfterConflict();
     },
   };

@@ -2,8 +2,8 @@
 import type { RoomText } from '../../protocol/types.ts';
 import { type Changes, noChanges, toChanges, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
-import { TextDocument } from '../../text/document.ts';
-import { applyEdits, insertsBefore, type TextEdit } from '../../text/edits.ts';
+import { checksumOf, TextDocument } from '../../text/document.ts';
+import { insertsBefore, maxEdits, type TextEdit } from '../../text/edits.ts';
 import {
   onConfirmed,
   onConflict,
@@ -17,7 +17,6 @@ import {
   type SentEdit,
 } from './pending.ts';
 import type { SavedText } from './shared-text.ts';
-import { survives } from './stored-edit.ts';
 
 /** An entry of the server's log. */
 export interface LoggedEdit {
@@ -28,31 +27,39 @@ export interface LoggedEdit {
 }
 
 /** Before the first text is received. */
-const noVersion = -1;
+export const noVersion = -1;
+/** Stands for each code unit of an unknown text. */
+const placeholder = '\0';
 
 export class Replica {
   #confirmed: TextDocument;
+  /**
+   * Whether only the length of the confirmed text is known, which then consists of placeholders. Pending edits are
+   * rebased by positions alone. The value contains only the edits that were made since, which go after the text.
+   */
+  #isOutline: boolean;
   #version: number;
   #timestamp: string;
   #pending: Pending;
-  #value: string;
+  #value: TextDocument;
 
   constructor(saved?: SavedText) {
-    const { content = '', version = noVersion, timestamp = '', sent, buffer } = saved ?? {};
-    this.#confirmed = TextDocument.of(content);
+    const { version = noVersion, timestamp = '', length = 0, content, sent, buffer } = saved ?? {};
+    this.#isOutline = content === undefined && length > 0;
+    this.#confirmed = TextDocument.of(content ?? placeholder.repeat(length));
     this.#version = version;
     this.#timestamp = timestamp;
-    const sentChanges = sent && toChanges(sent.edits, content.length);
-    const bufferBase = sentChanges ? sentChanges.newLength : content.length;
+    const sentChanges = sent && toChanges(sent.edits, this.#confirmed.length);
+    const bufferBase = sentChanges ? sentChanges.newLength : this.#confirmed.length;
     this.#pending = pendingOf(
       sent && sentChanges && { ref: sent.ref, changes: sentChanges, isExact: true },
       buffer && toChanges(buffer, bufferBase),
     );
-    this.#value = applyEdits(applyEdits(content, sent?.edits ?? []), buffer ?? []);
+    this.#value = this.#isOutline ? TextDocument.of('') : this.#withPending();
   }
 
   get value(): string {
-    return this.#value;
+    return this.#value.toString();
   }
 
   get version(): number {
@@ -68,13 +75,19 @@ export class Replica {
   }
 
   get isLoaded(): boolean {
-    return this.#version !== noVersion;
+    return this.#version !== noVersion && !this.#isOutline;
   }
 
   /** The edits must be in range and well-formed. */
   edit(edits: readonly TextEdit[]): void {
-    this.#pending = onEdited(this.#pending, toChanges(edits, this.#value.length));
-    this.#value = applyEdits(this.#value, edits);
+    if (!this.#isOutline) this.#pending = onEdited(this.#pending, toChanges(edits, this.#value.length));
+    this.#value = this.#value.apply(edits);
+  }
+
+  /** Whether the confirmed text has the length and the checksum that the server states, if it does. */
+  matches({ length, checksum }: { length?: number; checksum?: number }): boolean {
+    if (length !== undefined && length !== this.#confirmed.length) return false;
+    return checksum === undefined || this.#isOutline || checksum === checksumOf(this.#confirmed.toString());
   }
 
   /**
@@ -85,8 +98,10 @@ export class Replica {
     if (this.#pending.sent?.changes.empty) this.#pending = onConfirmed(this.#pending);
     const { sent, buffer } = this.#pending;
     if (sent) this.#pending = onSentAgain(this.#pending);
-    else if (buffer)
-      this.#pending = onSent(pendingOf(undefined, limitChanges(buffer, this.#value, maxEdits)), nextRef());
+    else if (buffer) {
+      const limited = limitChanges(buffer, () => this.value, maxEdits);
+      this.#pending = onSent(pendingOf(undefined, limited), nextRef());
+    }
     return this.#pending.sent;
   }
 
@@ -95,9 +110,23 @@ export class Replica {
     const changes = toChanges(edits, this.#confirmed.length);
     const theirs = this.#rebase(changes, insertsBefore(ownDevice, deviceId));
     this.#confirmed = this.#confirmed.apply(toEdits(changes));
+    this.#limitPending();
     this.#version = version;
     this.#timestamp = timestamp;
     return theirs;
+  }
+
+  /**
+   * Each edit of others may split the pending ones further, and rebasing all ranges would take longer and longer. The
+   * server refuses an edit with that many, or stores it in a form that only the log shows.
+   */
+  #limitPending(): void {
+    if (this.#isOutline) return;
+    const { sent, buffer } = this.#pending;
+    const changes = sent && limitChanges(sent.changes, () => this.#withSent().toString(), maxEdits);
+    const isSplit = changes !== sent?.changes;
+    const limited = sent && changes && isSplit ? { ...sent, changes, isExact: false } : sent;
+    this.#pending = pendingOf(limited, buffer && limitChanges(buffer, () => this.value, maxEdits));
   }
 
   /** The next entry of the log is the sent edit. */
@@ -134,22 +163,20 @@ export class Replica {
   }
 
   /**
-   * Loads a whole text without its edits, which are replaced by a diff. The sent edit counts as stored if the text still
-   * has most of what it inserted. Returns how the value changed.
+   * Loads a whole text without the edits that led to it, which are replaced by a diff. The server says whether it
+   * contains the sent edit. Returns how the value changed.
    */
-  load({ content, version, timestamp }: RoomText): Changes {
+  load(text: RoomText, ownDevice: string): Changes {
+    const { content, version, timestamp, lastRefs = [] } = text;
+    const sentRef = this.#pending.sent?.ref;
+    const isSentStored = lastRefs.some(({ deviceId, ref }) => deviceId === ownDevice && ref === sentRef);
+    if (this.#isOutline) return this.#fillIn(text, isSentStored);
     const isFirst = !this.isLoaded;
     this.#version = version;
     this.#timestamp = timestamp;
-    return this.#mergeStored(content) ?? this.#mergeTheirs(content, !isFirst);
-  }
-
-  #mergeStored(content: string): Changes | undefined {
-    const { sent } = this.#pending;
-    if (!sent) return undefined;
-    const withSent = this.#withSent().toString();
-    const changes = toChanges(diffTexts(withSent, content), withSent.length);
-    return survives(sent.changes, changes) ? this.#replaceSent(TextDocument.of(content), changes) : undefined;
+    if (!isSentStored) return this.#mergeTheirs(content, !isFirst);
+    const stored = TextDocument.of(content);
+    return this.#replaceSent(stored, this.#differenceFromSent(stored));
   }
 
   /** Edits made before the first text arrived go after it, as if appended. */
@@ -162,23 +189,58 @@ export class Replica {
     return theirs;
   }
 
+  /** Replaces the outline by the text. If that is of another version, nothing shows where pending edits belong. */
+  #fillIn({ content, version, timestamp }: RoomText, isSentStored: boolean): Changes {
+    const isSame = version === this.#version && timestamp === this.#timestamp && !isSentStored;
+    const isFitting = isSame && content.length === this.#confirmed.length;
+    const typed = this.#value.toString();
+    this.#isOutline = false;
+    this.#version = version;
+    this.#timestamp = timestamp;
+    this.#confirmed = TextDocument.of(content);
+    if (isSentStored) this.#pending = onConfirmed(this.#pending);
+    if (!isFitting || this.#splitsPairs()) this.#pending = toLastLines(this.#pending, content);
+    this.#value = this.#withPending();
+    const changes = toChanges([{ from: 0, to: 0, insert: this.value }], typed.length);
+    const end = this.#value.length;
+    this.edit([{ from: end, to: end, insert: typed }]);
+    return changes;
+  }
+
+  /** If an own edit was stored in another form, an outline may have put those after it at slightly wrong positions. */
+  #splitsPairs(): boolean {
+    return ![this.#withSent(), this.#withPending()].every((text) => text.toString().isWellFormed());
+  }
+
   /** Returns the state to keep across a reload; undefined if nothing is pending. */
   save(deviceId: string): SavedText | undefined {
-    const { sent, buffer } = this.#pending;
+    const { sent, buffer } = this.#isOutline ? this.#pendingWithValue() : this.#pending;
     if (!sent && !buffer) return undefined;
     return {
       version: this.#version,
       timestamp: this.#timestamp,
-      content: this.#confirmed.toString(),
+      length: this.#confirmed.length,
+      ...(!this.#isOutline && { content: this.#confirmed.toString() }),
       deviceId,
       sent: sent && { ref: sent.ref, edits: toEdits(sent.changes) },
       buffer: buffer && toEdits(buffer),
     };
   }
 
+  /** The edits since the outline was restored go after its text. */
+  #pendingWithValue(): Pending {
+    const { length } = this.#withPending();
+    return onEdited(this.#pending, toChanges([{ from: length, to: length, insert: this.value }], length));
+  }
+
   #withSent(): TextDocument {
     const { sent } = this.#pending;
     return sent ? this.#confirmed.apply(toEdits(sent.changes)) : this.#confirmed;
+  }
+
+  #withPending(): TextDocument {
+    const { buffer } = this.#pending;
+    return buffer ? this.#withSent().apply(toEdits(buffer)) : this.#withSent();
   }
 
   #differenceFromSent(stored: TextDocument): Changes {
@@ -196,16 +258,45 @@ export class Replica {
   #rebase(changes: Changes, isMineFirst: boolean): Changes {
     const { pending, theirs } = onRemoteChange(this.#pending, changes, isMineFirst);
     this.#pending = pending;
-    this.#value = applyEdits(this.#value, toEdits(theirs));
+    if (this.#isOutline) return noChanges(this.#value.length);
+    this.#value = this.#value.apply(toEdits(theirs));
     return theirs;
   }
 }
 
+/** Keeps only the inserted texts, as lines at the end of the text. */
+function toLastLines({ sent, buffer }: Pending, content: string): Pending {
+  const { buffer: all } = onRefused({ sent, buffer } as Pending);
+  const withSent = appendLines(content, sent?.changes);
+  const withAll = appendLines(content, all);
+  return pendingOf(
+    sent && { ...sent, changes: toChanges(diffTexts(content, withSent), content.length), isExact: false },
+    toChanges(diffTexts(withSent, withAll), withSent.length),
+  );
+}
+
+function appendLines(text: string, changes: Changes | undefined): string {
+  const lines = (changes ? toEdits(changes) : []).flatMap(({ insert }) => insert || []);
+  const isOnNewLine = text === '' || text.endsWith('\n');
+  return lines.length === 0 ? text : text + (isOnNewLine ? '' : '\n') + lines.join('\n');
+}
+
 /** Merges the changes into one range if there are more than allowed. */
-function limitChanges(changes: Changes, after: string, maxEdits: number): Changes {
-  const edits = toEdits(changes);
-  const [first, last] = [edits[0], edits.at(-1)];
-  if (!first || !last || edits.length <= maxEdits) return changes;
-  const insert = after.slice(first.from, after.length - (changes.length - last.to));
-  return toChanges([{ from: first.from, to: last.to, insert }], changes.length);
+function limitChanges(changes: Changes, textAfter: () => string, maxRanges: number): Changes {
+  const { count, from, to } = rangesOf(changes);
+  if (count <= maxRanges) return changes;
+  const after = textAfter();
+  const insert = after.slice(from, after.length - (changes.length - to));
+  return toChanges([{ from, to, insert }], changes.length);
+}
+
+/** The number of ranges, and where they start and end together. */
+function rangesOf(changes: Changes): { count: number; from: number; to: number } {
+  const ranges = { count: 0, from: changes.length, to: 0 };
+  changes.iterChangedRanges((from, to) => {
+    ranges.count += 1;
+    ranges.from = Math.min(ranges.from, from);
+    ranges.to = to;
+  });
+  return ranges;
 }

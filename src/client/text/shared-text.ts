@@ -27,8 +27,10 @@ export interface SavedText {
   /** -1 if no text had been received yet. */
   version: number;
   timestamp: string;
-  /** The text of that version. */
-  content: string;
+  /** The length of that text, in UTF-16 code units. */
+  length: number;
+  /** The text of that version. A program may drop it: the value is then empty until the server has sent the text. */
+  content?: string | undefined;
   deviceId: string;
   /** Sent and possibly stored. It keeps its ref, so that the server stores it only once. */
   sent?: { ref: string; edits: TextEdit[] } | undefined;
@@ -43,6 +45,11 @@ export interface TextEvents {
   change: (change: TextChange) => void;
   /** `state`, `isOnline` or `refusal` changed. */
   state: () => void;
+  /**
+   * In an encrypted room: words of this device that the server had confirmed are missing in the text that it sent after
+   * a gap. Others may have removed them, or the server has dropped them; nothing proves either.
+   */
+  lost: (words: string) => void;
 }
 
 export interface SharedText {
@@ -62,7 +69,7 @@ export interface SharedText {
   edit(edits: readonly TextEdit[]): void;
   insert(position: number, text: string): void;
   append(text: string): void;
-  /** Replaces the whole text by the smallest edits. */
+  /** Replaces the whole text. Unchanged lines and words stay in place. */
   replace(text: string): void;
   /** Reverts the last group of edits of this device, and no others. Returns the change. */
   undo(): TextChange | undefined;
@@ -73,7 +80,7 @@ export interface SharedText {
   on<E extends keyof TextEvents>(event: E, listener: TextEvents[E]): () => void;
   /** Resolves when the server has stored everything. Rejects if it refuses an edit, or if the text is closed before. */
   synchronized(): Promise<void>;
-  /** Sends pending edits without delay. */
+  /** Sends pending edits without delay. In an encrypted room, they otherwise wait up to 250 ms. */
   flush(): void;
   /** Returns the state to keep across a reload; undefined if the server has stored everything. */
   save(): SavedText | undefined;

@@ -2,7 +2,9 @@
 import type { Changes } from '../../text/changes.ts';
 import type { TextEdit } from '../../text/edits.ts';
 
-const maxPauseMs = 500;
+const maxPauseMs = 1_000;
+/** In UTF-16 code units. The next word starts another run. */
+const longRun = 20;
 
 export interface TypingRun {
   /** Returns undefined if the edit does not continue the run; `run` is undefined if the edit ends it. */
@@ -17,25 +19,27 @@ export function startRun(edits: readonly TextEdit[], at: number): TypingRun | un
   if (!edit || edits.length > 1) return undefined;
   const { from, to, insert } = edit;
   if (insert === '') return to - from <= 2 ? deletingRun(from, at) : undefined;
-  if (!isOneCharacter(insert) || insert === '\n') return undefined;
-  return insertingRun(from, from + insert.length, at);
+  if (!isOneCharacter(insert) || hasLineBreak(insert)) return undefined;
+  return insertingRun(from, from + insert.length, at, endsWord(insert));
 }
 
-function insertingRun(start: number, end: number, at: number): TypingRun {
+/** `isBetweenWords` if the last character ends a word. */
+function insertingRun(start: number, end: number, at: number, isBetweenWords: boolean): TypingRun {
   return {
     continueWith([edit, ...others], now) {
       if (!edit || others.length > 0 || now - at >= maxPauseMs || edit.insert === '') return undefined;
+      if (isBetweenWords && end - start >= longRun && !endsWord(edit.insert)) return undefined;
       const isNext = edit.from === end && edit.to === end && isOneCharacter(edit.insert);
       // Input methods and autocorrection replace what was typed.
       const isCorrection = edit.from >= start && edit.to === end && edit.from < end;
       if (!isNext && !isCorrection) return undefined;
-      const isEnd = edit.insert.includes('\n');
-      return { run: isEnd ? undefined : insertingRun(start, edit.from + edit.insert.length, now) };
+      if (hasLineBreak(edit.insert)) return { run: undefined };
+      return { run: insertingRun(start, edit.from + edit.insert.length, now, endsWord(edit.insert)) };
     },
 
     rebase(changes) {
       const [from, to] = [changes.mapPos(start, 1), changes.mapPos(end, -1)];
-      return from < to ? insertingRun(from, to, at) : undefined;
+      return from < to ? insertingRun(from, to, at, isBetweenWords) : undefined;
     },
   };
 }
@@ -52,5 +56,10 @@ function deletingRun(position: number, at: number): TypingRun {
   };
 }
 
-/** One code point. A character of several code points is treated like a paste. */
-const isOneCharacter = (text: string): boolean => text.length === 1 || (text.length === 2 && /^.$/su.test(text));
+/** One code point or a line break. A character of several code points is treated like a paste. */
+const isOneCharacter = (text: string): boolean => text.length === 1 || (text.length === 2 && /^(.|\r\n)$/su.test(text));
+
+const hasLineBreak = (text: string): boolean => /[\r\n]/.test(text);
+
+/** Chinese and Japanese have punctuation instead of spaces. */
+const endsWord = (text: string): boolean => /[\s\u3001-\u301f\uff01-\uff0f\uff1a-\uff20]$/.test(text);

@@ -4,7 +4,7 @@ import { invertEdits, lengthAfter, type TextEdit } from '../../text/edits.ts';
 import { CollectedChanges } from './collected-changes.ts';
 import { startRun, type TypingRun } from './typing-run.ts';
 
-const maxGroups = 200;
+const maxGroups = 1_000;
 /** In UTF-16 code units of removed text. The last group is kept whatever its size. */
 const maxLength = 4 * 1024 * 1024;
 

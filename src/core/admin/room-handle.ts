@@ -9,6 +9,8 @@ export interface RoomHandles {
 }
 
 const algorithm = 'aes-256-gcm';
+/** Base64url may begin with `-`, which a command line takes for an option. */
+const prefix = 'r';
 const ivBytes = 12;
 const tagBytes = 16;
 
@@ -21,11 +23,13 @@ export function createRoomHandles(secret: string): RoomHandles {
     handleOf(code) {
       const iv = createHmac('sha256', ivKey).update(code).digest().subarray(0, ivBytes);
       const cipher = createCipheriv(algorithm, key, iv);
-      return Buffer.concat([iv, cipher.update(code), cipher.final(), cipher.getAuthTag()]).toString('base64url');
+      const bytes = Buffer.concat([iv, cipher.update(code), cipher.final(), cipher.getAuthTag()]);
+      return prefix + bytes.toString('base64url');
     },
 
     codeOf(handle) {
-      const bytes = Buffer.from(handle, 'base64url');
+      if (!handle.startsWith(prefix)) return undefined;
+      const bytes = Buffer.from(handle.slice(prefix.length), 'base64url');
       if (bytes.length <= ivBytes + tagBytes) return undefined;
       const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
       decipher.setAuthTag(bytes.subarray(-tagBytes));

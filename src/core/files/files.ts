@@ -4,9 +4,10 @@ import type { FileEntry } from '../../protocol/types.ts';
 import { admit, type Caller, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { hasCode, PoproomError } from '../errors.ts';
+import type { KeyedRun } from '../idempotency.ts';
 import { uploadDeadlineMs } from '../limits.ts';
 import type { FileAddresses } from '../live-gateway.ts';
-import type { ByteRange, Room, StoredFile } from '../ports.ts';
+import type { ByteRange, FinishedRequest, Room, StoredFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import { checkSealedMeta, notEncrypted } from '../sealed.ts';
 import { overQuota } from '../storage-quota.ts';
@@ -30,18 +31,30 @@ export interface Upload extends FileDescription {
   whole: Promise<void>;
   deviceId: string | undefined;
   signal: AbortSignal;
+  /** For a request with an idempotency key. */
+  run?: KeyedRun<UploadedFile> | undefined;
 }
+
+/** The result of an upload. */
+export type UploadedFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
 
 export type Files = ReturnType<typeof createFiles>;
 
 export function createFiles(parts: CoreDeps, space: FileSpace) {
   const { rooms, blobs, bus, clock } = parts;
 
-  async function keep(code: RoomCode, file: StoredFile): Promise<void> {
-    const added = await rooms.addFile(code, file, space.quota);
+  /** Returns an earlier request if that has uploaded the file. */
+  async function keep(
+    code: RoomCode,
+    file: StoredFile,
+    run: KeyedRun<UploadedFile> | undefined,
+  ): Promise<FinishedRequest | undefined> {
+    const added = await rooms.addFile(code, file, space.quota, run?.record(uploadedOf(file)));
     if (added === 'full') throw space.roomFull();
     if (typeof added === 'string') throw roomMissing(added);
+    if ('repeated' in added) return added.repeated;
     bus.publish(code, { seq: added.seq });
+    return undefined;
   }
 
   /** Renews the reservation while the bytes arrive. */
@@ -86,7 +99,7 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
       return space.reserve(await admit(parts, caller), caller.client, size, mostBytes);
     },
 
-    async upload(reserved: ReservedFile, upload: Upload): Promise<StoredFile> {
+    async upload(reserved: ReservedFile, upload: Upload): Promise<UploadedFile> {
       const { room, request, fileId } = reserved;
       const { blob, owner } = request;
       let isStored = false;
@@ -95,10 +108,15 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
         const size = await store(reserved, upload);
         isStored = true;
         await upload.whole;
-        const { deviceId } = upload;
+        const { deviceId, run } = upload;
         const file = { ...description, id: fileId, blob, size, uploadedAt: clock(), owner, deviceId };
-        await keep(room.code, file);
-        return file;
+        const earlier = await keep(room.code, file, run);
+        if (!run || !earlier) return uploadedOf(file);
+        const result = run.replay(earlier);
+        // If this fails, the hourly scan does it.
+        await blobs.remove(blob).catch(() => undefined);
+        await space.release(reserved);
+        return result;
       } catch (error) {
         // If the store did not respond, the row may exist. Then the hourly scan decides about the bytes.
         if (isStored && hasCode(error, 'UNAVAILABLE')) throw error;
@@ -135,6 +153,8 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
     },
   };
 }
+
+const uploadedOf = ({ id, name, size, once }: StoredFile): UploadedFile => ({ id, name, size, once });
 
 export const isFileId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 

@@ -1,7 +1,7 @@
 /** Checks that a file fits into its room and the quotas, and reserves its bytes. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { CoreDeps } from '../deps.ts';
-import { hasCode, PoproomError } from '../errors.ts';
+import { byteCount, hasCode, PoproomError } from '../errors.ts';
 import { uploadDeadlineMs } from '../limits.ts';
 import type { ClientId, FileQuota, ReachedLimit, Room, StorageRequest } from '../ports.ts';
 import { overQuota } from '../storage-quota.ts';
@@ -104,7 +104,7 @@ export function createFileSpace(deps: CoreDeps): FileSpace {
 
 /** For example "10 MiB (10,485,760 bytes)", or "1,000,000 bytes" if it is not a round number of a larger unit. */
 function inBytes(bytes: number): string {
-  const exact = `${bytes.toLocaleString('en-US')} bytes`;
+  const exact = byteCount(bytes);
   for (const [unit, size] of [
     ['GiB', 1024 ** 3],
     ['MiB', 1024 ** 2],

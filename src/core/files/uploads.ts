@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { admit, type Caller, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { hasCode, PoproomError } from '../errors.ts';
+import { byteCount, hasCode, PoproomError } from '../errors.ts';
 import { unfinishedUploadMs } from '../limits.ts';
 import type { BlobProgress, Checksum, MissingReason, StoredFile, UnfinishedFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
@@ -38,20 +38,35 @@ interface Running {
 export function createUploads(deps: CoreDeps, space: FileSpace) {
   const { rooms, blobs, bus, clock } = deps;
   const running = new Map<string, Running>();
+  /** The newest request for an upload, until the running one has stopped. */
+  const waiting = new Map<string, AbortController>();
   const finishing = new Map<string, Promise<void>>();
 
-  /** Ends the request that sends bytes for an upload. A client that sends another one has lost it. */
-  async function interrupt(fileId: string): Promise<void> {
+  /** Ends the requests that send bytes for an upload. A client that sends another one has lost them. */
+  function interrupt(fileId: string): Running | undefined {
     const earlier = running.get(fileId);
+    waiting.get(fileId)?.abort(continuedElsewhere());
     earlier?.abort(continuedElsewhere());
-    await earlier?.ended.catch(() => undefined);
+    return earlier;
   }
 
-  /** Runs a task that other requests for the upload can interrupt. */
+  /** Only a client that could continue an upload may interrupt it. */
+  async function checkBeforeInterrupting(code: RoomCode, fileId: string): Promise<void> {
+    if (running.has(fileId) || waiting.has(fileId)) await find(code, fileId);
+  }
+
+  /** Runs a task that other requests for the upload can interrupt. Only the newest request waits for its turn. */
   async function alone<T>(fileId: string, signal: AbortSignal, task: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    while (running.has(fileId)) await interrupt(fileId);
     const aborter = new AbortController();
-    const ended = task(AbortSignal.any([signal, aborter.signal])).finally(() => running.delete(fileId));
+    const either = AbortSignal.any([signal, aborter.signal]);
+    const earlier = interrupt(fileId);
+    if (earlier) {
+      waiting.set(fileId, aborter);
+      await settledOrAborted(earlier.ended, either);
+      if (waiting.get(fileId) === aborter) waiting.delete(fileId);
+    }
+    either.throwIfAborted();
+    const ended = task(either).finally(() => running.delete(fileId));
     running.set(fileId, { abort: (reason) => aborter.abort(reason), ended });
     return ended;
   }
@@ -153,23 +168,32 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     /** Adds bytes. If the request breaks, those that have arrived are kept. */
     async append(caller: Caller, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
       const { code } = await admit(deps, caller);
-      return alone(fileId, part.signal, async (signal) => {
-        try {
-          return await receive(code, fileId, { ...part, signal });
-        } catch (error) {
-          throw await asConflictIfComplete(fileId, error);
-        }
-      });
+      try {
+        await checkBeforeInterrupting(code, fileId);
+        return await alone(fileId, part.signal, (signal) => receive(code, fileId, { ...part, signal }));
+      } catch (error) {
+        throw await asConflictIfComplete(fileId, error);
+      }
     },
 
     async cancel(caller: Caller, fileId: string): Promise<void> {
       const { code } = await admit(deps, caller);
-      await interrupt(fileId);
+      await checkBeforeInterrupting(code, fileId);
+      await interrupt(fileId)?.ended.catch(() => undefined);
       const cancelled = isFileId(fileId) ? await rooms.cancelUpload(code, fileId, clock()) : 'no-file';
       if (cancelled !== 'cancelled') orThrow(cancelled);
       await trashOf(deps).emptySoon();
     },
   };
+}
+
+function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => resolve();
+    work.then(done, done);
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+  });
 }
 
 function orThrow<T extends object>(found: T | 'no-file' | MissingReason): T {
@@ -186,7 +210,7 @@ function uploadNotFound(): PoproomError {
 const continuedElsewhere = () => new PoproomError('UPLOAD_CONFLICT', 'Another request continues this upload.');
 
 export function tooManyBytes(maximum: number): PoproomError {
-  const message = `The upload was announced with ${maximum} bytes, and the request has more.`;
+  const message = `The upload was announced with ${byteCount(maximum)}, and the request has more.`;
   return new PoproomError('FILE_TOO_LARGE', message, { details: { maximum } });
 }
 
@@ -195,7 +219,7 @@ function alreadyComplete(offset: number): PoproomError {
 }
 
 function wrongOffset(offset: number): PoproomError {
-  return new PoproomError('UPLOAD_CONFLICT', `The upload has ${offset} bytes. Continue from there.`, {
+  return new PoproomError('UPLOAD_CONFLICT', `The upload has ${byteCount(offset)}. Continue from there.`, {
     details: { offset },
   });
 }

@@ -27,7 +27,7 @@ export type Refusal =
   | { outcome: 'key-required'; salt: string }
   /** With `isKey`, it is the key of an encrypted room. */
   | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined; isKey?: true }
-  /** For clients that never gave the correct PIN; with `isForLife`, until the room ends or its PIN changes. */
+  /** With `isForLife`, until the room ends or its PIN changes. Never if the attempt has the right key. */
   | { outcome: 'pin-locked'; until: number; isForLife?: true; isKey?: true }
   | { outcome: 'too-many-misses'; until: number };
 
@@ -42,6 +42,8 @@ export interface GuardRules {
   wrongPinsPerLife: number;
   /** How many of these are reserved for networks without a wrong PIN, one try each. */
   wrongPinsOfNewNetworks: number;
+  /** How many clients with wrong keys an encrypted room counts separately. Further ones share one counter. */
+  keyCountersPerRoom: number;
   /** Unknown codes and wrong PINs of one client across all rooms; 0 disables the guard. */
   missesPerClient: number;
   windowMs: number;

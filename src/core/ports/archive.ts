@@ -3,14 +3,15 @@ import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ApiKey } from './clients.ts';
 import type { ClientId, Owner } from './common.ts';
 import type { RoomState } from './rooms.ts';
-import type { Checkpoint, Content, TextEntry } from './text.ts';
+import type { Checkpoint, Content, LastRefs, TextEntry } from './text.ts';
 
 /** The complete data of a room, without counters of clients, attached devices, claims, and unfinished or removed files. */
 export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
   content: Content;
   revision: number;
-  /** The log up to the version of `content`, oldest first. */
+  /** The whole log up to the version of `content`, oldest first. */
   entries: readonly TextEntry[];
+  lastRefs: LastRefs;
   /** Oldest first. */
   history: readonly Checkpoint[];
   keepsHistory: boolean;

@@ -69,6 +69,11 @@ export interface BlobStore {
   remove(name: string): Promise<void>;
   /** Removes bytes of interrupted requests that a finished blob does not contain. The blob is kept. */
   removeLeftovers(blob: string): Promise<void>;
+  /**
+   * The names of unfinished blobs that an earlier process has left. None if other processes may use the store, whose
+   * uploads they could be, and after the first call.
+   */
+  takeAbandoned(): string[];
   /** Yields the names of older blobs and unfinished blobs, in batches. Those of running uploads are left out. */
   orphanBlobs(moment: number): AsyncIterable<string[]>;
   /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */

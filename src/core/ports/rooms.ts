@@ -4,14 +4,17 @@ import type { AccessAttempt, Admission, Reading } from './admission.ts';
 import type { BlobProgress } from './blobs.ts';
 import type { ClientId, MaybePromise, MissingReason, Owner, Room } from './common.ts';
 import type { FileClaim, FileQuota, StoredFile, UnfinishedFile } from './files.ts';
+import type { FinishedRequest, Repeated, RequestRecord } from './idempotency.ts';
 import type {
   AppendOutcome,
   Checkpoint,
   CheckpointInfo,
   CurrentText,
+  KnownText,
   StoredText,
   TextAppend,
   TextCompaction,
+  TextEntry,
   TextState,
 } from './text.ts';
 
@@ -19,6 +22,8 @@ export interface RoomDraft {
   /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */
   draw: string;
   codeLengths: readonly CodeLength[];
+  /** The length of the code if an earlier run of the same request has claimed it. */
+  claimedLength?: number;
   createdAt: number;
   expiresAt: number;
   /** The MAC of its PIN, or the verifier of an encrypted room. */
@@ -82,8 +87,14 @@ export interface Channel {
 
 /** On the embedded engine, a room that was found expired stays expired, even if the clock is set back. */
 export interface RoomStore {
-  /** Creates the room and returns its code, or undefined if the code is in use. */
-  createRoom(draft: RoomDraft): Promise<RoomCode | undefined>;
+  /**
+   * Creates the room and returns its code, or undefined if the code is in use. `claimed`: an earlier run of the same
+   * request has claimed a code, and may not have created the room. Use the draw of its result, and `claimedLength`.
+   */
+  createRoom(
+    draft: RoomDraft,
+    record?: RequestRecord,
+  ): Promise<RoomCode | undefined | Repeated | { claimed: FinishedRequest }>;
   /** Counts and checks an attempt, and attaches its device if it names one. */
   admit(attempt: AccessAttempt): MaybePromise<Admission>;
   /** Like `admit`, and reads the text in the same step. */
@@ -91,10 +102,10 @@ export interface RoomStore {
   /** Removes the room and moves its bytes to the trash. */
   deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | MissingReason>;
   /**
-   * A consistent snapshot of everything that a device may see. With `sinceVersion`, it contains the entries since that
-   * version if the log has them, and the whole text otherwise.
+   * A consistent snapshot of everything that a device may see. With a known text, it contains the entries since then if
+   * the log has them and they are not too many, and the whole text otherwise.
    */
-  readState(code: RoomCode, now: number, sinceVersion?: number): Promise<RoomState | MissingReason>;
+  readState(code: RoomCode, now: number, known?: KnownText): Promise<RoomState | MissingReason>;
   /** Records a wrong PIN for the members of the room; undefined if there is no such room. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
   /** Changes a room, with everything that ends with it. `pin-changed` if the client must be admitted again. */
@@ -113,6 +124,13 @@ export interface RoomStore {
 
   /** The text with its log, for editing. */
   readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
+  /** Up to `limit` entries of the log after a version, oldest first; `no-log` if it does not go back that far. */
+  readEdits(
+    code: RoomCode,
+    since: number,
+    limit: number,
+    now: number,
+  ): Promise<readonly TextEntry[] | 'no-log' | MissingReason>;
   appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
   /** Stores a full text of an encrypted room if `current` is still the current text. Keeps a newer full text. */
   compactText(code: RoomCode, compaction: TextCompaction, now: number): Promise<'compacted' | 'stale' | MissingReason>;
@@ -124,7 +142,12 @@ export interface RoomStore {
   clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | MissingReason>;
 
   /** From now on its bytes count for its owner, whether or not they were reserved. */
-  addFile(code: RoomCode, file: StoredFile, quota: FileQuota): Promise<{ seq: number } | 'full' | MissingReason>;
+  addFile(
+    code: RoomCode,
+    file: StoredFile,
+    quota: FileQuota,
+    record?: RequestRecord,
+  ): Promise<{ seq: number } | Repeated | 'full' | MissingReason>;
   listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
   /** Finds a file by id in any unexpired room. */
   findFile(fileId: string, now: number): Promise<StoredFile | undefined>;

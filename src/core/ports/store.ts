@@ -27,6 +27,8 @@ export interface Store {
   queueLength(): number;
   /** Rejects if the store does not respond. */
   ping(): Promise<void>;
+  /** The policy by which a full store removes data; `noeviction` for none. Undefined if the store does not tell. */
+  evictionPolicy(): Promise<string | undefined>;
   /** Rejects with STORAGE_FULL if the disk has too little space for another text of this size. */
   checkSpace(bytes: number): Promise<void>;
   close(): Promise<void>;

@@ -1,6 +1,7 @@
 /** The text of a room, its log and its history. */
 import type { TextEdit } from '../../text/edits.ts';
 import type { MissingReason, Owner } from './common.ts';
+import type { FinishedRequest, RequestRecord } from './idempotency.ts';
 
 export interface Content {
   content: string;
@@ -23,6 +24,44 @@ export interface TextEntry {
   writtenAt: number;
 }
 
+/** A stored edit of a device, which can recognize it by its ref. */
+export interface StoredRef {
+  deviceId: string;
+  ref: string;
+  version: number;
+  writtenAt: number;
+}
+
+/**
+ * The last stored edit of each writer of a room, oldest first: it tells a client whether an edit was stored, also if the
+ * log no longer has it. The refs of one writer differ only after the last hyphen; several writers may share a device.
+ */
+export type LastRefs = readonly StoredRef[];
+
+const maxWriters = 100;
+
+/** Adds the refs of newer entries. */
+export function withRefsOf(refs: LastRefs, entries: readonly TextEntry[]): LastRefs {
+  return entries.reduce(withRefOf, refs);
+}
+
+function withRefOf(refs: LastRefs, { deviceId, ref, version, writtenAt }: TextEntry): LastRefs {
+  if (deviceId === undefined || ref === undefined) return refs;
+  const others = refs.filter((other) => other.deviceId !== deviceId || seriesOf(other.ref) !== seriesOf(ref));
+  return [...others.slice(1 - maxWriters), { deviceId, ref, version, writtenAt }];
+}
+
+const seriesOf = (ref: string) => ref.slice(0, Math.max(0, ref.lastIndexOf('-')));
+
+/** Stores return at least this many of the newest entries with a text, if the log has them. */
+export const recentEntries = 500;
+
+/** Which of the old entries a log keeps: those of a recent time, as long as the log has no more than `maxBytes`. */
+export interface LogRetention {
+  writtenSince: number;
+  maxBytes: number;
+}
+
 /**
  * The text of a room in a store: the full text of one version, and the log of later edits. The log may start before
  * the full text, for clients that reconnect.
@@ -30,8 +69,14 @@ export interface TextEntry {
 export interface StoredText {
   /** The current text: the full text with the later edits applied. In an encrypted room, the full text itself. */
   content: Content;
-  /** The log, oldest first. If it is not empty, its last entry created the current version. */
+  /**
+   * The newest entries of the log, oldest first: those since the full text, and at least `recentEntries`. If there is
+   * one, the last entry created the current version.
+   */
   entries: readonly TextEntry[];
+  /** The size of the whole log. */
+  logBytes: number;
+  lastRefs: LastRefs;
   /** Identifies the current text; see {@link TextAppend}. */
   revision: number;
   /** The version of the stored full text. */
@@ -65,15 +110,25 @@ export interface TextAppend {
   content: string | undefined;
   /**
    * Stores the full text of the new version, and drops the entries through `dropThrough` from the log, possibly
-   * including this one. With `isLogEmpty`, a driver need not search for older entries.
+   * including this one, except those that `keep` retains. With `isLogEmpty`, a driver need not search for older entries.
    */
-  compaction: { content: string; dropThrough: number; isLogEmpty?: boolean } | undefined;
-  /** Stores the text before the edit, and drops the oldest checkpoints over the limits. */
-  checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits } | undefined;
+  compaction:
+    | { content: string; dropThrough: number; keep?: LogRetention; lastRefs?: LastRefs; isLogEmpty?: boolean }
+    | undefined;
+  /**
+   * Stores the text before the edit, and drops the oldest checkpoints over the limits. With `isFullText`, the text is
+   * the stored full text, which a driver can copy.
+   */
+  checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits; isFullText?: boolean } | undefined;
+  /** Of a request with an idempotency key. */
+  record?: RequestRecord;
 }
 
 export type AppendOutcome =
-  | { outcome: 'appended'; seq: number }
+  /** With the size of the log after a compaction. */
+  | { outcome: 'appended'; seq: number; logBytes?: number }
+  /** An earlier request with the same key was appended. */
+  | { outcome: 'repeated'; request: FinishedRequest }
   /** Another text is current. Contains the entries since the expected version, if the log has them. */
   | { outcome: 'stale'; version: number; revision: number; entries: readonly TextEntry[] | undefined }
   | { outcome: MissingReason };
@@ -85,6 +140,7 @@ export interface CurrentText {
   content: string;
   /** In an encrypted room, the version of `content`. Later entries of the log are part of the text. */
   fullTextVersion?: number;
+  lastRefs: LastRefs;
 }
 
 /** A full text of an encrypted room, for a version in its log. */
@@ -92,8 +148,10 @@ export interface TextCompaction {
   /** The version of `content`. */
   version: number;
   content: string;
-  /** Entries through this version are dropped from the log. */
+  /** Entries through this version are dropped from the log, except those that `keep` retains. */
   dropThrough: number;
+  keep?: LogRetention;
+  lastRefs: LastRefs;
   current: Pick<CurrentText, 'version' | 'revision'>;
   /** The full text before. */
   checkpoint: TextAppend['checkpoint'];
@@ -128,4 +186,9 @@ export interface TextState {
   contentVersion?: number;
   /** The entries since the version that the reader named; empty if `content` is set. */
   entries: readonly TextEntry[];
+  /** With `content`. */
+  lastRefs?: LastRefs;
 }
+
+/** A text that a reader has. The time distinguishes two texts with the same version, one of which was lost. */
+export type KnownText = Pick<TextState, 'version' | 'writtenAt'>;

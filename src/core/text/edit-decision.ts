@@ -1,8 +1,10 @@
 /** Decides about an edit against the current text: what to append, or why not. */
 import { maxEdits } from '../../protocol/fields.ts';
 import type { TextEdit } from '../../text/edits.ts';
+import { rebaseOver } from '../../text/rebase.ts';
 import type { PoproomError } from '../errors.ts';
-import type { Content, TextEntry } from '../ports.ts';
+import type { KeyedRun } from '../idempotency.ts';
+import type { ClientId, Content, TextEntry } from '../ports.ts';
 import { encryptionRequired } from '../sealed.ts';
 import { checkEdits, checkPairs, reusedRef, unknownBase, versionConflict } from './edit-rules.ts';
 import type { WorkingText } from './working-text.ts';
@@ -13,6 +15,10 @@ export interface Author {
   ref?: string | undefined;
   /** The live channel that sent it. */
   origin?: string | undefined;
+  /** For a request with an idempotency key. */
+  run?: KeyedRun<WrittenText> | undefined;
+  /** Whose work it is. */
+  client?: ClientId | undefined;
 }
 
 export interface EditRequest extends Author {
@@ -30,8 +36,8 @@ export interface WrittenText {
   compact?: true;
 }
 
-/** A synchronous decision: edits to append, a result that exists already, or a rejection. */
-export type Decision = Edition | { written: WrittenText } | Rejection;
+/** A synchronous decision: edits to append, a result that exists already, a rejection, or that older entries are needed. */
+export type Decision = Edition | { written: WrittenText } | { since: number } | Rejection;
 
 interface Rejection {
   refusal: Refusal;
@@ -50,18 +56,22 @@ export interface Edition {
 /** Creates the error if the text is current: another node may have written since it was read. */
 type Refusal = (text: WorkingText) => PoproomError;
 
-/** Limits the time for rebasing, which grows with edits and newer entries. Beyond it, the client must read again. */
-const maxRebaseSteps = 20_000;
 /** From this number on, looking up positions in a document of pieces takes longer than joining them. */
 const manyEdits = 16;
 
 export function decideEdit(text: WorkingText, request: EditRequest): Decision {
   if (text.isEncrypted) throw encryptionRequired('Send "sealed" instead of "edits" and "append".', 'edits');
   const { edits, deviceId, ref, ifVersions, baseVersion = text.version } = request;
-  const earlier = deviceId !== undefined && ref !== undefined ? text.findByRef(deviceId, ref) : undefined;
-  if (earlier) return { written: repeated(earlier, request) };
+  if (deviceId !== undefined && ref !== undefined) {
+    const earlier = text.findByRef(deviceId, ref);
+    if (earlier) return { written: repeated(earlier, request) };
+    const last = text.findLastRef(deviceId, ref);
+    if (last) return { written: { version: last.version, writtenAt: last.writtenAt } };
+  }
   if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
   if (baseVersion > text.version) return { refusal: ({ version }) => unknownBase(baseVersion, version) };
+  // An earlier copy of this edit can only be among the entries since its base version.
+  if (baseVersion < text.firstBase) return { since: baseVersion };
   const rebased = rebase(text, edits, deviceId, baseVersion);
   if (!rebased) throw unknownBase(baseVersion, text.version);
   if (rebased.length > manyEdits) text.document.toString();
@@ -69,7 +79,7 @@ export function decideEdit(text: WorkingText, request: EditRequest): Decision {
   return { edits: rebased };
 }
 
-/** Undefined if the log does not go back that far, or if it would take too long. */
+/** Undefined if it would take too long. Then the client must read again. */
 function rebase(
   text: WorkingText,
   edits: readonly TextEdit[],
@@ -79,10 +89,8 @@ function rebase(
   const newer = text.since(baseVersion);
   if (!newer) return undefined;
   checkEdits(edits, text.lengthAt(newer));
-  const steps = newer.reduce((sum, entry) => sum + entry.edits.length, newer.length * edits.length);
-  if (steps > maxRebaseSteps) return undefined;
-  const rebased = text.rebase(edits, deviceId, newer);
-  return rebased.length > maxEdits ? undefined : rebased;
+  const rebased = rebaseOver(edits, deviceId, newer);
+  return rebased && rebased.length <= maxEdits ? rebased : undefined;
 }
 
 /**

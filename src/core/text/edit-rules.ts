@@ -1,7 +1,7 @@
 /** Validation of edits, and its errors. */
 import type { TextDocument } from '../../text/document.ts';
 import { type EditProblem, findProblem, splitsPair, type TextEdit } from '../../text/edits.ts';
-import { PoproomError } from '../errors.ts';
+import { byteCount, PoproomError } from '../errors.ts';
 import type { Content } from '../ports.ts';
 import { toTimestamp } from '../timestamp.ts';
 
@@ -53,7 +53,7 @@ export function checkSize(bytes: number, largest: number): void {
 }
 
 function contentTooLarge(largest: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The text exceeds the limit of ${largest} bytes of UTF-8.`, {
+  return new PoproomError('CONTENT_TOO_LARGE', `The text exceeds the limit of ${byteCount(largest)} of UTF-8.`, {
     details: { maximum: largest },
   });
 }

@@ -37,8 +37,8 @@ export function createLoadedTexts({ rooms, clock }: Pick<CoreDeps, 'rooms' | 'cl
 
   /** Whether the store has this text and nothing newer. If not, it will be read again. */
   async function isCurrent(code: RoomCode, text: WorkingText): Promise<boolean> {
-    const { version } = await settle(text);
-    const state = await rooms.readState(code, clock(), version);
+    const { version, writtenAt } = await settle(text);
+    const state = await rooms.readState(code, clock(), { version, writtenAt });
     if (typeof state === 'string') throw roomMissing(state);
     if (state.text.version === version && text.version === version) return true;
     if (text.pending === 0) drop(code, text);

@@ -1,5 +1,5 @@
 /** Retention of a text: its log, its full text and its checkpoints. */
-import type { HistoryLimits, TextAppend, TextEntry } from '../ports.ts';
+import { type HistoryLimits, type LogRetention, recentEntries, type TextAppend, type TextEntry } from '../ports.ts';
 import { sizeOf, type WorkingText } from './working-text.ts';
 
 /** The full text is stored again after this many log entries, or when the log is larger than the text. */
@@ -7,15 +7,16 @@ const maxEntriesSinceFullText = 2000;
 const minLogBytes = 4096;
 /** Replaying more edits than this takes noticeable time. */
 const maxEditsSinceFullText = 5000;
-/** Entries that stay in the log, for clients that reconnect and edits of older versions. */
-const keptEntries = 500;
+/** Six people who type without a pause for ten minutes send 36,000 edits at most, of about 170 bytes each. */
+const logForMs = 15 * 60_000;
+const maxLogBytes = 8 * 1024 * 1024;
 export const largeEntry = 64 * 1024;
 /** For a text without a stored log. Up to twice as many are kept, because dropping them one by one is slower. */
-export const entriesInMemory = 32;
+const entriesInMemory = 32;
 
 export const historyLimits: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024 * 1024 };
 const checkpointAfterMs = 30_000;
-/** A removal is large from half of the text or this many code units. The latter creates checkpoints less often. */
+/** A removal is large from half of the text or this many code units. */
 const smallestText = 20;
 const largeRemoval = 1000;
 const removalCheckpointEveryMs = 5000;
@@ -26,32 +27,55 @@ export function planCompaction(text: WorkingText, largestContent: number): TextA
   const isLong = entries >= maxEntriesSinceFullText || edits >= maxEditsSinceFullText;
   const isDue = isLong || bytes >= Math.max(minLogBytes, text.document.length);
   if (!isDue) return undefined;
-  return { content: text.document.toString(), dropThrough: text.version - entriesToKeep(text, largestContent) };
+  const kept = entriesToKeep(text, largestContent);
+  return {
+    content: text.document.toString(),
+    dropThrough: text.version - kept,
+    ...(kept > 0 && { keep: logRetention(text) }),
+    lastRefs: text.lastRefs,
+  };
 }
 
+/** The log reaches back past an outage, so that clients that reconnect get the edits and not the whole text. */
+export const logRetention = ({ point }: WorkingText): LogRetention => ({
+  writtenSince: point.writtenAt - logForMs,
+  maxBytes: maxLogBytes,
+});
+
 /**
- * For a replaced text in a room without a log: storing a short text is cheaper than a log entry. As long as texts are
- * only replaced, edits of older versions are rebased over the entries in memory.
+ * For a replaced text in a room without a log: storing a short text, or one that is almost all new, is cheaper than a
+ * log entry. As long as texts are only replaced, edits of older versions are rebased over the entries in memory.
  */
 export function planFullText(
-  { hasStoredLog, version }: WorkingText,
-  { deviceId }: TextEntry,
+  { hasStoredLog, version, lastRefs }: WorkingText,
+  entry: TextEntry,
   content: string,
 ): TextAppend['compaction'] {
   // The log also records who wrote a text, for the history.
-  if (hasStoredLog || deviceId !== undefined || content.length > minLogBytes) return undefined;
-  return { content, dropThrough: version, isLogEmpty: true };
+  if (hasStoredLog || entry.deviceId !== undefined) return undefined;
+  if (content.length > minLogBytes && !isTooLargeToLog(entry)) return undefined;
+  return { content, dropThrough: version, isLogEmpty: true, ...(lastRefs.length > 0 && { lastRefs }) };
 }
 
-/** Always keeps the newest, unless it is large and has no ref, because it would be stored twice. */
+/** The last version whose entry is dropped from memory, for a text without a stored log. */
+export function dropFromMemory({ entries, version }: WorkingText): number {
+  const newest = entries.at(-1);
+  if (newest && isTooLargeToLog(newest)) return version;
+  return entries.length > 2 * entriesInMemory ? version - entriesInMemory : 0;
+}
+
+/** It would be stored twice, in the log and as the full text. */
+const isTooLargeToLog = (entry: TextEntry) => entry.ref === undefined && sizeOf(entry) > largeEntry;
+
+/** However old they are. Always keeps the newest, unless it is too large. */
 function entriesToKeep({ entries }: WorkingText, maxBytes: number): number {
   const newest = entries.at(-1);
-  if (newest && newest.ref === undefined && sizeOf(newest) > largeEntry) return 0;
+  if (newest && isTooLargeToLog(newest)) return 0;
   let bytes = 0;
   let kept = 0;
-  for (const entry of entries.toReversed()) {
+  for (const entry of entries.slice(-recentEntries).toReversed()) {
     bytes += sizeOf(entry);
-    if (kept > 0 && (bytes > maxBytes || kept === keptEntries)) break;
+    if (kept > 0 && bytes > maxBytes) break;
     kept += 1;
   }
   return kept;
@@ -64,7 +88,7 @@ export function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend[
   const deviceId = text.entries.at(-1)?.deviceId;
   const { writtenAt, bytes: size } = point;
   const checkpoint = { version, writtenAt, deviceId, size, content: document.toString() };
-  return { checkpoint, limits: historyLimits };
+  return { checkpoint, limits: historyLimits, isFullText: text.fullTextVersion === version };
 }
 
 export function isCheckpointDue(text: WorkingText, entry: Edition): boolean {
@@ -75,9 +99,13 @@ export function isCheckpointDue(text: WorkingText, entry: Edition): boolean {
 
 type Edition = Pick<TextEntry, 'edits' | 'writtenAt'>;
 
-/** The interval keeps small edits of a large text from writing it to disk repeatedly. */
-function isLargeRemoval({ document, checkpointedAt }: WorkingText, { edits, writtenAt }: Edition): boolean {
+/**
+ * The interval keeps small edits of a large text, and a program that replaces its own text, from writing it to disk
+ * repeatedly. A text that someone typed is always kept.
+ */
+function isLargeRemoval({ document, checkpointedAt, isTyped }: WorkingText, { edits, writtenAt }: Edition): boolean {
   const removed = edits.reduce((sum, { from, to }) => sum + to - from, 0);
-  if (document.length >= smallestText && removed >= document.length / 2) return true;
-  return removed >= largeRemoval && writtenAt - checkpointedAt >= removalCheckpointEveryMs;
+  const isRecent = Math.abs(writtenAt - checkpointedAt) < removalCheckpointEveryMs;
+  if (document.length >= smallestText && removed >= document.length / 2) return isTyped || !isRecent;
+  return removed >= largeRemoval && !isRecent;
 }

@@ -38,7 +38,8 @@ export function decideSealedEdit(
   if (baseVersion === undefined) throw baseVersionRequired('baseVersion');
   const earlier = deviceId !== undefined && ref !== undefined ? text.findByRef(deviceId, ref) : undefined;
   if (earlier && earlier.sealed !== sealed) throw reusedRef(earlier.version);
-  if (earlier) return { written: { version: earlier.version, writtenAt: earlier.writtenAt } };
+  const stored = earlier ?? (deviceId !== undefined && ref !== undefined ? text.findLastRef(deviceId, ref) : undefined);
+  if (stored) return { written: { version: stored.version, writtenAt: stored.writtenAt } };
   if (ifVersions && !ifVersions.includes(text.version)) {
     return { refusal: (current) => conflictWith('VERSION_CONFLICT', current, baseVersion) };
   }

@@ -7,10 +7,10 @@ import { sizeOf, type WorkingText } from './working-text.ts';
 
 /** A client is asked for a snapshot from this many edits, or when they are longer than the full text and this. */
 const manyEdits = 200;
-const longLog = 32 * 1024;
+const longLog = 80 * 1024;
 /** Beyond this, edits are refused until a snapshot is stored. */
 const maxEdits = 1000;
-/** Edits up to the full text that stay in the log, for clients that reconnect and repeated refs. */
+/** Edits up to the full text that stay in the log however old they are, and in memory. */
 const keptEntries = 100;
 const keptBytes = 64 * 1024;
 /** At most this often, a replaced full text becomes a checkpoint. */

@@ -7,6 +7,7 @@ import { checkSealed, longestSealed, notEncrypted } from '../sealed.ts';
 import type { WrittenText } from './edit-decision.ts';
 import { changingTooFast, unknownBase } from './edit-rules.ts';
 import { type createLoadedTexts, settle } from './loaded-texts.ts';
+import { logRetention } from './retention.ts';
 import type { SealedSnapshot } from './sealed-decision.ts';
 import { dropThrough, isCompactionDue, planSealedCheckpoint, tailOf } from './sealed-text.ts';
 import { type createTextCharges, noteHistory, sealedChargeDue, textOverQuota } from './text-charge.ts';
@@ -27,13 +28,18 @@ export function advanceSealed(text: WorkingText, entry: TextEntry, change: Seale
     text.noteCheckpoint(entry.writtenAt);
     noteHistory(text, checkpoint.checkpoint.size);
   }
-  text.add(entry, { bytes, revision });
+  text.add(entry, { document: text.document, bytes, revision });
   text.hasStoredLog = true;
   const append = { entry, revision, previousRevision, content: undefined, checkpoint };
   if (replacement === undefined) return { ...append, compaction: undefined };
-  const compaction = { content: replacement, dropThrough: dropThrough(text, entry.version) };
-  text.setFullText(replacement, compaction.dropThrough);
-  return { ...append, compaction };
+  const drop = droppedAt(text, entry.version);
+  text.setFullText(replacement, drop.dropThrough);
+  return { ...append, compaction: { content: replacement, ...drop } };
+}
+
+/** The entries that the log drops when the full text of a version is stored. */
+function droppedAt(text: WorkingText, version: number) {
+  return { dropThrough: dropThrough(text, version), keep: logRetention(text), lastRefs: text.lastRefs };
 }
 
 /** For the response to an edit. */
@@ -79,7 +85,7 @@ export function createSealedCompaction({ rooms, bus, clock, loaded, charges, lar
         continue;
       }
       const current = { version: newest, revision };
-      const compaction = { version, content, dropThrough: dropThrough(text, version), current, checkpoint };
+      const compaction = { version, content, ...droppedAt(text, version), current, checkpoint };
       const outcome = await rooms.compactText(code, compaction, clock());
       loaded.drop(code, text);
       if (outcome === 'compacted') {

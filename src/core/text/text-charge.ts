@@ -76,18 +76,27 @@ function loggedBytes(edits: readonly TextEdit[]): number {
 }
 
 /** The growth by a checkpoint of the current text, which may displace the oldest ones. */
-function historyGrowth({ quota, point }: WorkingText): number {
-  const before = quota?.historyBytes ?? 0;
-  return Math.max(0, historyWith(before, point.bytes) - before);
+function historyGrowth(text: WorkingText): number {
+  const { bytes } = text.point;
+  return Math.max(0, historyWith(text, bytes) - (text.quota?.historyBytes ?? 0));
 }
 
-const historyWith = (before: number, bytes: number) => Math.min(Math.max(historyLimits.bytes, bytes), before + bytes);
+/** The bytes of the history with another checkpoint. They are exact when it has displaced all that were loaded. */
+function historyWith({ quota, newCheckpoints }: WorkingText, bytes: number): number {
+  const areAll = newCheckpoints.length === historyLimits.checkpoints - 1;
+  const before = areAll ? newCheckpoints.reduce((sum, size) => sum + size, 0) : (quota?.historyBytes ?? 0);
+  return Math.min(Math.max(historyLimits.bytes, bytes), before + bytes);
+}
 
 const inSteps = (bytes: number) => Math.ceil(bytes / step) * step;
 
 /** Call this when a checkpoint is planned. The store drops the oldest ones over the limit. */
-export function noteHistory({ quota }: WorkingText, bytes: number): void {
-  if (quota) quota.historyBytes = historyWith(quota.historyBytes, bytes);
+export function noteHistory(text: WorkingText, bytes: number): void {
+  const { quota, newCheckpoints } = text;
+  if (!quota) return;
+  quota.historyBytes = historyWith(text, bytes);
+  newCheckpoints.push(bytes);
+  if (newCheckpoints.length === historyLimits.checkpoints) newCheckpoints.shift();
 }
 
 /** Changes the charge of a room one at a time, because each change sets the total. */

@@ -5,12 +5,17 @@
  */
 
 import { randomInt } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { diffTexts } from '../../text/diff.ts';
+import { TextDocument } from '../../text/document.ts';
+import type { TextEdit } from '../../text/edits.ts';
 import { roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import type { AppendOutcome, TextAppend, TextEntry } from '../ports.ts';
+import { PoproomError } from '../errors.ts';
+import type { AppendOutcome, ClientId, TextAppend, TextEntry } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import { longestSealed } from '../sealed.ts';
+import { unlimitedWork } from '../work-budget.ts';
 import {
   type Author,
   conflict,
@@ -20,9 +25,9 @@ import {
   type EditRequest,
   type WrittenText,
 } from './edit-decision.ts';
-import { changingTooFast, checkContent, checkSize } from './edit-rules.ts';
+import { changingTooFast, checkContent, checkSize, unknownBase } from './edit-rules.ts';
 import { createLoadedTexts, settle } from './loaded-texts.ts';
-import { entriesInMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
+import { dropFromMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
 import { decideSealedEdit, decideSealedReplacement, type SealedEditRequest } from './sealed-decision.ts';
 import { planSealedCheckpoint } from './sealed-text.ts';
 import { advanceSealed, compactionHint, createSealedCompaction } from './sealed-writes.ts';
@@ -43,8 +48,12 @@ export type Texts = ReturnType<typeof createTexts>;
 
 /** Fails only if other nodes are faster this many times in a row. */
 const maxAttempts = 1000;
+/** An edit of an older version must be made again on the current one. */
+const maxEntriesBack = 10_000;
+const entriesPerRead = 1000;
+
 export function createTexts(
-  { rooms, bus, clock }: Pick<CoreDeps, 'rooms' | 'bus' | 'clock'>,
+  { rooms, bus, clock, work = unlimitedWork }: Pick<CoreDeps, 'rooms' | 'bus' | 'clock' | 'work'>,
   rules: TextRules,
   charging?: TextCharging,
 ) {
@@ -56,9 +65,18 @@ export function createTexts(
     let keepsCheckpoint = true;
     let isReread = false;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const text = cache.get(code) ?? (await reload(code));
-      const decision = decide(text);
-      if ('written' in decision) return decision.written;
+      const text = cache.get(code) ?? (await work.measure(author.client, () => reload(code)));
+      const { generation, version } = text;
+      const decision = work.measure(author.client, () => decideOrRefuse(text, decide));
+      if ('written' in decision) {
+        if (await isSettled(text)) return decision.written;
+        continue;
+      }
+      if ('since' in decision) {
+        if (!(await readBack(code, text, decision.since, author.client)))
+          throw unknownBase(decision.since, text.version);
+        continue;
+      }
       if ('refusal' in decision) {
         if (decision.isOutdatedIfCompacted && !isReread) {
           await settle(text);
@@ -66,7 +84,9 @@ export function createTexts(
           isReread = true;
           continue;
         }
-        if (await isCurrent(code, text)) throw decision.refusal(text);
+        const isDecidedOnCurrent = await isCurrent(code, text);
+        if (isDecidedOnCurrent && text.generation === generation && text.version === version)
+          throw decision.refusal(text);
         continue;
       }
       const due = text.quota && chargeDue(text, decision, keepsCheckpoint, clock);
@@ -85,18 +105,50 @@ export function createTexts(
     throw changingTooFast();
   }
 
+  /** Whether the store has confirmed all entries of a text. If not, one of them may never have been stored. */
+  async function isSettled(text: WorkingText): Promise<boolean> {
+    const { generation } = text;
+    await settle(text);
+    return text.generation === generation;
+  }
+
+  /** Reads older entries of the stored log, in parts. Returns whether they go back to a version. */
+  async function readBack(
+    code: RoomCode,
+    text: WorkingText,
+    since: number,
+    client: ClientId | undefined,
+  ): Promise<boolean> {
+    if (text.firstBase - since > maxEntriesBack) return false;
+    const older: TextEntry[] = [];
+    for (let version = since; version < text.firstBase; version = since + older.length) {
+      const limit = Math.min(entriesPerRead, text.firstBase - version);
+      const found = await work.measure(client, () => rooms.readEdits(code, version, limit, clock()));
+      if (found === 'no-log' || found.length === 0) return false;
+      if (typeof found === 'string') throw roomMissing(found);
+      older.push(...found);
+      await setImmediate();
+    }
+    text.extendBack(older.slice(0, Math.max(0, text.firstBase - since)));
+    return true;
+  }
+
   /** Undefined if another text is current and the edit must be decided again. */
   async function append(
     code: RoomCode,
     text: WorkingText,
-    { deviceId, ref, origin }: Author,
+    { deviceId, ref, origin, run, client }: Author,
     { edits, sealed, replacement }: Edition,
     keepsCheckpoint: boolean,
   ): Promise<WrittenText | undefined> {
-    const { generation, point } = text;
+    const { generation, rewindPoint } = text;
     const written = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
     const entry = sealed === undefined ? written : { ...written, sealed };
-    const change = advance(text, entry, replacement, keepsCheckpoint);
+    const change = work.measure(client, () => advance(text, entry, replacement, keepsCheckpoint));
+    // A text that a program replaces with `POST` was not typed.
+    if (replacement === undefined || origin !== undefined) text.noteTyping();
+    const result = { version: entry.version, writtenAt: entry.writtenAt, ...compactionHint(text) };
+    if (run) change.record = run.record(result);
     cache.put(code, text);
     const answered = rooms.appendText(code, change);
     text.onAppend(answered);
@@ -110,10 +162,15 @@ export function createTexts(
       text.onResponse();
     }
     if (outcome.outcome === 'appended') {
+      if (outcome.logBytes !== undefined) text.noteLogBytes(entry.version, outcome.logBytes);
       // The entry of a replaced sealed text does not contain it, so listeners read the store.
       const isOpaque = text.isEncrypted && sealed === undefined;
       bus.publish(code, isOpaque ? { seq: outcome.seq } : { seq: outcome.seq, entry, origin });
-      return { version: entry.version, writtenAt: entry.writtenAt, ...compactionHint(text) };
+      return result;
+    }
+    if (outcome.outcome === 'repeated') {
+      drop(code, text);
+      return run?.replay(outcome.request);
     }
     if (outcome.outcome !== 'stale') {
       drop(code, text);
@@ -123,7 +180,7 @@ export function createTexts(
     // A planned compaction or checkpoint, and later edits, cannot be undone in memory.
     const canRewind = text.pending === 0 && !change.compaction && !change.checkpoint;
     const isReadable = !text.isEncrypted || outcome.entries?.every((newer) => newer.sealed !== undefined);
-    if (outcome.entries && canRewind && isReadable) text.rewind(point, outcome.entries, outcome.revision);
+    if (outcome.entries && canRewind && isReadable) text.rewind(rewindPoint, outcome.entries, outcome.revision);
     else drop(code, text);
     return undefined;
   }
@@ -140,7 +197,8 @@ export function createTexts(
       const sealedCheckpoint = hasCheckpoint ? planSealedCheckpoint(text, entry.writtenAt) : undefined;
       return advanceSealed(text, entry, { revision: nextRevision(), replacement, checkpoint: sealedCheckpoint });
     }
-    const bytes = text.point.bytes + bytesGained(text.document, entry.edits);
+    const after = documentAfter(text, entry.edits, replacement);
+    const { bytes } = after;
     // A text over a lowered limit can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
     const { revision: previousRevision } = text.point;
@@ -150,11 +208,12 @@ export function createTexts(
       text.noteCheckpoint(entry.writtenAt);
       noteHistory(text, checkpoint.checkpoint.size);
     }
-    text.add(entry, { bytes, revision });
+    text.add(entry, { ...after, revision });
     const fullText = replacement === undefined ? undefined : planFullText(text, entry, replacement);
     const compaction = fullText ?? planCompaction(text, rules.largestContent);
-    if (fullText) text.noteFullText(text.entries.length > 2 * entriesInMemory ? entry.version - entriesInMemory : 0);
+    if (fullText) text.noteFullText(dropFromMemory(text));
     else if (compaction) text.noteFullText(compaction.dropThrough);
+    if (fullText) text.noteLogBytes(entry.version, 0);
     text.hasStoredLog ||= !fullText;
     return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
   }
@@ -188,13 +247,13 @@ export function createTexts(
       largestContent: rules.largestContent,
     }),
 
-    /** Replaces the text by the smallest edits, so that the cursors of others stay in place. */
+    /** Replaces the text by small edits, so that the cursors of others stay in place. */
     async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
       const { content, ifVersions } = replacement;
       checkContent(content, longestSealed(rules.largestContent));
       return write(code, replacement, (text) => {
         if (text.isEncrypted) return decideSealedReplacement(text, replacement, rules.largestContent);
-        checkContent(content, rules.largestContent);
+        checkSize(Buffer.byteLength(content), rules.largestContent);
         if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
         return { edits: diffTexts(text.document.toString(), content), replacement: content };
       });
@@ -206,7 +265,7 @@ export function createTexts(
         const text = await load(code);
         const { version, revision, document } = await settle(text);
         const sealed = text.isEncrypted && { fullTextVersion: text.fullTextVersion };
-        const current = { version, revision, content: document.toString(), ...sealed };
+        const current = { version, revision, content: document.toString(), ...sealed, lastRefs: text.lastRefs };
         const outcome = await rooms.clearHistory(code, current, clock());
         drop(code, text);
         if (outcome === 'cleared') return;
@@ -215,19 +274,37 @@ export function createTexts(
       throw changingTooFast();
     },
 
+    /** The entries since a version of a text that was only replaced: the store has no log of it. */
+    async replacedSince(code: RoomCode, version: number): Promise<readonly TextEntry[] | undefined> {
+      const text = cache.get(code);
+      if (!text || text.hasStoredLog || !(await isSettled(text))) return undefined;
+      return text.since(version);
+    },
+
     /** For a room that has ended. */
     forget(code: RoomCode): void {
       const text = cache.get(code);
       if (text) drop(code, text);
     },
-
-    /** The entries after a version; undefined if the log does not go back that far. */
-    async since(code: RoomCode, version: number): Promise<readonly TextEntry[] | undefined> {
-      const text = await load(code);
-      await settle(text);
-      return text.since(version);
-    },
   };
+}
+
+/** An edit that is invalid for a text in memory may be valid for the one that another node has stored meanwhile. */
+function decideOrRefuse(text: WorkingText, decide: (text: WorkingText) => Decision): Decision {
+  try {
+    return decide(text);
+  } catch (error) {
+    if (error instanceof PoproomError) return { refusal: () => error };
+    throw error;
+  }
+}
+
+/** A replaced text is known already, so its edits need not be applied. */
+function documentAfter({ point }: WorkingText, edits: readonly TextEdit[], replacement: string | undefined) {
+  if (replacement !== undefined) {
+    return { document: TextDocument.of(replacement), bytes: Buffer.byteLength(replacement) };
+  }
+  return { document: point.document.apply(edits), bytes: point.bytes + bytesGained(point.document, edits) };
 }
 
 /** Unique across nodes: each node counts up from a random number. */

@@ -27,11 +27,6 @@ export async function compressedFile(text: string, headers: Record<string, strin
   return { hash: hashOf(identity, headers), bytes };
 }
 
-export function plainFile(text: string, headers: Record<string, string>): PageFile {
-  const identity = Buffer.from(text);
-  return { hash: hashOf(identity, headers), bytes: new Map([['identity', identity]]) };
-}
-
 export function hashOf(bytes: Uint8Array, headers: Record<string, string> = {}): string {
   const { createHash } = process.getBuiltinModule('node:crypto');
   return createHash('sha256').update(bytes).update(JSON.stringify(headers)).digest('base64url').slice(0, 22);

@@ -1,37 +1,23 @@
-/** The API documentation, with the limits of this server and its URL in the examples. */
-import { compressedFile, type PageFile, plainFile } from './compressed-file.ts';
+/** The API documentation, with the limits of this server and its public URL in the examples. */
+import { compressedFile, type PageFile } from './compressed-file.ts';
 import { underBasePath } from './html.ts';
 import { escapeMarkup } from './html-template.ts';
 import { fillPhrases, limitPhrases, type ServerLimits } from './server-limits.ts';
 
 export interface Docs {
   headers: Record<string, string>;
-  /** `base` is the URL of this server as the client reaches it. */
-  pageFor(base: string): PageFile | Promise<PageFile>;
+  file: PageFile;
 }
 
 /** The URL in the examples of the built page. */
 const exampleBase = 'http://localhost:8080';
 
-/** A server has few host names. For further ones, which a client can invent, nothing is compressed or kept. */
-const maxCachedPages = 8;
-
-export function createDocs(built: string, limits: ServerLimits, publicUrl: string | undefined): Docs {
-  const template = fillPhrases(underBasePath(built, publicUrl), limitPhrases(limits), escapeMarkup);
-  const headers = { 'Content-Security-Policy': contentPolicy(template) };
-  const filled = (base: string) => template.replaceAll(exampleBase, () => escapeMarkup(base));
-  const pages = new Map<string, Promise<PageFile>>();
-  return {
-    headers,
-    pageFor(base) {
-      const known = pages.get(base);
-      if (known) return known;
-      if (pages.size >= maxCachedPages) return plainFile(filled(base), headers);
-      const page = compressedFile(filled(base), headers);
-      pages.set(base, page);
-      return page;
-    },
-  };
+/** One document for every host name, which clients can invent. Without a public URL, its script inserts its own URL. */
+export async function createDocs(built: string, limits: ServerLimits, publicUrl: string | undefined): Promise<Docs> {
+  const page = fillPhrases(underBasePath(built, publicUrl), limitPhrases(limits), escapeMarkup);
+  const filled = publicUrl === undefined ? page : page.replaceAll(exampleBase, () => escapeMarkup(publicUrl));
+  const headers = { 'Content-Security-Policy': contentPolicy(filled) };
+  return { headers, file: await compressedFile(filled, headers) };
 }
 
 /** Allows only the inline script and style of the page itself, and the icon. */
@@ -43,6 +29,8 @@ function contentPolicy(page: string): string {
     "img-src 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
   ].join('; ');
 }
 

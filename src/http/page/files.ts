@@ -15,6 +15,8 @@ export interface PageSettings {
   serverLimits: ServerLimits;
   /** The URL by which other devices reach this server; undefined if unknown. */
   address: () => string | undefined;
+  /** The URL of the server to which `poproom ui` forwards the requests of the page. */
+  server?: string;
 }
 
 export interface PageFiles {
@@ -38,7 +40,7 @@ export async function loadPageFiles(settings: PageSettings, links: LinkSettings)
   return {
     ...(await fillPage(html, settings, links)),
     assets: assetsIn(contents),
-    docs: docs === undefined ? undefined : createDocs(docs, settings.serverLimits, links.publicUrl),
+    docs: docs === undefined ? undefined : await createDocs(docs, settings.serverLimits, links.publicUrl),
     admin: admin === undefined ? undefined : await createAdminPage(admin),
   };
 }
@@ -48,14 +50,15 @@ const textOf = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).to
 type FilledPage = Pick<PageFiles, 'html' | 'localHtml' | 'htmlHeaders'>;
 
 async function fillPage(built: string, settings: PageSettings, links: LinkSettings): Promise<FilledPage> {
-  const { limits, address } = settings;
-  const htmlHeaders = pageHeaders(links);
+  const { limits, address, server } = settings;
+  const htmlHeaders = pageHeaders(links, server !== undefined);
   const { publicUrl } = links;
   const filled = async (view: View, where: string) =>
-    compressedFile(filledPage(built, { view, limits, address: where, publicUrl }), htmlHeaders);
+    compressedFile(filledPage(built, { view, limits, address: where, publicUrl, server }), htmlHeaders);
   const forViews = async (where: string) => ({
     home: await filled('home', where),
     room: await filled('room', where),
+    encrypted: await filled('encrypted', where),
     other: await filled('other', where),
   });
   return { html: await forViews(''), localHtml: await forViews(address() ?? ''), htmlHeaders };

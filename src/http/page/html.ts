@@ -16,13 +16,25 @@ const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;
 
 const imageTag = /<meta property="og:image" content="([^"]*)">/;
 
+const serverTag = /<meta name="poproom-server" content="">/;
+
+const manifestTag = /\s*<link rel="manifest"[^>]*>/;
+
 const addressTag = /<meta name="poproom-address" content="">/;
 
 /** A link that preloads the code or the style of a view. */
 const viewLink = /\s*<link [^>]*data-view="(\w+)"[^>]*>/g;
 
 /** The view that the page shows first. `other` needs no more than every page. */
-export type View = 'home' | 'room' | 'other';
+export type View = 'home' | 'room' | 'encrypted' | 'other';
+
+/** The views whose code each of them needs. */
+const neededViews: Record<View, readonly string[]> = {
+  home: ['home'],
+  room: ['room'],
+  encrypted: ['room', 'encrypted'],
+  other: [],
+};
 
 interface PageValues {
   view: View;
@@ -30,16 +42,25 @@ interface PageValues {
   /** For browsers on the server itself, whose own URL (localhost) does not work on other devices. */
   address: string;
   publicUrl: string | undefined;
+  /** The URL of the server, in the page of `poproom ui`. */
+  server: string | undefined;
 }
 
-export function filledPage(built: string, { view, limits, address, publicUrl }: PageValues): string {
+export function filledPage(built: string, { view, limits, address, publicUrl, server }: PageValues): string {
   const tag = html`<meta name="poproom-limits" content="${JSON.stringify(limits)}">`;
   const where = html`<meta name="poproom-address" content="${address}">`;
-  return underBasePath(built, publicUrl)
-    .replace(limitsTag, () => tag.html)
-    .replace(addressTag, () => where.html)
-    .replace(viewLink, (link, of: string) => (of === view ? link : ''))
-    .replace(imageTag, (_, path: string) => previewImage(path, publicUrl).html);
+  return (
+    underBasePath(built, publicUrl)
+      .replace(limitsTag, () => tag.html)
+      .replace(addressTag, () => where.html)
+      .replace(serverTag, (tag) =>
+        server === undefined ? tag : html`<meta name="poproom-server" content="${server}">`.html,
+      )
+      // The page of a random port cannot be installed.
+      .replace(manifestTag, (tag) => (server === undefined ? tag : ''))
+      .replace(viewLink, (link, of: string) => (neededViews[view].includes(of) ? link : ''))
+      .replace(imageTag, (_, path: string) => previewImage(path, publicUrl).html)
+  );
 }
 
 /** Makes the links of a built page lead to this server, which is not always at the root of its host. */
@@ -54,9 +75,11 @@ function previewImage(path: string, publicUrl: string | undefined): Html {
   return html`<meta property="og:image" content="${publicUrl + path}">`;
 }
 
-export function pageHeaders({ filesUrl, publicUrl }: LinkSettings): Record<string, string> {
+/** `isForwarded`: other paths of this origin have responses of another server, and must not contain scripts. */
+export function pageHeaders({ filesUrl, publicUrl }: LinkSettings, isForwarded: boolean): Record<string, string> {
+  const scripts = isForwarded ? `${publicUrl}/assets/` : "'self'";
   return {
-    'Content-Security-Policy': contentPolicy(filesUrl ?? publicUrl),
+    'Content-Security-Policy': contentPolicy(filesUrl ?? publicUrl, scripts),
     // Prevents other pages from keeping a reference to the window of a room.
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
@@ -68,12 +91,12 @@ export function pageHeaders({ filesUrl, publicUrl }: LinkSettings): Record<strin
 const permissions = 'camera=(self), clipboard-read=(self), clipboard-write=(self), microphone=(), geolocation=()';
 
 /** Previews in a room are loaded from the files URL, which may have a different origin. */
-function contentPolicy(filesFrom: string | undefined): string {
+function contentPolicy(filesFrom: string | undefined, scripts: string): string {
   const files = filesFrom === undefined ? '' : ` ${new URL(filesFrom).origin}`;
   return [
     "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
+    `script-src ${scripts}`,
+    `style-src ${scripts}`,
     // blob: is for the camera, and for files before their upload.
     `img-src 'self' blob:${files}`,
     `media-src 'self' blob:${files}`,
@@ -81,7 +104,7 @@ function contentPolicy(filesFrom: string | undefined): string {
     `frame-src 'self'${files}`,
     "connect-src 'self'",
     "manifest-src 'self'",
-    "worker-src 'self'",
+    `worker-src ${scripts}`,
     "form-action 'self'",
     "base-uri 'none'",
     "frame-ancestors 'none'",

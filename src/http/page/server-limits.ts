@@ -106,7 +106,7 @@ function bytesOrNoLimit(limit: number | null): string {
 
 /** In the largest unit that divides it. */
 function bytes(size: number): string {
-  const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const units = [size === 1 ? 'byte' : 'bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
   const step = units.findLastIndex((_, i) => size % 1024 ** i === 0);
   return `${grouped(size / 1024 ** step)} ${units[step]}`;
 }

@@ -16,6 +16,7 @@ export function onAborted(
   const fail = () => refuse(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
   // Caused by the client in both cases, so it is not a server error. Uses `on`, because `once` is slower.
   raw.on('error', fail).on('close', () => raw.complete || fail());
+  if (raw.errored && !raw.complete) fail();
   raw.on('timeout', (cause: unknown) => (cause === deadlinePassed ? onDeadline() : refuse(tooSlow())));
 }
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { hashApiKey, looksLikeApiKey } from '../../core/api-key.ts';
-import { PoproomError, secondsUntil } from '../../core/errors.ts';
+import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
 import type {
   Allowance,
@@ -38,15 +38,19 @@ interface RoutePolicy {
   isFree?: ((client: ClientId) => boolean) | undefined;
   /** Whether a ticket replaces the API key. Only an authorized client gets one. */
   hasTicket?: boolean;
+  /** Whether the request is free, unless its bytes do not match their checksum. */
+  isFreeIfMatching?: boolean;
 }
 
-interface AuthResult {
+export interface AuthResult {
   client: ClientId;
   /** Whether a page of another site sent the request, without an API key. */
   isCrossSite: boolean;
   headers: Record<string, string>;
   /** Why the request is rejected, if it is. The headers are set in both cases. */
   refusal: PoproomError | undefined;
+  /** Counts a request whose bytes did not match their checksum, and returns its headers. */
+  countMismatch?: () => Promise<Record<string, string>>;
 }
 
 export interface Authorizer {
@@ -59,8 +63,6 @@ export interface Authorizer {
 
 export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = parts;
-  // Half of the client's limit, so that a page of another site cannot use up all of it.
-  const crossSiteQuota = { ...quotas.free, limit: Math.ceil(quotas.free.limit / 2) };
 
   /** Undefined if the key is unknown or revoked. */
   const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
@@ -71,6 +73,7 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
     return chain(findKey(text), (key) => count(raw, entry, key, key ? undefined : refusalOf(text, entry)));
   }
 
+  /** A wrong key is reported even over the limit of the address: a client with a valid one would not have that limit. */
   function count(
     raw: IncomingMessage,
     entry: RoutePolicy,
@@ -82,18 +85,31 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
     const quota = quotas[key?.tier ?? 'free'];
     if (quota.limit === 0) return { client, isCrossSite, headers: {}, refusal };
     const now = clock();
-    const allow = (allowance: Allowance, of: Quota = quota) => ({
+    if (entry.isFreeIfMatching) return countIfMismatch({ client, isCrossSite, refusal }, quota, now);
+    const spend = entry.counted && !entry.isFree?.(client) ? 'take' : 'peek';
+    return chain(rates[spend](client, quota, now), (allowance) => ({
       client,
       isCrossSite,
-      headers: rateHeaders(of, allowance, now),
-      refusal: allowance.granted ? refusal : overLimit(of, allowance, now),
-    });
-    const spend = entry.counted && !entry.isFree?.(client) ? 'take' : 'peek';
-    if (!isCrossSite) return chain(rates[spend](client, quota, now), allow);
-    return chain(rates[spend](crossSiteShareOf(client), crossSiteQuota, now), (share): MaybePromise<AuthResult> => {
-      if (!share.granted) return allow(share, crossSiteQuota);
-      return chain(rates[spend](client, quota, now), (own) =>
-        own.granted && share.remaining < own.remaining ? allow(share, crossSiteQuota) : allow(own),
+      headers: rateHeaders(quota, allowance, now),
+      refusal: allowance.granted || hasCode(refusal, 'INVALID_API_KEY') ? refusal : overLimit(quota, allowance, now),
+    }));
+  }
+
+  /**
+   * Bytes that do not match their checksum are written and change nothing, so each such request counts. A client that
+   * sent some is refused when it has reached its limit. Others may finish their uploads then.
+   */
+  function countIfMismatch(auth: Omit<AuthResult, 'headers'>, quota: Quota, now: number): MaybePromise<AuthResult> {
+    const { client } = auth;
+    async function countMismatch(): Promise<Record<string, string>> {
+      await rates.take(mismatchesOf(client), quota, now);
+      return rateHeaders(quota, await rates.take(client, quota, now), now);
+    }
+    return chain(rates.peek(client, quota, now), (own): MaybePromise<AuthResult> => {
+      const allowed = { ...auth, headers: rateHeaders(quota, own, now), countMismatch };
+      if (own.remaining > 0) return allowed;
+      return chain(rates.peek(mismatchesOf(client), quota, now), ({ remaining }) =>
+        remaining === quota.limit ? allowed : { ...allowed, refusal: auth.refusal ?? overLimit(quota, own, now) },
       );
     });
   }
@@ -132,8 +148,8 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   };
 }
 
-/** Cross-site requests count against this id and against the client. */
-const crossSiteShareOf = (client: ClientId): ClientId => `${client}#cross-site`;
+/** Whether a client has sent bytes that did not match their checksum. */
+const mismatchesOf = (client: ClientId): ClientId => `${client}#mismatch`;
 
 /** The constant parts of the headers, by quota. */
 const policies = new WeakMap<Quota, { policy: string; limit: string }>();

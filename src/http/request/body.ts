@@ -1,7 +1,8 @@
 /** Collects a body in memory, within the limits of the request, the client and the server. */
 import type { IncomingMessage } from 'node:http';
-import { PoproomError } from '../../core/errors.ts';
+import { byteCount, PoproomError } from '../../core/errors.ts';
 import { freeBuffer } from '../../core/garbage.ts';
+import type { Transfer } from '../../core/transfer-budget.ts';
 import { isLarge } from '../../core/turns.ts';
 import { onAborted } from './aborted.ts';
 import { ByteBuffer } from './byte-buffer.ts';
@@ -21,7 +22,7 @@ type BeforeLarge = (request: Request) => Promise<unknown>;
 export interface BodyRules {
   maxBytes: number;
   /** Called before more than 64 KiB of a body are read. Rejects if the rest is not needed. */
-  beforeLarge?: BeforeLarge;
+  beforeLarge?: BeforeLarge | undefined;
 }
 
 /** Reads the body of a request, if it has one. `checkType` throws if the content type is not supported. */
@@ -65,11 +66,12 @@ function collectBody(request: Request, maxBytes: number, beforeLarge: BeforeLarg
         onePiece = chunk;
         return;
       }
-      pieces ??= new BodyPieces(request, maxBytes, beforeLarge);
-      pieces.add(chunk, refuse);
+      pieces ??= new BodyPieces(request, { maxBytes, beforeLarge }, refuse);
+      pieces.add(chunk);
     });
     raw.on('end', () => {
       isWhole = true;
+      pieces?.complete();
       resolve(onePiece ? new OnePiece(onePiece) : (pieces ?? new OnePiece(nothing)));
     });
     onAborted(raw, refuse);
@@ -93,58 +95,63 @@ class OnePiece implements ReceivedBody {
 
 class BodyPieces implements ReceivedBody {
   readonly #request: Request;
-  readonly #maxBytes: number;
-  readonly #beforeLarge: BeforeLarge | undefined;
+  readonly #rules: BodyRules;
+  readonly #refuse: (reason: unknown) => void;
   readonly #pieces = new ByteBuffer();
+  readonly #transfer: Transfer;
   #size = 0;
-  #held = 0;
   #isChecked = false;
 
-  constructor(request: Request, maxBytes: number, beforeLarge: BeforeLarge | undefined) {
+  constructor(request: Request, rules: BodyRules, refuse: (reason: unknown) => void) {
     this.#request = request;
-    this.#maxBytes = maxBytes;
-    this.#beforeLarge = beforeLarge;
+    this.#rules = rules;
+    this.#refuse = refuse;
+    this.#transfer = request.budgets.bodies.start({
+      client: request.client,
+      progress: () => this.#size,
+      end: () => refuse(tooSlow()),
+    });
   }
 
   get bytes(): Buffer {
     return this.#pieces.whole();
   }
 
-  add(chunk: Buffer, refuse: (reason: unknown) => void): void {
+  add(chunk: Buffer): void {
+    const { maxBytes } = this.#rules;
     this.#size += chunk.length;
-    if (this.#size > this.#maxBytes) {
-      refuse(bodyTooLarge(this.#maxBytes));
+    if (this.#size > maxBytes) {
+      this.#refuse(bodyTooLarge(maxBytes));
       return;
     }
     this.#pieces.add(chunk);
-    if (!this.#hold()) refuse(overloaded());
-    else if (this.#size > unknownRoomBytes) this.#checkOnce(refuse);
+    const more = this.#pieces.capacity - this.#transfer.held;
+    if (more > 0 && !this.#transfer.take(more)) this.#refuse(overloaded());
+    else if (this.#size > unknownRoomBytes) this.#checkOnce();
   }
 
-  #hold(): boolean {
-    const more = this.#pieces.capacity - this.#held;
-    if (more > 0 && !this.#request.memory.take(this.#request.client, more)) return false;
-    this.#held += more;
-    return true;
+  /** It may wait for its turn now, which is not the fault of its client. */
+  complete(): void {
+    this.#transfer.keep();
   }
 
   release(): void {
     this.#pieces.free();
-    if (this.#held > 0) this.#request.memory.release(this.#request.client, this.#held);
-    this.#held = 0;
+    this.#transfer.close();
   }
 
-  #checkOnce(refuse: (reason: unknown) => void): void {
-    if (this.#isChecked || !this.#beforeLarge) return;
+  #checkOnce(): void {
+    const { beforeLarge } = this.#rules;
+    if (this.#isChecked || !beforeLarge) return;
     this.#isChecked = true;
     const { raw } = this.#request;
     raw.pause();
-    this.#beforeLarge(this.#request).then(() => raw.resume(), refuse);
+    beforeLarge(this.#request).then(() => raw.resume(), this.#refuse);
   }
 }
 
 function bodyTooLarge(maxBytes: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The body exceeds the limit of ${maxBytes} bytes.`);
+  return new PoproomError('CONTENT_TOO_LARGE', `The body exceeds the limit of ${byteCount(maxBytes)}.`);
 }
 
 export function overloaded(): PoproomError {
@@ -155,4 +162,9 @@ export function overloaded(): PoproomError {
       retryAfter: 2,
     },
   );
+}
+
+function tooSlow(): PoproomError {
+  const message = 'The body arrived too slowly for a busy server. Try again in 2 seconds.';
+  return new PoproomError('UNAVAILABLE', message, { retryAfter: 2 });
 }

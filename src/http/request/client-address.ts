@@ -21,7 +21,12 @@ export function clientOf(address: string | undefined): ClientId {
 }
 
 export function cameThroughProxy(request: IncomingMessage, proxies: BlockList): boolean {
-  return isTrusted(normalize(request.socket.remoteAddress ?? ''), proxies);
+  return isProxy(request.socket.remoteAddress, proxies);
+}
+
+/** Whether the other end of a socket is a trusted proxy. */
+export function isProxy(address: string | undefined, proxies: BlockList): boolean {
+  return isTrusted(normalize(address ?? ''), proxies);
 }
 
 /** Entries left of the rightmost untrusted address can be forged. */

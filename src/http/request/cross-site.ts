@@ -1,4 +1,4 @@
-/** Cross-site requests, which must not use up the limits of the visitor whose browser sends them. */
+/** Cross-site requests, which must not use up the misses and PIN attempts of the visitor whose browser sends them. */
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
 

@@ -1,4 +1,5 @@
 /** Receives a form with one file, as a stream. The file is valid only if the whole form is well-formed. */
+import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PoproomError } from '../../core/errors.ts';
@@ -44,6 +45,7 @@ export async function receiveForm<T>(
   const headers = raw.headers as { 'content-type': string };
   if (!boundaryNamed.test(headers['content-type'])) throw noBoundary();
   const parser = openParser(() => new Busboy({ headers, limits, preservePath: true }));
+  preferExtendedNames(parser);
 
   const values: Partial<Record<FieldName, string>> = {};
   let received: Promise<T> | undefined;
@@ -102,6 +104,31 @@ export async function receiveForm<T>(
     // Everything that was started is undone before the error is sent.
     await received?.catch(() => undefined);
   }
+}
+
+type PartHeader = Record<string, string[] | undefined>;
+
+/**
+ * Of `filename` and `filename*`, the parser would use whichever comes last. It has no option for this, so the plain one
+ * is removed before the parser reads the header of a part.
+ */
+function preferExtendedNames(parser: object): void {
+  const parts = (parser as { _parser?: { parser?: EventEmitter } })._parser?.parser;
+  parts?.prependListener('part', (part: EventEmitter) => {
+    part.on('header', (header: PartHeader) => {
+      const [disposition] = header['content-disposition'] ?? [];
+      if (disposition !== undefined) header['content-disposition'] = [withoutPlainName(disposition)];
+    });
+  });
+}
+
+/** Parameters with their values, which may be in quotes. */
+const parameters = /;\s*([^\s=;"]+)\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^;"]*)/gs;
+
+function withoutPlainName(disposition: string): string {
+  const names = disposition.matchAll(parameters).map(([, name = '']) => name.toLowerCase());
+  if (!names.some((name) => name === 'filename*')) return disposition;
+  return disposition.replaceAll(parameters, (whole, name: string) => (name.toLowerCase() === 'filename' ? '' : whole));
 }
 
 const fieldNames = ['pin', 'folder', 'once', 'meta'] as const;

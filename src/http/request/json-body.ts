@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
-import { isLarge } from '../../core/turns.ts';
+import { stepsFor } from '../../core/turns.ts';
 import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
 import { hasMoreValues, maxRequestValues } from '../../protocol/json-values.ts';
 import { type BodyRules, type ReceivedBody, readBody } from './body.ts';
@@ -20,19 +20,19 @@ export function readJson<T>(request: Request, schema: object, maxBytes: number):
   return withJson(request, schema, { maxBytes }, async (value: T) => value);
 }
 
-/** Handles a body when its turn comes. Small bodies are handled immediately. */
+/** Handles a body when its turn comes. Small bodies are handled immediately, unless the client causes much work. */
 export async function withJson<T, R>(
   request: Request,
   schema: object,
   rules: BodyRules,
   handle: (value: T) => Promise<R>,
 ): Promise<R> {
+  const { client, turns } = request;
+  await turns.budget.admit(client);
   const body = await readBody(request, rules, refuseUnlessJson);
   const validating = validatorOf(schema);
   const validate = validating instanceof Promise ? await validating : validating;
-  const { length } = body.bytes;
-  if (!isLarge(length)) return handle(parsed<T>(body, validate));
-  return request.turns.run(request.client, length, async () => handle(parsed<T>(body, validate)));
+  return turns.run(client, body.bytes.length, async () => handle(await parsed<T>(request, body, validate)));
 }
 
 /** Runs after the start, so that the first request does not wait for it. */
@@ -43,15 +43,24 @@ export async function compileBodySchemas(): Promise<void> {
 }
 
 /** The value does not reference the bytes of the body, so they are released. */
-function parsed<T>(body: ReceivedBody, validate: Validator): T {
+async function parsed<T>({ client, turns }: Request, body: ReceivedBody, validate: Validator): Promise<T> {
+  const { bytes } = body;
   try {
-    const value = body.bytes.length === 0 ? {} : parse(body.bytes);
-    const problem = validate(value);
-    if (problem) throw problem;
-    return value as T;
+    const betweenSteps = stepsFor(bytes.length);
+    const json = turns.budget.measure(client, () => decoded(bytes));
+    await betweenSteps();
+    const value = turns.budget.measure(client, () => validated<T>(parse(json), validate));
+    await betweenSteps();
+    return value;
   } finally {
     body.release();
   }
+}
+
+function validated<T>(value: unknown, validate: Validator): T {
+  const problem = validate(value);
+  if (problem) throw problem;
+  return value as T;
 }
 
 function refuseUnlessJson(raw: IncomingMessage): void {
@@ -61,13 +70,18 @@ function refuseUnlessJson(raw: IncomingMessage): void {
   throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON with Content-Type: application/json.');
 }
 
-function parse(bytes: Buffer): unknown {
+function decoded(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new PoproomError('INVALID_JSON', 'The body is not valid UTF-8.');
-  const json = bytes.toString('utf8');
-  if (hasMoreValues(json, maxRequestValues))
+  if (hasMoreValues(bytes, maxRequestValues))
     throw new PoproomError('INVALID_JSON', 'The body contains too many JSON values.');
+  return bytes.toString('utf8');
+}
+
+function parse(json: string): unknown {
+  if (json === '') return {};
   try {
-    return JSON.parse(json);
+    // Clients that are generated for Go send `null` instead of an optional body.
+    return JSON.parse(json) ?? {};
   } catch {
     throw new PoproomError('INVALID_JSON', 'The body is not well-formed JSON.');
   }

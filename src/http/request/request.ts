@@ -1,21 +1,23 @@
 /** A request as handlers receive it. */
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
-import type { MemoryBudget } from '../../core/memory-budget.ts';
 import type { ClientId } from '../../core/ports.ts';
+import type { Budgets } from '../../core/transfer-budget.ts';
 import type { Turns } from '../../core/turns.ts';
 
 export interface Request {
   readonly id: string;
   readonly raw: IncomingMessage;
+  /** Handlers return a reply. They use this only to hold a part of a budget until it has been sent. */
+  readonly response: ServerResponse;
   readonly params: Record<string, string>;
   readonly query: Query;
   readonly client: ClientId;
   /** Whether a page of another site sent it. */
   readonly isCrossSite: boolean;
-  readonly memory: MemoryBudget;
+  readonly budgets: Budgets;
   /** For large bodies. */
   readonly turns: Turns;
   /** Set if a live channel resumes; see `core/resume-token.ts`. */

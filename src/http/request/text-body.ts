@@ -2,7 +2,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../../core/errors.ts';
-import { isLarge } from '../../core/turns.ts';
 import { type BodyRules, type ReceivedBody, readBody } from './body.ts';
 import { mediaTypeOf, type Request } from './request.ts';
 
@@ -13,16 +12,16 @@ export function isTextBody(raw: IncomingMessage): boolean {
   return raw.headers['content-type'] !== 'application/json' && textTypes.has(mediaTypeOf(raw).type);
 }
 
-/** Handles a text when its turn comes. Small ones are handled immediately. */
+/** Handles a text when its turn comes. Small ones are handled immediately, unless the client causes much work. */
 export async function withText<R>(
   request: Request,
   rules: BodyRules,
   handle: (text: string) => Promise<R>,
 ): Promise<R> {
+  const { client, turns } = request;
+  await turns.budget.admit(client);
   const body = await readBody(request, rules, refuseUnlessUtf8);
-  const { length } = body.bytes;
-  if (!isLarge(length)) return handle(decoded(body));
-  return request.turns.run(request.client, length, async () => handle(decoded(body)));
+  return turns.run(client, body.bytes.length, async () => handle(turns.budget.measure(client, () => decoded(body))));
 }
 
 function refuseUnlessUtf8(raw: IncomingMessage): void {

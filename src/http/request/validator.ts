@@ -33,10 +33,15 @@ function toValidator(check: ValidateFunction): Validator {
 
 function toError({ keyword, instancePath, params, parentSchema }: ErrorObject): PoproomError {
   const field = nameOf(params.missingProperty ?? params.additionalProperty ?? instancePath.slice(1));
-  const expected = (parentSchema as { description?: string }).description;
-  return new PoproomError('VALIDATION_FAILED', sentence(keyword, field, expected), {
-    ...(field && { details: { field } }),
-  });
+  const { description, properties = {} } = parentSchema as { description?: string; properties?: object };
+  const message =
+    keyword === 'minProperties' ? atLeastOneOf(Object.keys(properties)) : sentence(keyword, field, description);
+  return new PoproomError('VALIDATION_FAILED', message, { ...(field && { details: { field } }) });
+}
+
+function atLeastOneOf(fields: readonly string[]): string {
+  const names = fields.map((field) => `"${field}"`);
+  return `Send at least one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`;
 }
 
 function sentence(keyword: string, field: string, expected: string | undefined): string {

@@ -14,6 +14,8 @@ export interface Reply {
   body?: string | Uint8Array | Readable;
   /** Whether these bytes are in memory only for this reply. Others are shared between clients. */
   isOwnBody?: true;
+  /** How long the client asked to wait. It is not part of the duration of the request. */
+  waitedMs?: number;
 }
 
 export function json(status: number, value: unknown, headers?: Record<string, string>): Reply {

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasCode } from '../../core/errors.ts';
 import { freeBuffer } from '../../core/garbage.ts';
+import { keepOpen } from '../connections.ts';
 import { hasBody } from '../request/request.ts';
 import { drain } from './drain.ts';
 import type { Reply } from './reply.ts';
@@ -49,21 +50,29 @@ async function stream({ raw, response }: Exchange, status: number, headers: Head
 }
 
 function pipeBody(body: Readable, length: string | undefined, response: ServerResponse): Promise<void> {
-  return length === undefined ? pipeline(body, response) : pump(body, Number(length), response);
+  if (length !== undefined) return pump(body, Number(length), response);
+  // Only live channels have no length.
+  if (response.socket) keepOpen(response.socket);
+  return pipeline(body, response);
 }
 
 /**
- * Like `pipeline`, with a check of the length. It frees each chunk when it has been sent: the garbage collector would
- * wait for 64 MiB of them.
+ * Like `pipeline`, with a check of the length. It frees each chunk when it has been sent or the connection has ended:
+ * the garbage collector would wait for 64 MiB of them.
  */
 function pump(body: Readable, announced: number, response: ServerResponse): Promise<void> {
   let sent = 0;
+  const unsent = new Set<Buffer>();
+  const free = (chunk: Buffer) => {
+    if (unsent.delete(chunk)) freeBuffer(chunk);
+  };
   return new Promise((resolve, reject) => {
     const onData = (chunk: Buffer) => {
       sent += chunk.length;
       if (sent > announced) return reject(lengthMismatch(announced, sent));
+      unsent.add(chunk);
       const isAccepted = response.write(chunk, (error) => {
-        if (!error) freeBuffer(chunk);
+        if (!error) free(chunk);
       });
       if (!isAccepted) body.pause();
     };
@@ -72,7 +81,11 @@ function pump(body: Readable, announced: number, response: ServerResponse): Prom
       response.end();
       resolve();
     };
-    const onDisconnect = () => reject(Object.assign(new Error('The client disconnected.'), { code: disconnected }));
+    // The handle of the connection is closed now, so nothing reads the chunks any more.
+    const onDisconnect = () => {
+      unsent.forEach(free);
+      reject(Object.assign(new Error('The client disconnected.'), { code: disconnected }));
+    };
     if (response.destroyed) return onDisconnect();
     body.on('data', onData).on('end', onEnd).on('error', reject);
     body.on('close', () => reject(new Error('The file ended early.')));

@@ -1,15 +1,16 @@
 /** The text of a room. */
 
 import type { IncomingMessage } from 'node:http';
-import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
-import type { Content } from '../../core/ports.ts';
+import type { Content, MaybePromise } from '../../core/ports.ts';
 import type { ContentEdit, Rooms } from '../../core/rooms.ts';
 import { longestSealed } from '../../core/sealed.ts';
 import type { WrittenText } from '../../core/text/edit-decision.ts';
 import type { SealedContent } from '../../core/text/sealed-text.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
+import { stepsFor } from '../../core/turns.ts';
+import { parseRoomCode } from '../../protocol/room-code.ts';
 import { compactContentRequest, editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type {
   CompactContentRequest,
@@ -27,7 +28,7 @@ import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
 import { compress, isCompressible } from '../response/compression.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
-import { fingerprintOf, runOnce } from './idempotent.ts';
+import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
 export const writeContent = (service: Service): Handler => {
   const { rooms, largestContent } = service;
@@ -36,13 +37,15 @@ export const writeContent = (service: Service): Handler => {
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     const write = async ({ content, pin }: WriteContentRequest) => {
-      const caller = callerOf(request, pin);
-      const { result: written, headers } = await runOnce(service, request, 'writeContent', {
-        perform: () => rooms.writeContent(caller, content, ifVersions),
-        ...comparing(rooms, caller, () => fingerprintOf(header(request.raw, 'if-match'), content)),
-      });
-      const body = `{"success":true,${textBody({ content, ...written }).slice(1)}`;
-      return jsonText(200, body, { ETag: versionTag(written.version), ...headers });
+      const fingerprint = () => fingerprintOf(header(request.raw, 'if-match'), content);
+      const run = keyedRun<WrittenText>(service, request, 'writeContent', fingerprint);
+      const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions, run);
+      const betweenSteps = stepsFor(content.length);
+      await betweenSteps();
+      const encoded = request.turns.budget.measure(request.client, () => textBody({ content, ...written }));
+      await betweenSteps();
+      const body = `{"success":true,${encoded.slice(1)}`;
+      return jsonText(200, body, { ETag: versionTag(written.version), ...replayHeaders(run) });
     };
     if (isTextBody(request.raw)) {
       refuseForeignForm(request.raw, request.isCrossSite);
@@ -51,15 +54,6 @@ export const writeContent = (service: Service): Handler => {
     return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, write);
   };
 };
-
-/** A repetition needs the PIN too, even if it changes nothing. */
-const comparing = (rooms: Rooms, caller: Caller, fingerprint: () => string) => ({
-  fingerprint,
-  async compare() {
-    await rooms.info(caller);
-    return fingerprint();
-  },
-});
 
 /** Checks the room before the server reads a large body. */
 const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
@@ -70,17 +64,20 @@ const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
 export const editContent = (service: Service): Handler => {
   const { rooms, largestContent } = service;
   const bodyRules = contentRules(rooms, largestContent);
+  const textRules = { ...bodyRules, maxBytes: largestContent };
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, async ({ pin, ...body }) => {
-      const caller = callerOf(request, pin);
+    const store = async ({ pin, ...body }: EditContentRequest) => {
       const edit = { ...editOf(body), ifVersions };
-      const { result, headers } = await runOnce(service, request, 'editContent', {
-        perform: () => rooms.editContent(caller, edit),
-        ...comparing(rooms, caller, () => fingerprintOf(JSON.stringify(edit))),
-      });
-      return edited(result, headers);
-    });
+      const run = keyedRun<WrittenText>(service, request, 'editContent', () => fingerprintOf(JSON.stringify(edit)));
+      const written = await rooms.editContent(callerOf(request, pin), edit, run);
+      return edited(written, replayHeaders(run));
+    };
+    if (isTextBody(request.raw)) {
+      refuseForeignForm(request.raw, request.isCrossSite);
+      return withText(request, textRules, (append) => store({ append }));
+    }
+    return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, store);
   };
 };
 
@@ -113,17 +110,74 @@ function editOf({ edits, append, sealed, baseVersion }: Omit<EditContentRequest,
 }
 
 export const readContent =
-  ({ rooms }: Service): Handler =>
-  (request) =>
-    chain(rooms.readContent(callerOf(request)), (text) => {
-      const length = lengthOf(text);
-      if (!isCompressible(length)) return textReply(text, request);
-      if (length <= maxCachedLength) return compress(request.raw, textReply(text, request));
-      // Read again when its turn comes: waiting texts would fill the memory.
-      return request.turns.run(request.client, length * readShare, async () =>
-        compress(request.raw, textReply(await rooms.readContent(callerOf(request)), request)),
-      );
-    });
+  (service: Service): Handler =>
+  (request) => {
+    const waitMs = waitIn(request);
+    return waitMs > 0 ? readChanged(service, request, waitMs) : read(service, request);
+  };
+
+function read({ rooms }: Service, request: Request): MaybePromise<Reply> {
+  return chain(rooms.readContent(callerOf(request)), (text) => {
+    const length = lengthOf(text);
+    if (!isCompressible(length)) return textReply(text, request);
+    if (length <= maxCachedLength) return compress(request.raw, textReply(text, request));
+    return readLong(rooms, request, length);
+  });
+}
+
+const longestWait = 60;
+
+function waitIn({ query }: Request): number {
+  const text = query.get('wait') ?? '0';
+  if (/^\d{1,2}$/.test(text) && Number(text) <= longestWait) return Number(text) * 1000;
+  throw new PoproomError('VALIDATION_FAILED', `"wait" must be a whole number of seconds, at most ${longestWait}.`, {
+    details: { field: 'wait' },
+  });
+}
+
+/**
+ * Waits for a version that the client does not have. The first read admits the client. The second one checks again
+ * that it has access, and finds out whether the room has ended.
+ */
+async function readChanged(service: Service, request: Request, waitMs: number): Promise<Reply> {
+  const { raw, response, client } = request;
+  const caller = callerOf(request);
+  const isKnown = (version: number) => isNamedBy(raw.headers['if-none-match'], versionTag(version));
+  const { version } = await service.rooms.readContent(caller);
+  const code = parseRoomCode(caller.roomId);
+  if (!code || !isKnown(version)) return read(service, request);
+  const waiting = new AbortController();
+  const stop = () => waiting.abort();
+  const timer = setTimeout(stop, waitMs);
+  response.once('close', stop);
+  if (response.destroyed) stop();
+  const startedAt = performance.now();
+  try {
+    await service.live.waitForText(client, { code, isKnown, signal: waiting.signal });
+  } finally {
+    clearTimeout(timer);
+    response.off('close', stop);
+  }
+  const waitedMs = performance.now() - startedAt;
+  return { ...(await read(service, request)), waitedMs };
+}
+
+/** Reads the text again when its turn comes: waiting texts would fill the memory. */
+async function readLong(rooms: Rooms, request: Request, length: number): Promise<Reply> {
+  const { raw, client, turns } = request;
+  await turns.budget.admit(client);
+  return turns.run(client, length * readShare, async () => {
+    const text = await rooms.readContent(callerOf(request));
+    await stepsFor(length)();
+    const reply = turns.budget.measure(client, () => textReply(text, request));
+    const compressed = await compress(raw, reply);
+    if (compressed !== reply) turns.budget.charge(client, length / compressedPerMs);
+    return compressed;
+  });
+}
+
+/** Characters, by threads outside of the event loop. */
+const compressedPerMs = 50_000;
 
 /** Turns are sized for writes. A read takes about a quarter of the time. */
 const readShare = 1 / 4;

@@ -1,7 +1,8 @@
 /** Files of a room: upload, list, remove. */
 import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { fileEntryOf, type Upload } from '../../core/files/files.ts';
+import { fileEntryOf, type Upload, type UploadedFile } from '../../core/files/files.ts';
+import type { KeyedRun } from '../../core/idempotency.ts';
 import type { StoredFile } from '../../core/ports.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
@@ -21,8 +22,9 @@ import {
 import { isNamedExactly } from '../request/versions.ts';
 import { fileAddresses } from '../response/links.ts';
 import { json } from '../response/reply.ts';
+import { holdFile } from '../response/unsent.ts';
 import type { Handler, Service } from './handler.ts';
-import { digestOf, fingerprintOf, hashing, type Outcome, runOnce } from './idempotent.ts';
+import { digestOf, fingerprintOf, hashing, keyedRun, replayHeaders } from './idempotent.ts';
 import { tagOf } from './serve-file.ts';
 
 export const uploadFile = (service: Service): Handler =>
@@ -41,25 +43,29 @@ export const putFile = (service: Service): Handler =>
   });
 
 /** A file that is about to arrive. */
-interface ArrivingFile extends Omit<Upload, 'deviceId'> {
+interface ArrivingFile extends Omit<Upload, 'deviceId' | 'run'> {
   caller: Caller;
   /** The announced length, or an upper bound if it is in a form. */
   size?: number | undefined;
   mostBytes?: number | undefined;
 }
 
-type StoreFile = (file: ArrivingFile) => Promise<Outcome<KeptFile>>;
-type KeptFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
+interface Outcome {
+  file: UploadedFile;
+  headers: Record<string, string>;
+}
+
+type StoreFile = (file: ArrivingFile) => Promise<Outcome>;
 
 function receiveFile(
   service: Service,
   endpoint: 'uploadFile' | 'putFile',
-  receive: (request: Request, store: StoreFile) => Promise<Outcome<KeptFile>>,
+  receive: (request: Request, store: StoreFile) => Promise<Outcome>,
 ): Handler {
   return async (request) => {
     const { linkTo } = fileAddresses(request, service.links);
     refuseCompressed(request.raw);
-    const { result: file, headers } = await receive(request, storeOnce(service, request, endpoint));
+    const { file, headers } = await receive(request, storeOnce(service, request, endpoint));
     const { id: fileId, name: fileName, size: fileSize, once } = file;
     const fileUrl = linkTo(file);
     const body = { success: true, fileId, fileUrl, fileName, fileSize, ...(once && { once }) } as const;
@@ -70,38 +76,46 @@ function receiveFile(
 /** Stores a file. With an Idempotency-Key, its bytes are hashed while they arrive, also those of a repetition. */
 function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 'putFile'): StoreFile {
   const { files, rooms, space } = service;
-  const isHashed = header(request.raw, 'idempotency-key') !== undefined;
 
-  async function store({ caller, size, mostBytes, ...file }: ArrivingFile): Promise<KeptFile> {
+  async function store({ caller, size, mostBytes, ...file }: ArrivingFile, run?: KeyedRun<UploadedFile>) {
     const prepared = await files.prepareUpload(caller, size, mostBytes);
+    holdFile(request);
     request.sendContinue();
-    const { id, name, size: stored, once } = await files.upload(prepared, { ...file, deviceId: caller.deviceId });
-    return { id, name, size: stored, once };
+    return files.upload(prepared, { ...file, deviceId: caller.deviceId, run });
   }
 
-  return (file) => {
-    const fingerprint = (hash: string) => fingerprintOf(file.name, file.type, file.folder, String(file.once), hash);
+  /** A repetition needs the PIN too, even if it changes nothing. */
+  async function hashOnly({ caller, bytes, signal, whole }: ArrivingFile): Promise<string> {
+    await rooms.info(caller);
+    request.sendContinue();
+    const hash = await digestOf(bytes, space, signal);
+    await whole;
+    return hash;
+  }
+
+  return async (file) => {
     let digest = () => '';
-    return runOnce<KeptFile>(service, request, endpoint, {
-      perform() {
-        if (!isHashed) return store(file);
-        const hashed = hashing(file.bytes);
-        digest = hashed.digest;
-        return store({ ...file, bytes: hashed.bytes }).finally(hashed.stop);
-      },
-      fingerprint: () => fingerprint(digest()),
-      async compare() {
-        await rooms.info(file.caller);
-        request.sendContinue();
-        const hash = await digestOf(file.bytes, space, file.signal);
-        await file.whole;
-        return fingerprint(hash);
-      },
-    });
+    const fingerprint = () => fingerprintOf(file.name, file.type, file.folder, String(file.once), digest());
+    const run = keyedRun<UploadedFile>(service, request, endpoint, fingerprint);
+    if (!run) return { file: await store(file), headers: {} };
+    const earlier = await run.begin();
+    if (earlier) {
+      const hash = await hashOnly(file);
+      digest = () => hash;
+      return { file: run.replay(earlier), headers: replayHeaders(run) };
+    }
+    const hashed = hashing(file.bytes);
+    digest = hashed.digest;
+    try {
+      return { file: await store({ ...file, bytes: hashed.bytes }, run), headers: replayHeaders(run) };
+    } finally {
+      hashed.stop();
+      await run.end();
+    }
   };
 }
 
-async function uploadForm({ space }: Service, request: Request, store: StoreFile): Promise<Outcome<KeptFile>> {
+async function uploadForm({ space }: Service, request: Request, store: StoreFile): Promise<Outcome> {
   const announced = announcedLength(request.raw);
   if (space.isTooLarge((announced ?? 0) - formOverhead)) throw space.tooLarge();
   request.sendContinue();
@@ -122,7 +136,7 @@ async function uploadRaw(
   request: Request,
   { name, type }: { name: string; type: string },
   store: StoreFile,
-): Promise<Outcome<KeptFile>> {
+): Promise<Outcome> {
   const once = parseOnce(request.query.get('once'));
   const meta = header(request.raw, 'x-file-meta');
   return store({

@@ -3,32 +3,29 @@ import { createHash } from 'node:crypto';
 import { finished, type Readable, Transform } from 'node:stream';
 import { PoproomError } from '../../core/errors.ts';
 import type { FileSpace } from '../../core/files/space.ts';
-import type { RequestSteps } from '../../core/idempotency.ts';
+import type { KeyedRun } from '../../core/idempotency.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { header, type Request } from '../request/request.ts';
 import type { Service } from './handler.ts';
 
-export interface Outcome<T> {
-  result: T;
-  /** For the response. */
-  headers: Record<string, string>;
-}
-
-/** Performs a request once by its key, or as often as it is sent if it has none. */
-export async function runOnce<T extends object>(
+/** A run of a request with a key; undefined if it has none, and runs as often as it is sent. */
+export function keyedRun<T extends object>(
   { idempotency }: Pick<Service, 'idempotency'>,
   request: Request,
   endpoint: EndpointName,
-  steps: RequestSteps<T>,
-): Promise<Outcome<T>> {
+  fingerprint: () => string,
+): KeyedRun<T> | undefined {
   const key = keyIn(request);
-  if (key === undefined) return { result: await steps.perform(), headers: {} };
+  if (key === undefined) return undefined;
   const { roomId = '' } = request.params;
-  const scope = `${endpoint} ${parseRoomCode(roomId) ?? roomId}`;
-  const { result, isReplayed } = await idempotency.run({ key, client: request.client, scope }, steps);
-  return { result, headers: isReplayed ? { 'Idempotency-Replayed': 'true' } : {} };
+  const room = parseRoomCode(roomId);
+  return idempotency.run({ key, client: request.client, scope: `${endpoint} ${room ?? roomId}`, room }, fingerprint);
 }
+
+/** For the response. */
+export const replayHeaders = (run: KeyedRun<object> | undefined): Record<string, string> =>
+  run?.isReplayed ? { 'Idempotency-Replayed': 'true' } : {};
 
 /** A quoted string, as the draft of the IETF defines it, or without quotes. Clients of one address share keys. */
 function keyIn({ raw }: Request): string | undefined {

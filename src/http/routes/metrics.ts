@@ -20,6 +20,8 @@ export interface Gauges {
   channels: () => number;
   connections: () => Promise<number>;
   lostLogLines: () => number;
+  /** Milliseconds of all clients. */
+  clientWork: () => number;
   storage: () => Promise<StorageUsage>;
   /** 0 for no limit. */
   maxStoredBytes: number;
@@ -106,6 +108,7 @@ function samplesOf(running: Instruments['running'], gauges: Gauges): Record<Samp
     heldBytes: () => byLabel(heldBytes(), ({ bytes }) => bytes),
     heldBytesLimit: () => byLabel(heldBytes(), ({ limit }) => limit),
     loopActive: activeSeconds,
+    clientWork: () => gauges.clientWork() / 1000,
     certificateExpiry: () => inSeconds(gauges.certificateExpiresAt()),
     logLinesLost: gauges.lostLogLines,
   };

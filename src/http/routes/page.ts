@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
+import { isEncryptedCode, parseRoomCode } from '../../protocol/room-code.ts';
 import { basePathOf } from '../base-path.ts';
 import type { PageFile } from '../page/compressed-file.ts';
 import type { PageFiles, PageSettings } from '../page/files.ts';
@@ -9,22 +10,26 @@ import type { View } from '../page/html.ts';
 import { pickEncoding } from '../request/accept-encoding.ts';
 import { header, type Request } from '../request/request.ts';
 import { isNamedBy } from '../request/versions.ts';
-import { type LinkSettings, ownBase } from '../response/links.ts';
+import type { LinkSettings } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Service } from './handler.ts';
 
 type PageService = Pick<Service, 'page' | 'links'>;
 type ReadPage = Service['page'];
 
+/** The part of a request that decides which page is served. */
+export type PageRequest = Pick<Request, 'raw' | 'params'>;
+type PageHandler = (request: PageRequest) => Promise<Reply>;
+
 interface PageHandlers {
-  home: Handler;
-  roomPage: Handler;
-  sharePage: Handler;
-  invitePage: Handler;
-  pageAsset: Handler;
-  favicon: Handler;
-  docs: Handler;
-  adminPage: Handler;
+  home: PageHandler;
+  roomPage: PageHandler;
+  sharePage: PageHandler;
+  invitePage: PageHandler;
+  pageAsset: PageHandler;
+  favicon: PageHandler;
+  docs: PageHandler;
+  adminPage: PageHandler;
 }
 
 export function pageHandlers({ page, links }: PageService): PageHandlers {
@@ -32,13 +37,13 @@ export function pageHandlers({ page, links }: PageService): PageHandlers {
   const unlisted = { 'X-Robots-Tag': 'noindex' };
   const scope = `${basePathOf(links.publicUrl)}/`;
   return {
-    home: servePage(page, 'home', {}),
-    roomPage: servePage(page, 'room', unlisted),
-    sharePage: servePage(page, 'other', unlisted),
-    invitePage: servePage(page, 'other', unlisted),
+    home: servePage(page, () => 'home', {}),
+    roomPage: servePage(page, viewOfRoom, unlisted),
+    sharePage: servePage(page, () => 'other', unlisted),
+    invitePage: servePage(page, () => 'other', unlisted),
     pageAsset: (request) => serveAsset(request, page, request.params.name ?? '', scope),
     favicon: (request) => serveAsset(request, page, 'favicon.ico', scope),
-    docs: serveDocs(page, links),
+    docs: serveDocs(page),
     adminPage: serveAdmin(page),
   };
 }
@@ -55,10 +60,19 @@ export function createPageReader(settings: PageSettings, links: LinkSettings): R
 
 const notBuilt = () => new PoproomError('NOT_FOUND', 'The page has not been built. Run "npm run build".');
 
-function servePage(page: ReadPage, view: View, own: Record<string, string>): Handler {
+type ViewOf = (request: Parameters<PageHandler>[0]) => View;
+
+/** By the code alone, which says nothing about whether the room exists. */
+const viewOfRoom: ViewOf = ({ params }) => {
+  const code = parseRoomCode(params.roomId ?? '');
+  return code && isEncryptedCode(code) ? 'encrypted' : 'room';
+};
+
+function servePage(page: ReadPage, viewOf: ViewOf, own: Record<string, string>): PageHandler {
   return async (request) => {
     const files = await page();
-    return replyWith(request.raw, htmlFor(request.raw, files)[view], { ...htmlHeaders(files), ...own });
+    const html = htmlFor(request.raw, files)[viewOf(request)];
+    return replyWith(request.raw, html, { ...htmlHeaders(files), ...own });
   };
 }
 
@@ -69,6 +83,12 @@ const htmlHeaders = (files: PageFiles) => ({
   'Cache-Control': 'no-cache',
   ...files.htmlHeaders,
 });
+
+/** Whether a browser opens this URL in a tab. Programs get errors as JSON, and so does everyone under /api. */
+export const isForPeople = ({ method, headers }: IncomingMessage, path: string): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  headers.accept?.includes('text/html') === true &&
+  !/^\/(api|assets)(\/|$)/.test(path);
 
 export type ErrorPage = (raw: IncomingMessage, error: Reply) => Promise<Reply>;
 
@@ -98,25 +118,21 @@ const isLocal = ({ headers, httpVersion, socket }: IncomingMessage): boolean =>
 
 const proxyHeaders = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
-async function serveAsset({ raw }: Request, page: ReadPage, name: string, scope: string): Promise<Reply> {
+async function serveAsset({ raw }: PageRequest, page: ReadPage, name: string, scope: string): Promise<Reply> {
   const file = (await page()).assets.get(name);
   if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
   return replyWith(raw, file, assetHeaders(name, scope));
 }
 
-function serveDocs(page: ReadPage, links: LinkSettings): Handler {
-  return async (request) => {
+function serveDocs(page: ReadPage): PageHandler {
+  return async ({ raw }) => {
     const { docs } = await page();
     if (!docs) throw notBuilt();
-    return replyWith(request.raw, await docs.pageFor(ownBase(request, links)), {
-      'Content-Type': types.html,
-      'Cache-Control': 'no-cache',
-      ...docs.headers,
-    });
+    return replyWith(raw, docs.file, { 'Content-Type': types.html, 'Cache-Control': 'no-cache', ...docs.headers });
   };
 }
 
-function serveAdmin(page: ReadPage): Handler {
+function serveAdmin(page: ReadPage): PageHandler {
   return async ({ raw }) => {
     const { admin } = await page();
     if (!admin) throw notBuilt();

@@ -5,6 +5,8 @@ import type { BlobStore, Clock, Store } from '../../core/ports.ts';
 
 export interface ProbeDeps {
   store: Store;
+  /** Whether the store may remove rooms when it is full. */
+  mayEvict: () => boolean;
   blobs: BlobStore;
   /** Maximum bytes of all files; 0 means no limit. */
   maxStoredBytes: number;
@@ -21,8 +23,18 @@ export interface ProbeDeps {
 export type Probes = ReturnType<typeof createProbes>;
 
 export function createProbes(parts: ProbeDeps) {
-  const { store, blobs, maxStoredBytes, clock, monotonic, largestContent, lastSweptAt, sweepEveryMs, isStopping } =
-    parts;
+  const {
+    store,
+    mayEvict,
+    blobs,
+    maxStoredBytes,
+    clock,
+    monotonic,
+    largestContent,
+    lastSweptAt,
+    sweepEveryMs,
+    isStopping,
+  } = parts;
   const startedAt = monotonic();
   // Concurrent probes share one check, so that they do not slow down a remote store.
   const stores = { store: singleFlight(() => store.ping()), files: singleFlight(() => blobs.ping()) };
@@ -51,6 +63,7 @@ export function createProbes(parts: ProbeDeps) {
     async ready() {
       const checks = await run({
         ...stores,
+        store: () => stores.store().then(() => (mayEvict() ? 'evicting' : undefined)),
         disk: () => store.checkSpace(largestContent),
         uploads: sharedUploads,
         sweep: async () => (clock() - lastSweptAt() > 8 * sweepEveryMs ? 'late' : undefined),

@@ -3,7 +3,7 @@
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
 import type { RoomLimits } from '../../core/limits.ts';
-import type { RoomWithDevices } from '../../core/rooms.ts';
+import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { createRoomRequest, pinOnlyRequest, updateRoomRequest } from '../../protocol/schemas.ts';
 import type {
@@ -19,7 +19,7 @@ import { callerOf, type Request } from '../request/request.ts';
 import { fileAddresses, findOwnBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
-import { fingerprintOf, runOnce } from './idempotent.ts';
+import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
 export const createRoom =
   (service: Service): Handler =>
@@ -28,16 +28,13 @@ export const createRoom =
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { pin, expiresIn, name, history = true, encryption } = body;
     const fingerprint = () => fingerprintOf(JSON.stringify([pin, expiresIn, name, history, encryption]));
-    const { result: room, headers } = await runOnce(service, request, 'createRoom', {
-      perform: async () =>
-        describe(await rooms.create({ client: request.client, pin, expiresIn, name, history, encryption })),
-      fingerprint,
-      compare: async () => fingerprint(),
-    });
+    const run = keyedRun<CreatedRoom>(service, request, 'createRoom', fingerprint);
+    const newRoom = { client: request.client, pin, expiresIn, name, history, encryption };
+    const room = describe(await rooms.create(newRoom, run));
     const base = findOwnBase(request, links);
     const link = base === undefined ? {} : { link: `${base}/r/${room.roomId}` };
     const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.roomId}` };
-    return json(201, { ...room, ...link, limits } satisfies RoomCreated, { ...location, ...headers });
+    return json(201, { ...room, ...link, limits } satisfies RoomCreated, { ...location, ...replayHeaders(run) });
   };
 
 export const getRoom =
@@ -82,9 +79,7 @@ function infoOf(room: RoomWithDevices, limits: RoomLimits): RoomInfo {
   return { ...describe(room), deviceCount, fileCount, fileBytes, limits };
 }
 
-type Described = Pick<RoomWithDevices, 'code' | 'expiresAt' | 'hasPin' | 'name' | 'salt'>;
-
-function describe({ code, expiresAt, hasPin, name, salt }: Described) {
+function describe({ code, expiresAt, hasPin, name, salt }: CreatedRoom) {
   const encrypted = salt !== undefined && ({ encrypted: true } as const);
   return { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, ...encrypted, ...(name !== undefined && { name }) };
 }

@@ -1,10 +1,12 @@
 /** Serves files with headers that keep them from running scripts on the origin of the service. */
-import { PoproomError } from '../../core/errors.ts';
+import { byteCount, PoproomError } from '../../core/errors.ts';
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
+import { overloaded } from '../request/body.ts';
 import { header, type Request } from '../request/request.ts';
 import { isNamedBy } from '../request/versions.ts';
 import { errorBody } from '../response/error-reply.ts';
 import { json, type Reply } from '../response/reply.ts';
+import { bytesPerStream, holdFile, holdUntilSent } from '../response/unsent.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const serveFile =
@@ -16,12 +18,18 @@ export const serveFile =
     if (isFresh(request, file)) return { status: 304, headers };
     const range = wantedRange(request, file);
     if (range === 'outside') return outside(file, request.id);
-    const body = request.raw.method === 'HEAD' ? {} : { body: await files.read(file, range) };
+    const body = request.raw.method === 'HEAD' ? {} : { body: await open(files, request, file, range) };
     if (!range) return { status: 200, headers: { ...headers, 'Content-Length': String(file.size) }, ...body };
     const { start, end } = range;
     headers['Content-Range'] = `bytes ${start}-${end}/${file.size}`;
     return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
   };
+
+async function open(files: Service['files'], request: Request, file: StoredFile, range: ByteRange | undefined) {
+  if (!holdUntilSent(request, request.budgets.downloads, bytesPerStream)) throw overloaded();
+  holdFile(request);
+  return files.read(file, range);
+}
 
 /** A tag is more exact than a time, so a time counts only without one. */
 function isFresh({ raw }: Request, file: StoredFile): boolean {
@@ -35,15 +43,8 @@ const inlineTypes =
   /^(image\/(a?png|jpeg|gif|webp|avif|bmp|tiff|hei[cf]|jxl|x-icon|vnd\.microsoft\.icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
 
 async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<string, string>> {
-  const { create: contentDisposition } = await import('content-disposition');
-  const inline = inlineTypes.test(file.type);
-  const type = inline ? file.type : 'application/octet-stream';
   return {
-    'Content-Type': type === 'text/plain' ? 'text/plain; charset=utf-8' : type,
-    'Content-Disposition': contentDisposition(file.name, {
-      type: inline && !toSave && !file.once ? 'inline' : 'attachment',
-      fallback: asciiName(file.name),
-    }),
+    ...(await browserHeaders(file, toSave || file.once === true)),
     'Content-Security-Policy': "sandbox; default-src 'none'",
     'Cross-Origin-Resource-Policy': 'cross-origin',
     // No copy of a one-time file may remain in a cache.
@@ -51,6 +52,23 @@ async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<st
     'Accept-Ranges': 'bytes',
     ETag: tagOf(file),
     'Last-Modified': new Date(file.uploadedAt).toUTCString(),
+  };
+}
+
+/** The headers by which a browser shows a file, or saves it. */
+export async function browserHeaders(
+  { name, type }: Pick<StoredFile, 'name' | 'type'>,
+  toSave: boolean,
+): Promise<Record<string, string>> {
+  const { create: contentDisposition } = await import('content-disposition');
+  const inline = inlineTypes.test(type);
+  const shown = inline ? type : 'application/octet-stream';
+  return {
+    'Content-Type': shown === 'text/plain' ? 'text/plain; charset=utf-8' : shown,
+    'Content-Disposition': contentDisposition(name, {
+      type: inline && !toSave ? 'inline' : 'attachment',
+      fallback: asciiName(name),
+    }),
   };
 }
 
@@ -83,7 +101,7 @@ function lastBytes(count: number, size: number): ByteRange | 'outside' {
 function outside(file: StoredFile, requestId: string): Reply {
   const error = new PoproomError(
     'VALIDATION_FAILED',
-    `The requested range is outside the file, which has ${file.size} bytes.`,
+    `The requested range is outside the file, which has ${byteCount(file.size)}.`,
     {
       details: { field: 'Range' },
     },

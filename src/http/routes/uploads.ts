@@ -20,12 +20,14 @@ import {
   callerOf,
   hasBody,
   header,
+  mediaTypeOf,
   type Request,
   refuseCompressed,
 } from '../request/request.ts';
 import { fileAddresses, ownBase } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
 import { checksumAlgorithms, tusVersion } from '../response/tus-headers.ts';
+import { holdFile } from '../response/unsent.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const createUpload =
@@ -107,8 +109,10 @@ function checkVersion(raw: IncomingMessage): void {
   throw new PoproomError('UNSUPPORTED_VERSION', `Send Tus-Resumable: ${tusVersion}, the only version supported here.`);
 }
 
+/** Generated clients, such as those of openapi-generator for Rust, send bytes without a type. */
 function checkContentType(raw: IncomingMessage): void {
-  if (header(raw, 'content-type')?.toLowerCase() === 'application/offset+octet-stream') return;
+  if (raw.headers['content-type'] === undefined) return;
+  if (mediaTypeOf(raw).type === 'application/offset+octet-stream') return;
   throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be application/offset+octet-stream.');
 }
 
@@ -117,6 +121,7 @@ function partOf(request: Request, offset: number): () => UploadPart {
   const { raw } = request;
   const [checksum, length] = [checksumIn(raw), announcedLength(raw)];
   return () => {
+    holdFile(request);
     request.sendContinue();
     return { offset, bytes: bodyOf(raw), length, checksum, signal: abortSignalOf(raw) };
   };
@@ -129,6 +134,9 @@ function firstPartOf(request: Request, size: number): () => UploadPart {
 }
 
 function newUploadOf(raw: IncomingMessage): NewUpload {
+  if (header(raw, 'upload-concat') !== undefined) {
+    throw invalid('Upload-Concat', 'Uploads cannot be concatenated. Send the file in one upload.');
+  }
   if (header(raw, 'upload-defer-length') !== undefined) {
     throw invalid('Upload-Defer-Length', 'An upload without a known size is not supported. Send Upload-Length.');
   }

@@ -2,7 +2,6 @@
 import { PoproomError } from '../../core/errors.ts';
 import { isFileId } from '../../core/files/files.ts';
 import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zips.ts';
-import { MemoryBudget } from '../../core/memory-budget.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { pinOnlyRequest } from '../../protocol/schemas.ts';
 import type { TicketIssued } from '../../protocol/types.ts';
@@ -11,17 +10,14 @@ import { readJson, smallBody } from '../request/json-body.ts';
 import { callerOf, type Request } from '../request/request.ts';
 import { ownBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
+import { bytesPerStream, holdFile, holdUntilSent } from '../response/unsent.ts';
 import { zipStream } from '../zip/stream.ts';
 import type { Handler, Service } from './handler.ts';
 
 /** Proxies reject longer URLs. */
 const maxSelected = 200;
 
-const MiB = 1024 * 1024;
-/** A slow reader holds an archive for hours. Per client, this is enough for 46 archives of 100 files. */
-const memoryLimits = { perClient: 16 * MiB, total: 128 * MiB };
-/** The memory of an archive while it is sent: its connection with a few chunks, and the list of its files. */
-const bytesPerZip = 256 * 1024;
+/** The memory of an archive while it is sent, besides its stream: the list of its files. */
 const bytesPerFile = 1024;
 
 export const issueTicket =
@@ -36,18 +32,15 @@ export const issueTicket =
 
 export const downloadZip = (service: Service): Handler => {
   const { zips } = service;
-  const memory = new MemoryBudget(memoryLimits);
-
   return async (request) => {
     const { code, files } = await list(service, request);
     const plan = planZip(files);
     const headers = zipHeaders(code, plan.length);
     if (request.raw.method === 'HEAD') return { status: 200, headers };
-    const { client } = request;
-    const held = bytesPerZip + bytesPerFile * files.length;
-    if (!memory.take(client, held)) throw tooManyZips();
-    const body = zipStream(plan, zips.open).once('close', () => memory.release(client, held));
-    return { status: 200, headers, body };
+    const bytes = bytesPerStream + bytesPerFile * files.length;
+    if (!holdUntilSent(request, request.budgets.archives, bytes)) throw tooManyZips();
+    holdFile(request);
+    return { status: 200, headers, body: zipStream(plan, zips.open) };
   };
 };
 

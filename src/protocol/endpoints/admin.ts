@@ -49,7 +49,7 @@ const roomsExample = {
   total: 42,
   rooms: [
     {
-      id: 'pZ3kVw8q2s0xJ7cQm4hTnLbA6dYfUeRgpZ3kVw8q2s0xJ7',
+      id: 'rpZ3kVw8q2s0xJ7cQm4hTnLbA6dYfUeRgpZ3kVw8q2s0xJ7',
       code: '7K****',
       createdAt: '2026-11-15T09:30:00.000Z',
       expiresAt: '2026-11-15T10:30:00.000Z',

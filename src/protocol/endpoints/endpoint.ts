@@ -81,8 +81,9 @@ export const anyRoom = [
 export const anySealedWrite = ['ENCRYPTION_REQUIRED', 'BASE_VERSION_REQUIRED'] as const;
 export const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
-/** Of requests that accept an Idempotency-Key. */
-export const anyKeyed = ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'] as const;
+/** Of requests that accept an Idempotency-Key. An upload reserves it while the file is received. */
+export const anyKeyed = ['IDEMPOTENCY_KEY_REUSED'] as const;
+export const anyKeyedUpload = ['REQUEST_IN_PROGRESS', ...anyKeyed] as const;
 
 /** Responses with a document that browsers show. */
 export const pageResponses = [

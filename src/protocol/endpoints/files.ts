@@ -214,7 +214,7 @@ export const filesEndpoints = {
           success: false,
           error: {
             code: 'VALIDATION_FAILED',
-            message: 'The requested range is outside the file, which has 34567 bytes.',
+            message: 'The requested range is outside the file, which has 34,567 bytes.',
             details: { field: 'Range' },
           },
           requestId: 'pZ3kVw8q-2s',

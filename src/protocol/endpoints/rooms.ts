@@ -24,7 +24,7 @@ export const roomsEndpoints = {
     description:
       'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
       'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}. With `encryption`, the room is encrypted: it stores ' +
-      'only sealed data, and every request needs `X-Room-Auth`.',
+      'only sealed data, every request needs `X-Room-Auth`, and its code starts with `E`, as no other does.',
     parameters: [idempotencyKey],
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [

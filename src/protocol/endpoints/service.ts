@@ -81,7 +81,7 @@ export const serviceEndpoints = {
     tag: 'Service',
     summary: 'Readiness probe',
     description:
-      'For a load balancer: checks that the stores respond, the disk has space for texts, and the sweep is not late. ' +
+      'For a load balancer: checks that the stores respond and evict nothing, the disk has space for texts, and the sweep is not late. ' +
       '`uploads` is `full` if there is no space for files; the server is still ready then, because texts work.',
     successes: [
       { status: 200, description: 'The server is ready.', schema: schemas.readiness },

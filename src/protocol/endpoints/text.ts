@@ -48,10 +48,19 @@ export const textEndpoints = {
     description:
       'Returns the current text. It is empty before the first write. With `Accept: text/plain`, the response is only the ' +
       'text. Any other `Accept` returns JSON. In an encrypted room, `content` is the sealed text of `contentVersion`, and ' +
-      '`sealedEdits` lead from it to `version`.',
+      '`sealedEdits` lead from it to `version`. With `wait` and `If-None-Match`, the response comes when the text changes ' +
+      'or the time is over. The request counts once, and as a live channel while it waits.',
     parameters: [
       ...roomAccess,
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
+      {
+        name: 'wait',
+        in: 'query',
+        description:
+          'How many seconds to wait for a change if `If-None-Match` names the current version, at most 60. Default: 0.',
+        pattern: '^([0-9]|[1-5][0-9]|60)$',
+        example: '30',
+      },
     ],
     successes: [
       { status: 200, description: 'The text.', schema: schemas.contentRead, plainText: 'Hello', headers: ['ETag'] },
@@ -68,7 +77,8 @@ export const textEndpoints = {
     description:
       'Changes parts of the text, or appends to it, without sending the whole text. `edits` replace ranges of the version ' +
       '`baseVersion`, in UTF-16 code units. If the text has changed since, the server rebases them and nothing is lost. ' +
-      'Send either `edits` or `append`. In an encrypted room, send `sealed` and `baseVersion`: the server stores a sealed ' +
+      'Send either `edits` or `append`. A body of type `text/plain`, or of the default type of `curl -d`, is appended as it ' +
+      'is; the PIN is then in a header or the query. In an encrypted room, send `sealed` and `baseVersion`: the server stores a sealed ' +
       'edit only on the current version, and otherwise returns `EDIT_CONFLICT` with the newer ones.',
     parameters: [
       ...roomAccess,
@@ -80,7 +90,7 @@ export const textEndpoints = {
         example: '"6"',
       },
     ],
-    body: { schema: schemas.editContentRequest, required: true },
+    body: { schema: schemas.editContentRequest, required: true, plainText: 'one more line\n' },
     successes: [{ status: 200, description: 'The edit was stored.', schema: schemas.contentEdited, headers: ['ETag'] }],
     errors: [
       ...anyRoom,
@@ -118,7 +128,7 @@ export const textEndpoints = {
     summary: 'List earlier texts',
     description:
       'Lists checkpoints of the text, newest first: one after 30 seconds of changes, and one before each large removal or ' +
-      'replacement. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text. In an encrypted room, only full texts and snapshots become checkpoints.',
+      'replacement, but not more than one in 5 seconds for a text that is only replaced with `POST`. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text. In an encrypted room, only full texts and snapshots become checkpoints.',
     parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,

@@ -13,7 +13,7 @@ import {
   uploadOffset,
 } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyKeyed, anyRoom, type Endpoint } from './endpoint.ts';
+import { anyKeyedUpload, anyRoom, type Endpoint } from './endpoint.ts';
 
 const oneTime: Parameter = {
   name: 'once',
@@ -57,7 +57,7 @@ export const uploadsEndpoints = {
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, ...anyKeyed, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyKeyedUpload, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
   putFile: {
@@ -85,7 +85,7 @@ export const uploadsEndpoints = {
     successes: [
       { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
     ],
-    errors: [...anyRoom, ...anyKeyed, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
+    errors: [...anyRoom, ...anyKeyedUpload, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
   },
   createUpload: {
@@ -95,10 +95,10 @@ export const uploadsEndpoints = {
     summary: 'Start a resumable upload',
     description:
       'Starts an upload by the tus protocol, version 1.0, for large files and bad connections. The ' +
-      'response names its URL in `Location`. The request may contain the first bytes. An unfinished upload counts ' +
+      'response names its URL in `Location`. The request may contain the first bytes, as `application/offset+octet-stream`. An unfinished upload counts ' +
       'towards all limits, and ends after 24 hours or with its room.',
+    // Without the optional body: clients that are generated for Go and Python cannot leave out one that is described.
     parameters: [...roomAccess, tusResumable, uploadLength, uploadMetadata, uploadChecksum],
-    body: 'bytes',
     successes: [
       {
         status: 201,

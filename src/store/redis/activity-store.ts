@@ -1,7 +1,7 @@
 /** The activity of all nodes in Redis. Old intervals and hours expire there. */
 import type { ActivityInterval, ActivityReport, ActivityStore, ClientTraffic, KeyUse } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { script } from '../../redis/script.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
 import type { Keys } from './keys.ts';
 
 const hourMs = 3600_000;
@@ -62,7 +62,7 @@ const readScores = script("return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCOR
  * KEYS: intervals, the interval, nodes, use of keys, and the clients of the hour by requests, refused, received and sent.
  * ARGV: report, limits, now, start of the interval.
  */
-const addReport = script(`
+const addReport = scriptWhenFull(`
   local report, limits = cjson.decode(ARGV[1]), cjson.decode(ARGV[2])
   local now, at = tonumber(ARGV[3]), tonumber(ARGV[4])
   local whole = function (number) return string.format('%.0f', number) end

@@ -7,7 +7,7 @@ export const readRecord = script(`${textAndLog}
 local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
   'client', 'network', 'textCharge', 'name', 'salt')
 if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
-return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4]),
+return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4], 1e9),
   redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6])}
 `);
 

@@ -98,7 +98,7 @@ type RecordReply = [
 function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
   const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
   const [client, network, textCharge, name, salt] = owned;
-  const { content, entries, fullTextVersion } = textAndLogOf(text);
+  const { content, entries, fullTextVersion, lastRefs } = textAndLogOf(text);
   return {
     code,
     createdAt: Number(createdAt),
@@ -110,6 +110,7 @@ function recordOf(code: RoomCode, [fields, files, trusted, text, history, histor
     pinAttempts: Number(pinAttempts),
     content,
     entries,
+    lastRefs,
     history: historyOf(history, historyTexts),
     keepsHistory: keepsHistoryOf(keepsHistory),
     revision: Number(revision ?? content.version),
@@ -147,6 +148,7 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
     ...content,
     textVersion: record.fullTextVersion ?? content.version,
     logVersion: content.version,
+    lastRefs: JSON.stringify(record.lastRefs),
     keepsHistory: record.keepsHistory ? 1 : 0,
     revision: record.revision,
     fileCount: files.length,

@@ -1,7 +1,7 @@
 /** Blocks of addresses in Redis, the same for every node. */
 import type { AddressBlock, BlockStore } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { script } from '../../redis/script.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
 import type { Keys } from './keys.ts';
 
 export function createBlockStore(redis: Redis, { blocks: key }: Keys): BlockStore {
@@ -24,7 +24,7 @@ export function createBlockStore(redis: Redis, { blocks: key }: Keys): BlockStor
 }
 
 /** By range. ARGV: range, block, now, maximum. */
-const put = script(`
+const put = scriptWhenFull(`
   local entries = redis.call('HGETALL', KEYS[1])
   for i = 1, #entries, 2 do
     local ends_at = cjson.decode(entries[i + 1]).endsAt

@@ -1,5 +1,5 @@
 /** Scripts of claims. See scripts.ts for what applies to all scripts. */
-import { script } from '../../redis/script.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
 import { absenceOf, dropFile, fileIn, isLive } from './lua.ts';
 
 /** A claim is stored as the hash of its token and its expiry. */
@@ -29,7 +29,7 @@ end
  * KEYS: room, files, removed files, claims. ARGV: now, rememberExpiredMs, id, hash, expiresAt, milliseconds to keep.
  * Returns the entry of the file, or the expiry of an open claim as a number.
  */
-export const claimFile = script(`${absenceOf}${fileIn}${parseClaim}
+export const claimFile = scriptWhenFull(`${absenceOf}${fileIn}${parseClaim}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return {absence} end
 local entry = redis.call('HGET', KEYS[2], ARGV[3])
@@ -62,7 +62,7 @@ return expiresAt > tonumber(ARGV[1]) and {hash, string.format('%.0f', expiresAt)
  * Erases a claimed file, which is listed or removed. KEYS: room, files, removed files, removals, claims, blobs, trash,
  * owners of the trash, stored bytes. ARGV: now, rememberExpiredMs, hash, salt, code. Returns the seq and the id.
  */
-export const receiveFile = script(`${absenceOf}${claimedFile}${dropFile}
+export const receiveFile = scriptWhenFull(`${absenceOf}${claimedFile}${dropFile}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local id = claimedFile(KEYS[5], ARGV[3], ARGV[4])
@@ -76,7 +76,7 @@ return {redis.call('HINCRBY', KEYS[1], 'seq', 1), id}
 `);
 
 /** KEYS: room, claims. ARGV: now, rememberExpiredMs, hash, salt. */
-export const releaseClaim = script(`${absenceOf}${claimedFile}
+export const releaseClaim = scriptWhenFull(`${absenceOf}${claimedFile}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local id = claimedFile(KEYS[2], ARGV[3], ARGV[4])

@@ -1,8 +1,8 @@
 /** Scripts of devices. See scripts.ts for what applies to all scripts. */
-import { script } from '../../redis/script.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
 
 /** KEYS: channels. ARGV: now, channelSeenMs, devicesPerRoom, channel id, device id, json. */
-export const attachDevice = script(`
+export const attachDevice = scriptWhenFull(`
 local gone = tonumber(ARGV[1]) - tonumber(ARGV[2])
 local devices, count = {}, 0
 local all = redis.call('HGETALL', KEYS[1])
@@ -21,7 +21,7 @@ return 'attached'
 `);
 
 /** KEYS: channels. ARGV: milliseconds to keep, then pairs of a channel id and its json. */
-export const renewDevices = script(`
+export const renewDevices = scriptWhenFull(`
 for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[1])
 `);

@@ -3,10 +3,10 @@ import type { GuardRules, MissingReason, RoomStore, StoredFile } from '../../cor
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Script } from '../../redis/script.ts';
-import { clearUp } from './clear-up.ts';
 import { type DueFile, dueFiles, dueMember } from './due-files.ts';
-import { keepIndex } from './file-index.ts';
+import { dropIndexes, keepIndex } from './file-index.ts';
 import * as scripts from './file-scripts.ts';
+import { createRunOnce, repeatedIn } from './idempotency.ts';
 import { type Keys, netMs } from './keys.ts';
 import type { RedisStorage } from './storage.ts';
 
@@ -16,6 +16,7 @@ export type FileList = Pick<
 >;
 
 export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): FileList {
+  const runOnce = createRunOnce(redis, keys);
   const keysToErase = (code: RoomCode) => {
     const { room, removed, removals, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
     return [room, removed, removals, blobs, trash, trashOwners, storedBytes];
@@ -32,17 +33,12 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
   async function erase({ code, fileId }: DueFile, moment: number): Promise<boolean> {
     const args = [moment, fileId, dueMember(code, fileId)];
     const isErased = (await redis.run(scripts.eraseFile, keysToErase(code), args)) === 1;
-    if (isErased) await dropIndex(fileId);
+    if (isErased) await dropIndexes(redis, keys, [fileId]);
     return isErased;
   }
 
-  async function dropIndex(fileId: string): Promise<void> {
-    const index = keys.roomOfFile(fileId);
-    await clearUp(redis, index, ['DEL', index]);
-  }
-
   return {
-    async addFile(code, file, { files: maxFiles, bytes: maxBytes }) {
+    async addFile(code, file, { files: maxFiles, bytes: maxBytes }, record) {
       const { room, files, blobs, storedBytes } = keys.ofRoom(code);
       const index = keys.roomOfFile(file.id);
       const entry = [file.id, file.blob, file.size, fileJson(file)];
@@ -50,10 +46,13 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
       const reply = await storage.addCharged(code, file, async () => {
         // The index first, so that a listed file can be downloaded.
         await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
-        return redis.run(scripts.addFile, [room, files, blobs, storedBytes], args);
+        const request = { record, room: code, now: file.uploadedAt };
+        return runOnce(scripts.addFileOnce, [room, files, blobs, storedBytes], args, request);
       });
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
+        const repeated = repeatedIn(reply);
+        if (repeated) return { repeated };
         return reply as MissingReason | 'full';
       }
       const [seq, expiresAt] = reply as [number, string];
@@ -88,7 +87,7 @@ export function createFileList(redis: Redis, keys: Keys, rules: GuardRules, stor
 
     async eraseRemovedIn(code) {
       const erased = (await redis.run(scripts.eraseFilesOfRoom, keysToErase(code), [code])) as string[];
-      await Promise.all(erased.map(dropIndex));
+      await dropIndexes(redis, keys, erased);
       return erased.length;
     },
   };

@@ -1,9 +1,10 @@
 /** Scripts of files. See scripts.ts for what applies to all scripts. */
-import { script } from '../../redis/script.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
+import { onceScripts } from './idempotency.ts';
 import { absenceOf, countFile, dropFile, isLive } from './lua.ts';
 
 /** KEYS: room, files, blobs, stored bytes. ARGV: now, rememberExpiredMs, id, blob, size, json, max files, max bytes. */
-export const addFile = script(`${absenceOf}${countFile}
+const addFile = script(`${absenceOf}${countFile}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 if not countFile(KEYS[1], KEYS[4], ARGV[5], ARGV[7], ARGV[8]) then return 'full' end
@@ -13,8 +14,11 @@ redis.call('SADD', KEYS[3], ARGV[4])
 return {seq, redis.call('HGET', KEYS[1], 'expiresAt')}
 `);
 
+/** With and without the record of its request. */
+export const addFileOnce = onceScripts(addFile, "type(reply) == 'table'");
+
 /** KEYS: room, files, removed files, removals. ARGV: now, rememberExpiredMs, id, member of the removals. */
-export const removeFile = script(`${absenceOf}
+export const removeFile = scriptWhenFull(`${absenceOf}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 local entry = redis.call('HGET', KEYS[2], ARGV[3])
@@ -42,14 +46,14 @@ return redis.call('HINCRBY', KEYS[1], 'seq', 1)
  * KEYS: room, removed files, removals, blobs, trash, owners of the trash, stored bytes. ARGV: moment, id, member of the
  * removals. Returns whether it was erased.
  */
-export const eraseFile = script(`${dropFile}
+export const eraseFile = scriptWhenFull(`${dropFile}
 local removedAt = redis.call('ZSCORE', KEYS[3], ARGV[3])
 if not removedAt or tonumber(removedAt) >= tonumber(ARGV[1]) then return 0 end
 return dropFile(KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3], '', unpack(KEYS, 4, 7))
 `);
 
 /** KEYS as for eraseFile. ARGV: code. Returns the ids of the erased files. */
-export const eraseFilesOfRoom = script(`${dropFile}
+export const eraseFilesOfRoom = scriptWhenFull(`${dropFile}
 local ids = redis.call('HKEYS', KEYS[2])
 for _, id in ipairs(ids) do
   dropFile(KEYS[1], KEYS[2], KEYS[3], id, ARGV[1] .. ' ' .. id, '', unpack(KEYS, 4, 7))

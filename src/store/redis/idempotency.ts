@@ -1,71 +1,191 @@
-/** Requests with idempotency keys in Redis. All keys of a client have one hash tag. Redis removes them itself. */
-import type { IdempotencyStore } from '../../core/ports.ts';
+/**
+ * Requests with idempotency keys in Redis. The result of a request has the hash tag of its room, so that the script
+ * that changes the room can store it too. Expired results are removed with the next one, or by Redis itself.
+ */
+import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { script } from '../../redis/script.ts';
+import { type Script, script } from '../../redis/script.ts';
 import type { Keys } from './keys.ts';
 
 export function createIdempotencyStore(redis: Redis, { requests }: Keys): IdempotencyStore {
   return {
-    async begin({ client, key }, runner, now, leaseMs) {
-      const { results, order, running } = requests(client, key);
-      const reply = await redis.run(begin, [results, order, running], [key, runner, now, leaseMs]);
-      if (typeof reply === 'string') return { state: reply as 'started' | 'running' };
-      const [fingerprint, result] = reply as [string, string];
-      return { state: 'finished', request: { fingerprint, result } };
+    async find(room, { key }, now) {
+      const { results } = requests(room);
+      return finishedOf(await redis.send(results, ['HGET', results, key]), now);
     },
 
-    async renew({ client, key }, runner, _now, leaseMs) {
-      await redis.run(renew, [requests(client, key).running], [runner, leaseMs]);
+    async begin(room, { key }, runner, now, leaseMs) {
+      const { results, lease } = requests(room);
+      const reply = await redis.run(begin, [results, lease(key)], [key, runner, now, leaseMs]);
+      if (reply === 'started') return { state: 'started' };
+      if (typeof reply === 'number') return { state: 'running', leaseMs: reply };
+      return { state: 'finished', request: requestOf(String(reply)) };
     },
 
-    async finish({ client, key }, runner, { fingerprint, result }, { expiresAt, perClient }) {
-      const { results, order, running } = requests(client, key);
-      const args = [key, runner, `${fingerprint} ${result}`, expiresAt, perClient, keptMs];
-      await redis.run(finish, [results, order, running], args);
+    async renew(room, { key }, runner, _now, leaseMs) {
+      await redis.run(renew, [requests(room).lease(key)], [runner, leaseMs]);
     },
 
-    async abandon({ client, key }, runner) {
-      await redis.run(abandon, [requests(client, key).running], [runner]);
+    async end(room, { key }, runner) {
+      await redis.run(end, [requests(room).lease(key)], [runner]);
     },
   };
 }
 
-/** Longer than results are valid. Redis removes all of a client this long after its last one. */
+/** Runs a script of a room that returns an earlier request instead, or stores the record of this one. */
+export type RunOnce = (
+  scripts: OnceScripts,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+  record: { record: RequestRecord | undefined; room: RoomCode | undefined; now: number },
+) => Promise<unknown>;
+
+/** Without and with a record. */
+export interface OnceScripts {
+  plain: Script;
+  once: Script;
+}
+
+export function createRunOnce(redis: Redis, keys: Keys): RunOnce {
+  return (scripts, ownKeys, args, { record, room, now }) => {
+    if (!record) return redis.run(scripts.plain, ownKeys, args);
+    const { client, key, expiresAt, perClient, inTotal, codeLength = 0, fingerprint, result } = record;
+    const { results, order, ofClients, counts } = keys.requests(room);
+    const most = Math.ceil(inTotal / (room === undefined ? 1 : keys.shards.length));
+    const bounds = [perClient, most, keptMs];
+    return redis.run(
+      scripts.once,
+      [...ownKeys, results, order, ofClients, counts],
+      [...args, client, key, now, expiresAt, codeLength, `${fingerprint} ${result}`, ...bounds],
+    );
+  };
+}
+
+/** The earlier request in the reply of a script, if any. */
+export function repeatedIn(reply: unknown): FinishedRequest | undefined {
+  if (typeof reply !== 'string' || !reply.startsWith(repeated)) return undefined;
+  return requestOf(reply.slice(repeated.length));
+}
+
+const repeated = 'repeated ';
+
+/** A stored request: when it expires, the length of a code or 0, the fingerprint, the result. */
+function requestOf(stored: string): FinishedRequest {
+  const [, codeLength, fingerprint = '', result = ''] = stored.split(' ');
+  return { fingerprint, result, ...(codeLength !== '0' && { codeLength: Number(codeLength) }) };
+}
+
+function finishedOf(stored: unknown, now: number): FinishedRequest | undefined {
+  if (typeof stored !== 'string' || Number.parseInt(stored, 10) <= now) return undefined;
+  return requestOf(stored);
+}
+
+/** Longer than results are valid. Redis removes all of them this long after the last one. */
 const keptMs = 25 * 3600_000;
 
-const begin = script(`
-  for _, expired in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[3], 'LIMIT', 0, 50)) do
-    redis.call('ZREM', KEYS[2], expired)
-    redis.call('HDEL', KEYS[1], expired)
-  end
-  local known = redis.call('HGET', KEYS[1], ARGV[1])
-  local expires_at = known and redis.call('ZSCORE', KEYS[2], ARGV[1])
-  if expires_at and tonumber(expires_at) > tonumber(ARGV[3]) then
-    local at = string.find(known, ' ', 1, true)
-    return {string.sub(known, 1, at - 1), string.sub(known, at + 1)}
-  end
-  return redis.call('SET', KEYS[3], ARGV[2], 'NX', 'PX', ARGV[4]) and 'started' or 'running'
+/** A stored request that has not expired; nil otherwise. */
+const findRequest = `
+local function findRequest(results, key, now)
+  local stored = redis.call('HGET', results, key)
+  if stored and tonumber(string.match(stored, '^%d+')) > tonumber(now) then return stored end
+  return nil
+end
+`;
+
+/** KEYS: results, lease. ARGV: key, runner, now, leaseMs. Returns a request, or how long another one has the key. */
+const begin = script(`${findRequest}
+local stored = findRequest(KEYS[1], ARGV[1], ARGV[3])
+if stored then return stored end
+if redis.call('SET', KEYS[2], ARGV[2], 'NX', 'PX', ARGV[4]) then return 'started' end
+return redis.call('PTTL', KEYS[2])
 `);
 
+/** KEYS: lease. ARGV: runner, leaseMs. */
 const renew = script(`
-  if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 `);
 
-const abandon = script(`
-  if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+/** KEYS: lease. ARGV: runner. */
+const end = script(`
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 `);
 
-const finish = script(`
-  redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-  redis.call('ZADD', KEYS[2], ARGV[4], ARGV[1])
-  local excess = redis.call('ZCARD', KEYS[2]) - tonumber(ARGV[5])
-  if excess > 0 then
-    for _, oldest in ipairs(redis.call('ZRANGE', KEYS[2], 0, excess - 1)) do
-      redis.call('ZREM', KEYS[2], oldest)
-      redis.call('HDEL', KEYS[1], oldest)
-    end
+/**
+ * A member names the client, the expiry and the key of a request. All members of a client are one range of `ofClients`,
+ * oldest first, because their scores are equal and times have the same number of digits. Beyond the bound of all
+ * clients, the one with the most results loses its oldest ones, so that nobody can evict others.
+ */
+const rememberRequest = `
+local function drop(results, order, ofClients, counts, member)
+  local client, _, key = string.match(member, '^(%S+) (%S+) (%S+)$')
+  redis.call('HDEL', results, key)
+  redis.call('ZREM', order, member)
+  redis.call('ZREM', ofClients, member)
+  if tonumber(redis.call('ZINCRBY', counts, -1, client)) <= 0 then redis.call('ZREM', counts, client) end
+end
+
+local function dropOldestOf(client, count, results, order, ofClients, counts)
+  local oldest = redis.call('ZRANGEBYLEX', ofClients, '[' .. client .. ' ', '(' .. client .. '!', 'LIMIT', 0, count)
+  for _, member in ipairs(oldest) do drop(results, order, ofClients, counts, member) end
+end
+
+local function rememberRequest(record, codeLength, ...)
+  local client, key, now, expiresAt, _, value, perClient, most, keptMs = unpack(record)
+  local results, order, ofClients, counts = ...
+  for _, member in ipairs(redis.call('ZRANGEBYSCORE', order, '-inf', now, 'LIMIT', 0, 50)) do
+    drop(results, order, ofClients, counts, member)
   end
-  redis.call('PEXPIRE', KEYS[1], ARGV[6])
-  redis.call('PEXPIRE', KEYS[2], ARGV[6])
-  if redis.call('GET', KEYS[3]) == ARGV[2] then redis.call('DEL', KEYS[3]) end
+  local expired = redis.call('HGET', results, key)
+  if expired then
+    drop(results, order, ofClients, counts, client .. ' ' .. string.match(expired, '^%d+') .. ' ' .. key)
+  end
+  local member = client .. ' ' .. expiresAt .. ' ' .. key
+  redis.call('HSET', results, key, expiresAt .. ' ' .. codeLength .. ' ' .. value)
+  redis.call('ZADD', order, expiresAt, member)
+  redis.call('ZADD', ofClients, 0, member)
+  local own = tonumber(redis.call('ZINCRBY', counts, 1, client))
+  if own > tonumber(perClient) then dropOldestOf(client, own - tonumber(perClient), ...) end
+  for _ = 1, math.min(50, redis.call('ZCARD', order) - tonumber(most)) do
+    dropOldestOf(redis.call('ZREVRANGE', counts, 0, 0)[1], 1, ...)
+  end
+  for _, name in ipairs({...}) do redis.call('PEXPIRE', name, keptMs) end
+end
+`;
+
+/** KEYS: results, order, ofClients, counts. ARGV: client, key. */
+const forget = script(`${rememberRequest}
+local stored = redis.call('HGET', KEYS[1], ARGV[2])
+if not stored then return end
+drop(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1] .. ' ' .. string.match(stored, '^%d+') .. ' ' .. ARGV[2])
 `);
+
+/** Forgets a request that claimed a code for a new room. */
+export async function forgetClaim(redis: Redis, keys: Keys, { client, key }: RequestKey): Promise<void> {
+  const { results, order, ofClients, counts } = keys.requests();
+  await redis.run(forget, [results, order, ofClients, counts], [client, key]);
+}
+
+/**
+ * Both forms of a script. With a record, it has further KEYS: results, order, ofClients, counts; and further ARGV:
+ * client, key, now, expiresAt, length of the code or 0, fingerprint and result, most results of the client, most of
+ * all, how long Redis keeps them. `isDone` is a Lua expression: whether `reply` means that it has made the change.
+ */
+export function onceScripts(plain: Script, isDone: string): OnceScripts {
+  const once = script(`${findRequest}${rememberRequest}
+local record, names = {}, {}
+for i = 9, 1, -1 do record[i] = table.remove(ARGV) end
+for i = 4, 1, -1 do names[i] = table.remove(KEYS) end
+local stored = findRequest(names[1], record[2], record[3])
+if stored then return '${repeated}' .. stored end
+local function run()
+${plain.text}
+end
+local reply = run()
+-- A script that returns a string has claimed a code.
+local codeLength = type(reply) == 'string' and #reply or record[5]
+if ${isDone} then rememberRequest(record, codeLength, unpack(names)) end
+return reply
+`);
+  return { plain, once };
+}

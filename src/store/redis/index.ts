@@ -1,6 +1,7 @@
 /** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
-import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
+import type { GuardRules, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
+import { evictionPolicyOf } from '../../redis/server-info.ts';
 import { createActivityStore } from './activity-store.ts';
 import { createArchive } from './archive.ts';
 import { createBlockStore } from './block-store.ts';
@@ -32,11 +33,9 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     inbox: undefined,
     queueLength: redis.queueLength,
     ping: redis.ping,
+    evictionPolicy: () => evictionPolicyOf(redis),
     // Uses no disk of this node. Redis itself reports when it is full.
     checkSpace: async () => undefined,
     close: redis.close,
   };
 }
-
-/** For the command line. Servers may be running. */
-export const createRedisKeys = (redis: Redis, prefix: string): KeyStore => createKeyStore(redis, createKeys(prefix));

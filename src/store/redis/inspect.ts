@@ -2,13 +2,18 @@
 import type { GuardRules } from '../../core/ports.ts';
 import { connectRedis, type Redis } from '../../redis/connection.ts';
 import { hostsOf, parseRedisUrl } from '../../redis/redis-url.ts';
+import { configValue, noneIfDenied, parseInfo } from '../../redis/server-info.ts';
+import { currentFormat, findFormat } from './format.ts';
 import { createRedisStore } from './index.ts';
 
 export interface RedisFacts {
   /** The version of Redis, or the Redis version that Valkey is compatible with. */
   version: string;
+  /** Undefined if the server does not tell. */
   evictionPolicy: string | undefined;
   writesLog: boolean;
+  /** The version of the data, and that of this program. Undefined without data. */
+  format: { stored: string | undefined; own: string };
   /** `always`, `everysec` or `no`; undefined if the server does not allow reading its settings. */
   syncsLog: string | undefined;
   /** The time of the server, and the local time before and after the request. */
@@ -25,13 +30,14 @@ export async function inspectRedis(url: string, rules: GuardRules): Promise<Redi
   const target = parseRedisUrl(url);
   const redis = await connectRedis(target);
   try {
-    const info = readInfo(String(await redis.send('', ['INFO'])));
-    const { keys: keyStore, storage } = createRedisStore(redis, target.prefix, rules);
+    const info = parseInfo(await redis.send('', ['INFO']));
+    const { keys: keyStore, storage, evictionPolicy } = createRedisStore(redis, target.prefix, rules);
     const keys = await keyStore.list();
     return {
       version: info.get('redis_version') ?? '0',
-      evictionPolicy: info.get('maxmemory_policy'),
+      evictionPolicy: await evictionPolicy(),
       writesLog: info.get('aof_enabled') === '1',
+      format: { stored: await findFormat(redis, target.prefix), own: String(currentFormat.version) },
       syncsLog: await syncOf(redis),
       clock: await clockOf(redis),
       keysInForce: keys.filter(({ revokedAt }) => revokedAt === undefined).length,
@@ -42,18 +48,10 @@ export async function inspectRedis(url: string, rules: GuardRules): Promise<Redi
   }
 }
 
-const readInfo = (text: string) =>
-  new Map([...text.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]));
-
 /** Managed Redis services seldom allow reading settings. */
 async function syncOf(redis: Redis): Promise<string | undefined> {
-  try {
-    // A list or an object, depending on the protocol version.
-    const reply = (await redis.send('', ['CONFIG', 'GET', 'appendfsync'])) as string[] | Record<string, string>;
-    return Array.isArray(reply) ? reply[1] : reply.appendfsync;
-  } catch {
-    return undefined;
-  }
+  const reply = await redis.send('', ['CONFIG', 'GET', 'appendfsync']).catch(noneIfDenied);
+  return reply === undefined ? undefined : configValue(reply, 'appendfsync');
 }
 
 async function clockOf(redis: Redis): Promise<RedisFacts['clock']> {

@@ -44,6 +44,9 @@ export function createKeys(prefix: string) {
     /** Bytes of a client or network by blob, with their sum, and when each stops counting at the latest. */
     usage: (account: string) => [`${prefix}:usage:{${account}}`, `${prefix}:usage:{${account}}:ends`],
     apiKeys: ['by-id', 'by-hash', 'by-name'].map((what) => `${prefix}:{keys}:${what}`),
+    /** The version of the data, and the running servers by the end of their leases. */
+    format: `${prefix}:{format}`,
+    servers: `${prefix}:{format}:servers`,
     /** The fingerprint of the secret of all nodes. */
     secretRecord: `${prefix}:{secret}`,
     /** For the admin interface. */
@@ -58,12 +61,19 @@ export function createKeys(prefix: string) {
     },
     misses: (client: string) => `${prefix}:misses:{${client}}`,
     spending: (client: string) => `${prefix}:spending:{${client}}`,
-    /** Requests of a client with idempotency keys: results, their order by expiry, and the lease of a running one. */
-    requests: (client: string, key: string) => ({
-      results: `${prefix}:requests:{${client}}`,
-      order: `${prefix}:requests:{${client}}:order`,
-      running: `${prefix}:requests:{${client}}:running:${key}`,
-    }),
+    /** Requests with idempotency keys that changed a room, or claimed a code for a new one. */
+    requests(code?: RoomCode) {
+      const requests = `${prefix}:{${code === undefined ? 'rooms' : shardOf(code)}}:requests`;
+      return {
+        results: requests,
+        /** By expiry, and by client and expiry. */
+        order: `${requests}:order`,
+        ofClients: `${requests}:of-clients`,
+        /** The number of results of each client. */
+        counts: `${requests}:counts`,
+        lease: (key: string) => `${requests}:lease:${key}`,
+      };
+    },
     /** The room of a file. */
     roomOfFile: (fileId: string) => `${prefix}:file:{${fileId}}`,
     shards: Array.from({ length: shardCount }, (_, i) => ofShard(i)),

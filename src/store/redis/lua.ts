@@ -92,22 +92,24 @@ local function endText(room, endedTexts, code)
 end
 `;
 
-/** Deletes the files of a room, finished or not, and moves their bytes to the trash. */
+/** Deletes the files of a room, finished or not, and moves their bytes to the trash. Returns their ids. */
 export const dropFiles = `${fileIn}${discard}
 local function dropFiles(code, files, removed, uploads, removals, uploadEnds, ...)
-  local shard = {...}
+  local shard, ids = {...}, {}
   local function drop(list, suffix, due)
     local entries = redis.call('HGETALL', list)
     for i = 1, #entries, 2 do
       local file = fileIn(entries[i + 1])
       discard(file, file.blob .. suffix, unpack(shard))
       if due then redis.call('ZREM', due, code .. ' ' .. entries[i]) end
+      ids[#ids + 1] = entries[i]
     end
     redis.call('DEL', list)
   end
   drop(files, '')
   drop(removed, '', removals)
   drop(uploads, '${unfinishedName('')}', uploadEnds)
+  return ids
 end
 `;
 
@@ -124,13 +126,24 @@ local function textVersions(room)
 end
 `;
 
-/** The entries after a version, oldest first; false if the log does not lead from it to the current one. */
+/** Up to `limit` entries after a version, oldest first; false if the log does not lead from it to the current one. */
 export const entriesSince = `
-local function entriesSince(edits, versions, since)
+local function entriesSince(edits, versions, since, limit)
   local count = versions.current - since
   if count == 0 then return {} end
   if count < 0 or not versions.isLogged or redis.call('LLEN', edits) < count then return false end
-  return redis.call('LRANGE', edits, -count, -1)
+  return redis.call('LRANGE', edits, -count, limit and limit < count and limit - count - 1 or -1)
+end
+`;
+
+/** The bytes of the log of a room. Rooms of versions that kept a short log lack the field. */
+export const logBytes = `
+local function logBytes(room, edits)
+  local known = redis.call('HGET', room, 'logBytes')
+  if known then return tonumber(known) end
+  local bytes = 0
+  for _, entry in ipairs(redis.call('LRANGE', edits, 0, -1)) do bytes = bytes + #entry end
+  return bytes
 end
 `;
 
@@ -141,17 +154,20 @@ local function fullText(room, edits)
   local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')
   text[4] = entriesSince(edits, versions, versions.full)
   text[5] = versions.full
+  text[6] = redis.call('HGET', room, 'lastRefs')
   return text
 end
 `;
 
-/** The same with the whole log, which may go further back, and the version of the full text. */
+/** The same with the newest entries of the log, which may go further back than the full text: at least `recent`. */
 export const textAndLog = `${textVersions}
-local function textAndLog(room, edits)
+local function textAndLog(room, edits, recent)
   local versions = textVersions(room)
   local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')
-  text[4] = versions.isLogged and redis.call('LRANGE', edits, 0, -1) or {}
+  local count = math.max(versions.current - versions.full, recent)
+  text[4] = versions.isLogged and redis.call('LRANGE', edits, -count, -1) or {}
   text[5] = versions.full
+  text[6] = redis.call('HGET', room, 'lastRefs')
   return text
 end
 `;

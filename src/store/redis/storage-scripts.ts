@@ -1,5 +1,5 @@
 /** Scripts of stored bytes. See scripts.ts for what applies to all scripts. */
-import { script } from '../../redis/script.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
 
 /**
  * Charges a blob to a client or network, with at most the rest of the limit. Drops charges that have reached their end,
@@ -40,7 +40,7 @@ return {bytes, others, first}
 `);
 
 /** KEYS: usage, ends. ARGV: blob. */
-export const dischargeBlob = script(`
+export const dischargeBlob = scriptWhenFull(`
 local bytes = redis.call('HGET', KEYS[1], ARGV[1])
 if not bytes then return end
 redis.call('HDEL', KEYS[1], ARGV[1])
@@ -78,7 +78,7 @@ return redis.call('HINCRBY', KEYS[2], 'sum', string.format('%.0f', tonumber(ARGV
 `);
 
 /** KEYS: reservations, reserved bytes. ARGV: upload. */
-export const dropReservation = script(`
+export const dropReservation = scriptWhenFull(`
 local bytes = redis.call('HGET', KEYS[2], ARGV[1])
 redis.call('ZREM', KEYS[1], ARGV[1])
 if not bytes then return end

@@ -1,42 +1,51 @@
 /** The text of a room, its log and its history. Edits are applied here, not in the scripts. */
-import type {
-  Checkpoint,
-  CheckpointInfo,
-  Content,
-  GuardRules,
-  MissingReason,
-  RoomStore,
-  TextAppend,
-  TextEntry,
-  TextQuota,
+import {
+  type Checkpoint,
+  type CheckpointInfo,
+  type Content,
+  type GuardRules,
+  type LastRefs,
+  type LogRetention,
+  type MissingReason,
+  type RoomStore,
+  recentEntries,
+  type TextAppend,
+  type TextEntry,
+  type TextQuota,
+  withRefsOf,
 } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { replay } from '../../text/replay.ts';
+import { createRunOnce, repeatedIn } from './idempotency.ts';
 import type { Keys } from './keys.ts';
 import * as scripts from './text-scripts.ts';
 
 export type TextLog = Pick<
   RoomStore,
-  'readText' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
+  'readText' | 'readEdits' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
 >;
 
 export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): TextLog {
+  const runOnce = createRunOnce(redis, keys);
+
   return {
     async readText(code, now) {
       const { room, edits, history } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.readText, [room, edits, history], [now, rememberExpiredMs]);
+      const reply = await redis.run(scripts.readText, [room, edits, history], [now, rememberExpiredMs, recentEntries]);
       if (typeof reply === 'string') return reply as MissingReason;
-      const [text, checkpointVersion, keepsHistory, revision, charged, salt] = reply as [
+      const [text, checkpointVersion, keepsHistory, revision, charged, salt, logBytes] = reply as [
         TextAndLogReply,
         string,
         string | null,
         string,
         QuotaReply,
         string | null,
+        number,
       ];
       const quota = quotaOf(charged);
       return {
         ...textAndLogOf(text),
+        logBytes,
         revision: Number(revision),
         checkpointVersion: Number(checkpointVersion),
         keepsHistory: keepsHistoryOf(keepsHistory),
@@ -45,12 +54,22 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       };
     },
 
+    async readEdits(code, since, limit, now) {
+      const { room, edits } = keys.ofRoom(code);
+      const reply = await redis.run(scripts.readEdits, [room, edits], [now, rememberExpiredMs, since, limit]);
+      return typeof reply === 'string' ? (reply as MissingReason | 'no-log') : (reply as string[]).map(entryOf);
+    },
+
     async appendText(code, append) {
       const { room, edits, history, historyTexts } = keys.ofRoom(code);
-      const args = [append.entry.writtenAt, rememberExpiredMs, ...argumentsOf(append)];
-      const reply = await redis.run(scripts.appendText, [room, edits, history, historyTexts], args);
+      const { record, entry } = append;
+      const args = [entry.writtenAt, rememberExpiredMs, ...argumentsOf(append)];
+      const request = { record, room: code, now: entry.writtenAt };
+      const reply = await runOnce(scripts.appendTextOnce, [room, edits, history, historyTexts], args, request);
+      const repeated = repeatedIn(reply);
+      if (repeated) return { outcome: 'repeated', request: repeated };
       if (typeof reply === 'string') return { outcome: reply as MissingReason };
-      if ((reply as unknown[])[0] === 'appended') return { outcome: 'appended', seq: (reply as [string, number])[1] };
+      if ((reply as unknown[])[0] === 'appended') return appendedOf(reply as AppendedReply);
       const [, version, revision, entries] = reply as ['stale', number, string, string[] | null];
       return { outcome: 'stale', version, revision: Number(revision), entries: entries?.map(entryOf) };
     },
@@ -70,21 +89,29 @@ export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: G
       return { ...checkpointInfoOf(info), content };
     },
 
-    async compactText(code, { version, content, dropThrough, current, checkpoint }, now) {
+    async compactText(code, { version, content, dropThrough, keep, lastRefs, current, checkpoint }, now) {
       const { room, edits, history, historyTexts } = keys.ofRoom(code);
       const times = [now, rememberExpiredMs, current.version, current.revision];
-      const args = [...times, version, content, dropThrough, ...checkpointArguments(checkpoint)];
+      const text = [version, content, dropThrough, JSON.stringify(lastRefs), ...retentionArguments(keep)];
+      const args = [...times, ...text, ...checkpointArguments(checkpoint)];
       const reply = await redis.run(scripts.compactText, [room, edits, history, historyTexts], args);
       return reply as 'compacted' | 'stale' | MissingReason;
     },
 
-    async clearHistory(code, { version, revision, content, fullTextVersion = version }, now) {
+    async clearHistory(code, { version, revision, content, fullTextVersion = version, lastRefs }, now) {
       const { room, edits, history, historyTexts } = keys.ofRoom(code);
-      const args = [now, rememberExpiredMs, version, revision, content, fullTextVersion];
+      const args = [now, rememberExpiredMs, version, revision, content, fullTextVersion, JSON.stringify(lastRefs)];
       const reply = await redis.run(scripts.clearHistory, [room, edits, history, historyTexts], args);
       return reply as 'cleared' | 'stale' | MissingReason;
     },
   };
+}
+
+/** The bytes of the log after a compaction. */
+type AppendedReply = ['appended', seq: number, logBytes: number | null];
+
+function appendedOf([outcome, seq, logBytes]: AppendedReply) {
+  return logBytes === null ? { outcome, seq } : { outcome, seq, logBytes };
 }
 
 type QuotaReply = (string | null)[];
@@ -95,26 +122,35 @@ function quotaOf([charged, client, network, historyBytes]: QuotaReply): TextQuot
   return { owner, charged: Number(charged), historyBytes: Number(historyBytes ?? 0) };
 }
 
-/** The full text, the current version, its time, the entries that lead from the full text to it, and its version. */
+/**
+ * The full text, the current version, its time, the entries that lead from the full text to it, the version of the full
+ * text and its last refs.
+ */
 export type FullTextReply = [
   content: string,
   version: string,
   writtenAt: string,
   entries: string[] | null,
   full: number,
+  lastRefs: string | null,
 ];
 
 export function contentOf([content, version, writtenAt, entries]: FullTextReply): Content {
   return toContent(content, (entries ?? []).map(entryOf), version, writtenAt);
 }
 
-/** The same with the whole log, and the version of the full text. */
-export type TextAndLogReply = [content: string, version: string, writtenAt: string, log: string[], full: number];
+export function lastRefsOf(json: string | null, later: readonly TextEntry[]): LastRefs {
+  return withRefsOf(json ? (JSON.parse(json) as LastRefs) : [], later);
+}
 
-export function textAndLogOf([content, version, writtenAt, log, fullTextVersion]: TextAndLogReply) {
-  const entries = log.map(entryOf);
+/** The same with entries from before the full text. */
+export type TextAndLogReply = FullTextReply;
+
+export function textAndLogOf([content, version, writtenAt, log, fullTextVersion, refs]: TextAndLogReply) {
+  const entries = (log ?? []).map(entryOf);
   const later = entries.filter((entry) => entry.version > fullTextVersion);
-  return { content: toContent(content, later, version, writtenAt), entries, fullTextVersion };
+  const lastRefs = lastRefsOf(refs, later);
+  return { content: toContent(content, later, version, writtenAt), entries, fullTextVersion, lastRefs };
 }
 
 const toContent = (fullText: string, entries: TextEntry[], version: string, writtenAt: string): Content => ({
@@ -150,16 +186,21 @@ export function checkpointInfoOf(json: string): CheckpointInfo {
 
 /** The arguments of the script after the times. */
 function argumentsOf({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): (string | number)[] {
-  const compacted = compaction ? [compaction.dropThrough, compaction.content] : ['', ''];
+  const compacted = compaction
+    ? [compaction.dropThrough, compaction.content, JSON.stringify(compaction.lastRefs ?? [])]
+    : ['', '', ''];
   return [
     entry.version,
     entryJson(entry),
     previousRevision,
     revision,
     ...compacted,
+    ...retentionArguments(compaction?.keep),
     ...checkpointArguments(checkpoint),
   ];
 }
+
+const retentionArguments = (keep: LogRetention | undefined) => [keep?.writtenSince ?? '', keep?.maxBytes ?? ''];
 
 function checkpointArguments(kept: TextAppend['checkpoint']): (string | number)[] {
   if (!kept) return [''];

@@ -1,6 +1,6 @@
 /** Scripts of unfinished files. See scripts.ts for what applies to all scripts. */
 import { unfinishedName } from '../../core/ports.ts';
-import { script } from '../../redis/script.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
 import { absenceOf, countFile, dropFile } from './lua.ts';
 
 /** The received bytes and the JSON of an unfinished file; nil if there is none, or it has expired. */
@@ -84,7 +84,7 @@ return {seq, redis.call('HGET', KEYS[1], 'expiresAt')}
  * KEYS: room, unfinished files, their states, ends of uploads, blobs, trash, owners of the trash, stored bytes. ARGV as
  * for findUpload.
  */
-export const cancelUpload = script(`${absenceOf}${uploadIn}${dropUpload}
+export const cancelUpload = scriptWhenFull(`${absenceOf}${uploadIn}${dropUpload}
 local absence = absenceOf(KEYS[1], ARGV[1], ARGV[2])
 if absence then return absence end
 if not uploadIn(KEYS[2], KEYS[4], ARGV[3], ARGV[4], ARGV[1]) then return 'no-file' end
@@ -93,7 +93,7 @@ return 'cancelled'
 `);
 
 /** KEYS as for cancelUpload. ARGV: now, id, member of the ends. Returns whether it was dropped. */
-export const expireUpload = script(`${dropUpload}
+export const expireUpload = scriptWhenFull(`${dropUpload}
 local endsAt = redis.call('ZSCORE', KEYS[4], ARGV[3])
 if not endsAt or tonumber(endsAt) > tonumber(ARGV[1]) then return 0 end
 return dropUpload(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[2], ARGV[3], unpack(KEYS, 5, 8))

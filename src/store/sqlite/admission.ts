@@ -24,8 +24,9 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionParts
   ): R | MaybePromise<Refusal> {
     const { code, deviceId, now } = attempt;
     const until = guard.missedOutUntil(attempt);
-    if (until !== undefined) return { outcome: 'too-many-misses', until };
+    if (until !== undefined && !attempt.keyHash) return { outcome: 'too-many-misses', until };
     const found = code && lookUp(code);
+    if (until !== undefined && !hasRightKey(found, attempt)) return { outcome: 'too-many-misses', until };
     if (!found) return refuseMissing(attempt, undefined);
     if (found.room.expiresAt <= now) return refuseExpired(found.room, attempt);
 
@@ -34,7 +35,8 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionParts
       const isKey = room.salt !== undefined && ({ isKey: true } as const);
       const proof = isKey ? attempt.keyHash : attempt.pinMac;
       if (!proof) return room.salt === undefined ? { outcome: 'pin-required' } : keyRequired(room.salt);
-      const trial = guard.tryPin(room, attempt, () => timingSafeEqual(roomMac, proof));
+      const isRight = () => timingSafeEqual(roomMac, proof);
+      const trial = isKey ? guard.tryKey(room, attempt, isRight) : guard.tryPin(room, attempt, isRight);
       if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked', ...isKey };
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect', ...isKey };
     }
@@ -70,6 +72,12 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionParts
       return { outcome: 'admitted', content: 'row' in found ? readContent(found) : found.content };
     },
   };
+}
+
+/** A room key cannot be guessed, so the right one is admitted even from a client with too many misses. */
+function hasRightKey(found: RoomAccess | undefined, { keyHash }: AccessAttempt): boolean {
+  if (found?.room.salt === undefined || !found.pinMac || !keyHash) return false;
+  return timingSafeEqual(found.pinMac, keyHash);
 }
 
 const keyRequired = (salt: string): Refusal => ({ outcome: 'key-required', salt });

@@ -25,14 +25,15 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
     const query = `SELECT ${recordColumns}, ${ownerColumns} FROM rooms WHERE id = ? AND expires_at > ?`;
     const row = sql(query).get(id, now) as RecordRow | undefined;
     if (!row) return undefined;
-    const { content, entries, fullTextVersion, isEncrypted } = texts.readText(id, row);
+    const { content, fullTextVersion, isEncrypted, lastRefs } = texts.readText(id, row);
+    const entries = texts.readLog(id);
     const history = texts.readHistory(id);
     const files = sql(
       `SELECT ${fileColumns} FROM files WHERE room = ? AND ${isListed} ORDER BY uploaded_at, rowid`,
     ).all(id);
     const trusted = guard.trusted(code, now);
     const sealed = isEncrypted && { fullTextVersion };
-    return { ...recordOf(row), content, ...sealed, entries, history, files: files.map(fileOf), trusted };
+    return { ...recordOf(row), content, ...sealed, entries, lastRefs, history, files: files.map(fileOf), trusted };
   }
 
   return {

@@ -1,9 +1,12 @@
 /** Checkpoints are compressed, because a long text is stored again every 30 seconds while someone edits it. */
 
-/** Rows of earlier versions contain the uncompressed text. */
+/** A short text is not compressed: that takes longer than writing it. */
 export type Compressed = Uint8Array | string;
 
-export function compress(text: string): Uint8Array {
+const shortText = 4096;
+
+export function compress(text: string): Compressed {
+  if (text.length <= shortText) return text;
   const { constants, zstdCompressSync } = process.getBuiltinModule('node:zlib');
   return zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
 }

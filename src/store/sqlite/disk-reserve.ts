@@ -5,6 +5,8 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { RoomCode } from '../../core/room-code.ts';
+import type { AppendTexts } from './text-operations.ts';
 import { type Batch, type Operation, textsIn } from './writer.ts';
 
 const reserve = 64 * 1024 * 1024;
@@ -46,6 +48,14 @@ function freeIn(folder: string): number {
 }
 
 export function bytesAddedBy(batch: Batch): number {
-  const texts = batch.filter(grows).flatMap(textsIn);
-  return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const operations = batch.filter(grows);
+  const sent = operations.flatMap(textsIn).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return operations.reduce((sum, operation) => sum + copiedBy(operation), sent);
+}
+
+/** The size of a checkpoint that the writer copies. */
+function copiedBy(operation: Operation): number {
+  if (operation[0] !== 'appendText') return 0;
+  const checkpoint = (operation as [string, RoomCode, ...AppendTexts])[4]?.checkpoint;
+  return checkpoint && checkpoint.content === undefined ? checkpoint.size : 0;
 }

@@ -24,7 +24,7 @@ export interface DatabaseFile {
 
 export interface Eraser {
   /** Makes the next erasure scan the whole file, because the WAL does not show all changes. */
-  distrustLog(): void;
+  requireWholeScan(): void;
   /** Not in a transaction. False if another process reads for longer; the next call erases the rest. */
   erase(timeoutMs?: number): boolean;
   /**
@@ -77,7 +77,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   }
 
   return {
-    distrustLog() {
+    requireWholeScan() {
       isWholeScanDue = true;
     },
 

@@ -26,8 +26,8 @@ type FileList = Pick<
 export function createFileList(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileList {
   const { sql, cache, find, missingReason, orReason, changing, endForGood } = rooms;
   return {
-    async addFile(code, file, quota) {
-      const added = await changing(code, writer.run('addFile', code, file, quota));
+    async addFile(code, file, quota, record) {
+      const added = await changing(code, writer.run('addFile', code, file, quota, record));
       storage.onFileAdded(file.blob);
       return orReason(code, file.uploadedAt, added);
     },

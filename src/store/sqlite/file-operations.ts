@@ -1,6 +1,7 @@
 /** Changes of files. Part of the writer's operations. The result is undefined if there is no such room. */
-import type { FileQuota, StoredFile } from '../../core/ports.ts';
+import type { FileQuota, Repeated, RequestRecord, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { findRequest, rememberRequest } from './idempotency-operations.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { isListed } from './rows.ts';
 import type { Sql } from './statements.ts';
@@ -9,11 +10,20 @@ interface Change {
   seq: number;
 }
 
-export function addFile(sql: Sql, code: RoomCode, file: StoredFile, quota: FileQuota): Change | 'full' | undefined {
+export function addFile(
+  sql: Sql,
+  code: RoomCode,
+  file: StoredFile,
+  quota: FileQuota,
+  record: RequestRecord | undefined,
+): Change | Repeated | 'full' | undefined {
+  const repeated = record && findRequest(sql, record, file.uploadedAt);
+  if (repeated) return { repeated };
   const room = liveRoom(sql, code, file.uploadedAt);
   if (room === undefined) return undefined;
   if (!countFile(sql, room, file.size, quota)) return 'full';
   insertFile(sql, room, file);
+  if (record) rememberRequest(sql, record);
   return nextSeq(sql, room);
 }
 

@@ -4,7 +4,7 @@ import type { RoomCode } from '../../core/room-code.ts';
 import { guesserOf } from '../counters/network.ts';
 import { CounterTable } from './counter-table.ts';
 import { createMissGuard, type Guesser } from './miss-guard.ts';
-import { createPinRules, type LifeCount, type Lock, type RoomGuard } from './pin-attempts.ts';
+import { createPinRules, type LifeCount, type Lock, type RoomGuard, type Tries } from './pin-attempts.ts';
 
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
 
@@ -28,7 +28,8 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
   function guardOf({ code, expiresAt }: GuardedRoom, now: number): RoomGuard | undefined {
     const known = guards.get(code, now);
     if (known) return known;
-    const mayDrop = ({ life, roomExpiresAt }: RoomGuard) => (life?.wrong ?? 0) === 0 || roomExpiresAt <= now;
+    const mayDrop = (guard: RoomGuard) =>
+      guard.roomExpiresAt <= now || ((guard.life?.wrong ?? 0) === 0 && !pins.hasCounters(guard, now));
     if (guards.size >= most && !guards.dropOldest(mayDrop)) return undefined;
     return guards.start(code, { wrong: 0, windowEndsAt: 0, clients: {}, trusted: [], roomExpiresAt: expiresAt });
   }
@@ -60,6 +61,15 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
     guards.changed(code);
   }
 
+  function wrongTry(code: RoomCode, tries: Tries, guesser: Guesser): PinTrial {
+    const { now } = guesser;
+    pins.lock(tries, now);
+    guards.changed(code);
+    miss(guesser);
+    const triesLeft = Math.max(0, rules.triesBeforeLock - tries.wrong);
+    return { outcome: 'wrong', triesLeft, lockedUntil: tries.lockedUntil > now ? tries.lockedUntil : undefined };
+  }
+
   return {
     tables: [misses, guards] as const,
     miss,
@@ -87,11 +97,31 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
       }
       const kind = pins.isTrusted(guard, life, client) ? 'trusted' : roomLocked ? 'spare' : 'stranger';
       pins.countForLife(life, client, kind);
-      pins.lock(tries, now);
-      guards.changed(room.code);
-      miss(guesser);
-      const triesLeft = Math.max(0, rules.triesBeforeLock - tries.wrong);
-      return { outcome: 'wrong', triesLeft, lockedUntil: tries.lockedUntil > now ? tries.lockedUntil : undefined };
+      return wrongTry(room.code, tries, guesser);
+    },
+
+    /**
+     * The right key of an encrypted room is always admitted: nobody can guess it, so wrong keys must not keep out those who
+     * have it. Wrong ones only lock out the client that sends them.
+     */
+    tryKey(room: GuardedRoom, guesser: Guesser, isRight: () => boolean): PinTrial {
+      const { now } = guesser;
+      const client = guesserOf(guesser);
+      if (isRight()) {
+        const known = guards.get(room.code, now);
+        if (known?.clients[client]) {
+          delete known.clients[client];
+          guards.changed(room.code);
+        }
+        return { outcome: 'right' };
+      }
+      const guard = guardOf(room, now);
+      if (!guard) return { outcome: 'locked', until: now + rules.firstLockMs };
+      const counter = pins.keyCounterOf(guard, client, now);
+      shorten(guard, { code: room.code, client: counter, now });
+      const locked = pins.ownLock(guard, counter, now);
+      if (locked) return locked;
+      return wrongTry(room.code, pins.count(guard, counter, now), guesser);
     },
 
     /** For the creator of the room, who knows its PIN. */

@@ -1,31 +1,41 @@
-/** Results of requests with idempotency keys. Part of the writer's operations. */
-import type { FinishedRequest, RequestKey } from '../../core/ports.ts';
+/** Results of requests with idempotency keys, which are stored in the transaction of their change. */
+import type { FinishedRequest, RequestKey, RequestRecord } from '../../core/ports.ts';
 import type { Sql } from './statements.ts';
 
-export function rememberRequest(
-  sql: Sql,
-  { client, key }: RequestKey,
-  { fingerprint, result }: FinishedRequest,
-  { expiresAt, perClient }: { expiresAt: number; perClient: number },
-): void {
-  const values = [key, client, fingerprint, result, expiresAt] as const;
-  sql('INSERT OR REPLACE INTO idempotent_requests VALUES (?, ?, ?, ?, ?)').get(...values);
-  sql(`
-    DELETE FROM idempotent_requests WHERE key IN (
-      SELECT key FROM idempotent_requests WHERE client = ? ORDER BY expires_at DESC, key LIMIT -1 OFFSET ?
-    )
-  `).get(client, perClient);
+export function findRequest(sql: Sql, { key }: RequestKey, now: number): FinishedRequest | undefined {
+  const query = 'SELECT fingerprint, result FROM idempotent_requests WHERE key = ? AND expires_at > ?';
+  const row = sql(query).get(key, now) as { fingerprint: string; result: string } | undefined;
+  if (!row) return undefined;
+  const [, codeLength, result = row.result] = /^([0-9]+):(.*)$/.exec(row.result) ?? [];
+  return { fingerprint: row.fingerprint, result, ...(codeLength && { codeLength: Number(codeLength) }) };
 }
 
-/** Of all clients together. A sweep removes the oldest ones beyond it. */
-const maxResults = 100_000;
+export function rememberRequest(sql: Sql, record: RequestRecord): void {
+  const { key, client, fingerprint, codeLength, expiresAt, perClient, inTotal } = record;
+  // Base64 has no colon.
+  const result = codeLength === undefined ? record.result : `${codeLength}:${record.result}`;
+  // An expired one. Without this, the triggers would not notice that it is replaced.
+  sql('DELETE FROM idempotent_requests WHERE key = ?').get(key);
+  sql('INSERT INTO idempotent_requests VALUES (?, ?, ?, ?, ?)').get(key, client, fingerprint, result, expiresAt);
+  const own = Number(sql('SELECT results FROM idempotent_clients WHERE client = ?').get(client)?.results);
+  if (own > perClient) dropOldestOf(sql, client, own - perClient);
+  if (Number(sql('SELECT total FROM idempotent_count').get()?.total) > inTotal) dropOfLargest(sql);
+}
+
+function dropOfLargest(sql: Sql): void {
+  const largest = sql('SELECT client FROM idempotent_clients ORDER BY results DESC LIMIT 1').get();
+  dropOldestOf(sql, String(largest?.client), 1);
+}
+
+function dropOldestOf(sql: Sql, client: string, count: number): void {
+  sql(`
+    DELETE FROM idempotent_requests WHERE key IN (
+      SELECT key FROM idempotent_requests WHERE client = ? ORDER BY expires_at LIMIT ?
+    )
+  `).get(client, count);
+}
 
 /** For sweeps. */
 export function forgetRequests(sql: Sql, now: number): void {
   sql('DELETE FROM idempotent_requests WHERE expires_at <= ?').get(now);
-  sql(`
-    DELETE FROM idempotent_requests WHERE key IN (
-      SELECT key FROM idempotent_requests ORDER BY expires_at DESC LIMIT -1 OFFSET ?
-    )
-  `).get(maxResults);
 }

@@ -1,49 +1,37 @@
-/** Requests with idempotency keys on SQLite. One process owns the folder, so running requests are in memory. */
+/** Requests with idempotency keys on SQLite. One process owns the folder, so leases are in memory. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { FinishedRequest, IdempotencyStore } from '../../core/ports.ts';
+import type { IdempotencyStore } from '../../core/ports.ts';
+import { findRequest } from './idempotency-operations.ts';
 import { prepareOnce } from './statements.ts';
-import type { Writer } from './writer.ts';
 
-interface Running {
+interface Lease {
   runner: string;
-  leaseEndsAt: number;
+  endsAt: number;
 }
 
-export function createIdempotencyStore(db: DatabaseSync, writer: Writer): IdempotencyStore {
+export function createIdempotencyStore(db: DatabaseSync): IdempotencyStore {
   const sql = prepareOnce(db);
-  const running = new Map<string, Running>();
-
-  function end(key: string, runner: string): void {
-    if (running.get(key)?.runner === runner) running.delete(key);
-  }
+  /** A runner ends its lease, so there are as many as running requests. */
+  const leases = new Map<string, Lease>();
 
   return {
-    async begin({ key }, runner, now, leaseMs) {
-      const other = running.get(key);
-      if (other && other.leaseEndsAt > now) return { state: 'running' };
-      const row = sql('SELECT fingerprint, result FROM idempotent_requests WHERE key = ? AND expires_at > ?').get(
-        key,
-        now,
-      );
-      if (row) {
-        const { fingerprint, result } = row as unknown as FinishedRequest;
-        return { state: 'finished', request: { fingerprint, result } };
-      }
-      running.set(key, { runner, leaseEndsAt: now + leaseMs });
+    find: (_room, key, now) => findRequest(sql, key, now),
+
+    async begin(_room, { client, key }, runner, now, leaseMs) {
+      const request = findRequest(sql, { client, key }, now);
+      if (request) return { state: 'finished', request };
+      const other = leases.get(key);
+      if (other && other.endsAt > now) return { state: 'running', leaseMs: other.endsAt - now };
+      leases.set(key, { runner, endsAt: now + leaseMs });
       return { state: 'started' };
     },
 
-    async renew({ key }, runner, now, leaseMs) {
-      if (running.get(key)?.runner === runner) running.set(key, { runner, leaseEndsAt: now + leaseMs });
+    async renew(_room, { key }, runner, now, leaseMs) {
+      if (leases.get(key)?.runner === runner) leases.set(key, { runner, endsAt: now + leaseMs });
     },
 
-    async finish(key, runner, request, limits) {
-      await writer.run('rememberRequest', key, { ...request }, limits);
-      end(key.key, runner);
-    },
-
-    async abandon({ key }, runner) {
-      end(key, runner);
+    async end(_room, { key }, runner) {
+      if (leases.get(key)?.runner === runner) leases.delete(key);
     },
   };
 }

@@ -5,7 +5,7 @@
  * thread. Counters are in memory, which is exact because one process owns the folder.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import { createActivityStore, createBlockStore } from './admin-store.ts';
@@ -20,7 +20,7 @@ import { createGuessGuard } from './guess-guard.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKeyStore } from './key-store.ts';
 import { createOperatorInbox } from './operator-inbox.ts';
-import { createPrivateFile } from './private-file.ts';
+import { createPrivateFile, databaseIn } from './private-file.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
 import { createRoomStore } from './room-store.ts';
@@ -49,7 +49,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
   const counters = keepCounters(db, writer, tables, now);
   const storage = createStorage(db, writer);
   const ping = db.prepare('SELECT 1 FROM room_count');
-  const hasSpaceFor = watchDisk(db, pathIn(folder));
+  const hasSpaceFor = watchDisk(db, databaseIn(folder));
 
   return {
     rooms: createRoomStore({ db, snapshot, writer, rules, guard, storage, dropCounters: counters.dropExpired }),
@@ -57,7 +57,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     keys: createKeyStore(db, writer),
     archive: createArchive({ db, snapshot, writer, guard }),
     storage,
-    idempotency: createIdempotencyStore(db, writer),
+    idempotency: createIdempotencyStore(db),
     secretRecord: createSecretRecord(db, writer),
     summaries: createRoomSummaries(db),
     blocks: createBlockStore(db, writer),
@@ -67,6 +67,8 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     async ping() {
       ping.get();
     },
+    evictionPolicy: async () => 'noeviction',
+
     async checkSpace(bytes) {
       if (!hasSpaceFor(bytes)) throw storageFull();
     },
@@ -80,8 +82,6 @@ export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<vo
   const { db, writer, close } = open(makeFolder(folder), usualEraseEveryMs);
   return { ...createKeyStore(db, writer), close };
 }
-
-const pathIn = (folder: string) => join(folder, 'poproom.db');
 
 function makeFolder(folder: string): string {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -120,12 +120,12 @@ function eraseFormer(db: DatabaseSync, { folder, hasLog, ...file }: Former): boo
     if (![sqliteFull, sqliteBusy].includes((error as { errcode: number }).errcode & 0xff)) throw error;
   }
   const eraser = createEraser(db, file);
-  if (hasLog) eraser.distrustLog();
+  if (hasLog) eraser.requireWholeScan();
   return eraser.erase();
 }
 
 function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer = () => true): Opened {
-  const path = pathIn(folder);
+  const path = databaseIn(folder);
   const hasLog = existsSync(`${path}-wal`);
   createPrivateFile(path);
   const db = connect(path);

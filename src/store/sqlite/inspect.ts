@@ -1,8 +1,8 @@
 /** Inspects the database of the embedded engine without creating files. A server may be running. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { databaseIn } from './private-file.ts';
 import { isCompacted } from './schema.ts';
 
 export interface DatabaseFacts {
@@ -18,7 +18,7 @@ export interface DatabaseFacts {
 
 /** Undefined if there is no database yet; `unread` if reading it would create a file. */
 export function inspectDatabase(folder: string): DatabaseFacts | 'unread' | undefined {
-  const path = join(folder, 'poproom.db');
+  const path = databaseIn(folder);
   if (!existsSync(path)) return undefined;
   const hasLog = existsSync(`${path}-wal`);
   if (hasLog && !existsSync(`${path}-shm`)) return 'unread';

@@ -9,9 +9,9 @@ import type {
   CurrentText,
   FileClaim,
   FileQuota,
-  FinishedRequest,
   KeyRecord,
-  RequestKey,
+  Repeated,
+  RequestRecord,
   RoomDraft,
   RoomRecord,
   RoomUpdate,
@@ -24,7 +24,7 @@ import type { RoomCode } from '../../core/room-code.ts';
 import { addReport, putBlock, removeBlock } from './admin-operations.ts';
 import * as claims from './claim-operations.ts';
 import * as files from './file-operations.ts';
-import { forgetRequests, rememberRequest } from './idempotency-operations.ts';
+import { findRequest, forgetRequests, rememberRequest } from './idempotency-operations.ts';
 import { restoreKey, restoreRoom } from './restore.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import { type UpdatedRoom, updateRoom } from './room-update.ts';
@@ -51,7 +51,9 @@ export function createOperations(db: DatabaseSync) {
   const has = (query: string, ...values: (string | RoomId)[]) => sql(query).get(...values) !== undefined;
 
   return {
-    createRoom(draft: RoomDraft): RoomCode | undefined {
+    createRoom(draft: RoomDraft, record?: RequestRecord): RoomCode | undefined | Repeated {
+      const repeated = record && findRequest(sql, record, draft.createdAt);
+      if (repeated) return { repeated };
       const length = lengthFor(draft.codeLengths, liveRooms(sql, draft.createdAt) + 1);
       const code = draft.draw.slice(0, length) as RoomCode;
       const id = roomIdOf(code);
@@ -75,6 +77,7 @@ export function createOperations(db: DatabaseSync) {
         draft.name ?? null,
         draft.salt ?? null,
       );
+      if (record) rememberRequest(sql, { ...record, codeLength: code.length });
       return code;
     },
 
@@ -102,8 +105,8 @@ export function createOperations(db: DatabaseSync) {
     clearHistory: (code: RoomCode, current: CurrentText, now: number): 'cleared' | 'stale' | 'gone' =>
       clearHistory(sql, code, current, now) ?? gone(code, now),
 
-    addFile: (code: RoomCode, file: StoredFile, quota: FileQuota) =>
-      files.addFile(sql, code, file, quota) ?? gone(code, file.uploadedAt),
+    addFile: (code: RoomCode, file: StoredFile, quota: FileQuota, record?: RequestRecord) =>
+      files.addFile(sql, code, file, quota, record) ?? gone(code, file.uploadedAt),
     removeFile: (code: RoomCode, fileId: string, now: number) =>
       files.removeFile(sql, code, fileId, now) ?? gone(code, now),
     restoreFile: (code: RoomCode, fileId: string, now: number) =>
@@ -149,9 +152,6 @@ export function createOperations(db: DatabaseSync) {
         else sql('INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?)').get(kind, key, state, expiresAt);
       }
     },
-
-    rememberRequest: (key: RequestKey, request: FinishedRequest, limits: { expiresAt: number; perClient: number }) =>
-      rememberRequest(sql, key, request, limits),
 
     keepSecretRecord(fingerprint: string): void {
       sql('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint);

@@ -2,7 +2,7 @@
 import type { ClientId, GuardRules } from '../../core/ports.ts';
 import { networkOf } from '../counters/network.ts';
 
-interface Tries {
+export interface Tries {
   wrong: number;
   lockedUntil: number;
   forgetAt: number;
@@ -12,7 +12,7 @@ interface Tries {
 export interface RoomGuard {
   wrong: number;
   windowEndsAt: number;
-  /** Few, because the room's own limit locks out unknown clients before this grows. */
+  /** Few, because the room's own limit locks out unknown clients before this grows. For keys, see `keyCounterOf`. */
   clients: Record<ClientId, Tries>;
   /** Clients that know the PIN. The room's limit does not lock them out. */
   trusted: ClientId[];
@@ -62,10 +62,25 @@ export function createPinRules(rules: GuardRules) {
     life.ofNewNetworks < rules.wrongPinsOfNewNetworks &&
     !life.networks.includes(networkOf(client));
 
+  function forgetOld({ clients }: RoomGuard, now: number): void {
+    for (const [id, { forgetAt }] of Object.entries(clients)) if (forgetAt <= now) delete clients[id];
+  }
+
+  /** Whether a client has a count of wrong PINs or keys that still matters. */
+  const hasCounters = ({ clients }: RoomGuard, now: number): boolean =>
+    Object.values(clients).some(({ forgetAt }) => forgetAt > now);
+
+  /** The counter for wrong keys of a client. When a room has too many of them, further clients share one. */
+  function keyCounterOf(guard: RoomGuard, client: ClientId, now: number): ClientId {
+    if (guard.clients[client]) return client;
+    forgetOld(guard, now);
+    return Object.keys(guard.clients).length < rules.keyCountersPerRoom ? client : '*';
+  }
+
   function count(guard: RoomGuard, client: ClientId, now: number): Tries {
     if (guard.windowEndsAt <= now) Object.assign(guard, { wrong: 0, windowEndsAt: now + rules.windowMs });
     guard.wrong += 1;
-    for (const [id, { forgetAt }] of Object.entries(guard.clients)) if (forgetAt <= now) delete guard.clients[id];
+    forgetOld(guard, now);
     const tries = guard.clients[client] ?? { wrong: 0, lockedUntil: 0, forgetAt: 0 };
     tries.wrong += 1;
     guard.clients[client] = tries;
@@ -90,5 +105,5 @@ export function createPinRules(rules: GuardRules) {
     tries.forgetAt = Math.max(now, tries.lockedUntil) + rules.windowMs;
   }
 
-  return { lockMs, isTrusted, ownLock, roomLock, hasSpareTry, count, countForLife, lock };
+  return { lockMs, isTrusted, ownLock, roomLock, hasSpareTry, hasCounters, keyCounterOf, count, countForLife, lock };
 }

@@ -1,5 +1,6 @@
 /** Restores rooms and keys of another store. Part of the writer's operations. */
 import type { KeyRecord, RoomRecord } from '../../core/ports.ts';
+import { entrySize } from './edit-log.ts';
 import { insertFile } from './file-operations.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import type { Sql } from './statements.ts';
@@ -49,10 +50,13 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
   if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);
 }
 
-function insertText(sql: Sql, id: RoomId, { content, fullTextVersion, entries, history }: RoomRecord): void {
+function insertText(sql: Sql, id: RoomId, { content, fullTextVersion, entries, lastRefs, history }: RoomRecord): void {
   const version = fullTextVersion ?? content.version;
-  if (version > 0) putFullText(sql, id, { version, content: content.content });
+  if (version > 0) putFullText(sql, id, { version, content: content.content, lastRefs });
   for (const entry of entries) insertEntry(sql, id, entry, JSON.stringify(entry.edits));
+  sql(
+    `UPDATE rooms SET log_bytes = (SELECT ifnull(sum(${entrySize}), 0) FROM edits WHERE room = ?1) WHERE id = ?1`,
+  ).get(id);
   for (const checkpoint of history) putCheckpoint(sql, id, checkpoint);
 }
 

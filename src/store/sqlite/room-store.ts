@@ -43,10 +43,12 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     ...createUploadList(rooms, writer, storage),
     ...createTrash(sql, writer),
 
-    async createRoom(draft) {
-      const code = await writer.run('createRoom', draft);
-      if (code && draft.pinMac) guard.trust({ code, expiresAt: draft.expiresAt }, draft.creator, draft.createdAt);
-      return code;
+    async createRoom(draft, record) {
+      const { pinMac, salt, expiresAt, creator, createdAt } = draft;
+      const hasPin = pinMac !== undefined && salt === undefined;
+      const made = await writer.run('createRoom', draft, record);
+      if (typeof made === 'string' && hasPin) guard.trust({ code: made, expiresAt }, creator, createdAt);
+      return made;
     },
 
     async deleteRoom(code, now) {
@@ -55,13 +57,13 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
       return orReason(code, now, deleted);
     },
 
-    readState: (code, now, sinceVersion) =>
+    readState: (code, now, known) =>
       readLive(code, now, (id, record) => ({
         room: roomOf(record),
         seq: record.seq,
         pinAttempts: record.pin_attempts,
         pinMac: (record.pin_mac as Uint8Array | null) ?? undefined,
-        text: texts.readTextSince(id, record, sinceVersion),
+        text: texts.readTextSince(id, record, known),
         files: filesOf(sql, code, now),
       })),
 

@@ -62,7 +62,9 @@ export interface RecordRow extends Row {
   text_charge: number | null;
 }
 
-export function recordOf(row: RecordRow): Omit<RoomRecord, 'content' | 'entries' | 'history' | 'files' | 'trusted'> {
+export function recordOf(
+  row: RecordRow,
+): Omit<RoomRecord, 'content' | 'entries' | 'lastRefs' | 'history' | 'files' | 'trusted'> {
   return {
     code: row.code as RoomCode,
     createdAt: row.created_at as number,

@@ -236,6 +236,46 @@ export const steps: readonly string[] = [
     last_used_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE rooms ADD COLUMN log_bytes INTEGER NOT NULL DEFAULT 0; -- the size of its entries in edits
+  UPDATE rooms SET log_bytes = (
+    SELECT ifnull(sum(64 + octet_length(edits) + ifnull(octet_length(sealed), 0)), 0) FROM edits WHERE room = rooms.id
+  );
+  -- JSON: the last edit of each writer up to the full text, by which a client knows whether an edit was stored.
+  ALTER TABLE texts ADD COLUMN last_refs TEXT;
+  `,
+  `
+  -- In the order of writing, a checkpoint of 1 KB changes half as many pages. The index alone says what is kept.
+  CREATE TABLE checkpoints (
+    room       INTEGER NOT NULL REFERENCES rooms (id) ON DELETE CASCADE,
+    version    INTEGER NOT NULL,
+    written_at INTEGER NOT NULL,
+    device     TEXT,
+    size       INTEGER NOT NULL,
+    content    ANY NOT NULL -- a long text is compressed with Zstandard
+  ) STRICT;
+  INSERT INTO checkpoints SELECT * FROM history;
+  DROP TABLE history;
+  ALTER TABLE checkpoints RENAME TO history;
+  CREATE INDEX history_by_room ON history (room, version, size);
+  `,
+  `
+  -- How many results of requests with idempotency keys there are of each client and in total, to find one to drop fast.
+  CREATE TABLE idempotent_clients (client TEXT PRIMARY KEY, results INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE INDEX idempotent_clients_by_results ON idempotent_clients (results);
+  INSERT INTO idempotent_clients SELECT client, count(*) FROM idempotent_requests GROUP BY client;
+  CREATE TABLE idempotent_count (total INTEGER NOT NULL) STRICT;
+  INSERT INTO idempotent_count SELECT count(*) FROM idempotent_requests;
+  CREATE TRIGGER request_kept AFTER INSERT ON idempotent_requests BEGIN
+    UPDATE idempotent_count SET total = total + 1;
+    INSERT INTO idempotent_clients VALUES (NEW.client, 1) ON CONFLICT (client) DO UPDATE SET results = results + 1;
+  END;
+  CREATE TRIGGER request_dropped AFTER DELETE ON idempotent_requests BEGIN
+    UPDATE idempotent_count SET total = total - 1;
+    UPDATE idempotent_clients SET results = results - 1 WHERE client = OLD.client;
+    DELETE FROM idempotent_clients WHERE client = OLD.client AND results = 0;
+  END;
+  `,
 ];
 
 /** Version numbers used before the first release. */

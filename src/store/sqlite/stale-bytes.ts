@@ -19,7 +19,8 @@ const fileHeader = 100;
 const maxPages = 2 ** 25;
 
 const zeros = Buffer.alloc(65_536);
-const scanChunkBytes = 1024 * 1024;
+/** Small enough for the cache of a core. */
+const scanChunkBytes = 256 * 1024;
 
 interface Range {
   from: number;
@@ -82,11 +83,12 @@ export function overwriteStale(file: number, layout: PageLayout, pages: Iterable
   fdatasyncSync(file);
 }
 
-/** Reads pieces of equal size up to the end of the file. */
+/** Reads pieces of equal size up to the end of the file. A piece is valid until the next one. */
 export function* pieces(file: number, start: number, size: number): Generator<{ piece: Buffer; index: number }> {
   const length = Math.max(1, Math.floor(scanChunkBytes / size)) * size;
+  const buffer = Buffer.allocUnsafe(length);
   for (let [position, index] = [start, 0]; ; position += length) {
-    const chunk = read(file, position, length);
+    const chunk = buffer.subarray(0, readSync(file, buffer, 0, length, position));
     for (let at = 0; at + size <= chunk.length; at += size)
       yield { piece: chunk.subarray(at, at + size), index: index++ };
     if (chunk.length < length) return;

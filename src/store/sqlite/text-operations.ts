@@ -1,8 +1,20 @@
 /** Changes of texts and their history. Part of the writer's operations. */
-import type { Checkpoint, CurrentText, HistoryLimits, TextCompaction, TextEntry } from '../../core/ports.ts';
+import type {
+  Checkpoint,
+  CheckpointInfo,
+  CurrentText,
+  HistoryLimits,
+  LastRefs,
+  LogRetention,
+  Repeated,
+  RequestRecord,
+  TextCompaction,
+  TextEntry,
+} from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { compress } from './compression.ts';
-import { type EntryRow, entryRowsBetween } from './edit-log.ts';
+import { dropEntries, type EntryRow, entryRowsBetween, sizeOfEntry } from './edit-log.ts';
+import { findRequest, rememberRequest } from './idempotency-operations.ts';
 import { type RoomId, roomIdOf } from './room-id.ts';
 import type { Sql } from './statements.ts';
 
@@ -16,10 +28,13 @@ export type AppendWrite = [
   writtenAt: number,
   revision: number,
   previousRevision: number,
-  /** Entries through this version are dropped. */
-  dropThrough: number | undefined,
+  /** Drops entries of the log. */
+  drop: LogDrop | undefined,
   deviceId: string | undefined,
   ref: string | undefined,
+  /** Stored with the full text. */
+  lastRefs: LastRefs | undefined,
+  record?: RequestRecord,
 ];
 
 export type AppendTexts = [
@@ -32,8 +47,14 @@ export type AppendTexts = [
   sealed: string | undefined,
 ];
 
-interface NewCheckpoint {
-  checkpoint: Checkpoint;
+interface LogDrop {
+  through: number;
+  keep: LogRetention | undefined;
+}
+
+export interface NewCheckpoint {
+  /** Without its content if that is the stored full text. */
+  checkpoint: CheckpointInfo & { content?: string | undefined };
   limits: HistoryLimits;
 }
 
@@ -42,8 +63,8 @@ type EntryPlace = Pick<TextEntry, 'version' | 'writtenAt'> & {
   [P in 'deviceId' | 'ref' | 'sealed']?: string | undefined;
 };
 
-/** The seq of the append, or the current text if it was another one. */
-export type AppendReply = number | StaleReply;
+/** The seq of the append, with the bytes of the log if entries were dropped, or the current text if it was another one. */
+export type AppendReply = number | [seq: number, logBytes: number] | StaleReply | Repeated;
 
 interface StaleReply {
   version: number;
@@ -54,25 +75,58 @@ interface StaleReply {
 /** Undefined if there is no such room. Reads no text, so the cost does not depend on its length. */
 export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | undefined {
   const [edits, fullText, checkpoint, sealed, version, writtenAt, revision, previousRevision, ...rest] = append;
-  const [dropThrough, deviceId, ref] = rest;
+  const [drop, deviceId, ref, lastRefs, record] = rest;
   const id = roomIdOf(code);
+  const repeated = record && findRequest(sql, record, writtenAt);
+  if (repeated) return { repeated };
+  const logged = edits === undefined ? 0 : sizeOfEntry(edits, sealed);
   const appended = sql(`
-    UPDATE rooms SET version = ?1, revision = ?4, seq = seq + 1, written_at = ?2
+    UPDATE rooms SET version = ?1, revision = ?4, seq = seq + 1, written_at = ?2, log_bytes = log_bytes + ?6
     WHERE id = ?3 AND version = ?1 - 1 AND revision = ?5 AND expires_at > ?2 RETURNING seq
-  `).get(version, writtenAt, id, revision, previousRevision);
+  `).get(version, writtenAt, id, revision, previousRevision, logged);
   if (!appended) return staleReply(sql, id, version, writtenAt);
   if (edits !== undefined) insertEntry(sql, id, { version, writtenAt, deviceId, ref, sealed }, edits);
-  if (fullText !== undefined) putFullText(sql, id, { version, content: fullText });
-  if (dropThrough !== undefined) sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, dropThrough);
+  // Before the full text is replaced, which the checkpoint may be a copy of.
   if (checkpoint) addCheckpoint(sql, id, checkpoint);
-  return Number(appended.seq);
+  if (fullText !== undefined) putFullText(sql, id, { version, content: fullText, lastRefs });
+  const logBytes = drop && dropEntries(sql, id, drop.through, drop.keep);
+  if (record) rememberRequest(sql, record);
+  return logBytes === undefined ? Number(appended.seq) : [Number(appended.seq), logBytes];
 }
+
+/**
+ * The appends of a batch whose full text a later append of the same transaction replaces, with the index of that one.
+ * Its effect was measured only together with other changes.
+ */
+export function replacedTexts(batch: readonly (readonly unknown[])[]): Map<number, number> {
+  const replaced = new Map<number, number>();
+  const laterTexts = new Map<RoomCode, number>();
+  for (const [index, [name, ...args]] of [...batch.entries()].reverse()) {
+    // Other operations may read texts or end rooms.
+    if (name !== 'appendText') laterTexts.clear();
+    if (name !== 'appendText') continue;
+    const [code, , fullText, checkpoint] = args as [RoomCode, ...AppendTexts];
+    const by = laterTexts.get(code);
+    if (fullText !== undefined && by !== undefined) replaced.set(index, by);
+    if (fullText !== undefined) laterTexts.set(code, by ?? index);
+    // It may be a copy of the text before.
+    if (checkpoint) laterTexts.delete(code);
+  }
+  return replaced;
+}
+
+const fullTextAt = 3;
+
+export const withoutFullText = <T extends readonly unknown[]>(append: T): T =>
+  append.with(fullTextAt, undefined) as unknown as T;
+
+export const isAppended = (reply: unknown): boolean => typeof reply === 'number' || Array.isArray(reply);
 
 /** Undefined if there is no such room. */
 export function compactText(
   sql: Sql,
   code: RoomCode,
-  { version, content, dropThrough, current, checkpoint }: TextCompaction,
+  { version, content, dropThrough, keep, lastRefs, current, checkpoint }: TextCompaction,
   now: number,
 ): 'compacted' | 'stale' | undefined {
   const id = roomIdOf(code);
@@ -80,8 +134,8 @@ export function compactText(
   if (isCurrent !== true) return isCurrent;
   const full = sql('SELECT version FROM texts WHERE room = ?').get(id);
   if (full && Number(full.version) >= version) return 'compacted';
-  putFullText(sql, id, { version, content });
-  sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, dropThrough);
+  putFullText(sql, id, { version, content, lastRefs });
+  dropEntries(sql, id, dropThrough, keep);
   if (checkpoint) addCheckpoint(sql, id, checkpoint);
   return 'compacted';
 }
@@ -116,9 +170,9 @@ export function clearHistory(
   const id = roomIdOf(code);
   const isCurrent = checkCurrent(sql, id, current, now);
   if (isCurrent !== true) return isCurrent;
-  const { version, fullTextVersion = version, content } = current;
-  if (fullTextVersion > 0) putFullText(sql, id, { version: fullTextVersion, content });
-  sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, fullTextVersion);
+  const { version, fullTextVersion = version, content, lastRefs } = current;
+  if (fullTextVersion > 0) putFullText(sql, id, { version: fullTextVersion, content, lastRefs });
+  dropEntries(sql, id, fullTextVersion, undefined);
   sql('DELETE FROM history WHERE room = ?').get(id);
   return 'cleared';
 }
@@ -138,24 +192,39 @@ export function insertEntry(sql: Sql, room: RoomId, entry: EntryPlace, edits: st
 /** A longer text is stored in overflow pages. */
 const longText = 2000;
 
-export function putFullText(sql: Sql, room: RoomId, { version, content }: { version: number; content: string }): void {
+interface FullText {
+  version: number;
+  content: string;
+  lastRefs: LastRefs | undefined;
+}
+
+export function putFullText(sql: Sql, room: RoomId, { version, content, lastRefs }: FullText): void {
   // Lets the new text reuse the pages of the old one, which would otherwise be overwritten with zeros too.
   if (content.length > longText) sql('DELETE FROM texts WHERE room = ?').get(room);
   sql(`
-    INSERT INTO texts (room, version, content) VALUES (?, ?, ?)
-    ON CONFLICT (room) DO UPDATE SET version = excluded.version, content = excluded.content
-  `).get(room, version, content);
+    INSERT INTO texts (room, version, content, last_refs) VALUES (?, ?, ?, ?)
+    ON CONFLICT (room) DO UPDATE
+    SET version = excluded.version, content = excluded.content, last_refs = excluded.last_refs
+  `).get(room, version, content, lastRefs?.length ? JSON.stringify(lastRefs) : null);
 }
 
 function addCheckpoint(sql: Sql, room: RoomId, added: NewCheckpoint): void {
   trimHistory(sql, room, added);
-  putCheckpoint(sql, room, added.checkpoint);
+  const { content, ...info } = added.checkpoint;
+  if (content === undefined) copyFullText(sql, room, info);
+  else putCheckpoint(sql, room, { ...info, content });
+}
+
+/** Saves sending the text to the writer again. Not compressed, which would take longer than writing it. */
+function copyFullText(sql: Sql, room: RoomId, { version, writtenAt, deviceId, size }: CheckpointInfo): void {
+  sql(`
+    INSERT INTO history (room, version, written_at, device, size, content)
+    SELECT room, version, ?, ?, ?, content FROM texts WHERE room = ? AND version = ?
+  `).get(writtenAt, deviceId ?? null, size, room, version);
 }
 
 export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): void {
-  sql(
-    'INSERT OR REPLACE INTO history (room, version, written_at, device, size, content) VALUES (?, ?, ?, ?, ?, ?)',
-  ).get(
+  sql('INSERT INTO history (room, version, written_at, device, size, content) VALUES (?, ?, ?, ?, ?, ?)').get(
     room,
     checkpoint.version,
     checkpoint.writtenAt,
@@ -170,12 +239,17 @@ export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): v
  * that it reuses their pages.
  */
 function trimHistory(sql: Sql, room: RoomId, { checkpoint, limits }: NewCheckpoint): void {
-  sql(`
-    DELETE FROM history WHERE room = ?1 AND (version = ?2 OR version <= (
-      SELECT max(version) FROM (
-        SELECT version, row_number() OVER newest_first AS rank, sum(size) OVER newest_first AS total
-        FROM history WHERE room = ?1 AND version < ?2 WINDOW newest_first AS (ORDER BY version DESC)
-      ) WHERE rank + 1 > ?3 OR total + ?4 > ?5
-    ))
-  `).get(room, checkpoint.version, limits.checkpoints, checkpoint.size, limits.bytes);
+  sql('DELETE FROM history WHERE room = ? AND version = ?').get(room, checkpoint.version);
+  const kept = sql('SELECT count(*) AS count, total(size) AS bytes FROM history WHERE room = ?').get(room);
+  let bytes = Number(kept?.bytes);
+  for (let count = Number(kept?.count); count > 0; count--) {
+    if (count < limits.checkpoints && bytes + checkpoint.size <= limits.bytes) return;
+    bytes -= dropOldest(sql, room);
+  }
+}
+
+/** Returns its size. */
+function dropOldest(sql: Sql, room: RoomId): number {
+  const oldest = 'SELECT rowid FROM history WHERE room = ? ORDER BY version LIMIT 1';
+  return Number(sql(`DELETE FROM history WHERE rowid = (${oldest}) RETURNING size`).get(room)?.size);
 }

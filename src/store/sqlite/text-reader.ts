@@ -1,7 +1,18 @@
 /** Reads texts, logs and checkpoints. The caller provides a transaction for methods with several queries. */
-import type { Checkpoint, CheckpointInfo, StoredText, TextEntry, TextQuota, TextState } from '../../core/ports.ts';
+import {
+  type Checkpoint,
+  type CheckpointInfo,
+  type KnownText,
+  type LastRefs,
+  recentEntries,
+  type StoredText,
+  type TextEntry,
+  type TextQuota,
+  type TextState,
+  withRefsOf,
+} from '../../core/ports.ts';
 import { replay } from '../../text/replay.ts';
-import { entryOf, entryRowsAfter, entryRowsBetween } from './edit-log.ts';
+import { type EntryRow, entryOf, entryRowsAfter, entryRowsBetween, entryRowsFrom } from './edit-log.ts';
 import type { RoomId } from './room-id.ts';
 import { checkpointInfoOf, checkpointOf, ownerOf, type RecordRow } from './rows.ts';
 import type { Sql } from './statements.ts';
@@ -12,26 +23,31 @@ export type TextReader = ReturnType<typeof createTextReader>;
 
 export function createTextReader(sql: Sql) {
   /** A room without a row has never been compacted: its log starts with the empty text. */
-  function fullTextOf(id: RoomId): { version: number; content: string } {
-    const row = sql('SELECT version, content FROM texts WHERE room = ?').get(id);
-    return row ? (row as { version: number; content: string }) : { version: 0, content: '' };
+  function fullTextOf(id: RoomId): { version: number; content: string; lastRefs: LastRefs } {
+    const row = sql('SELECT version, content, last_refs FROM texts WHERE room = ?').get(id);
+    if (!row) return { version: 0, content: '', lastRefs: [] };
+    const { version, content, last_refs } = row as { version: number; content: string; last_refs: string | null };
+    return { version, content, lastRefs: last_refs === null ? [] : JSON.parse(last_refs) };
   }
 
   function entriesAfter(id: RoomId, version: number): TextEntry[] {
     return entryRowsAfter(sql, id, version).map(entryOf);
   }
 
-  function currentText(id: RoomId, version: number): string {
-    const full = fullTextOf(id);
-    if (full.version === version) return full.content;
-    return replay(full.content, editsOf(entriesAfter(id, full.version)));
+  function rowsSince(id: RoomId, record: RecordRow, known: KnownText): EntryRow[] | undefined {
+    const { version, written_at } = record;
+    if (known.version === version && known.writtenAt === written_at) return [];
+    // The entry of the known version shows whether it is the same text. A log that starts after it does not have it.
+    const [own, ...newer] = entryRowsBetween(sql, id, { since: known.version - 1, version }) ?? [];
+    if (own) return own.written_at === known.writtenAt ? newer : undefined;
+    return known.version < version ? entryRowsBetween(sql, id, { since: known.version, version }) : undefined;
   }
 
   return {
     /** In the same transaction as the record. */
     readText(id: RoomId, record: RecordRow): StoredText {
       const full = fullTextOf(id);
-      const entries = entriesAfter(id, 0);
+      const entries = entriesAfter(id, Math.min(full.version, record.version - recentEntries));
       const later = entries.filter(({ version }) => version > full.version);
       const history = sql('SELECT max(version) AS version, sum(size) AS bytes FROM history WHERE room = ?').get(id);
       const quota = quotaOf(record, Number(history?.bytes ?? 0));
@@ -42,6 +58,8 @@ export function createTextReader(sql: Sql) {
           writtenAt: record.written_at,
         },
         entries,
+        logBytes: Number(sql('SELECT log_bytes FROM rooms WHERE id = ?').get(id)?.log_bytes ?? 0),
+        lastRefs: withRefsOf(full.lastRefs, later),
         revision: record.revision,
         fullTextVersion: full.version,
         checkpointVersion: Number(history?.version ?? 0),
@@ -51,13 +69,22 @@ export function createTextReader(sql: Sql) {
       };
     },
 
-    readTextSince(id: RoomId, { version, written_at, salt }: RecordRow, since: number | undefined): TextState {
-      const rows = since === undefined ? undefined : entryRowsBetween(sql, id, { since, version });
-      if (rows) return { version, writtenAt: written_at, content: undefined, entries: rows.map(entryOf) };
-      if (salt === null) return { version, writtenAt: written_at, content: currentText(id, version), entries: [] };
+    /** All entries of the log. */
+    readLog: (id: RoomId): TextEntry[] => entriesAfter(id, 0),
+
+    readEdits: (id: RoomId, record: RecordRow, since: number, limit: number): TextEntry[] | 'no-log' =>
+      since === record.version ? [] : (entryRowsFrom(sql, id, since, limit)?.map(entryOf) ?? 'no-log'),
+
+    readTextSince(id: RoomId, record: RecordRow, known: KnownText | undefined): TextState {
+      const { version, written_at: writtenAt, salt } = record;
+      const rows = known && rowsSince(id, record, known);
+      if (rows) return { version, writtenAt, content: undefined, entries: rows.map(entryOf) };
       const full = fullTextOf(id);
-      const sealed = { content: full.content, contentVersion: full.version, entries: entriesAfter(id, full.version) };
-      return { version, writtenAt: written_at, ...sealed };
+      const later = entriesAfter(id, full.version);
+      const lastRefs = withRefsOf(full.lastRefs, later);
+      if (salt === null)
+        return { version, writtenAt, content: replay(full.content, editsOf(later)), entries: [], lastRefs };
+      return { version, writtenAt, content: full.content, contentVersion: full.version, entries: later, lastRefs };
     },
 
     /** Newest first. */

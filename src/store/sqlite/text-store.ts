@@ -5,7 +5,7 @@ import { entryOf } from './edit-log.ts';
 import type { RoomCache } from './room-cache.ts';
 import type { RoomId } from './room-id.ts';
 import type { RecordRow } from './rows.ts';
-import type { AppendReply, AppendWrite } from './text-operations.ts';
+import type { AppendReply, AppendWrite, NewCheckpoint } from './text-operations.ts';
 import type { TextReader } from './text-reader.ts';
 import type { Writer } from './writer.ts';
 
@@ -20,7 +20,7 @@ export interface TextStoreParts {
 
 type TextStore = Pick<
   RoomStore,
-  'readText' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
+  'readText' | 'readEdits' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
 >;
 
 export function createTextStore({ texts, writer, cache, readLive, missingReason }: TextStoreParts): TextStore {
@@ -29,9 +29,13 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
       cache.drop(code);
       return { outcome: missingReason(code, append.entry.writtenAt) };
     }
-    if (typeof reply !== 'number') return { outcome: 'stale', ...reply, entries: reply.entries?.map(entryOf) };
+    if (typeof reply === 'object' && 'repeated' in reply) return { outcome: 'repeated', request: reply.repeated };
+    if (typeof reply === 'object' && !Array.isArray(reply))
+      return { outcome: 'stale', ...reply, entries: reply.entries?.map(entryOf) };
     cacheContent(code, append);
-    return { outcome: 'appended', seq: reply };
+    if (typeof reply === 'number') return { outcome: 'appended', seq: reply };
+    const [seq, logBytes] = reply;
+    return { outcome: 'appended', seq, logBytes };
   }
 
   function cacheContent(code: RoomCode, { content, entry: { version, writtenAt } }: TextAppend): void {
@@ -47,6 +51,9 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
 
   return {
     readText: (code, now) => readLive(code, now, texts.readText),
+
+    readEdits: (code, since, limit, now) =>
+      readLive(code, now, (id, record) => texts.readEdits(id, record, since, limit)),
 
     /** Several appends of a room may run concurrently. They are acknowledged and cached in order. */
     async appendText(code, append) {
@@ -74,14 +81,21 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
   };
 }
 
-function toWrite({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): AppendWrite {
+function toWrite({ entry, revision, previousRevision, compaction, checkpoint, record }: TextAppend): AppendWrite {
   const { version, writtenAt, deviceId, ref } = entry;
   const isKept = !compaction || compaction.dropThrough < version;
   const edits = isKept ? JSON.stringify(entry.edits) : undefined;
-  const dropThrough = compaction?.isLogEmpty ? undefined : compaction?.dropThrough;
-  const fullText = compaction?.content;
-  return [
-    ...([edits, fullText, checkpoint, entry.sealed] as const),
-    ...([version, writtenAt, revision, previousRevision, dropThrough, deviceId, ref] as const),
+  const drop =
+    compaction && !compaction.isLogEmpty ? { through: compaction.dropThrough, keep: compaction.keep } : undefined;
+  const write: AppendWrite = [
+    ...([edits, compaction?.content, checkpoint && checkpointToWrite(checkpoint), entry.sealed] as const),
+    ...([version, writtenAt, revision, previousRevision, drop, deviceId, ref, compaction?.lastRefs] as const),
   ];
+  if (record) write.push(record);
+  return write;
+}
+
+/** Without the text if the writer can copy it. */
+function checkpointToWrite({ checkpoint, limits, isFullText }: NonNullable<TextAppend['checkpoint']>): NewCheckpoint {
+  return { checkpoint: isFullText ? { ...checkpoint, content: undefined } : checkpoint, limits };
 }

@@ -1,21 +1,20 @@
 /** The writer thread: one transaction for all operations of a batch, so that they share one fsync. */
-import { parentPort, workerData } from 'node:worker_threads';
+import { workerData } from 'node:worker_threads';
 import { busyTimeoutMs, connect } from './connection.ts';
 import { bytesAddedBy, grows, watchDisk } from './disk-reserve.ts';
 import { createEraser } from './erasure.ts';
 import { createOperations } from './operations.ts';
 import { createShrinker } from './shrinking.ts';
+import { isAppended, replacedTexts, withoutFullText } from './text-operations.ts';
 import { type Batch, type BatchReply, type Operation, sqliteFull, type ThreadData, type WriteError } from './writer.ts';
 
-const { isLogTrusted, ...file } = workerData as ThreadData;
+const { isLogTrusted, port, ...file } = workerData as ThreadData;
 const db = connect(file.path);
 const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
 const hasSpaceFor = watchDisk(db, file.path);
 const eraser = createEraser(db, file);
 const shrinker = createShrinker(db);
-if (!isLogTrusted) eraser.distrustLog();
-if (!parentPort) throw new Error('This module runs as a thread of the SQLite store.');
-const port = parentPort;
+if (!isLogTrusted) eraser.requireWholeScan();
 
 port.on('message', (order: Batch | 'erase' | 'close') => {
   if (order === 'close') return close();
@@ -54,7 +53,7 @@ function commit(batch: Batch): BatchReply {
   try {
     return inTransaction(() => {
       begun = true;
-      return { values: batch.map(perform) };
+      return { values: performAll(batch) };
     });
   } catch (error) {
     // One of them failed and rolled back the transaction: run each alone, so that only the faulty one is rejected.
@@ -84,6 +83,14 @@ function aloneIfSmall(operation: Operation): unknown {
   throw Object.assign(new Error('the rest of the disk is reserved for deletions'), { errcode: sqliteFull });
 }
 
+/** Stores the last text of each room only. If that one is rejected after all, the caller runs each operation alone. */
+function performAll(batch: Batch): unknown[] {
+  const replaced = replacedTexts(batch);
+  const values = batch.map((operation, index) => perform(replaced.has(index) ? withoutFullText(operation) : operation));
+  for (const by of replaced.values()) if (!isAppended(values[by])) throw new Error('A text was not replaced.');
+  return values;
+}
+
 const alone = (operation: Operation): unknown => inTransaction(() => perform(operation));
 
 function perform(operation: Operation): unknown {
@@ -99,7 +106,7 @@ function inTransaction<T>(work: () => T): T {
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     // It may have left frames in the WAL, which later ones overwrite.
-    eraser.distrustLog();
+    eraser.requireWholeScan();
     throw error;
   }
 }

@@ -2,7 +2,7 @@
  * Group commit. Writes run on a separate thread, because an fsync blocks. Writes that arrive during a commit form the
  * next batch. Each is acknowledged after its commit.
  */
-import type { Worker } from 'node:worker_threads';
+import type { MessagePort, Worker, WorkerOptions } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
 import type { BlobProgress, RoomRecord, TextCompaction } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -29,6 +29,13 @@ export interface WriteError {
 export interface ThreadData extends DatabaseFile {
   /** Whether the WAL contains all writes since deleted text was last erased. */
   isLogTrusted: boolean;
+  port: MessagePort;
+}
+
+interface Thread {
+  worker: Worker;
+  /** Of our own, because Node sends messages of its own through the worker: those of `node --watch`. */
+  port: MessagePort;
 }
 
 interface Waiting {
@@ -64,7 +71,7 @@ export interface WriterOptions extends Pick<ThreadData, 'isLogTrusted'> {
 }
 
 export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: WriterOptions): Writer {
-  let thread: Worker | undefined;
+  let thread: Thread | undefined;
   let isTrusted = isLogTrusted;
   let queue: Waiting[] = [];
   let committing: Waiting[] = [];
@@ -76,21 +83,21 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
   eraseTimer.unref();
 
   /** Starts the thread with the first write, so that reads and the first health check do not wait for it. */
-  function start(): Worker {
-    const worker = startThread({ ...file, isLogTrusted: isTrusted });
+  function start(): Thread {
+    const started = startThread({ ...file, isLogTrusted: isTrusted });
     // If the thread fails, its knowledge of the WAL is lost.
     isTrusted = false;
-    worker.on('message', (reply: BatchReply | 'erased' | 'shrinking') => {
+    started.port.on('message', (reply: BatchReply | 'erased' | 'shrinking') => {
       if (reply === 'shrinking') setTimeout(eraseSoon, shrinkEveryMs).unref();
       if (typeof reply === 'string') onErased();
       else settle(reply);
     });
-    worker.on('error', (error) => fail(unavailable(error)));
-    worker.on('exit', () => {
-      if (thread === worker) thread = undefined;
+    started.worker.on('error', (error) => fail(unavailable(error)));
+    started.worker.on('exit', () => {
+      if (thread === started) thread = undefined;
       fail(unavailable());
     });
-    return worker;
+    return started;
   }
 
   function eraseSoon(): void {
@@ -100,10 +107,10 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
   }
 
   /** Runs between two batches, while no read is active. */
-  function erase(worker: Worker): void {
+  function erase({ port }: Thread): void {
     erasing = 'running';
     snapshot.suspend();
-    worker.postMessage('erase');
+    port.postMessage('erase');
   }
 
   function onErased(): void {
@@ -126,7 +133,7 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
     queuedText -= committing.reduce((sum, { textLength }) => sum + textLength, 0);
     snapshot.suspend();
     thread ??= start();
-    thread.postMessage(committing.map(({ operation }) => operation));
+    thread.port.postMessage(committing.map(({ operation }) => operation));
   }
 
   function settle({ values, errors }: BatchReply): void {
@@ -182,11 +189,11 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
       clearInterval(eraseTimer);
       await finish();
       if (!thread) return;
-      const worker = thread;
+      const { worker, port } = thread;
       snapshot.suspend();
       await new Promise<void>((resolve) => {
         worker.once('exit', () => resolve());
-        worker.postMessage('close');
+        port.postMessage('close');
       });
     },
   };
@@ -223,13 +230,19 @@ function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
 
 const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
 
+function startThread(data: Omit<ThreadData, 'port'>): Thread {
+  const { MessageChannel } = process.getBuiltinModule('node:worker_threads');
+  const { port1, port2 } = new MessageChannel();
+  return { worker: startWorker({ workerData: { ...data, port: port2 }, transferList: [port2] }), port: port1 };
+}
+
 /** The code is beside this module, as source or built file, or inside the executable. */
-function startThread(workerData: ThreadData): Worker {
+function startWorker(options: WorkerOptions): Worker {
   const { Worker } = process.getBuiltinModule('node:worker_threads');
   const { isSea, getAsset } = process.getBuiltinModule('node:sea');
-  if (isSea()) return new Worker(getAsset('writer-thread.cjs', 'utf8'), { eval: true, workerData });
+  if (isSea()) return new Worker(getAsset('writer-thread.cjs', 'utf8'), { ...options, eval: true });
   const name = `./writer-thread${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`;
-  return new Worker(new URL(name, import.meta.url), { workerData });
+  return new Worker(new URL(name, import.meta.url), options);
 }
 
 function unavailable(cause?: unknown): PoproomError {

@@ -51,7 +51,7 @@ describe('the chain of versions', () => {
   it('[CRYPT-5] rejects an older version than the device has seen', () => {
     throwsWith('ROLLBACK', () => readLog(log.slice(0, 1), position));
     throwsWith('ROLLBACK', () => readLog(log.slice(2, 3), position, 3));
-    throwsWith('ROLLBACK', () => advanceChain(position, { ...chainStart, previous: undefined }));
+    throwsWith('ROLLBACK', () => advanceChain(position, chainStart));
   });
 
   it('[CRYPT-5] rejects another version with the same number, and one that continues another', () => {
@@ -72,9 +72,53 @@ describe('the chain of versions', () => {
     throwsWith('DATA_DAMAGED', () => readLog([...log.slice(0, 2), ...log.slice(3)], chainStart));
   });
 
-  it('[CRYPT-5] accepts a version after a gap, which a device that was away cannot check', () => {
+  it('[CRYPT-5] accepts an edit after a gap, which a device that was away cannot check', () => {
     const seen = readLog(log.slice(0, 1), chainStart);
-    assert.deepEqual(readLog(log.slice(2), seen, 3), position);
+    assert.equal(readLog(log.slice(2), seen, 3)?.hash, position.hash);
+  });
+
+  it('[CRYPT-11] is compared with the hashes in a full text after a gap', () => {
+    const other = writeLog(['one', 'two', 'three', 'four']).position;
+    const seen = readLog(log.slice(0, 2), chainStart);
+    const full = (after: ChainPosition) => openText(room, after.version + 1, sealText(room, after, 'new')).link;
+    const snapshot = (at: ChainPosition) => openText(room, at.version, sealSnapshot(room, at, 'new')).link;
+    for (const seal of [full, snapshot]) {
+      assert.equal(advanceChain(seen, seal(position)).version, seal(position).version);
+      throwsWith('FORK', () => advanceChain(seen, seal(other)));
+    }
+    throwsWith('FORK', () => advanceChain(readLog(log.slice(0, 3), chainStart), snapshot(other)));
+    // Version 5 is not in the list of the other, but version 4 is.
+    const before = { ...position, version: 5, hash: 'AQEBAQEBAQEBAQEBAQEBAQ', earlier: [position.hash] };
+    throwsWith('FORK', () =>
+      advanceChain(before, { version: 70, hash: before.hash, earlier: listTo(70, 4, other.hash) }),
+    );
+    assert.equal(
+      advanceChain(before, { version: 70, hash: before.hash, earlier: listTo(70, 4, position.hash) }).version,
+      70,
+    );
+  });
+
+  /** The hashes before a version, down to one with this hash. All others are those of `before` above. */
+  const listTo = (version: number, last: number, hash: string) =>
+    Array.from({ length: version - last }, (_, index) =>
+      version - index - 1 === last ? hash : 'AQEBAQEBAQEBAQEBAQEBAQ',
+    );
+
+  it('[CRYPT-11] remembers 64 versions, and ends at the first unknown one', () => {
+    const long = writeLog(Array.from({ length: 100 }, (_, n) => `${n}`));
+    assert.equal(long.position.earlier?.length, 64);
+    assert.equal(long.position.earlier?.[63], readLog(long.log.slice(0, 36), chainStart)?.hash);
+    const after = advanceChain(
+      position,
+      openText(room, 100, sealSnapshot(room, { ...long.position, earlier: [] }, '')).link,
+    );
+    assert.deepEqual(after, { version: 100, hash: long.position.hash });
+    const short = advanceChain(position, {
+      version: 6,
+      hash: 'AQEBAQEBAQEBAQEBAQEBAQ',
+      earlier: ['AgICAgICAgICAgICAgICAg'],
+    });
+    assert.deepEqual(short.earlier, ['AgICAgICAgICAgICAgICAg', position.hash, ...(position.earlier ?? [])]);
   });
 
   it('[CRYPT-6] continues after a snapshot that replaces the log', () => {

@@ -1,16 +1,18 @@
 /** Computes the test vectors with our implementation, in any runtime. `vectors.json` has the expected values. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { decodeBase64url } from '../../../src/client/crypto/base64url.ts';
+import { decodeBase64url, encodeBase64url } from '../../../src/client/crypto/base64url.ts';
 import { type EnvelopeKind, openEnvelope, sealWithNonce } from '../../../src/client/crypto/envelope.ts';
 import {
   createFileCipher,
   deriveKeys,
   type EncryptedRoom,
   formatRoomKey,
+  hashOf,
   parseRoomKey,
   verifierOf,
 } from '../../../src/client/crypto/index.ts';
+import { decodeFullText, encodeFullText } from '../../../src/client/crypto/payload.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import type { Vectors } from './encrypted-room.ts';
 import { bytesOf, streamOf } from './streams.ts';
@@ -50,17 +52,27 @@ function sealVector({ code, keys }: EncryptedRoom, vector: Vectors['envelopes'][
   const { version, subject } = vector;
   const key = keys[vector.key as 'text' | 'meta'];
   const context = { kind: vector.kind as EnvelopeKind, code, version, subject };
-  const content = { previous: hexToBytes(vector.previous), payload: utf8ToBytes(vector.payload) };
+  const isFullText = vector.kind === 'text' || vector.kind === 'snapshot';
+  const recent = vector.recent.map((hash) => encodeBase64url(hexToBytes(hash)));
+  const payload = isFullText ? encodeFullText({ text: vector.payload, recent }) : utf8ToBytes(vector.payload);
+  const content = { previous: hexToBytes(vector.previous), payload };
   const envelope = sealWithNonce(key, context, content, hexToBytes(nonce));
   const opened = openEnvelope(key, context, envelope);
+  const text = isFullText
+    ? decodeFullText(opened.payload)
+    : { text: new TextDecoder().decode(opened.payload), recent: [] };
   return {
     ...vector,
     previous: bytesToHex(opened.previous),
-    payload: new TextDecoder().decode(opened.payload),
-    tag: bytesToHex((decodeBase64url(envelope.slice('pop1.'.length)) as Uint8Array).subarray(-16)),
+    recent: text.recent.map(hexOf),
+    payload: text.text,
+    tag: hexOf(envelope.slice('pop1.'.length)).slice(-32),
     characters: envelope.length,
+    hash: hexOf(hashOf(envelope)),
   };
 }
+
+const hexOf = (base64url: string) => bytesToHex(decodeBase64url(base64url) as Uint8Array);
 
 async function encryptVector({ keys }: EncryptedRoom, size: number, salt: string) {
   const cipher = createFileCipher(keys, { size, salt: hexToBytes(salt) });

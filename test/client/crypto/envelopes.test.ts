@@ -25,11 +25,15 @@ import {
   sealSnapshot,
   sealText,
 } from '../../../src/client/crypto/index.ts';
-import { paddedSize } from '../../../src/protocol/sealed.ts';
+import { maxRecentBytes, paddedSize } from '../../../src/protocol/sealed.ts';
 import { anyEdits, anyText, editsOf } from '../../contract/any-text.ts';
 import { otherCode, otherKeys, room, throwsWith } from './encrypted-room.ts';
 
 const at: ChainPosition = { version: 6, hash: 'AQEBAQEBAQEBAQEBAQEBAQ' };
+const withRecent = (count: number) => {
+  const earlier = Array.from({ length: count }, (_, n) => encodeBase64url(new Uint8Array(16).fill(n)));
+  return { ...at, version: 100, earlier };
+};
 const edits = [{ from: 0, to: 5, insert: 'Hi' }];
 const metadata = { name: 'a.txt', type: 'text/plain', folder: 'b/c', size: 12, salt: createFileSalt() };
 
@@ -183,8 +187,33 @@ describe('an envelope', () => {
     }
     const newer = sealPayload('file', 0, utf8ToBytes(JSON.stringify({ ...rest, salt, added: 'later' })));
     assert.deepEqual(openFileMetadata(room, newer), metadata);
-    throwsWith('DATA_DAMAGED', () => openText(room, 7, sealPayload('text', 7, new Uint8Array([0xff]))));
+    throwsWith('DATA_DAMAGED', () => openText(room, 7, sealPayload('text', 7, new Uint8Array([0, 0xff]))));
     throwsWith('DATA_DAMAGED', () => openRoomName(room, sealPayload('room', 0, utf8ToBytes('x'), 1)));
+  });
+
+  it('[CRYPT-11] contains the hashes of up to 64 versions before it, if it is a full text', () => {
+    for (const count of [0, 1, 64]) {
+      const position = withRecent(count);
+      const text = openText(room, 101, sealText(room, position, 'Hello'));
+      assert.deepEqual([text.text, text.link.earlier], ['Hello', [position.hash, ...position.earlier]]);
+      const snapshot = openText(room, 100, sealSnapshot(room, position, 'Hello'));
+      assert.deepEqual(snapshot, { text: 'Hello', link: position });
+    }
+    assert.throws(() => sealText(room, withRecent(65), ''), RangeError);
+    assert.throws(() => sealText(room, { ...at, earlier: ['AQEB'] }, ''), RangeError);
+  });
+
+  it('[CRYPT-11] is damaged if the list is missing, cut, too long or goes back further than version 1', () => {
+    const open = (version: number, ...bytes: number[]) =>
+      openText(room, version, sealPayload('text', version, Uint8Array.from(bytes)));
+    const hashes = (count: number) => new Array(count * 16).fill(1);
+    assert.equal(open(7, 5, ...hashes(5), 72).text, 'H');
+    assert.equal(open(100, 64, ...hashes(64)).text, '');
+    throwsWith('DATA_DAMAGED', () => open(7));
+    throwsWith('DATA_DAMAGED', () => open(7, ...utf8ToBytes('Hello, as before the list')));
+    throwsWith('DATA_DAMAGED', () => open(7, 2, ...hashes(2).slice(1)));
+    throwsWith('DATA_DAMAGED', () => open(7, 6, ...hashes(6)));
+    throwsWith('DATA_DAMAGED', () => open(100, 65, ...hashes(65)));
   });
 
   function sealPayload(
@@ -201,10 +230,10 @@ describe('an envelope', () => {
 describe('the padding of an envelope', () => {
   const bytesIn = (envelope: string) => (decodeBase64url(envelope.slice(5)) as Uint8Array).length - 24 - 16;
 
-  it('[CRYPT-4] hides sizes: at least 256 bytes, 64 for edits and names, then Padmé', () => {
+  it('[CRYPT-4] hides sizes: at least 256 bytes, 64 for names, then Padmé', () => {
     const sizes = (lengths: number[]) => lengths.map((length) => bytesIn(sealText(room, at, 'x'.repeat(length))));
-    assert.deepEqual(sizes([0, 1, 239, 240, 254, 255, 1000, 100_000]), [256, 256, 256, 272, 272, 272, 1024, 100_352]);
-    assert.equal(bytesIn((kinds.edit as Kind).sealed), 64);
+    assert.deepEqual(sizes([0, 1, 238, 239, 253, 254, 1000, 100_000]), [256, 256, 256, 272, 272, 272, 1024, 100_352]);
+    assert.equal(bytesIn((kinds.edit as Kind).sealed), 256);
     assert.equal(bytesIn((kinds.device as Kind).sealed), 64);
     assert.equal(bytesIn((kinds.room as Kind).sealed), 64);
     assert.equal(bytesIn((kinds.file as Kind).sealed), 256);
@@ -214,7 +243,8 @@ describe('the padding of an envelope', () => {
   it('[CRYPT-4] makes the size of an envelope predictable', () => {
     for (const length of [0, 47, 239, 240, 5000, 100_000]) {
       const text = 'x'.repeat(length);
-      assert.equal(envelopeSize('text', length), sealText(room, at, text).length);
+      assert.equal(envelopeSize('text', 1 + length), sealText(room, at, text).length);
+      assert.equal(envelopeSize('text', maxRecentBytes + length), sealText(room, withRecent(64), text).length);
       assert.equal(envelopeSize('device', length), sealDeviceName(room, 'laptop', text).length);
     }
   });
@@ -241,7 +271,7 @@ describe('the padding of an envelope', () => {
   }
 
   it('[CRYPT-4] is checked: an envelope with another padding does not open', () => {
-    const content = concatBytes(new Uint8Array(16), utf8ToBytes('Hello'));
+    const content = concatBytes(new Uint8Array(17), utf8ToBytes('Hello'));
     const padded = (...rest: number[]) => Uint8Array.from([...content, ...rest]);
     const fill = (size: number, ...start: number[]) =>
       padded(...start, ...new Array(size - content.length - start.length).fill(0));

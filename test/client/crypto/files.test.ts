@@ -140,8 +140,23 @@ describe('an encrypted file', () => {
   it('[CRYPT-7] needs exactly the bytes that were announced', async () => {
     const cipher = createFileCipher(room.keys, { size: chunk + 5, salt: createFileSalt() });
     for (const size of [0, chunk, chunk + 4, chunk + 6, 3 * chunk]) {
-      await assert.rejects(bytesOf(streamOf(contentOf(size)).pipeThrough(cipher.encrypt())), RangeError);
+      await assert.rejects(bytesOf(streamOf(contentOf(size)).pipeThrough(cipher.encrypt())), { code: 'FILE_CHANGED' });
     }
+  });
+
+  it('[SEALED-91] never has two forms of the same chunk', async () => {
+    const cipher = createFileCipher(room.keys, { size: 3 * chunk, salt: createFileSalt() });
+    const before = contentOf(3 * chunk);
+    const after = before.slice().fill(7, chunk + 9, chunk + 10);
+    const encrypt = (bytes: Uint8Array, to = cipher.ciphertextSize) => {
+      const { from, to: end } = cipher.plaintextFor({ from: 0, to });
+      return bytesOf(streamOf(bytes.slice(from, end)).pipeThrough(cipher.encrypt({ from: 0, to })));
+    };
+    const start = await encrypt(before, 8 + 2 * (chunk + 16));
+    assert.deepEqual((await encrypt(before)).subarray(0, start.length), start);
+    await rejectsWith('FILE_CHANGED', encrypt(after));
+    await rejectsWith('FILE_CHANGED', encrypt(after, 8 + chunk + 17));
+    await encrypt(after, 8 + chunk + 16);
   });
 
   it('[CRYPT-7] is made only as fast as it is read, and a failure or a cancellation stops the source', async () => {

@@ -17,7 +17,7 @@ from nacl.exceptions import CryptoError
 CHUNK = 64 * 1024
 HEADER = b"POPENC1\n"
 SYMBOLS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
-MINIMUM = {"text": 256, "snapshot": 256, "edit": 64, "file": 256, "device": 64, "room": 64}
+MINIMUM = {"text": 256, "snapshot": 256, "edit": 256, "file": 256, "device": 64, "room": 64}
 
 
 def hkdf_expand(key, info):
@@ -74,6 +74,20 @@ def open_envelope(key, kind, code, version, subject, envelope):
     return content[:16], content[16:-1]
 
 
+def full_text(recent, text):
+    """The payload of a text or a snapshot: the hashes of versions before it, newest first, and the text."""
+    if len(recent) > 64 or any(len(digest) != 16 for digest in recent):
+        raise ValueError("recent hashes")
+    return bytes([len(recent)]) + b"".join(recent) + text
+
+
+def open_full_text(payload):
+    if not payload or payload[0] > 64 or len(payload) < 1 + 16 * payload[0]:
+        raise ValueError("recent hashes")
+    end = 1 + 16 * payload[0]
+    return [payload[at : at + 16] for at in range(1, end, 16)], payload[end:]
+
+
 def file_key(root, salt):
     return hkdf_expand(hmac.digest(salt, root, "sha256"), b"poproom/v1/file-key")
 
@@ -120,13 +134,18 @@ def run(task, keys, code):
         return decrypt_file(keys["file"], bytes.fromhex(task["salt"]), task["size"], body).hex()
     key = keys["text" if task["kind"] in ("text", "snapshot", "edit") else "meta"]
     place = (key, task["kind"], code, task["version"], task["subject"])
+    is_full_text = task["kind"] in ("text", "snapshot")
     if action == "seal":
+        payload = task["payload"].encode()
+        if is_full_text:
+            payload = full_text([bytes.fromhex(digest) for digest in task["recent"]], payload)
         nonce = bytes.fromhex(task["nonce"]) if "nonce" in task else os.urandom(24)
-        return seal(*place, bytes.fromhex(task["previous"]), task["payload"].encode(), nonce)
+        return seal(*place, bytes.fromhex(task["previous"]), payload, nonce)
     if action == "hash":
         return hashlib.sha256(task["envelope"].encode()).digest()[:16].hex()
     previous, payload = open_envelope(*place, task["envelope"])
-    return {"previous": previous.hex(), "payload": payload.decode()}
+    recent, payload = open_full_text(payload) if is_full_text else ([], payload)
+    return {"previous": previous.hex(), "recent": [digest.hex() for digest in recent], "payload": payload.decode()}
 
 
 def attempt(task, keys, code):

@@ -14,6 +14,7 @@ import {
   decodeBase64url,
   deriveKeys,
   type EncryptedRoom,
+  encodeBase64url,
   formatRoomKey,
   generateRoomKey,
   openDeviceName,
@@ -66,10 +67,14 @@ describe('a second implementation', () => {
     const [keys, ...rest] = runPython(vectors, [{ action: 'keys' }, ...envelopes, ...files]);
     assert.deepEqual(keys, { ...vectors.keys, verifier: vectors.verifier });
     const sealed = rest.slice(0, envelopes.length) as string[];
-    const seen = sealed.map((text) => ({ tag: hexOf(text.slice(5)).slice(-32), characters: text.length }));
+    const seen = sealed.map((text) => ({
+      tag: hexOf(text.slice(5)).slice(-32),
+      characters: text.length,
+      hash: createHash('sha256').update(text).digest('hex').slice(0, 32),
+    }));
     assert.deepEqual(
       seen,
-      vectors.envelopes.map(({ tag, characters }) => ({ tag, characters })),
+      vectors.envelopes.map(({ tag, characters, hash }) => ({ tag, characters, hash })),
     );
     const hashes = (rest.slice(envelopes.length) as string[]).map((hex) => ({
       ciphertextSize: hex.length / 2,
@@ -105,16 +110,17 @@ interface Envelope {
   version: number;
   subject: string;
   previous: string;
+  recent: readonly string[];
   payload: string;
 }
 
 /** Python opens our envelope, does not open it with another version, and seals the same content for us. */
 function exchangesOf(envelope: string, content: Envelope, check: (sealed: string) => void): Exchange[] {
-  const { previous, payload, version } = content;
+  const { previous, recent, payload, version } = content;
   return [
     {
       task: { ...content, action: 'open', envelope },
-      check: (opened) => assert.deepEqual(opened, { previous, payload }),
+      check: (opened) => assert.deepEqual(opened, { previous, recent, payload }),
     },
     {
       task: { ...content, action: 'open', envelope, version: version + 1 },
@@ -125,22 +131,26 @@ function exchangesOf(envelope: string, content: Envelope, check: (sealed: string
 }
 
 function textExchanges(room: EncryptedRoom): Exchange[] {
-  const at: ChainPosition = { version: 2 ** 40, hash: 'AQEBAQEBAQEBAQEBAQEBAQ' };
+  const earlier = Array.from({ length: 64 }, (_, n) => encodeBase64url(new Uint8Array(16).fill(n)));
+  const at: ChainPosition = { version: 2 ** 40, hash: 'AQEBAQEBAQEBAQEBAQEBAQ', earlier };
   const version = at.version + 1;
   const text = `\ufeff${'日本 text\u0000\u0080'.repeat(500)}`;
   const edits = [{ from: 1, to: 2, insert: '😀\\"' }];
-  const content = { kind: 'text', version, subject: '', previous: hexOf(at.hash), payload: text };
+  const recent = earlier.map(hexOf);
+  const content = { kind: 'text', version, subject: '', previous: hexOf(at.hash), recent, payload: text };
   const envelope = sealText(room, at, text);
   return [
     ...exchangesOf(envelope, content, (sealed) => {
       assert.equal(openText(room, version, sealed).text, text);
-      assert.equal(openText(room, version, sealed).link.previous, at.hash);
+      assert.deepEqual(openText(room, version, sealed).link.earlier, [at.hash, ...earlier]);
     }),
     ...exchangesOf(sealSnapshot(room, at, text), { ...content, kind: 'snapshot', version: at.version }, (sealed) =>
       assert.deepEqual(advanceChain(at, openText(room, at.version, sealed).link), at),
     ),
-    ...exchangesOf(sealEdits(room, at, edits), { ...content, kind: 'edit', payload: JSON.stringify(edits) }, (sealed) =>
-      assert.deepEqual(openEdits(room, version, sealed).edits, edits),
+    ...exchangesOf(
+      sealEdits(room, at, edits),
+      { ...content, kind: 'edit', recent: [], payload: JSON.stringify(edits) },
+      (sealed) => assert.deepEqual(openEdits(room, version, sealed).edits, edits),
     ),
     {
       task: { ...content, action: 'hash', envelope },
@@ -150,7 +160,7 @@ function textExchanges(room: EncryptedRoom): Exchange[] {
 }
 
 function nameExchanges(room: EncryptedRoom): Exchange[] {
-  const content = { version: 0, subject: '', previous: '0'.repeat(32) };
+  const content = { version: 0, subject: '', previous: '0'.repeat(32), recent: [] };
   const device = { ...content, kind: 'device', subject: 'dév', payload: 'Zoë' };
   const name = { ...content, kind: 'room', payload: 'Plans' };
   return [
@@ -172,7 +182,7 @@ async function exchangesOfFile(room: EncryptedRoom, size: number): Promise<Excha
   const body = bytesToHex(await bytesOf(streamOf(content).pipeThrough(createFileCipher(room.keys, file).encrypt())));
   const salt = bytesToHex(file.salt);
   const payload = JSON.stringify({ ...file, salt: Buffer.from(file.salt).toString('base64url') });
-  const metadata = { kind: 'file', version: 0, subject: '', previous: '0'.repeat(32), payload };
+  const metadata = { kind: 'file', version: 0, subject: '', previous: '0'.repeat(32), recent: [], payload };
   return [
     ...exchangesOf(sealFileMetadata(room, file), metadata, (sealed) =>
       assert.deepEqual(openFileMetadata(room, sealed), file),

@@ -1,11 +1,11 @@
 /** An S3 store without space: a resumable upload is rejected, and continues when there is space. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { type RequestListener, request } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { describe, it } from 'node:test';
 import { hashOf } from '../../support/acknowledged.ts';
 import { assertError } from '../../support/assert-error.ts';
-import { s3Error, startFaultyS3 } from '../../support/faulty-s3.ts';
+import { forwardTo, s3Error, startFaultyS3 } from '../../support/faulty-s3.ts';
 import { startS3 } from '../../support/s3.ts';
 import { startTestServer } from '../../support/server.ts';
 import { unfinishedBlobs } from '../../support/stored-blobs.ts';
@@ -47,16 +47,3 @@ describe('a full S3 store', () => {
 const answerFull: RequestListener = (_, response) => {
   response.writeHead(507, { 'Content-Type': 'application/xml' }).end(s3Error('XMinioStorageFull', 'The disk is full.'));
 };
-
-const forwardTo =
-  (port: number): RequestListener =>
-  (incoming, response) => {
-    const { method, url: path, headers } = incoming;
-    const forwarded = request({ port, host: '127.0.0.1', method, path, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    // At the end of the test, the store stops before the server.
-    forwarded.once('error', () => response.destroy());
-    incoming.pipe(forwarded);
-  };

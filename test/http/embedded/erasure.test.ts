@@ -97,7 +97,7 @@ describe('the erasure intervals', () => {
 const startServer = (t: TestContext) => startTestServer(t, { ...embeddedSettings, POPROOM_FREE_LIMIT: '0' }, often);
 
 /** Fills a room with texts, also in its log and its history, and with files; returns all that can be found of them. */
-async function furnish({ api }: TestServer, room: string, pin?: string): Promise<string[]> {
+async function furnish({ api, clock }: TestServer, room: string, pin?: string): Promise<string[]> {
   const sending = pin === undefined ? {} : { pin };
   const device = randomBytes(16).toString('hex');
   const headers = { 'x-device-id': device };
@@ -106,6 +106,8 @@ async function furnish({ api }: TestServer, room: string, pin?: string): Promise
     const content = uniqueText(bytes);
     texts.push(content);
     await api.post(`/api/rooms/${room}/content`, { json: { content }, headers, ...sending });
+    // The history keeps one text in five seconds.
+    clock.advance(5000);
   }
   for (let n = 0; n < 5; n++) {
     const name = uniqueText(1);

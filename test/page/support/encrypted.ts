@@ -1,7 +1,9 @@
 /** Encrypted rooms in tests of the page. They are named as in their links: `CODE#KEY`. */
 import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import { createClient, type Room } from '../../../src/client/index.ts';
-import { type BrowserDevice, codeOf, startRoom, type TestSite } from '../../support/page.ts';
+import { type MaliciousServer, startMaliciousServer } from '../../support/malicious-server.ts';
+import { type BrowserDevice, codeOf, startRoom, startTestSite, type TestSite } from '../../support/page.ts';
 
 /** Each kind of room, and how a program creates it. */
 export const roomKinds = {
@@ -14,6 +16,17 @@ export type RoomKind = keyof typeof roomKinds;
 export async function createEncryptedRoom({ server: { url } }: TestSite): Promise<string> {
   const { link } = await createClient({ url, deviceId: 'script' }).createRoom({ encrypted: true });
   return link.split('/r/')[1] ?? assert.fail(link);
+}
+
+/** A site whose server is malicious: a proxy that records and changes messages. */
+export async function startMaliciousSite(
+  t: TestContext,
+  env: Record<string, string> = {},
+): Promise<{ site: TestSite; proxy: MaliciousServer }> {
+  const site = await startTestSite(t, env);
+  const proxy = await startMaliciousServer(t, () => site.server.port);
+  const openDevice: TestSite['openDevice'] = (options) => site.openDevice({ ...options, baseURL: proxy.url });
+  return { site: { server: site.server, openDevice }, proxy };
 }
 
 /** Starts an encrypted room on this device. */

@@ -1,5 +1,6 @@
 /** The id and the name of this device, as others in a room see them. */
 import { signal } from '@preact/signals';
+import { knownRoom } from './recent-rooms.ts';
 import { isString, localStore } from './storage.ts';
 
 const browsers: [RegExp, string][] = [
@@ -35,7 +36,17 @@ const isId = (value: unknown): value is string => isString(value) && /^[\w-]{1,6
 const isName = (value: unknown): value is string =>
   isString(value) && value.trim() !== '' && value.length <= maxNameLength;
 
-export const deviceId: string = localStore.get('device', isId) ?? newId();
+export const deviceId: string = localStore.get('device', isId) ?? storedId();
+
+/** The ids in encrypted rooms that this page has not joined yet. */
+const newIds = new Map<string, string>();
+
+/** Another one for each encrypted room, so that the server cannot tell who is in several. */
+export function deviceIdIn(code: string): string {
+  const id = knownRoom(code)?.deviceId ?? newIds.get(code) ?? newId();
+  newIds.set(code, id);
+  return id;
+}
 
 export const deviceName = signal(localStore.get('name', isName) ?? defaultDeviceName(navigator.userAgent));
 
@@ -46,10 +57,13 @@ export function renameDevice(name: string): void {
   deviceName.value = chosen || defaultDeviceName(navigator.userAgent);
 }
 
-function newId(): string {
-  const id = Array.from(crypto.getRandomValues(new Uint8Array(12)), (byte) => byte.toString(16).padStart(2, '0')).join(
-    '',
-  );
+function storedId(): string {
+  const id = newId();
   localStore.set('device', id);
   return id;
+}
+
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -1,23 +1,42 @@
 /** The keys of encrypted rooms: in this tab, and on this device if the user wants it. They never leave the device. */
+import { signal } from '@preact/signals';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { parseCodeOrLink } from '../router.ts';
 import { isString, localStore, sessionStore } from './storage.ts';
 
 export const savedKey = (code: string): string | undefined =>
-  sessionStore.get(`key:${code}`, isString) ?? keptKey(code);
-export const saveKey = (code: string, key: string | undefined): void => sessionStore.set(`key:${code}`, key);
+  sessionStore.get(`new-key:${code}`, isString) ?? sessionStore.get(`key:${code}`, isString) ?? keptKey(code);
 
-/** The key that the user has asked to keep when the tab is closed. */
-export const keptKey = (code: string): string | undefined => localStore.get(`kept-key:${code}`, isString);
-export const keepKey = (code: string, key: string | undefined): void => localStore.set(`kept-key:${code}`, key);
+/** A key that has not opened the room yet. It does not replace the one that has: a server could say that it is wrong. */
+export const saveNewKey = (code: string, key: string | undefined): void => sessionStore.set(`new-key:${code}`, key);
+
+/** The key that has opened the room. */
+export function saveKey(code: string, key: string): void {
+  sessionStore.set(`key:${code}`, key);
+  saveNewKey(code, undefined);
+}
+
+/** The key that stays when the tab is closed: of a room that was started here, or that the user has asked to keep. */
+export function keptKey(code: string): string | undefined {
+  // Views that show it follow its changes.
+  void changes.value;
+  return localStore.get(`kept-key:${code}`, isString);
+}
+
+export function keepKey(code: string, key: string | undefined): void {
+  localStore.set(`kept-key:${code}`, key);
+  changes.value += 1;
+}
+
+const changes = signal(0);
 
 /** The key in the link of a room. Half a key counts as a damaged one, and any other fragment means nothing. */
 export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#([0-9a-z-]{8,})/i.exec(link)?.[1];
 
-/** The room in a code or a link that the user has entered. The key in the link is saved for this tab. */
+/** The room in a code or a link that the user has entered. The tab tries the key in the link. */
 export function takeRoom(text: string): RoomCode | undefined {
   const [code, key] = [parseCodeOrLink(text), keyIn(text)];
-  if (code && key) saveKey(code, key);
+  if (code && key) saveNewKey(code, key);
   return code;
 }
 
@@ -26,6 +45,6 @@ export function takeKeyFromAddress(code: string): string | undefined {
   const key = keyIn(location.href);
   if (key === undefined) return undefined;
   history.replaceState(null, '', location.pathname);
-  saveKey(code, key);
+  saveNewKey(code, key);
   return key;
 }

@@ -1,8 +1,10 @@
 /** Values in the browser's storage. If the browser blocks storage, the page works without it. */
-import { basePath } from '../base-path.ts';
+import { basePath, forwardedTo } from '../base-path.ts';
+import { openCommandStorage } from './command-storage.ts';
 
 /** Another installation may use another path of the same origin, and all of an origin share this storage. */
-const prefix = `poproom${basePath}:`;
+const prefix = `poproom${forwardedTo ? '' : basePath}:`;
+const ofCommand = forwardedTo ? openCommandStorage() : undefined;
 
 export interface KeyValueStore {
   /** The stored value, or undefined if it is not valid: another version of the page may have written it. */
@@ -15,11 +17,17 @@ export interface KeyValueStore {
 }
 
 /** Persists until the user clears it. */
-export const localStore = keyValueStore(() => localStorage);
+export const localStore = ofCommand
+  ? keyValueStore(() => ofCommand.local, ofCommand.local.names)
+  : keyValueStore(() => localStorage);
 /** Persists while the tab is open. */
-export const sessionStore = keyValueStore(() => sessionStorage);
+export const sessionStore = ofCommand
+  ? keyValueStore(() => ofCommand.session, ofCommand.session.names)
+  : keyValueStore(() => sessionStorage);
 
-function keyValueStore(storage: () => Storage): KeyValueStore {
+type Items = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
+
+function keyValueStore(storage: () => Items, names = () => Object.keys(storage())): KeyValueStore {
   return {
     get<T>(key: string, isValid: (value: unknown) => value is T): T | undefined {
       try {
@@ -37,7 +45,7 @@ function keyValueStore(storage: () => Storage): KeyValueStore {
     },
     keys() {
       try {
-        return Object.keys(storage())
+        return names()
           .filter((key) => key.startsWith(prefix))
           .map((key) => key.slice(prefix.length));
       } catch {

@@ -1,4 +1,14 @@
-/** The script of the API documentation, which also works without it: copy buttons, and contents that close. */
+/** The script of the API documentation, which also works without it: its URL, copy buttons, and contents that close. */
+
+/** The URL in the examples, unless the server has replaced it by its public URL. As a string, it would be replaced too. */
+const exampleUrl = /http:\/\/localhost:8080/g;
+const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+  const text = node.nodeValue ?? '';
+  const own = text.replace(exampleUrl, () => location.origin);
+  if (own !== text) node.nodeValue = own;
+}
+
 for (const figure of document.querySelectorAll('figure.code')) {
   const code = figure.querySelector('code');
   if (code) figure.querySelector('figcaption')?.append(copyButton(code));

@@ -1,8 +1,14 @@
-/** Edits that the server has not confirmed, stored so that they survive a reload. Each tab stores its own. */
-import type { SavedText } from '../../../src/client/index.ts';
-import { draftKeys } from '../device/recent-rooms.ts';
-import { isRecord, isString, localStore } from '../device/storage.ts';
+/**
+ * Edits that the server has not confirmed, stored so that they survive a reload. Each tab stores its own. The text of a
+ * plain room is stored for the tab only: on the device, it would outlast a room that was deleted.
+ */
+import type { RoomCode, SavedText } from '../../../src/client/index.ts';
+import { PoproomError } from '../../../src/client/light.ts';
+import { draftKeys, forgetRoom, isKnownAsEncrypted, recentRooms } from '../device/recent-rooms.ts';
+import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { isPrevious, runIfTabClosed, tab } from '../device/tab.ts';
+import { transport } from '../server.ts';
+import { checkRequestLimit, requestLimit } from './request-limit.ts';
 
 export interface Draft {
   /** The edits that were stored before this page was loaded. */
@@ -36,8 +42,10 @@ export async function claimDrafts(code: string, cipher: () => DraftCipher | unde
     if (localStore.get(key, isSealed)) return undefined;
     const saved = localStore.get(key, isSavedText);
     localStore.set(key, undefined);
-    return saved;
+    return saved && withTabText(saved, code);
   });
+  // Another tab may have claimed the draft of one of them.
+  for (const key of tabTextKeys(code)) sessionStore.set(key, undefined);
   const [own, ...others] = [claimed[0], ...claimed.slice(1)].map((saved, i) => draft(ownKey(code, i), saved, cipher));
   return { own: own as Draft, others };
 }
@@ -54,6 +62,10 @@ export async function claimSealedDrafts(code: string, cipher: DraftCipher): Prom
   return claimed.map((saved, i) => draft(ownKey(code, i + 1), saved, () => cipher));
 }
 
+/** The sealed drafts of a room, which stay as they are. */
+export const sealedDraftsOf = (code: string): string[] =>
+  draftKeys(code).flatMap((key) => localStore.get(key, isSealed)?.sealed ?? []);
+
 /** Drafts of this tab come first. `take` returns a draft and removes it. */
 async function claim(code: string, take: (key: string) => SavedText | undefined): Promise<SavedText[]> {
   const claimed: SavedText[] = [];
@@ -68,6 +80,50 @@ async function claim(code: string, take: (key: string) => SavedText | undefined)
   return claimed;
 }
 
+const maxChecked = 5;
+const checkAgainMs = 3_600_000;
+/** Each check is a request, of which the user may need the last ones. */
+const requestsToKeep = 20;
+
+/**
+ * Asks the server about rooms with drafts, and forgets those that have ended. Nothing of an encrypted room is erased on
+ * the server's word.
+ */
+export async function forgetEndedRooms(): Promise<void> {
+  const due = recentRooms.peek().filter(({ code }) => draftKeys(code).length > 0 && isCheckDue(code as RoomCode));
+  if (due.length === 0) return;
+  await checkRequestLimit();
+  if ((requestLimit.peek()?.remaining ?? Number.POSITIVE_INFINITY) < requestsToKeep) return;
+  for (const { code } of due.slice(0, maxChecked)) {
+    sessionStore.set(`checked:${code}`, Date.now());
+    if (await hasEnded(code)) await forgetClosedTabs(code);
+  }
+}
+
+function isCheckDue(code: RoomCode): boolean {
+  const checkedAt = sessionStore.get(`checked:${code}`, isNumber) ?? 0;
+  return !isKnownAsEncrypted(code) && Math.abs(Date.now() - checkedAt) > checkAgainMs;
+}
+
+const isNumber = (value: unknown): value is number => Number.isFinite(value);
+
+/** Without the PIN: the server then says only whether the room exists. */
+async function hasEnded(code: string): Promise<boolean> {
+  try {
+    await transport.send(`/api/rooms/${code}`);
+    return false;
+  } catch (error) {
+    return error instanceof PoproomError && /^ROOM_(NOT_FOUND|EXPIRED)$/.test(error.code);
+  }
+}
+
+/** A tab that is still open shows the user what happened. */
+async function forgetClosedTabs(code: string): Promise<void> {
+  for (const key of tabTextKeys(code)) sessionStore.set(key, undefined);
+  for (const key of draftKeys(code)) await runIfTabClosed(tabIn(key), () => localStore.set(key, undefined));
+  if (draftKeys(code).length === 0) forgetRoom(code);
+}
+
 const ownKey = (code: string, index: number): string => `draft:${index === 0 ? tab : `${tab}.${index}`}:${code}`;
 const tabIn = (key: string): string => /^draft:(\w+)/.exec(key)?.[1] ?? '';
 
@@ -75,27 +131,54 @@ const tabIn = (key: string): string => /^draft:(\w+)/.exec(key)?.[1] ?? '';
 function draft(key: string, saved: SavedText | undefined, cipher: () => DraftCipher | undefined): Draft {
   let isStored = false;
   function save(current: SavedText | undefined): void {
-    if (current || isStored) localStore.set(key, current && toStored(current, cipher()));
+    if (current || isStored) store(key, current, cipher());
     isStored = current !== undefined;
   }
   save(saved);
   return { saved, save };
 }
 
-/** The text of an encrypted room is never stored as plaintext. */
-function toStored(saved: SavedText, cipher: DraftCipher | undefined): unknown {
-  if (!cipher) return saved;
-  const sealed = cipher.sealDraft(saved);
-  return sealed && { sealed };
+/** The text of an encrypted room is never stored as plaintext, that of another room only for this tab. */
+function store(key: string, saved: SavedText | undefined, cipher: DraftCipher | undefined): void {
+  const sealed = saved && cipher?.sealDraft(saved);
+  const plain = cipher ? undefined : saved;
+  localStore.set(key, sealed ? { sealed } : plain && withoutText(plain));
+  sessionStore.set(key, plain?.content === undefined ? undefined : tabTextOf(plain));
 }
+
+/** Earlier versions of the page stored the text without its length. */
+const withoutText = ({ content, ...edits }: SavedText): SavedText => ({
+  ...edits,
+  length: content?.length ?? edits.length,
+});
+
+type TabText = Pick<SavedText, 'version' | 'timestamp' | 'content'>;
+
+const tabTextOf = ({ version, timestamp, content }: SavedText): TabText => ({ version, timestamp, content });
+
+const tabTextKeys = (code: string): string[] =>
+  sessionStore.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
+
+/** Adds the text that this tab stored before its reload, if it is the one that the edits are based on. */
+function withTabText(saved: SavedText, code: string): SavedText {
+  if (saved.content !== undefined) return saved;
+  const texts = tabTextKeys(code).map((key) => sessionStore.get(key, isTabText));
+  const isBase = (text: TabText | undefined) =>
+    text?.version === saved.version && text.timestamp === saved.timestamp && text.content?.length === saved.length;
+  return { ...saved, content: texts.find(isBase)?.content };
+}
+
+const isTabText = (value: unknown): value is TabText => isRecord(value) && isString(value.content);
 
 const isSealed = (value: unknown): value is { sealed: string } => isRecord(value) && isString(value.sealed);
 
 export function isSavedText(value: unknown): value is SavedText {
   if (!isRecord(value)) return false;
-  const { version, timestamp, content, deviceId, sent, buffer = [] } = value;
+  const { version, timestamp, length, content, deviceId, sent, buffer = [] } = value;
+  const isLengthKnown = content === undefined ? Number.isInteger(length) : isString(content);
   const isSent = sent === undefined || (isRecord(sent) && isString(sent.ref) && isEditList(sent.edits));
-  return Number.isInteger(version) && [timestamp, content, deviceId].every(isString) && isSent && isEditList(buffer);
+  const isBaseKnown = Number.isInteger(version) && isString(timestamp) && isLengthKnown;
+  return isBaseKnown && isString(deviceId) && isSent && isEditList(buffer);
 }
 
 const isEditList = (value: unknown): boolean => Array.isArray(value) && value.every(isEdit);

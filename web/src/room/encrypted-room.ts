@@ -1,28 +1,35 @@
 /** Encrypted rooms: joins and starts them, and seals the drafts of their text. Loaded for the first such room. */
 import {
   type EncryptedRoom,
+  encodeBase64url,
   fileLayout,
+  hideText,
   openDraft,
   parseRoomKey,
+  parseSalt,
+  type RoomKey,
   type RoomKeys,
   sealDraft,
 } from '../../../src/client/crypto/index.ts';
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import type { RoomCode, SavedText, SeenVersion } from '../../../src/client/index.ts';
-import { requestRoom } from '../../../src/client/light.ts';
+import { PoproomError, requestRoom } from '../../../src/client/light.ts';
 import { createRoomPin } from '../../../src/client/light-room.ts';
 import { createRoomHandle } from '../../../src/client/room.ts';
 import type { RoomAccess } from '../../../src/client/room-access.ts';
 import type { RoomBase } from '../../../src/client/room-base.ts';
 import { createTextRequests } from '../../../src/client/room-text.ts';
+import { createSharedText } from '../../../src/client/text.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
-import { deviceId, deviceName } from '../device/identity.ts';
+import { deviceIdIn, deviceName } from '../device/identity.ts';
 import { offerKey } from '../device/key-exchange.ts';
+import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore } from '../device/storage.ts';
 import { transport } from '../server.ts';
+import { askRoom } from './ask-room.ts';
 import { deriveInWorker } from './derive-keys.ts';
-import { isSavedText } from './drafts.ts';
+import { isSavedText, sealedDraftsOf } from './drafts.ts';
 import { lazyTransfer } from './lazy-room.ts';
 import type { FileSizes, JoinAttempt } from './room-phase.ts';
 import { createWorkerCipher } from './worker-cipher.ts';
@@ -34,11 +41,17 @@ const derived = new Map<string, RoomKeys>();
 export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAttempt {
   const key = canonicalKey(typedKey);
   const aborter = new AbortController();
+  const { salt } = knownRoom(code) ?? {};
   let unlocked: EncryptedRoom | undefined;
   const { room, unlock } = open(code, {
     key,
     keys: derived.get(code + key),
-    derive: deriveInWorker,
+    salt,
+    ask: async () => {
+      const refusal = await askRoom(code);
+      if (refusal) throw refusal;
+    },
+    derive,
     cipher: createWorkerCipher,
     seen: savedSeen(code),
     onSeen: (seen) => saveSeen(code, seen),
@@ -50,19 +63,66 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
   const unlockRoom = async () => (await unlock()).room;
   // The live channel reports a failure, and tries again.
   unlockRoom().catch(() => undefined);
+  void prepareKeys(code, key);
   offerKey(code, key, aborter.signal);
   return {
     room,
     aborter,
+    deviceId: deviceIdIn(code),
     encryption: {
       key,
+      get salt() {
+        return room.salt ?? salt;
+      },
       unlock: unlockRoom,
       fileSizes,
+      hideText: (text) => unlocked && hideText(unlocked, text),
       // The room is unlocked before its text is shown.
       sealDraft: (saved) => unlocked && sealDraft(unlocked, JSON.stringify(saved)),
       openDraft: (sealed) => unlocked && openSavedText(unlocked, sealed),
     },
   };
+}
+
+/** Keys that are being derived, by key and salt. */
+const deriving = new Map<string, Promise<RoomKeys>>();
+
+function derive(key: RoomKey, salt: Uint8Array): Promise<RoomKeys> {
+  const id = `${key} ${encodeBase64url(salt)}`;
+  const keys = deriving.get(id) ?? deriveInWorker(key, salt);
+  deriving.set(id, keys);
+  return keys;
+}
+
+/** Starts to derive the keys when the key is typed, or the salt is known from an earlier visit. */
+export async function prepareKeys(code: RoomCode, typedKey: string): Promise<void> {
+  try {
+    const key = parseRoomKey(typedKey);
+    const salt = knownRoom(code)?.salt ?? (await askRoom(code))?.details.salt;
+    if (isString(salt) && !derived.has(code + key)) await derive(key, parseSalt(salt));
+  } catch {}
+}
+
+/** Why a room that is known as encrypted cannot be joined without its key. The request has nothing but the code. */
+export async function findRefusal(code: RoomCode): Promise<PoproomError> {
+  const answer = await askRoom(code);
+  if (!answer || answer.code === 'PIN_REQUIRED')
+    return new PoproomError('NOT_ENCRYPTED', 'The server says that this room is not encrypted. Nothing was sent.');
+  const hasEnded = /^ROOM_(NOT_FOUND|EXPIRED)$/.test(answer.code);
+  // With the key, the user can read the edits that were not sent.
+  if (answer.code.startsWith('KEY_') || (hasEnded && draftKeys(code).length === 0)) return answer;
+  return new PoproomError('KEY_REQUIRED', 'This room is encrypted.');
+}
+
+/** The text with the edits that were not sent, for a room that the server does not have. */
+export async function openKeptText(code: RoomCode, key: string): Promise<string | undefined> {
+  const { salt } = knownRoom(code) ?? {};
+  const sealed = sealedDraftsOf(code);
+  if (!salt || sealed.length === 0) return undefined;
+  const keys = derived.get(code + key) ?? (await derive(key as RoomKey, parseSalt(salt)));
+  derived.set(code + key, keys);
+  const texts = sealed.map((draft) => openSavedText({ code, keys }, draft));
+  return texts.flatMap((saved) => (saved ? [createSharedText({ saved }).value] : [])).join('\n\n') || undefined;
 }
 
 const fileSizes: FileSizes = {
@@ -87,8 +147,14 @@ function openSavedText(room: EncryptedRoom, sealed: string): SavedText | undefin
   }
 }
 
+interface StartedRoom extends RoomCreated {
+  key: string;
+  /** In base64url. */
+  salt: string;
+}
+
 /** Starts a room with a new key. */
-export async function startEncryptedRoom(request: CreateRoomRequest): Promise<RoomCreated & { key: string }> {
+export async function startEncryptedRoom(request: CreateRoomRequest): Promise<StartedRoom> {
   const { createEncrypted } = await loadEncryption();
   let keys: RoomKeys | undefined;
   const { room, ...created } = await createEncrypted(
@@ -102,13 +168,13 @@ export async function startEncryptedRoom(request: CreateRoomRequest): Promise<Ro
   );
   const key = canonicalKey(room.key ?? '');
   if (keys) derived.set(created.roomId + key, keys);
-  return { ...created, key };
+  return { ...created, key, salt: room.salt ?? '' };
 }
 
 const open = (code: string, source: KeyOptions) =>
   openEncryptedRoom(
     transport,
-    { code, pin: createRoomPin(undefined), deviceId, deviceName: deviceName.value },
+    { code, pin: createRoomPin(undefined), deviceId: deviceIdIn(code), deviceName: deviceName.value },
     source,
     openPlain,
   );
@@ -139,4 +205,7 @@ function saveSeen(code: string, seen: SeenVersion): void {
 export const forgetSeen = (code: string): void => localStore.set(`seen:${code}`, undefined);
 
 const isSeenVersion = (value: unknown): value is SeenVersion =>
-  isRecord(value) && Number.isSafeInteger(value.version) && isString(value.hash);
+  isRecord(value) &&
+  Number.isSafeInteger(value.version) &&
+  isString(value.hash) &&
+  (value.earlier === undefined || (Array.isArray(value.earlier) && value.earlier.every(isString)));

@@ -5,7 +5,7 @@ import { deviceName } from '../device/identity.ts';
 import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
 import { toPoproomError } from '../server.ts';
 import { checkRequestLimit } from './request-limit.ts';
-import type { PhaseNamed, RoomEvent } from './room-phase.ts';
+import type { JoinAttempt, PhaseNamed, RoomEvent } from './room-phase.ts';
 
 /** The channel stays open until the room ends, joining fails, or the attempt is aborted. */
 export async function openChannel(
@@ -16,6 +16,7 @@ export async function openChannel(
 ): Promise<void> {
   const { signal } = attempt.aborter;
   try {
+    if (attempt.refuse) throw await attempt.refuse();
     const live = attempt.room.live({
       signal,
       text: text.shared,
@@ -30,7 +31,7 @@ export async function openChannel(
     const end = await readAll(live, (event) => {
       if (signal.aborted) return;
       if (event.type === 'connected') void checkRequestLimit();
-      send(toRoomEvent(code, event));
+      send(toRoomEvent(code, event, attempt));
     });
     if (end !== 'left') send({ type: 'ended', reason: end });
   } catch (error) {
@@ -49,9 +50,11 @@ async function readAll(live: LiveRoom, onEvent: (event: LiveEvent) => void): Pro
 }
 
 /** Adds the room to the recent rooms when it is joined. */
-function toRoomEvent(code: RoomCode, event: LiveEvent): RoomEvent {
+function toRoomEvent(code: RoomCode, event: LiveEvent, { encryption }: JoinAttempt): RoomEvent {
   if (event.type !== 'snapshot') return event;
-  const { expiresAt, hasPin, name, encrypted: isEncrypted } = event.room;
+  const { expiresAt, hasPin, name } = event.room;
+  // Whatever the server says: only with the key is anything encrypted.
+  const isEncrypted = encryption ? true : undefined;
   return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, name, isEncrypted }) };
 }
 

@@ -33,15 +33,23 @@ export interface JoinAttempt {
   readonly room: LazyRoom;
   /** Closes the live channel. */
   readonly aborter: AbortController;
+  /** Of this device in the room. */
+  readonly deviceId: string;
   /** Undefined unless the user has the key of an encrypted room. */
   readonly encryption?: RoomEncryption;
+  /** Only without the key of a room that is known as encrypted: finds out why it cannot be joined. Sends only its code. */
+  readonly refuse?: () => Promise<PoproomError>;
 }
 
 export interface RoomEncryption extends DraftCipher {
   /** In canonical form, or as it was typed if it cannot be a key. */
   readonly key: string;
+  /** In base64url. Undefined until the room is unlocked. */
+  readonly salt: string | undefined;
   /** The keys that seal and open texts, names and files. They are derived once. */
   unlock(): Promise<EncryptedRoom>;
+  /** The same for equal texts, to store them. Undefined if the keys are not known yet. */
+  hideText(text: string): string | undefined;
   readonly fileSizes: FileSizes;
 }
 

@@ -4,10 +4,18 @@ import type { RoomCode } from '../../../src/client/index.ts';
 import { PoproomError } from '../../../src/client/light.ts';
 import { createRoomPin } from '../../../src/client/light-room.ts';
 import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
-import { deviceId, deviceName } from '../device/identity.ts';
-import { forgetRoom, rememberRoom, savedPin, savePin, saveResumeToken } from '../device/recent-rooms.ts';
-import { keepKey, keptKey, savedKey, saveKey } from '../device/room-keys.ts';
-import { claimDrafts, type DraftCipher } from './drafts.ts';
+import { deviceId, deviceIdIn, deviceName } from '../device/identity.ts';
+import {
+  forgetRoom,
+  isKnownAsEncrypted,
+  rememberEncrypted,
+  rememberRoom,
+  savedPin,
+  savePin,
+  saveResumeToken,
+} from '../device/recent-rooms.ts';
+import { keepKey, keptKey, savedKey, saveKey, saveNewKey } from '../device/room-keys.ts';
+import { claimDrafts } from './drafts.ts';
 import { type LazyRoom, openLazyRoom } from './lazy-room.ts';
 import { openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
@@ -16,6 +24,7 @@ import {
   type ConnectionState,
   isAboutSecret,
   type JoinAttempt,
+  type PhaseNamed,
   type RoomContent,
   type RoomEvent,
   type RoomPhase,
@@ -32,6 +41,8 @@ export interface RoomModel {
   /** Only for the views of a joined room: it is undefined before. */
   readonly content: ReadonlySignal<RoomContent>;
   readonly uploads: Uploads;
+  /** Of this device in the room. */
+  readonly deviceId: string;
   /** The room's API, with the PIN of the latest attempt to join. */
   requests(): LazyRoom;
   /** With a key, the room is opened as an encrypted one, whatever the server says. */
@@ -48,6 +59,8 @@ export interface RoomModel {
 interface RoomSecret {
   pin?: string | undefined;
   key?: string | undefined;
+  /** Keeps the key on this device when it has opened the room. */
+  keepsKey?: boolean;
 }
 
 /** Rooms that this tab is leaving. Rejoining waits for them, or the same edits would be sent twice. */
@@ -66,6 +79,8 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     },
     onTransition,
   );
+  let keepsKey = false;
+
   /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
   function requests(): LazyRoom {
     const { attempt, content } = phase.peek();
@@ -87,6 +102,10 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
       code,
       room: requests,
       content: () => phase.peek().content as RoomContent,
+      hide(text) {
+        const { encryption } = phase.peek().attempt;
+        return encryption ? encryption.hideText(text) : text;
+      },
       discard(uploadId) {
         // If this fails, the server deletes the upload when it expires.
         if (phase.peek().name !== 'gone')
@@ -110,9 +129,23 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
       uploads.onFilesListed(after.content.files.map(({ fileUrl }) => fileUrl));
     if (after.name !== before.name) onEnter(after, before);
     if (after.name === 'joined' && isListedOtherwise(after.content, before.content)) {
-      saveSecrets(code, after.attempt.room);
+      saveSecrets(after);
       remember();
     }
+  }
+
+  /** The PIN or the key that has opened the room. */
+  function saveSecrets({
+    attempt: { room, encryption, deviceId },
+    content: { expiresAt },
+  }: PhaseNamed<'joined'>): void {
+    savePin(code, room.pin());
+    if (!encryption) return;
+    const { key, salt } = encryption;
+    rememberEncrypted(code, { expiresAt, salt, deviceId });
+    saveKey(code, key);
+    if (keepsKey || keptKey(code)) keepKey(code, key);
+    keepsKey = false;
   }
 
   function onConnection({ type }: ConnectionState): void {
@@ -124,12 +157,12 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     const { attempt, text } = entered;
     switch (entered.name) {
       case 'loading':
-        void loadText(code, () => phase.peek().attempt.encryption).then(send);
+        void loadText(code, () => phase.peek().attempt).then(send);
         break;
       case 'pin-required':
         uploads.onDisconnected();
         savePin(code, undefined);
-        if (entered.prompt.isWrong) saveKey(code, undefined);
+        if (entered.prompt.isWrong) saveNewKey(code, undefined);
         saveResumeToken(code, undefined);
         break;
       case 'joined':
@@ -138,6 +171,11 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
         break;
       case 'gone':
         uploads.cancelAll();
+        // Nothing of an encrypted room is erased because the server says that it has ended.
+        if ((attempt.encryption || isKnownAsEncrypted(code)) && entered.reason !== 'deleted-here') {
+          void text?.finish();
+          break;
+        }
         text?.discard();
         forgetRoom(code);
         break;
@@ -152,10 +190,12 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     }
   }
 
-  async function join({ pin, key = savedKey(code) ?? phase.peek().attempt.room.key }: RoomSecret = {}): Promise<void> {
+  async function join(secret: RoomSecret = {}): Promise<void> {
+    const key = secret.key ?? savedKey(code) ?? phase.peek().attempt.room.key;
+    keepsKey = secret.keepsKey ?? false;
     try {
-      const attempt = key === undefined ? newAttempt(code, pin) : await encryptedAttempt(code, key);
-      send({ type: 'join', attempt });
+      if (key !== undefined) send({ type: 'join', attempt: await encryptedAttempt(code, key) });
+      else send({ type: 'join', attempt: (isKnownAsEncrypted(code) ? lockedAttempt : newAttempt)(code, secret.pin) });
     } catch (cause) {
       send({ type: 'failed', error: new PoproomError('OFFLINE', String(cause)), at: Date.now() });
     }
@@ -179,6 +219,9 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     phase,
     content: computed(() => phase.value.content as RoomContent),
     uploads,
+    get deviceId() {
+      return phase.value.attempt.deviceId;
+    },
     requests,
     join: (secret) => void join(secret),
     removeFile: ({ fileId }) => run(requests().removeFile(fileId)),
@@ -208,6 +251,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
 const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
   room: openLazyRoom({ code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value }),
   aborter: new AbortController(),
+  deviceId,
 });
 
 /** The code of the encryption is loaded for the first encrypted room. */
@@ -216,12 +260,12 @@ export const loadEncryption = () => import('./encrypted-room.ts');
 const encryptedAttempt = async (code: RoomCode, key: string): Promise<JoinAttempt> =>
   (await loadEncryption()).createEncryptedAttempt(code, key);
 
-/** The PIN and the key that the server has accepted. */
-function saveSecrets(code: RoomCode, { pin, key }: LazyRoom): void {
-  savePin(code, pin());
-  saveKey(code, key);
-  if (keptKey(code)) keepKey(code, key);
-}
+/** Without the key. The server may say what it wants: the room is not opened as a plain one. */
+const lockedAttempt = (code: RoomCode): JoinAttempt => ({
+  ...newAttempt(code),
+  deviceId: deviceIdIn(code),
+  refuse: async () => (await loadEncryption()).findRefusal(code),
+});
 
 function isListedOtherwise(one: RoomContent, other: RoomContent | undefined): boolean {
   return (['files', 'expiresAt', 'hasPin', 'name', 'pinChanges'] as const).some((key) => one[key] !== other?.[key]);
@@ -235,7 +279,8 @@ function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {
 }
 
 /** With the drafts of this tab and of closed tabs. */
-async function loadText(code: RoomCode, cipher: () => DraftCipher | undefined): Promise<RoomEvent> {
+async function loadText(code: RoomCode, attempt: () => JoinAttempt): Promise<RoomEvent> {
   await leavingRooms.get(code);
-  return { type: 'loaded', text: openText(await claimDrafts(code, cipher)) };
+  const drafts = await claimDrafts(code, () => attempt().encryption);
+  return { type: 'loaded', text: openText(drafts, attempt().deviceId) };
 }

@@ -3,9 +3,9 @@ import { claimSealedDrafts, type Draft, type Drafts } from './drafts.ts';
 import type { JoinAttempt, LoadedText } from './room-phase.ts';
 import { createTextModel } from './text-model.ts';
 
-export function openText({ own, others }: Drafts): LoadedText {
+export function openText({ own, others }: Drafts, deviceId: string): LoadedText {
   return {
-    ...createTextModel(own),
+    ...createTextModel(own, deviceId),
     sendOtherDrafts(attempt) {
       const sendAll = (drafts: readonly Draft[]) => drafts.forEach((draft) => void sendOther(draft, attempt));
       sendAll(others);

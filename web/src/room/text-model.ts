@@ -1,8 +1,7 @@
 /** The shared text of a room for the views: exposed as signals, and saved so that it survives a reload. */
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { PoproomError, SharedText } from '../../../src/client/index.ts';
 import { createSharedText } from '../../../src/client/text.ts';
-import { deviceId } from '../device/identity.ts';
 import type { Draft } from './drafts.ts';
 import { createTypingDevices } from './typing-devices.ts';
 
@@ -16,6 +15,8 @@ export interface TextModel {
   readonly refusal: ReadonlySignal<PoproomError | undefined>;
   readonly canUndo: ReadonlySignal<boolean>;
   readonly canRedo: ReadonlySignal<boolean>;
+  /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
+  readonly missing: Signal<string>;
   /** The other devices that are editing the text. */
   readonly typing: ReadonlySignal<ReadonlySet<string>>;
   /** Appends text on a new line. */
@@ -30,13 +31,14 @@ export interface TextModel {
 
 const finishWithinMs = 1_000;
 
-export function createTextModel(draft: Draft): TextModel {
-  const shared = openSharedText(draft);
+export function createTextModel(draft: Draft, deviceId: string): TextModel {
+  const shared = openSharedText(draft, deviceId);
   const isEmpty = signal(shared.value === '');
   const status = signal<TextStatus>(statusOf(shared));
   const refusal = signal(shared.refusal);
   const canUndo = signal(shared.canUndo);
   const canRedo = signal(shared.canRedo);
+  const missing = signal('');
   const typing = createTypingDevices(shared, deviceId);
   const autosave = createAutosave(shared, draft);
 
@@ -45,6 +47,9 @@ export function createTextModel(draft: Draft): TextModel {
     canUndo.value = shared.canUndo;
     canRedo.value = shared.canRedo;
     autosave.saveSoon();
+  });
+  shared.on('lost', (words) => {
+    missing.value += missing.value ? `\n${words}` : words;
   });
   shared.on('state', () => {
     status.value = statusOf(shared);
@@ -59,6 +64,7 @@ export function createTextModel(draft: Draft): TextModel {
     refusal,
     canUndo,
     canRedo,
+    missing,
     typing,
 
     append(addition) {
@@ -90,7 +96,7 @@ export function createTextModel(draft: Draft): TextModel {
 }
 
 /** The saved draft may be from another version of the page, or edited by hand. */
-function openSharedText({ saved }: Draft): SharedText {
+function openSharedText({ saved }: Draft, deviceId: string): SharedText {
   try {
     return createSharedText({ deviceId, saved });
   } catch (error) {

@@ -8,13 +8,21 @@ export interface UploadId {
 /** The ids that uploads of this page use. The same file can be picked twice. */
 const used = new Set<string>();
 
-/** Stored for this tab only: two tabs must not send parts of the same upload. Setting it to undefined removes it. */
-export function uploadIdFor(code: string, file: File, folder = '', once = false): UploadId {
+/**
+ * Stored for this tab only: two tabs must not send parts of the same upload. Setting it to undefined removes it. `hide`
+ * makes a name of a file unreadable in an encrypted room. If it cannot, the id is not stored.
+ */
+export function uploadIdFor(
+  code: string,
+  { file, folder = '', once }: { file: File; folder?: string | undefined; once: boolean },
+  hide: (text: string) => string | undefined,
+): UploadId {
   const { name, size, lastModified } = file;
   // An ordinary upload must not continue as that of a one-time file.
-  const key = `upload:${once ? 'once/' : ''}${size}/${lastModified}/${folder}/${name}:${code}`;
-  const stored = sessionStore.get(key, isString);
-  let id = stored !== undefined && used.has(stored) ? undefined : stored;
+  const label = hide(`${once ? 'once/' : ''}${size}/${lastModified}/${folder}/${name}`);
+  const key = label && `upload:${label}:${code}`;
+  const stored = key && sessionStore.get(key, isString);
+  let id = stored && used.has(stored) ? undefined : stored;
   if (id !== undefined) used.add(id);
   return {
     get value() {
@@ -23,7 +31,7 @@ export function uploadIdFor(code: string, file: File, folder = '', once = false)
     set value(next) {
       id = next;
       if (next !== undefined) used.add(next);
-      sessionStore.set(key, next);
+      if (key) sessionStore.set(key, next);
     },
   };
 }

@@ -57,7 +57,7 @@ const send = (aborter: AbortController, sent: number, at: number): UploadState =
 const fail = (_: UploadState, { error }: EventOf<'fail'>): UploadState => ({
   name: 'failed',
   error,
-  canRetry: error.code !== 'FILE_TOO_LARGE',
+  canRetry: !/^FILE_(TOO_LARGE|CHANGED)$/.test(error.code),
 });
 
 export const uploadTransitions: Transitions<UploadState, UploadEvent> = {

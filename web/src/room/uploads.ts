@@ -44,6 +44,8 @@ export interface UploadsOptions {
   room: () => LazyRoom;
   /** The limits and the files of the room. */
   content: () => RoomContent;
+  /** Makes a text unreadable in an encrypted room, to store it. Undefined if the keys are not known. */
+  hide: (text: string) => string | undefined;
   /** Lets the server delete what it has received. */
   discard: (uploadId: string) => void;
 }
@@ -60,14 +62,17 @@ const maxConcurrent = 2;
 /** A lost connection may end a request before the live channel notices it. */
 const noticeMs = 3_000;
 
-export function createUploads({ code, room, content, discard }: UploadsOptions, context: UploadsContext): Uploads {
+export function createUploads(
+  { code, room, content, hide, discard }: UploadsOptions,
+  context: UploadsContext,
+): Uploads {
   const { addsOnce, isConnected, listedUrls } = context;
   const list = signal<readonly Upload[]>([]);
 
   function createUpload({ file: incoming, folder, isPasted }: IncomingFile): Upload {
     const file = isPasted ? withScreenshotName(incoming) : incoming;
     const once = addsOnce.value;
-    const id = uploadIdFor(code, file, folder, once);
+    const id = uploadIdFor(code, { file, folder, once }, hide);
     const machine = createStateMachine(uploadTransitions, { name: 'waiting' }, onTransition);
     const upload = { file, folder, name: file.name || 'file', once, id, ...machine };
     return upload;
@@ -184,6 +189,7 @@ async function transfer(upload: Upload, room: LazyRoom, signal: AbortSignal): Pr
   } catch (cause) {
     if (signal.aborted) return;
     const error = noteFailure(cause);
+    if (error.code === 'FILE_CHANGED') id.value = undefined;
     send(error.code === 'OFFLINE' ? { type: 'disconnect', error } : { type: 'fail', error });
   }
 }

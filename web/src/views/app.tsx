@@ -1,11 +1,14 @@
 /** The root component: the layout, and the view for the current route. */
 import { useEffect } from 'preact/hooks';
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { lazy } from '../components/lazy.tsx';
 import { Notices } from '../components/notices.tsx';
-import { nameOfRoom } from '../device/recent-rooms.ts';
+import { isKnownAsEncrypted, nameOfRoom } from '../device/recent-rooms.ts';
+import { keyIn } from '../device/room-keys.ts';
 import { unseenCount } from '../device/unseen.ts';
 import { t } from '../i18n/index.ts';
 import { prefetchWhenIdle } from '../prefetch.ts';
+import { askRoom } from '../room/ask-room.ts';
 import { type Route, route } from '../router.ts';
 import { Header } from './header.tsx';
 import { MessagePage } from './message-page.tsx';
@@ -18,9 +21,19 @@ const SharePage = lazy(() => import('./share/share-page.tsx'), 'SharePage');
 
 /** Loads the code of the first view, so that the page is painted as a whole. */
 export async function loadFirstView(): Promise<void> {
-  const { name } = route.peek();
-  if (name === 'home') await Home.load();
-  if (name === 'room') await RoomPage.load();
+  const first = route.peek();
+  if (first.name === 'home') await Home.load();
+  if (first.name !== 'room') return;
+  if (first.code) prepareEncryption(first.code);
+  await RoomPage.load();
+}
+
+/** Asks for the salt of an encrypted room, and loads the code of the encryption, while the view is loaded. */
+function prepareEncryption(code: RoomCode): void {
+  if (!keyIn(location.href) && !isKnownAsEncrypted(code)) return;
+  void askRoom(code);
+  // The view reports a failure.
+  import('../room/encrypted-room.ts').catch(() => undefined);
 }
 
 export function App() {

@@ -1,6 +1,6 @@
 /** The header of every view: the home link and the settings. */
 import { useSignal } from '@preact/signals';
-import { basePath } from '../base-path.ts';
+import { basePath, forwardedTo } from '../base-path.ts';
 import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Logo } from '../components/logo.tsx';
@@ -23,6 +23,9 @@ export function Header() {
         <span class="room-name" dir="auto">
           {roomName}
         </span>
+      )}
+      {forwardedTo && (
+        <small class="server-name">{t('serverName', { host: forwardedTo.replace(/^https?:\/\//, '') })}</small>
       )}
       <button
         type="button"

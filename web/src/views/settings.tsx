@@ -1,5 +1,5 @@
 /** The settings of this device: its name, the theme, the language, alerts. */
-import { basePath } from '../base-path.ts';
+import { basePath, forwardedTo } from '../base-path.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/radio-group.tsx';
 import { deviceName, maxNameLength, renameDevice } from '../device/identity.ts';
@@ -56,9 +56,11 @@ export function Settings({ onClose }: { onClose: () => void }) {
         </select>
       </label>
       <ArrivalSettings />
-      <p class="aside">
-        <a href={`${basePath}/docs`}>{t('apiDocs')}</a>
-      </p>
+      {!forwardedTo && (
+        <p class="aside">
+          <a href={`${basePath}/docs`}>{t('apiDocs')}</a>
+        </p>
+      )}
     </Dialog>
   );
 }

@@ -2,9 +2,9 @@
 import { access, constants, stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { BucketTrouble } from '../../../blobs/inspect.ts';
-import { findOpenPaths, type OpenPath } from '../../../engine/data-folder.ts';
+import { findOpenPaths, type OpenPath, writableByOthers } from '../../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../../engine/open.ts';
-import { secretIn } from '../../../engine/secret.ts';
+import { secretFiles, secretIn } from '../../../engine/secret.ts';
 import { formatBytes } from '../../counts.ts';
 import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
@@ -85,8 +85,14 @@ function openPathFinding({ path, mode, wanted, reason }: OpenPath): Finding {
   return warning(found, `Run: ${change}, or restart the server, which fixes it.`);
 }
 
+const secrets: RunCheck = (config) =>
+  secretFiles(config).flatMap((path) => {
+    const found = writableByOthers(path);
+    return found ? [bad(`${found.problem} The server does not start.`, found.fix)] : [];
+  });
+
 const secret: RunCheck = async ({ dataDir, secret: given }) => {
-  if (given !== undefined) return [];
+  if (given !== undefined || writableByOthers(secretIn(dataDir))) return [];
   const path = secretIn(dataDir);
   const mode = await stat(path).then(
     (found) => found.mode,
@@ -100,21 +106,69 @@ const bucket: RunCheck = async ({ files, s3Endpoint, s3PathStyle }) => {
   if (files === 'disk:' || 'folder' in files) return [];
   const { inspectBucket } = await import('../../../blobs/inspect.ts');
   const trouble = await inspectBucket({ ...files, endpoint: s3Endpoint, pathStyle: s3PathStyle });
-  if (trouble) return [bucketProblem(files.bucket, trouble)];
-  return [ok(`The bucket ${files.bucket} works: an object was written, read and deleted.`)];
+  if (trouble) return [bucketProblem(files.bucket, s3Endpoint, trouble)];
+  return [ok(`The bucket ${files.bucket} works: an object was written, read and deleted, in one piece and in parts.`)];
 };
 
-function bucketProblem(bucket: string, { name, status }: BucketTrouble): Finding {
+function bucketProblem(bucket: string, endpoint: string | undefined, trouble: BucketTrouble): Finding {
+  const { step, name, status } = trouble;
+  if (step === 'unfinished') {
+    const fix = 'Add a lifecycle rule that aborts incomplete uploads; see docs/operations.md.';
+    return warning(`The bucket ${bucket} does not list or abort unfinished uploads, so some stay in it.`, fix);
+  }
   if (name === 'CredentialsProviderError') {
     return bad('There are no credentials for S3.', 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
   }
-  if (status === 404) return bad(`The bucket ${bucket} does not exist.`, 'Create it, or correct POPROOM_FILES.');
+  if (status === undefined) return unreachableStore(endpoint, trouble);
+  if (status === 404) {
+    const fix = 'Create it, or correct POPROOM_FILES, POPROOM_S3_ENDPOINT or POPROOM_S3_PATH_STYLE.';
+    return bad(`The bucket ${bucket} does not exist.`, fix);
+  }
   if (status === 403 || status === 401) {
-    const fix = 'Allow the user s3:PutObject, s3:GetObject, s3:DeleteObject and s3:ListBucket.';
+    const fix =
+      'Allow the user s3:PutObject, s3:GetObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads.';
     return bad(`Access to the bucket ${bucket} was denied.`, fix);
   }
-  const how = status === undefined ? 'does not respond' : `responds with ${status}`;
-  return bad(`The bucket ${bucket} ${how} (${name}).`, 'Check POPROOM_S3_ENDPOINT and AWS_REGION.');
+  if (step === 'parts') {
+    const found = `The bucket ${bucket} does not store uploads in parts (${name}): files over 16 MiB cannot be uploaded.`;
+    return bad(found, 'Use another store, or leave POPROOM_FILE_MAX at 16MiB or less.');
+  }
+  const hint = endpoint?.startsWith('http:') && status === 400 ? ' If the store requires TLS, write https://.' : '';
+  const fix = `Check POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and AWS_REGION.${hint}`;
+  return bad(`The bucket ${bucket} responds with ${status} (${name}).`, fix);
+}
+
+function unreachableStore(endpoint: string | undefined, { code = '', message }: BucketTrouble): Finding {
+  const store = endpoint === undefined ? 'S3' : `The store at ${new URL(endpoint).origin}`;
+  const host = /(?:ENOTFOUND|EAI_AGAIN) (\S+)/.exec(message)?.[1];
+  if (host) return bad(`There is no host named ${host}.`, fixHost(endpoint, host));
+  if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {
+    return bad(
+      `${store} does not use TLS on this port.`,
+      'Write http:// in POPROOM_S3_ENDPOINT, or use its port for TLS.',
+    );
+  }
+  if (/CERT|LEAF_SIGNATURE/.test(code)) {
+    const fix =
+      'Use a name and a certificate that match, or set NODE_EXTRA_CA_CERTS to the file of your own authority.';
+    return bad(`The certificate of the store is not accepted: ${message.split(';', 1)[0]}.`, fix);
+  }
+  const isReset = code === 'ECONNRESET' || code.startsWith('HPE_');
+  if (isReset && endpoint?.startsWith('http:')) {
+    const fix = 'If it requires TLS, write https:// in POPROOM_S3_ENDPOINT.';
+    return bad(`${store} closes the connection without a response.`, fix);
+  }
+  return bad(
+    `${store} does not respond: ${message || code}.`,
+    'Start it, or check POPROOM_S3_ENDPOINT and AWS_REGION.',
+  );
+}
+
+/** The region is part of the host name at AWS, and the bucket may be part of any. */
+function fixHost(endpoint: string | undefined, host: string): string {
+  if (endpoint === undefined) return 'Check AWS_REGION and the bucket in POPROOM_FILES.';
+  if (host === new URL(endpoint).hostname) return 'Check POPROOM_S3_ENDPOINT, and the DNS of this machine.';
+  return 'Set POPROOM_S3_PATH_STYLE=true, unless the store has a host name for each bucket.';
 }
 
 export const filesChecks: readonly Check[] = [
@@ -123,5 +177,6 @@ export const filesChecks: readonly Check[] = [
   { name: 'disk', needs: ['dataDir', 'files', 'minFreeDisk'], run: space },
   { name: 'disk', needs: ['dataDir', 'store'], run: localDisk },
   { name: 'modes', needs: ['dataDir'], run: modes },
+  { name: 'secret', needs: ['dataDir', 'secret', 'tlsKey'], run: secrets },
   { name: 'secret', needs: ['dataDir', 'secret'], run: secret },
 ];

@@ -17,8 +17,13 @@ export async function checkPage(url: string): Promise<Finding> {
   const script = files.find((file) => file.endsWith('.js'));
   if (script !== undefined && !(await isScript(script)))
     return bad(`The page at ${url}/ cannot load ${script}: the page stays empty.`, forward);
-  if (new URL(url).pathname !== '/' && (await loadPage(url)) === undefined)
+  const { pathname } = new URL(url);
+  if (pathname !== '/' && (await loadPage(url)) === undefined)
     return warning(`${url} without a slash at the end does not lead to the page.`, forward);
+  if (pathname !== '/' && (await loadPage(`${url}${pathname}/`)) !== undefined) {
+    const found = `The proxy removes ${pathname}, and the server accepts it again: rules of the proxy can be evaded.`;
+    return warning(found, 'Set POPROOM_PATH_REMOVED=true for the server, and restart it.');
+  }
   return ok('The page and its scripts can be loaded.');
 }
 

@@ -16,12 +16,7 @@ const marks: Record<Verdict, { mark: string; color: string }> = {
 export function report(input: Input, findings: readonly CheckFinding[], { wantsColor }: Environment): void {
   const isColored = wantsColor && process.stdout.isTTY;
   const lines = findings.map((finding) => linesOf(finding, isColored));
-  print(input, findings.map(toJson), `${lines.join('\n')}\n\n${summary(findings)}`);
-}
-
-/** In JSON the field is `mend`, which programs depend on. */
-function toJson({ fix: mend, ...finding }: CheckFinding) {
-  return { ...finding, mend };
+  print(input, findings, `${lines.join('\n')}\n\n${summary(findings)}`);
 }
 
 function linesOf({ check, verdict, found, fix }: CheckFinding, isColored: boolean): string {

@@ -1,4 +1,5 @@
 /** Checks a running server over HTTP, as clients reach it. */
+import type { Config } from '../../../config.ts';
 import type { Readiness } from '../../../protocol/types.ts';
 import { serverIdOf } from '../../server-choice.ts';
 import type { Check, RunCheck, ServerAddress } from './check.ts';
@@ -19,7 +20,7 @@ const server: RunCheck = async (_config, { address, apiKey, settings }) => {
   const after = Date.now();
   if (response === undefined) return [noResponse(address)];
   const body = (await response.json().catch(() => undefined)) as ResponseBody | undefined;
-  if (isUnknownPath(address, body)) return [otherPath(address)];
+  if (isUnknownPath(address, body)) return [otherPath(address, config)];
   const readiness = parseReadiness(body);
   if (!readiness) return [notPoproom(address)];
   return [
@@ -60,8 +61,9 @@ function isUnknownPath({ url }: ServerAddress, body: ResponseBody | undefined): 
   return new URL(url).pathname !== '/' && body?.error?.code === 'NOT_FOUND';
 }
 
-function otherPath({ url }: ServerAddress): Finding {
+function otherPath({ url }: ServerAddress, { pathRemoved }: Partial<Config>): Finding {
   const found = `The Poproom server behind ${url} does not expect the path ${new URL(url).pathname}.`;
+  if (pathRemoved) return bad(found, 'The proxy forwards the path: set POPROOM_PATH_REMOVED=false, and restart it.');
   return bad(found, `Set POPROOM_PUBLIC_URL=${url} for the server, and restart it.`);
 }
 

@@ -1,14 +1,19 @@
 /** Checks the settings: invalid, unknown and risky ones. */
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
+import { hiddenAdmin, pathRemovedFix } from '../../../http/base-path.ts';
 import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
 
 const values: RunCheck = (_config, { settings }) => {
-  if (settings.problems.length === 0) return [ok('All settings are valid.')];
-  return settings.problems.map((problem) => bad(`${problem}.`, '"poproom serve --help" lists all settings.'));
+  const doubtful = settings.warnings.map((found) => warning(found, 'Remove one of them.'));
+  if (settings.problems.length === 0) return [ok('All settings are valid.'), ...doubtful];
+  return [
+    ...settings.problems.map((problem) => bad(`${problem}.`, '"poproom serve --help" lists all settings.')),
+    ...doubtful,
+  ];
 };
 
 const unknown: RunCheck = (_config, { settings }) =>
@@ -52,6 +57,11 @@ const publicUrl: RunCheck = ({ publicUrl, trustedProxies }) => {
   const found =
     'POPROOM_PUBLIC_URL is not https: PINs and texts are sent unencrypted, and pages cannot use the camera.';
   return [warning(found, 'Put a proxy with TLS in front of the server; see docs/operations.md.')];
+};
+
+const adminPath: RunCheck = (config) => {
+  const found = hiddenAdmin(config);
+  return found ? [warning(found, pathRemovedFix)] : [];
 };
 
 const isLocal = (host: string) =>
@@ -100,6 +110,7 @@ const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
   { needs: ['secret'], run: secret },
   { needs: ['tlsCert', 'tlsKey'], run: certificate },
   { needs: ['publicUrl', 'trustedProxies'], run: publicUrl },
+  { needs: ['publicUrl', 'pathRemoved', 'adminToken'], run: adminPath },
   { needs: ['trustedProxies'], run: proxies },
   { needs: ['missLimit'], run: guessing },
   { needs: ['clientMaxBytes'], run: unboundedClients },

@@ -49,7 +49,7 @@ const redis: RunCheck = async (config) => {
   try {
     const facts = await inspectRedis(config.store, guardRules(0));
     const storage = await checkStorage(config, facts.storedBytes);
-    return [...redisFindings(where, facts), ...checkKeys(config, facts.keysInForce), ...storage];
+    return [...redisFindings(where, facts, config), ...checkKeys(config, facts.keysInForce), ...storage];
   } catch (error) {
     return [connectionProblem(where, error as Error)];
   }
@@ -60,13 +60,17 @@ function connectionProblem(where: string, { cause }: Error): Finding {
   if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message)) {
     return bad(`Redis at ${where} denied access.`, 'Check the user and the password in POPROOM_STORE.');
   }
+  if (cause instanceof Error && cause.name === 'UnusableRedis') {
+    return bad(`Redis at ${where} cannot be used: ${message}.`, 'Correct POPROOM_STORE, or fix Redis.');
+  }
   return bad(`Redis at ${where} does not respond.`, 'Start it, or correct POPROOM_STORE.');
 }
 
-function redisFindings(where: string, facts: RedisFacts): Finding[] {
+function redisFindings(where: string, facts: RedisFacts, { allowEviction }: Config): Finding[] {
   return [
     versionFinding(where, facts.version),
-    evictionFinding(facts.evictionPolicy),
+    ...formatFindings(facts.format),
+    evictionFinding(facts.evictionPolicy, allowEviction),
     persistenceFinding(facts),
     clockFinding('Redis', facts.clock),
   ];
@@ -81,11 +85,21 @@ function versionFinding(where: string, version: string): Finding {
   return major === 6 && minor >= 2 ? warning(found, fix) : bad(found, fix);
 }
 
-function evictionFinding(policy: string | undefined): Finding {
+function formatFindings({ stored, own }: RedisFacts['format']): Finding[] {
+  if (stored === undefined || stored === own) return [];
+  const found = `The data in Redis has the format ${stored}, and this version of Poproom uses ${own}.`;
+  return [bad(`${found} The server may not start.`, 'Install the same version on all servers.')];
+}
+
+function evictionFinding(policy: string | undefined, isAllowed: boolean): Finding {
   if (policy === 'noeviction')
     return ok('When its memory is full, Redis rejects writes and evicts nothing (noeviction).');
-  const found = `The maxmemory-policy of Redis is ${policy ?? 'unknown'}: when its memory is full, it may evict rooms and keys.`;
-  return bad(found, 'Set maxmemory-policy to noeviction.');
+  const fix = 'Set maxmemory-policy to noeviction.';
+  if (policy === undefined) {
+    return warning('Redis does not reveal its maxmemory-policy. With any but noeviction, it may evict rooms.', fix);
+  }
+  const found = `The maxmemory-policy of Redis is ${policy}: when its memory is full, it evicts rooms and keys.`;
+  return isAllowed ? warning(found, fix) : bad(`${found} The server does not start.`, fix);
 }
 
 /** See "What an answer promises" in docs/operations.md. */
@@ -100,7 +114,14 @@ function persistenceFinding({ writesLog, syncsLog }: RedisFacts): Finding {
   return ok(`Redis writes an AOF (appendfsync ${syncsLog ?? 'unknown'}): a power failure may lose ${lost}.`);
 }
 
-const needs: readonly (keyof Config)[] = ['store', 'dataDir', 'requireApiKey', 'files', 'totalMaxBytes'];
+const needs: readonly (keyof Config)[] = [
+  'store',
+  'dataDir',
+  'requireApiKey',
+  'files',
+  'totalMaxBytes',
+  'allowEviction',
+];
 
 export const storeChecks: readonly Check[] = [
   { name: 'rooms', needs, run: database },

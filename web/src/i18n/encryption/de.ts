@@ -5,6 +5,8 @@ export const strings: EncryptionStrings = {
   keyTitle: 'Schlüssel für Raum {code} eingeben',
   keyHint:
     'Dieser Raum ist verschlüsselt. Frag die Person, die ihn erstellt hat, nach dem Schlüssel oder einem Link mit dem Schlüssel.',
+  keyHintOwn:
+    'Du hast diesen Raum auf diesem Gerät erstellt, aber den Schlüssel nicht gemerkt. Du findest ihn auf einem anderen Gerät im Raum oder im Link, den du geteilt hast.',
   keyLabel: 'Schlüssel oder Link',
   openRoom: 'Raum öffnen',
   keyChecking: 'Schlüssel wird geprüft …',
@@ -23,12 +25,25 @@ export const strings: EncryptionStrings = {
   roomKey: 'Raumschlüssel',
   copyKey: 'Schlüssel kopieren',
   keepKey: 'Schlüssel auf diesem Gerät merken',
-  keepKeyHint: 'Sonst vergisst ihn dieses Gerät, wenn du den Tab schließt.',
-  linkHasKey: 'Der Link und der QR-Code enthalten den Schlüssel.',
+  keepKeyHint: 'Sonst brauchst du den Schlüssel erneut, nachdem du diesen Tab geschlossen hast.',
+  keepNewKeyHint:
+    'Schalte das auf einem gemeinsam genutzten Computer aus. Du brauchst dann den Schlüssel, um den Raum erneut zu öffnen.',
+  leaveKeyTitle: 'Ohne Schlüssel verlassen?',
+  leaveKeyHint:
+    'Kein anderes Gerät ist in diesem Raum, und dieses Gerät merkt sich den Schlüssel nicht. Ohne den Schlüssel oder einen Link mit dem Schlüssel kann niemand den Raum erneut öffnen.',
+  leaveKeyKeep: 'Merken und verlassen',
+  draftKept: 'Änderungen, die nicht gesendet wurden, sind noch auf diesem Gerät.',
+  linkHasKey:
+    'Der Link und der QR-Code enthalten den Schlüssel. Ein Browser, der den Link öffnet, behält ihn im Verlauf.',
+  typeKey: 'Schlüssel eintippen',
+  typeKeyHint:
+    'Öffne auf einem gemeinsam genutzten Computer {host} und gib den Code und dann den Schlüssel ein. So steht der Schlüssel nicht im Verlauf.',
+  inviteKeyHint: 'Scanne den QR-Code oder öffne {host} auf dem anderen Gerät und gib den Code und den Schlüssel ein.',
   keyAttempts: {
     one: 'Jemand hat einen falschen Schlüssel eingegeben.',
     other: 'Jemand hat {n}-mal einen falschen Schlüssel eingegeben.',
   },
+  fileChanged: 'Diese Datei wurde während des Uploads geändert. Füge sie erneut hinzu.',
   fileDamaged: 'Diese Datei ist beschädigt und kann nicht entschlüsselt werden.',
   fileInArchiveDamaged: '{name} ist beschädigt und kann nicht entschlüsselt werden.',
   nothingSaved: 'Es wurde nichts gespeichert.',
@@ -43,12 +58,14 @@ export const strings: EncryptionStrings = {
   forkTitle: 'Der Server hat einen anderen Text gesendet',
   forkHint:
     'Er setzt die Version nicht fort, die dieses Gerät gesehen hat. Vielleicht hat jemand die Änderungen dieses Raums ersetzt.',
+  wordsMissing:
+    'Wörter, die du geschrieben hast, fehlen im Text. Jemand hat sie entfernt, oder der Server hat sie verloren.',
   damagedTitle: 'Die Daten dieses Raums sind beschädigt',
   damagedHint:
     'Sie konnten nicht entschlüsselt werden. Sie wurden auf dem Server verändert oder mit einem anderen Schlüssel verschlüsselt. Nichts wurde überschrieben.',
   notEncryptedTitle: 'Dieser Raum ist nicht verschlüsselt',
   notEncryptedHint:
-    'Dein Link enthält einen Schlüssel, aber laut Server ist der Raum nicht verschlüsselt. Es wurde nichts gesendet. Prüfe den Link.',
+    'Dieser Raum sollte verschlüsselt sein, ist es laut Server aber nicht. Vielleicht will jemand mitlesen, was du schreibst. Es wurde nichts gesendet. Prüfe den Code und die Adresse dieser Seite.',
   openAnyway: 'Trotzdem öffnen',
   openAnywayHint: 'Kopiere zuerst deinen Text. Nicht gesendete Änderungen gehen verloren.',
 };

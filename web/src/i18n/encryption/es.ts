@@ -4,6 +4,8 @@ import type { EncryptionStrings } from './en.ts';
 export const strings: EncryptionStrings = {
   keyTitle: 'Introduce la clave de la sala {code}',
   keyHint: 'Esta sala está cifrada. Pide la clave, o un enlace con la clave, a quien creó la sala.',
+  keyHintOwn:
+    'Creaste esta sala en este dispositivo, pero no guardaste su clave. Búscala en otro dispositivo de la sala o en el enlace que compartiste.',
   keyLabel: 'Clave o enlace de la sala',
   openRoom: 'Abrir sala',
   keyChecking: 'Comprobando la clave…',
@@ -25,12 +27,23 @@ export const strings: EncryptionStrings = {
   roomKey: 'Clave de la sala',
   copyKey: 'Copiar clave',
   keepKey: 'Recordar la clave en este dispositivo',
-  keepKeyHint: 'Si no, este dispositivo la olvida al cerrar la pestaña.',
-  linkHasKey: 'El enlace y el código QR contienen la clave.',
+  keepKeyHint: 'Si no, necesitarás la clave de nuevo después de cerrar esta pestaña.',
+  keepNewKeyHint: 'Desactívalo en un ordenador compartido. Necesitarás la clave para volver a abrir la sala.',
+  leaveKeyTitle: '¿Salir sin la clave?',
+  leaveKeyHint:
+    'No hay ningún otro dispositivo en esta sala y este dispositivo no recuerda su clave. Sin la clave o un enlace con ella, nadie podrá volver a abrir la sala.',
+  leaveKeyKeep: 'Recordar clave y salir',
+  draftKept: 'Los cambios que no se enviaron siguen en este dispositivo.',
+  linkHasKey: 'El enlace y el código QR contienen la clave. El navegador que abre el enlace lo guarda en su historial.',
+  typeKey: 'Escribir la clave',
+  typeKeyHint:
+    'En un ordenador compartido, abre {host} e introduce el código y después la clave. Así el historial no contiene la clave.',
+  inviteKeyHint: 'Escanea el código QR o abre {host} en el otro dispositivo e introduce el código y la clave.',
   keyAttempts: {
     one: 'Alguien ha introducido una clave incorrecta.',
     other: 'Alguien ha introducido una clave incorrecta {n} veces.',
   },
+  fileChanged: 'Este archivo ha cambiado desde que empezó la subida. Vuelve a añadirlo.',
   fileDamaged: 'Este archivo está dañado y no se puede descifrar.',
   fileInArchiveDamaged: '{name} está dañado y no se puede descifrar.',
   nothingSaved: 'No se ha guardado nada.',
@@ -45,12 +58,13 @@ export const strings: EncryptionStrings = {
   forkTitle: 'El servidor ha enviado un texto distinto',
   forkHint:
     'No continúa la versión que ha visto este dispositivo. Quizá alguien haya sustituido los cambios de esta sala.',
+  wordsMissing: 'Faltan en el texto palabras que has escrito. Alguien las ha eliminado o el servidor las ha perdido.',
   damagedTitle: 'Los datos de esta sala están dañados',
   damagedHint:
     'No se han podido descifrar. Se han modificado en el servidor o se cifraron con otra clave. No se ha sobrescrito nada.',
   notEncryptedTitle: 'Esta sala no está cifrada',
   notEncryptedHint:
-    'Tu enlace tiene una clave, pero el servidor indica que la sala no está cifrada. No se ha enviado nada. Revisa el enlace.',
+    'Esta sala debería estar cifrada, pero el servidor indica que no lo está. Puede que alguien intente leer lo que escribes. No se ha enviado nada. Revisa el código y la dirección de esta página.',
   openAnyway: 'Abrir de todos modos',
   openAnywayHint: 'Copia antes tu texto. Se perderán los cambios no enviados.',
 };

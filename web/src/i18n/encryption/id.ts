@@ -4,6 +4,8 @@ import type { EncryptionStrings } from './en.ts';
 export const strings: EncryptionStrings = {
   keyTitle: 'Masukkan kunci untuk ruang {code}',
   keyHint: 'Ruang ini terenkripsi. Minta kunci, atau link yang berisi kunci, kepada orang yang membuatnya.',
+  keyHintOwn:
+    'Anda membuat ruang ini di perangkat ini, tetapi tidak menyimpan kuncinya. Cari kunci di perangkat lain dalam ruang, atau di link yang Anda bagikan.',
   keyLabel: 'Kunci atau link ruang',
   openRoom: 'Buka ruang',
   keyChecking: 'Memeriksa kunci…',
@@ -22,9 +24,20 @@ export const strings: EncryptionStrings = {
   roomKey: 'Kunci ruang',
   copyKey: 'Salin kunci',
   keepKey: 'Ingat kunci di perangkat ini',
-  keepKeyHint: 'Jika tidak, perangkat ini melupakannya saat Anda menutup tab.',
-  linkHasKey: 'Link dan kode QR berisi kunci.',
+  keepKeyHint: 'Jika tidak, Anda memerlukan kunci lagi setelah menutup tab ini.',
+  keepNewKeyHint: 'Nonaktifkan di komputer bersama. Anda lalu memerlukan kunci untuk membuka ruang lagi.',
+  leaveKeyTitle: 'Keluar tanpa kunci?',
+  leaveKeyHint:
+    'Tidak ada perangkat lain di ruang ini, dan perangkat ini tidak mengingat kuncinya. Tanpa kunci atau link yang berisi kunci, tidak ada yang dapat membuka ruang lagi.',
+  leaveKeyKeep: 'Ingat kunci dan keluar',
+  draftKept: 'Perubahan yang belum terkirim masih ada di perangkat ini.',
+  linkHasKey: 'Link dan kode QR berisi kunci. Browser yang membuka link menyimpannya dalam histori.',
+  typeKey: 'Ketik kunci saja',
+  typeKeyHint:
+    'Di komputer bersama, buka {host} dan masukkan kode, lalu kunci. Dengan begitu, histori tidak berisi kunci.',
+  inviteKeyHint: 'Pindai kode QR, atau buka {host} di perangkat lain dan masukkan kode serta kunci.',
   keyAttempts: { other: 'Seseorang memasukkan kunci yang salah {n} kali.' },
+  fileChanged: 'File ini berubah sejak upload dimulai. Tambahkan lagi.',
   fileDamaged: 'File ini rusak dan tidak dapat didekripsi.',
   fileInArchiveDamaged: '{name} rusak dan tidak dapat didekripsi.',
   nothingSaved: 'Tidak ada yang disimpan.',
@@ -39,12 +52,14 @@ export const strings: EncryptionStrings = {
   forkTitle: 'Server mengirim teks yang berbeda',
   forkHint:
     'Teks ini tidak melanjutkan versi yang telah dilihat perangkat ini. Seseorang mungkin telah mengganti perubahan di ruang ini.',
+  wordsMissing:
+    'Kata-kata yang Anda tulis tidak ada lagi di teks. Seseorang menghapusnya, atau server kehilangan kata-kata itu.',
   damagedTitle: 'Data ruang ini rusak',
   damagedHint:
     'Data tidak dapat didekripsi karena diubah di server atau dienkripsi dengan kunci lain. Tidak ada yang ditimpa.',
   notEncryptedTitle: 'Ruang ini tidak terenkripsi',
   notEncryptedHint:
-    'Link Anda berisi kunci, tetapi menurut server ruang ini tidak terenkripsi. Tidak ada yang dikirim. Periksa link.',
+    'Ruang ini seharusnya terenkripsi, tetapi menurut server tidak. Mungkin ada yang mencoba membaca tulisan Anda. Tidak ada yang dikirim. Periksa kode dan alamat halaman ini.',
   openAnyway: 'Tetap buka',
   openAnywayHint: 'Salin teks Anda dulu. Perubahan yang belum terkirim akan hilang.',
 };

@@ -4,6 +4,8 @@ import type { EncryptionStrings } from './en.ts';
 export const strings: EncryptionStrings = {
   keyTitle: 'Inserisci la chiave della stanza {code}',
   keyHint: 'Questa stanza è crittografata. Chiedi la chiave, o un link con la chiave, a chi l’ha creata.',
+  keyHintOwn:
+    'Hai creato questa stanza su questo dispositivo, ma non hai conservato la chiave. Cercala su un altro dispositivo nella stanza o nel link che hai condiviso.',
   keyLabel: 'Chiave o link della stanza',
   openRoom: 'Apri stanza',
   keyChecking: 'Verifica della chiave…',
@@ -21,12 +23,23 @@ export const strings: EncryptionStrings = {
   roomKey: 'Chiave della stanza',
   copyKey: 'Copia chiave',
   keepKey: 'Ricorda la chiave su questo dispositivo',
-  keepKeyHint: 'Altrimenti questo dispositivo la dimentica quando chiudi la scheda.',
-  linkHasKey: 'Il link e il codice QR contengono la chiave.',
+  keepKeyHint: 'Altrimenti ti servirà di nuovo la chiave dopo aver chiuso questa scheda.',
+  keepNewKeyHint: 'Disattivalo su un computer condiviso. Ti servirà la chiave per riaprire la stanza.',
+  leaveKeyTitle: 'Uscire senza la chiave?',
+  leaveKeyHint:
+    'Nessun altro dispositivo è in questa stanza e questo dispositivo non ricorda la chiave. Senza la chiave o un link con la chiave, nessuno potrà riaprire la stanza.',
+  leaveKeyKeep: 'Ricorda chiave ed esci',
+  draftKept: 'Le modifiche non inviate sono ancora su questo dispositivo.',
+  linkHasKey: 'Il link e il codice QR contengono la chiave. Un browser che apre il link lo conserva nella cronologia.',
+  typeKey: 'Digita la chiave',
+  typeKeyHint:
+    'Su un computer condiviso, apri {host} e inserisci il codice, poi la chiave. Così la cronologia non contiene la chiave.',
+  inviteKeyHint: 'Scansiona il codice QR oppure apri {host} sull’altro dispositivo e inserisci il codice e la chiave.',
   keyAttempts: {
     one: 'Qualcuno ha inserito una chiave errata.',
     other: 'Qualcuno ha inserito una chiave errata {n} volte.',
   },
+  fileChanged: 'Questo file è stato modificato dopo l’inizio del caricamento. Aggiungilo di nuovo.',
   fileDamaged: 'Questo file è danneggiato e non può essere decifrato.',
   fileInArchiveDamaged: '{name} è danneggiato e non può essere decifrato.',
   nothingSaved: 'Non è stato salvato nulla.',
@@ -41,12 +54,13 @@ export const strings: EncryptionStrings = {
   forkTitle: 'Il server ha inviato un testo diverso',
   forkHint:
     'Non continua la versione vista da questo dispositivo. Forse qualcuno ha sostituito le modifiche di questa stanza.',
+  wordsMissing: 'Nel testo mancano parole che hai scritto. Qualcuno le ha rimosse oppure il server le ha perse.',
   damagedTitle: 'I dati di questa stanza sono danneggiati',
   damagedHint:
     'Non è stato possibile decifrarli. Sono stati modificati sul server o crittografati con un’altra chiave. Nulla è stato sovrascritto.',
   notEncryptedTitle: 'Questa stanza non è crittografata',
   notEncryptedHint:
-    'Il tuo link contiene una chiave, ma secondo il server la stanza non è crittografata. Non è stato inviato nulla. Controlla il link.',
+    'Questa stanza dovrebbe essere crittografata, ma secondo il server non lo è. Forse qualcuno cerca di leggere ciò che scrivi. Non è stato inviato nulla. Controlla il codice e l’indirizzo di questa pagina.',
   openAnyway: 'Apri comunque',
   openAnywayHint: 'Copia prima il tuo testo. Le modifiche non inviate andranno perse.',
 };

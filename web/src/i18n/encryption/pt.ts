@@ -4,6 +4,8 @@ import type { EncryptionStrings } from './en.ts';
 export const strings: EncryptionStrings = {
   keyTitle: 'Digite a chave da sala {code}',
   keyHint: 'Esta sala é criptografada. Peça a chave, ou um link com a chave, a quem criou a sala.',
+  keyHintOwn:
+    'Você criou esta sala neste dispositivo, mas não guardou a chave. Procure-a em outro dispositivo na sala ou no link que você compartilhou.',
   keyLabel: 'Chave ou link da sala',
   openRoom: 'Abrir sala',
   keyChecking: 'Verificando a chave…',
@@ -21,9 +23,20 @@ export const strings: EncryptionStrings = {
   roomKey: 'Chave da sala',
   copyKey: 'Copiar chave',
   keepKey: 'Lembrar a chave neste dispositivo',
-  keepKeyHint: 'Caso contrário, este dispositivo a esquece quando você fecha a aba.',
-  linkHasKey: 'O link e o QR code contêm a chave.',
+  keepKeyHint: 'Caso contrário, você precisará da chave de novo depois de fechar esta aba.',
+  keepNewKeyHint: 'Desative em um computador compartilhado. Você precisará da chave para abrir a sala de novo.',
+  leaveKeyTitle: 'Sair sem a chave?',
+  leaveKeyHint:
+    'Não há outro dispositivo nesta sala, e este dispositivo não lembra a chave. Sem a chave ou um link com ela, ninguém poderá abrir a sala de novo.',
+  leaveKeyKeep: 'Lembrar chave e sair',
+  draftKept: 'As alterações que não foram enviadas ainda estão neste dispositivo.',
+  linkHasKey: 'O link e o QR code contêm a chave. O navegador que abre o link o guarda no histórico.',
+  typeKey: 'Digitar a chave',
+  typeKeyHint:
+    'Em um computador compartilhado, abra {host} e digite o código e depois a chave. Assim o histórico não contém a chave.',
+  inviteKeyHint: 'Leia o QR code ou abra {host} no outro dispositivo e digite o código e a chave.',
   keyAttempts: { one: 'Alguém digitou uma chave incorreta.', other: 'Alguém digitou uma chave incorreta {n} vezes.' },
+  fileChanged: 'Este arquivo foi alterado depois que o envio começou. Adicione-o novamente.',
   fileDamaged: 'Este arquivo está danificado e não pode ser descriptografado.',
   fileInArchiveDamaged: '{name} está danificado e não pode ser descriptografado.',
   nothingSaved: 'Nada foi salvo.',
@@ -38,12 +51,13 @@ export const strings: EncryptionStrings = {
   forkTitle: 'O servidor enviou um texto diferente',
   forkHint:
     'Ele não continua a versão que este dispositivo viu. Talvez alguém tenha substituído as alterações desta sala.',
+  wordsMissing: 'Palavras que você escreveu não estão mais no texto. Alguém as removeu ou o servidor as perdeu.',
   damagedTitle: 'Os dados desta sala estão danificados',
   damagedHint:
     'Não foi possível descriptografá-los. Eles foram alterados no servidor ou criptografados com outra chave. Nada foi sobrescrito.',
   notEncryptedTitle: 'Esta sala não é criptografada',
   notEncryptedHint:
-    'Seu link tem uma chave, mas o servidor informa que a sala não é criptografada. Nada foi enviado. Confira o link.',
+    'Esta sala deveria ser criptografada, mas o servidor informa que não é. Talvez alguém esteja tentando ler o que você escreve. Nada foi enviado. Confira o código e o endereço desta página.',
   openAnyway: 'Abrir mesmo assim',
   openAnywayHint: 'Copie seu texto antes. As alterações não enviadas serão perdidas.',
 };

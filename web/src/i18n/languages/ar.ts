@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'الانتقال إلى المحتوى',
   home: 'صفحة Poproom الرئيسية',
   settings: 'الإعدادات',
+  serverName: 'الخادم: {host}',
   close: 'إغلاق',
   cancel: 'إلغاء',
   delete: 'حذف',

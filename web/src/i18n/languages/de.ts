@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Zum Inhalt springen',
   home: 'Poproom-Startseite',
   settings: 'Einstellungen',
+  serverName: 'Server: {host}',
   close: 'Schließen',
   cancel: 'Abbrechen',
   delete: 'Löschen',

@@ -35,6 +35,7 @@ export const strings = {
   skipToContent: 'Skip to content',
   home: 'Poproom home',
   settings: 'Settings',
+  serverName: 'Server: {host}',
   close: 'Close',
   cancel: 'Cancel',
   delete: 'Delete',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Saltar al contenido',
   home: 'Inicio de Poproom',
   settings: 'Ajustes',
+  serverName: 'Servidor: {host}',
   close: 'Cerrar',
   cancel: 'Cancelar',
   delete: 'Eliminar',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Aller au contenu',
   home: 'Accueil Poproom',
   settings: 'Paramètres',
+  serverName: 'Serveur : {host}',
   close: 'Fermer',
   cancel: 'Annuler',
   delete: 'Supprimer',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'मुख्य कॉन्टेंट पर जाएँ',
   home: 'Poproom होम',
   settings: 'सेटिंग',
+  serverName: 'सर्वर: {host}',
   close: 'बंद करें',
   cancel: 'रद्द करें',
   delete: 'मिटाएँ',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Langsung ke konten',
   home: 'Beranda Poproom',
   settings: 'Setelan',
+  serverName: 'Server: {host}',
   close: 'Tutup',
   cancel: 'Batal',
   delete: 'Hapus',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Vai al contenuto',
   home: 'Home di Poproom',
   settings: 'Impostazioni',
+  serverName: 'Server: {host}',
   close: 'Chiudi',
   cancel: 'Annulla',
   delete: 'Elimina',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'コンテンツに移動',
   home: 'Poproom のホーム',
   settings: '設定',
+  serverName: 'サーバー: {host}',
   close: '閉じる',
   cancel: 'キャンセル',
   delete: '削除',

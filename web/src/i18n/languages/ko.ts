@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: '본문으로 건너뛰기',
   home: 'Poproom 홈',
   settings: '설정',
+  serverName: '서버: {host}',
   close: '닫기',
   cancel: '취소',
   delete: '삭제',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Przejdź do treści',
   home: 'Strona główna Poproom',
   settings: 'Ustawienia',
+  serverName: 'Serwer: {host}',
   close: 'Zamknij',
   cancel: 'Anuluj',
   delete: 'Usuń',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Pular para o conteúdo',
   home: 'Página inicial do Poproom',
   settings: 'Configurações',
+  serverName: 'Servidor: {host}',
   close: 'Fechar',
   cancel: 'Cancelar',
   delete: 'Excluir',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Перейти к содержанию',
   home: 'Главная страница Poproom',
   settings: 'Настройки',
+  serverName: 'Сервер: {host}',
   close: 'Закрыть',
   cancel: 'Отмена',
   delete: 'Удалить',

@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'İçeriğe geç',
   home: 'Poproom ana sayfası',
   settings: 'Ayarlar',
+  serverName: 'Sunucu: {host}',
   close: 'Kapat',
   cancel: 'İptal',
   delete: 'Sil',

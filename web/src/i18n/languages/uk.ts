@@ -34,6 +34,7 @@ export const strings: Translation = {
   skipToContent: 'Перейти до вмісту',
   home: 'Головна сторінка Poproom',
   settings: 'Налаштування',
+  serverName: 'Сервер: {host}',
   close: 'Закрити',
   cancel: 'Скасувати',
   delete: 'Видалити',

@@ -33,6 +33,7 @@ export const strings: Translation = {
   skipToContent: '跳到主要内容',
   home: 'Poproom 首页',
   settings: '设置',
+  serverName: '服务器：{host}',
   close: '关闭',
   cancel: '取消',
   delete: '删除',

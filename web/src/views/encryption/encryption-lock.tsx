@@ -2,11 +2,14 @@
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../components/dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { keepKey, keptKey } from '../../device/room-keys.ts';
 import { encryptionText } from '../../i18n/encryption-strings.ts';
+import { addErrorMessages } from '../../i18n/error-message.ts';
 import type { RoomModel } from '../../room/room.ts';
-import { RoomKey } from './room-key.tsx';
+import { KeepKey, KeyGuard } from './keep-key.tsx';
+import { KeyAdvice, RoomKey } from './room-key.tsx';
 import '../../style/encryption.css';
+
+addErrorMessages({ FILE_CHANGED: () => encryptionText('fileChanged') });
 
 export function EncryptionLock({ room }: { room: RoomModel }) {
   const isOpen = useSignal(false);
@@ -24,6 +27,7 @@ export function EncryptionLock({ room }: { room: RoomModel }) {
       >
         <Icon name="lock" />
       </button>
+      <KeyGuard room={room} />
       {isOpen.value && (
         <Dialog
           title={title}
@@ -34,33 +38,11 @@ export function EncryptionLock({ room }: { room: RoomModel }) {
           <p>{encryptionText('encryptedWhat')}</p>
           <p>{encryptionText('encryptedWho')}</p>
           <RoomKey room={room} />
+          <KeyAdvice />
           <KeepKey room={room} />
           <p class="aside">{encryptionText('encryptedLimits')}</p>
         </Dialog>
       )}
     </>
-  );
-}
-
-function KeepKey({ room }: { room: RoomModel }) {
-  const isKept = useSignal(keptKey(room.code) !== undefined);
-  return (
-    <div>
-      <label class="check">
-        <input
-          type="checkbox"
-          checked={isKept.value}
-          aria-describedby="keep-key-hint"
-          onChange={({ currentTarget: { checked } }) => {
-            isKept.value = checked;
-            keepKey(room.code, checked ? room.phase.peek().attempt.encryption?.key : undefined);
-          }}
-        />
-        <span>{encryptionText('keepKey')}</span>
-      </label>
-      <p class="aside" id="keep-key-hint">
-        {encryptionText('keepKeyHint')}
-      </p>
-    </div>
   );
 }

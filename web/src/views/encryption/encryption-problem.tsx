@@ -1,9 +1,11 @@
-/** Says that the server sent data which is not what the devices of the room have written. */
+/** Says that the server sent data which the devices of the room have not written, and shows the text that is kept here. */
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { RoomCode } from '../../../../src/client/index.ts';
 import { Icon } from '../../components/icon.tsx';
 import { encryptionText } from '../../i18n/encryption-strings.ts';
 import { t } from '../../i18n/index.ts';
-import { forgetSeen } from '../../room/encrypted-room.ts';
+import { forgetSeen, openKeptText } from '../../room/encrypted-room.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { PhaseNamed } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
@@ -63,4 +65,15 @@ function TryAgain({ room }: { room: RoomModel }) {
       {t('tryAgain')}
     </button>
   );
+}
+
+/** The text of a room that the server does not have, with the edits that were not sent. */
+export function KeptDraft({ code, roomKey }: { code: RoomCode; roomKey: string }) {
+  const text = useSignal<string | undefined>(undefined);
+  useEffect(() => {
+    void openKeptText(code, roomKey).then((opened) => {
+      text.value = opened;
+    });
+  }, []);
+  return text.value ? <KeptText code={code} text={text.value} hint={encryptionText('draftKept')} /> : null;
 }

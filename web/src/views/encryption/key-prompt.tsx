@@ -3,13 +3,17 @@ import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { knownRoom } from '../../device/recent-rooms.ts';
 import { keyIn, takeRoom } from '../../device/room-keys.ts';
 import { encryptionText } from '../../i18n/encryption-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
+import { prepareKeys } from '../../room/encrypted-room.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { PinPrompt } from '../../room/room-phase.ts';
 import { goToRoom } from '../../router.ts';
 import { RetryCountdown } from '../room/alerts.tsx';
+import { KeepKeyOption } from './keep-key.tsx';
+import { groupKey } from './room-key.tsx';
 import '../../style/encryption.css';
 import '../../style/forms.css';
 
@@ -22,6 +26,7 @@ interface Props {
 
 export function KeyPrompt({ room, prompt, isChecking }: Props) {
   const typed = useSignal('');
+  const keepsKey = useSignal(false);
   const isMissing = useSignal(false);
   const field = useRef<HTMLInputElement>(null);
   const isLocked = useNow() < (prompt.lockedUntil ?? 0);
@@ -38,7 +43,7 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
     }
     const linked = keyIn(text) && takeRoom(text);
     if (linked && linked !== room.code) goToRoom(linked);
-    else room.join({ key: keyIn(text) ?? text });
+    else room.join({ key: keyIn(text) ?? text, keepsKey: keepsKey.value });
   }
 
   return (
@@ -85,8 +90,10 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
           aria-invalid={prompt.isWrong}
           aria-describedby="key-state"
           value={typed.value}
-          onInput={({ currentTarget }) => {
+          onInput={({ currentTarget, isComposing }) => {
+            if (!isComposing) groupTyped(currentTarget);
             typed.value = currentTarget.value;
+            void prepareKeys(room.code, currentTarget.value);
           }}
           onPaste={(event) => {
             const pasted = event.clipboardData?.getData('text') ?? '';
@@ -97,6 +104,13 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
           }}
         />
       </label>
+      <KeepKeyOption
+        isKept={keepsKey.value}
+        hint={encryptionText('keepKeyHint')}
+        onChange={(isKept) => {
+          keepsKey.value = isKept;
+        }}
+      />
       <button type="submit" class="button primary large" aria-disabled={isLocked || isChecking}>
         {encryptionText('openRoom')}
         <Icon name="arrow" />
@@ -104,6 +118,19 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
     </form>
   );
 }
+
+/** Groups the symbols while they are typed. The caret stays after the same symbol. A link stays as it is. */
+function groupTyped(field: HTMLInputElement): void {
+  const { value, selectionEnd } = field;
+  if (!/^[0-9a-z\s\p{Pd}]*$/iu.test(value)) return;
+  const grouped = groupKey(symbolsIn(value));
+  if (grouped === value) return;
+  const caret = groupKey(symbolsIn(value.slice(0, selectionEnd ?? value.length))).length;
+  field.value = grouped;
+  field.setSelectionRange(caret, caret);
+}
+
+const symbolsIn = (typed: string): string => typed.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
 
 interface StatusProps extends Props {
   isLocked: boolean;
@@ -120,6 +147,6 @@ function KeyStatus({ room, prompt, isChecking, isLocked, isMissing }: StatusProp
     return connection.type === 'waiting' ? <RetryCountdown connection={connection} /> : encryptionText('keyChecking');
   if (isMissing || prompt.code === 'KEY_MALFORMED') return encryptionText('keyMalformed');
   if (prompt.code === 'KEY_MISTYPED') return encryptionText('keyMistyped');
-  if (!prompt.isWrong) return encryptionText('keyHint');
+  if (!prompt.isWrong) return encryptionText(knownRoom(room.code)?.isOwn ? 'keyHintOwn' : 'keyHint');
   return prompt.triesLeft ? encryptionText('keyWrongTriesLeft', { n: prompt.triesLeft }) : encryptionText('keyWrong');
 }

@@ -2,17 +2,39 @@
 import { CopyButton } from '../../components/copy-button.tsx';
 import { encryptionText } from '../../i18n/encryption-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
+import { shareUrl } from '../../router.ts';
 import '../../style/encryption.css';
 
+/** `H4T9-WZ3B-NQ6Y-RC88`. */
+export const groupKey = (key: string): string => key.replace(/.{4}(?=.)/g, '$&-');
+
 export function RoomKey({ room }: { room: RoomModel }) {
-  const key = room.phase.value.attempt.encryption?.key.replace(/.{4}(?=.)/g, '$&-') ?? '';
+  const key = room.phase.value.attempt.encryption?.key ?? '';
   return (
     <div class="room-key">
-      <p class="aside">{encryptionText('linkHasKey')}</p>
-      <p>
-        {encryptionText('roomKey')}: <b dir="ltr">{key}</b>
+      <p class="key-label">{encryptionText('roomKey')}</p>
+      <p class="key" dir="ltr">
+        <span class="visually-hidden">{[...key].join(' ')}</span>
+        <b aria-hidden="true">{groupKey(key)}</b>
       </p>
-      <CopyButton text={key} label={encryptionText('copyKey')} />
+      <CopyButton text={groupKey(key)} label={encryptionText('copyKey')} compact />
+    </div>
+  );
+}
+
+const host = (): string => shareUrl.replace(/^https?:\/\//, '');
+
+export const KeyInviteHint = () => <>{encryptionText('inviteKeyHint', { host: host() })}</>;
+
+/** A page cannot remove a link from the history of the browser. */
+export function KeyAdvice() {
+  return (
+    <div class="key-advice">
+      <p class="aside">{encryptionText('linkHasKey')}</p>
+      <details>
+        <summary>{encryptionText('typeKey')}</summary>
+        <p class="aside">{encryptionText('typeKeyHint', { host: host() })}</p>
+      </details>
     </div>
   );
 }

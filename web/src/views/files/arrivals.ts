@@ -3,10 +3,10 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
 import { alertArrival } from '../../device/arrival-alerts.ts';
-import { deviceId } from '../../device/identity.ts';
 import { countIfHidden } from '../../device/unseen.ts';
 import { t } from '../../i18n/index.ts';
-import type { RoomContent, SharedFile } from '../../room/room-phase.ts';
+import type { RoomModel } from '../../room/room.ts';
+import type { SharedFile } from '../../room/room-phase.ts';
 import { nameOf } from '../room/devices.tsx';
 
 export interface Arrivals {
@@ -19,7 +19,8 @@ export interface Arrivals {
 const highlightMs = 4_000;
 
 /** `first`: the files that were in the room when it was joined. */
-export function useArrivals({ files, devices }: RoomContent, first: readonly SharedFile[]): Arrivals {
+export function useArrivals(room: RoomModel, first: readonly SharedFile[]): Arrivals {
+  const { files, devices } = room.content.value;
   // Also of devices that have left the room since.
   const names = useRef(new Map<string, string>()).current;
   for (const device of devices) names.set(device.deviceId, nameOf(device));
@@ -48,7 +49,7 @@ export function useArrivals({ files, devices }: RoomContent, first: readonly Sha
 
   useEffect(() => {
     // A file that returns after Undo is known.
-    const arrived = files.filter((file) => !known.has(file.fileId) && file.deviceId !== deviceId);
+    const arrived = files.filter((file) => !known.has(file.fileId) && file.deviceId !== room.deviceId);
     for (const { fileId } of files) known.add(fileId);
     arrived.forEach(onArrived);
     countIfHidden(arrived.length);

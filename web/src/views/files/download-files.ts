@@ -5,6 +5,7 @@ import { t } from '../../i18n/index.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
+import { hrefOf } from '../../server.ts';
 import { loadSealedFiles } from './lazy-sealed-files.ts';
 import { startDownload } from './save-file.ts';
 
@@ -20,7 +21,7 @@ export async function downloadFiles(room: RoomModel, files: readonly SharedFile[
   if (!first) return false;
   if (first.meta !== undefined) return saveSealed(room, files);
   if (second) return downloadArchive(room, files);
-  startDownload(`${first.fileUrl}?download`, first.fileName);
+  startDownload(`${hrefOf(first)}?download`, first.fileName);
   return true;
 }
 

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
+import { hrefOf } from '../../server.ts';
 import { downloadFiles } from './download-files.ts';
 import { isImage } from './file-kind.ts';
 import { SealedThumbnail } from './lazy-sealed-files.ts';
@@ -13,9 +14,9 @@ interface Props {
 }
 
 export function FileThumbnail({ room, file }: Props) {
-  const { fileUrl, fileName, contentType, meta, once } = file;
+  const { fileName, contentType, meta, once } = file;
   if (meta !== undefined && !once && isImage(contentType)) return <SealedThumbnail room={room} file={file} />;
-  return <Thumbnail url={once || meta !== undefined ? '' : fileUrl} name={fileName} type={contentType} />;
+  return <Thumbnail url={once || meta !== undefined ? '' : hrefOf(file)} name={fileName} type={contentType} />;
 }
 
 interface DownloadProps extends Props {
@@ -26,6 +27,6 @@ interface DownloadProps extends Props {
 }
 
 export function DownloadLink({ room, file, ...button }: DownloadProps) {
-  if (file.meta === undefined) return <a {...button} href={`${file.fileUrl}?download`} download={file.fileName} />;
+  if (file.meta === undefined) return <a {...button} href={`${hrefOf(file)}?download`} download={file.fileName} />;
   return <button {...button} type="button" onClick={() => void downloadFiles(room, [file])} />;
 }

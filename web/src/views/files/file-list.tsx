@@ -3,7 +3,6 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
-import { deviceId } from '../../device/identity.ts';
 import { t } from '../../i18n/index.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { loadUploadParts } from '../room/add-files.ts';
@@ -25,7 +24,7 @@ const UploadRow = lazy(loadUploadParts, 'UploadRow');
 export function FileList({ room, first }: FileListProps) {
   const hidden = useSignal<ReadonlySet<string>>(new Set());
   const remove = useMemo(() => createRemoval(room, hidden), [room]);
-  const { recent, adderOf } = useArrivals(room.content.value, first);
+  const { recent, adderOf } = useArrivals(room, first);
   const files = newestFirst(room.content.value.files).filter(({ fileId }) => !hidden.value.has(fileId));
   const uploads = room.uploads.list.value;
   const viewedId = useSignal<string | undefined>(undefined);
@@ -58,7 +57,7 @@ export function FileList({ room, first }: FileListProps) {
                 key={file.fileId}
                 room={room}
                 file={file}
-                addedBy={file.deviceId === deviceId ? t('you') : adderOf(file)}
+                addedBy={file.deviceId === room.deviceId ? t('you') : adderOf(file)}
                 isNew={recent.has(file.fileId)}
                 onView={() => {
                   viewedId.value = file.fileId;

@@ -9,6 +9,7 @@ import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { onPlainClick } from '../../router.ts';
+import { hrefOf } from '../../server.ts';
 import { CopyFileImage } from '../room/lazy-viewer.ts';
 import { downloadFiles } from './download-files.ts';
 import { isViewable, kindOf, previewOf } from './file-kind.ts';
@@ -58,7 +59,7 @@ export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props)
 
 /** Opens the file. The browser could not open an encrypted one by a link: it is shown here, or else saved. */
 function FileName({ room, file, onView }: Pick<Props, 'room' | 'file' | 'onView'>) {
-  const { fileId: id, fileName: title, fileUrl, meta } = file;
+  const { fileId: id, fileName: title, meta } = file;
   if (meta !== undefined) {
     const onClick = isViewable(file) ? onView : () => void downloadFiles(room, [file]);
     return (
@@ -70,7 +71,7 @@ function FileName({ room, file, onView }: Pick<Props, 'room' | 'file' | 'onView'
   return (
     <a
       {...{ id, title }}
-      href={fileUrl}
+      href={hrefOf(file)}
       target="_blank"
       rel="noopener noreferrer"
       dir="auto"

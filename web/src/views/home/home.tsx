@@ -1,8 +1,9 @@
 /** The home page: start a room, join one, or return to a recent one. */
-
+import { useEffect } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
 import { hasNetwork } from '../../device/network.ts';
+import { draftKeys } from '../../device/recent-rooms.ts';
 import { t } from '../../i18n/index.ts';
 import { navigate } from '../../router.ts';
 import { Illustration } from './illustration.tsx';
@@ -13,6 +14,9 @@ import { StartForm } from './start-form.tsx';
 import '../../style/home.css';
 
 export function Home() {
+  useEffect(() => {
+    if (draftKeys().length > 0) void forgetEndedRooms();
+  }, []);
   return (
     <div class="home">
       {!hasNetwork.value && (
@@ -41,5 +45,13 @@ export function Home() {
       <RecentRooms />
       <p class="small-print">{t('smallPrint')}</p>
     </div>
+  );
+}
+
+/** Few devices have drafts. If the code cannot be loaded, the next page load retries. */
+async function forgetEndedRooms(): Promise<void> {
+  await import('../../room/drafts.ts').then(
+    ({ forgetEndedRooms }) => forgetEndedRooms(),
+    () => undefined,
   );
 }

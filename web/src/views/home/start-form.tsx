@@ -5,14 +5,16 @@ import { PoproomError, requestRoom } from '../../../../src/client/light.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isPin, PinField } from '../../components/pin-field.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
-import { rememberRoom, savePin } from '../../device/recent-rooms.ts';
-import { saveKey } from '../../device/room-keys.ts';
+import { deviceIdIn } from '../../device/identity.ts';
+import { rememberEncrypted, rememberRoom, savePin } from '../../device/recent-rooms.ts';
+import { keepKey, saveKey } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { exactTime } from '../../i18n/quantities.ts';
 import { lifetimes, limits } from '../../limits.ts';
 import { goToRoom } from '../../router.ts';
 import { toPoproomError, transport } from '../../server.ts';
+import { KeepNewKey } from '../room/encryption-views.ts';
 
 type StartState = 'ready' | 'starting' | { problem: string };
 
@@ -22,6 +24,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   const pin = useSignal('');
   const pinField = useRef<HTMLInputElement>(null);
   const isEncrypted = useSignal(false);
+  const keepsKey = useSignal(true);
   const state = useSignal<StartState>('ready');
   const isStarting = state.value === 'starting';
 
@@ -39,7 +42,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
       const expiresIn = lifetime.value === limits.roomTtl ? {} : { expiresIn: lifetime.value };
       onStart(
         await (isEncrypted.value
-          ? createEncrypted(expiresIn)
+          ? createEncrypted(expiresIn, keepsKey.value)
           : create(expiresIn, wantsPin.value ? pin.value : undefined)),
       );
       state.value = 'ready';
@@ -101,6 +104,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
           <small>{t('encryptRoomHint')}</small>
         </span>
       </label>
+      {isEncrypted.value && <KeepNewKey keepsKey={keepsKey} />}
       <button type="submit" class="button primary large" aria-disabled={isStarting}>
         <Icon name="plus" />
         {isStarting ? t('starting') : t('start')}
@@ -123,11 +127,14 @@ async function create(request: Request, pin: string | undefined): Promise<string
   return code;
 }
 
-async function createEncrypted(request: Request): Promise<string> {
+async function createEncrypted(request: Request, keepsKey: boolean): Promise<string> {
   const { startEncryptedRoom } = await loadEncryption();
-  const { roomId: code, expiresAt, hasPin, key } = await startEncryptedRoom(request);
-  rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, isEncrypted: true });
+  const { roomId: code, hasPin, key, salt, ...created } = await startEncryptedRoom(request);
+  const expiresAt = Date.parse(created.expiresAt);
+  rememberRoom({ code, expiresAt, hasPin, isEncrypted: true });
+  rememberEncrypted(code, { expiresAt, salt, deviceId: deviceIdIn(code), isOwn: true });
   saveKey(code, key);
+  if (keepsKey) keepKey(code, key);
   return code;
 }
 

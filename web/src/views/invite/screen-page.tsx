@@ -5,7 +5,7 @@ import { Icon } from '../../components/icon.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { savePin } from '../../device/recent-rooms.ts';
-import { saveKey } from '../../device/room-keys.ts';
+import { saveNewKey } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
 import { inviteText } from '../../i18n/invite-strings.ts';
@@ -25,7 +25,7 @@ export function ScreenPage() {
     if (state.name !== 'invited') return;
     const { code, pin, key } = state.room;
     if (pin) savePin(code, pin);
-    if (key) saveKey(code, key);
+    if (key) saveNewKey(code, key);
     goToRoom(code);
   }, [state]);
 

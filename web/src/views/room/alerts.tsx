@@ -11,24 +11,28 @@ import { roughTime } from '../../i18n/quantities.ts';
 import { limitedUntil } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { ConnectionState } from '../../room/room-phase.ts';
+import type { TextModel } from '../../room/text-model.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
-const KeyAttempts = lazy(() => import('../encryption/key-attempts.tsx'), 'KeyAttempts');
+const KeyAttempts = lazy(() => import('../encryption/alerts.tsx'), 'KeyAttempts');
+const MissingWords = lazy(() => import('../encryption/alerts.tsx'), 'MissingWords');
 const DismissibleAlert = lazy(() => import('./dialogs.ts'), 'DismissibleAlert');
 
 interface Props {
   room: RoomModel;
+  text: TextModel;
   /** The user wants to extend the room. */
   onExtend: () => void;
 }
 
-export function Alerts({ room, onExtend }: Props) {
+export function Alerts({ room, text, onExtend }: Props) {
   return (
     <div class="alerts" role="status">
       <ConnectionAlert room={room} />
       {limitedUntil.value !== undefined && <RequestLimitAlert until={limitedUntil.value} />}
       <PinAttemptsAlert room={room} />
+      <MissingWordsAlert text={text} />
       <ExpiryWarning room={room} onExtend={onExtend} />
     </div>
   );
@@ -74,7 +78,7 @@ export function RetryCountdown({ connection }: { connection: WaitingConnection }
 const warningMs = 10 * 60_000;
 
 /** Not in the first half of a short room. An extended room warns again before its new end. */
-function ExpiryWarning({ room, onExtend }: Props) {
+function ExpiryWarning({ room, onExtend }: Omit<Props, 'text'>) {
   const { expiresAt, since } = room.content.value;
   const dismissed = useSignal(0);
   const left = expiresAt - useServerNow();
@@ -88,6 +92,21 @@ function ExpiryWarning({ room, onExtend }: Props) {
       }}
     >
       <Countdown until={expiresAt + clockOffset.value} format={(ms) => t('roomExpiresIn', { time: roughTime(ms) })} />
+    </DismissibleAlert>
+  );
+}
+
+/** Own words that a text after a gap does not have. */
+function MissingWordsAlert({ text: { missing } }: Pick<Props, 'text'>) {
+  if (!missing.value) return null;
+  return (
+    <DismissibleAlert
+      icon="warning"
+      onDismiss={() => {
+        missing.value = '';
+      }}
+    >
+      <MissingWords words={missing.value} />
     </DismissibleAlert>
   );
 }

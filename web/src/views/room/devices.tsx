@@ -2,7 +2,6 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
-import { deviceId } from '../../device/identity.ts';
 import { translateDeviceName } from '../../i18n/device-name.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
@@ -19,8 +18,9 @@ interface Props {
 export function Devices({ room, typing }: Props) {
   const { devices: present } = room.content.value;
   const isOutdated = useIsDisconnected(room);
-  usePresenceNotices(present);
-  const devices = ownFirst(present);
+  const { deviceId } = room;
+  usePresenceNotices(present, deviceId);
+  const devices = ownFirst(present, deviceId);
   const [shown, rest] = [devices.slice(0, maxShown()), devices.slice(maxShown())];
   return (
     <section
@@ -90,7 +90,7 @@ function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; t
   );
 }
 
-function ownFirst(devices: readonly Device[]): readonly Device[] {
+function ownFirst(devices: readonly Device[], deviceId: string): readonly Device[] {
   return [...devices].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
 }
 
@@ -102,7 +102,9 @@ export const nameOf = ({ deviceName = '' }: Device): string =>
 const rejoinGraceMs = 2_000;
 
 /** Announces who joined and who left. */
-function usePresenceNotices(devices: readonly Device[]): void {
+function usePresenceNotices(devices: readonly Device[], deviceId: string): void {
+  const missingIn = (list: readonly Device[]) => (one: Device) =>
+    one.deviceId !== deviceId && !list.some((other) => other.deviceId === one.deviceId);
   const before = useRef<readonly Device[] | undefined>(undefined);
   const leaving = useRef(new Map<string, ReturnType<typeof setTimeout>>()).current;
 
@@ -128,6 +130,3 @@ function usePresenceNotices(devices: readonly Device[]): void {
   }, [devices]);
   useEffect(() => () => leaving.forEach(clearTimeout), []);
 }
-
-const missingIn = (list: readonly Device[]) => (one: Device) =>
-  one.deviceId !== deviceId && !list.some((other) => other.deviceId === one.deviceId);

@@ -9,5 +9,9 @@ async function load() {
 
 export const EncryptionLock = lazy(load, 'EncryptionLock');
 export const EncryptionProblem = lazy(load, 'EncryptionProblem');
+export const KeepNewKey = lazy(load, 'KeepNewKey');
+export const KeptDraft = lazy(load, 'KeptDraft');
+export const KeyAdvice = lazy(load, 'KeyAdvice');
+export const KeyInviteHint = lazy(load, 'KeyInviteHint');
 export const KeyPrompt = lazy(load, 'KeyPrompt');
 export const RoomKey = lazy(load, 'RoomKey');

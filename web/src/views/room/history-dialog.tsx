@@ -4,7 +4,6 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { HistoryEntry, SharedText } from '../../../../src/client/index.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { deviceId } from '../../device/identity.ts';
 import { monospace } from '../../device/preferences.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/index.ts';
@@ -146,7 +145,7 @@ function Version({ room, entry }: { room: RoomModel; entry: HistoryEntry }) {
 
 /** Empty if unknown: the request named no device, or the device has left the room. */
 function authorOf(room: RoomModel, { deviceId: author }: HistoryEntry): string {
-  if (author === deviceId) return t('thisDevice');
+  if (author === room.deviceId) return t('thisDevice');
   const device = room.content.value.devices.find((device) => device.deviceId === author);
   return device ? nameOf(device) : '';
 }

@@ -8,7 +8,7 @@ import { invitationFold } from '../../device/preferences.ts';
 import { isWideScreen } from '../../device/screen.ts';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
-import { EncryptionLock, RoomKey } from './encryption-views.ts';
+import { EncryptionLock, KeyAdvice, KeyInviteHint, RoomKey } from './encryption-views.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
 
 const loadDialogs = () => import('./dialogs.ts');
@@ -24,7 +24,9 @@ export function Invitation({ room }: { room: RoomModel }) {
     if (devices.length > 1) hadCompany.value = true;
   }, [devices.length]);
   const isOpen = invitationFold.value === 'auto' ? !hadCompany.value : invitationFold.value === 'open';
-  const secret = isEncrypted ? <RoomKey room={room} /> : <RoomPin room={room} />;
+  const secret = isEncrypted
+    ? { key: <RoomKey room={room} />, hint: <KeyInviteHint />, note: <KeyAdvice /> }
+    : { note: hasPin && <RoomPin room={room} /> };
   const showFullScreen = () => {
     isFullScreen.value = true;
   };
@@ -55,20 +57,17 @@ export function Invitation({ room }: { room: RoomModel }) {
       </div>
       {isWideScreen.value && (
         <div class="invite-options" id="invite-options" hidden={!isOpen}>
-          <InviteOptions room={room} onFullScreen={showFullScreen}>
-            {secret}
-          </InviteOptions>
+          <InviteOptions room={room} onFullScreen={showFullScreen} secret={secret} />
         </div>
       )}
       {isFullScreen.value && (
         <InviteDialog
           room={room}
+          secret={secret}
           onClose={() => {
             isFullScreen.value = false;
           }}
-        >
-          {secret}
-        </InviteDialog>
+        />
       )}
     </aside>
   );

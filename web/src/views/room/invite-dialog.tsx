@@ -1,23 +1,21 @@
 /** The invitation on the whole screen, to show it to people around. */
-import type { ComponentChildren } from 'preact';
 import { Dialog } from '../../components/dialog.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
-import { Code, InviteOptions } from './invite-options.tsx';
+import { Code, InviteOptions, type InviteSecret } from './invite-options.tsx';
 import '../../style/invite-dialog.css';
 
 interface Props {
   room: RoomModel;
   onClose: () => void;
-  /** The PIN or the key. */
-  children: ComponentChildren;
+  secret: InviteSecret;
 }
 
-export function InviteDialog({ room, onClose, children }: Props) {
+export function InviteDialog({ room, onClose, secret }: Props) {
   return (
     <Dialog title={t('qrAndLink')} onClose={onClose} size="full">
       <div class="invite-options">
-        <InviteOptions room={room}>{children}</InviteOptions>
+        <InviteOptions room={room} secret={secret} />
         <Code code={room.code} />
       </div>
     </Dialog>

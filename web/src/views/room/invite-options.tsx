@@ -8,20 +8,29 @@ import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { linkTo, shareUrl } from '../../router.ts';
 
+/** Shows guests the key beside the code. */
+export interface InviteSecret {
+  /** The key of an encrypted room, which belongs to its code. */
+  key?: ComponentChildren;
+  /** How to join, if not with the code alone. */
+  hint?: ComponentChildren;
+  /** The PIN, or advice about the key. */
+  note?: ComponentChildren;
+}
+
 interface Props {
   room: RoomModel;
   onFullScreen?: () => void;
-  /** The PIN or the key. */
-  children: ComponentChildren;
+  secret: InviteSecret;
 }
 
-export function InviteOptions({ room, onFullScreen, children }: Props) {
-  const { hasPin, isEncrypted } = room.content.value;
+export function InviteOptions({ room, onFullScreen, secret: { key, hint, note } }: Props) {
   const link = linkTo(room.code, room.phase.value.attempt.room.key);
   return (
     <>
+      {key}
       <QrCode text={link} label={t('qrLabel')} />
-      <p>{t('inviteHint', { host: shareUrl.replace(/^https?:\/\//, '') })}</p>
+      <p>{hint ?? t('inviteHint', { host: shareUrl.replace(/^https?:\/\//, '') })}</p>
       <p class="link" dir="ltr">
         {link.replace(/^https?:\/\//, '')}
       </p>
@@ -36,7 +45,7 @@ export function InviteOptions({ room, onFullScreen, children }: Props) {
           </button>
         )}
       </div>
-      {(hasPin || isEncrypted) && children}
+      {note}
     </>
   );
 }

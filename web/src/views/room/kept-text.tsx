@@ -4,10 +4,10 @@ import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/index.ts';
 import { saveAsFile } from './text-file.ts';
 
-export function KeptText({ code, text }: { code: string; text: string }) {
+export function KeptText({ code, text, hint = t('textKept') }: { code: string; text: string; hint?: string }) {
   return (
     <>
-      <p>{t('textKept')}</p>
+      <p>{hint}</p>
       <div class="actions">
         <CopyButton text={text} label={t('copyText')} />
         <button type="button" class="button" onClick={() => saveAsFile(code, text)}>

@@ -1,29 +1,18 @@
 /** Asks before the user leaves the room while files are being uploaded. */
-import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
+import { useLeaveQuestion } from '../../components/leave-question.ts';
 import type { Uploads } from '../../room/uploads.ts';
-import { blockLeaving } from '../../router.ts';
 
 const loadDialog = () => import('./dialogs.ts');
 const LeaveDialog = lazy(loadDialog, 'LeaveDialog');
 
 export function LeaveGuard({ uploads }: { uploads: Uploads }) {
-  const proceed = useSignal<(() => void) | undefined>(undefined);
   const isNeeded = uploads.areUnfinished.value;
+  const proceed = useLeaveQuestion(isNeeded);
   useEffect(() => {
-    if (!isNeeded) return;
     // The connection may be lost by the time that the dialog is needed.
-    loadDialog().catch(() => undefined);
-    const onBeforeUnload = (event: Event) => event.preventDefault();
-    addEventListener('beforeunload', onBeforeUnload);
-    const unblock = blockLeaving((leave) => {
-      proceed.value = leave;
-    });
-    return () => {
-      unblock();
-      removeEventListener('beforeunload', onBeforeUnload);
-    };
+    if (isNeeded) loadDialog().catch(() => undefined);
   }, [isNeeded]);
 
   const leave = proceed.value;

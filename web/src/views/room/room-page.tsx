@@ -13,7 +13,7 @@ import { openRoom, type RoomModel } from '../../room/room.ts';
 import type { PhaseNamed } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
-import { EncryptionProblem, KeyPrompt } from './encryption-views.ts';
+import { EncryptionProblem, KeptDraft, KeyPrompt } from './encryption-views.ts';
 import { KeptText } from './kept-text.tsx';
 import { RoomSkeleton } from './room-skeleton.tsx';
 import { RoomView } from './room-view.tsx';
@@ -71,14 +71,26 @@ const goneMessages = {
   'not-found': ['warning', 'roomNotFound', 'roomNotFoundHint'],
 } as const;
 
-function RoomGone({ code, phase: { reason, text, content } }: { code: RoomCode; phase: PhaseNamed<'gone'> }) {
-  const [icon, title, hint] = goneMessages[reason];
-  const kept = content && reason !== 'deleted-here' ? text?.shared.value : '';
+function RoomGone({ code, phase }: { code: RoomCode; phase: PhaseNamed<'gone'> }) {
+  const [icon, title, hint] = goneMessages[phase.reason];
   return (
-    <MessagePage icon={icon} title={t(title, { code })} extra={kept && <KeptText code={code} text={kept} />}>
+    <MessagePage icon={icon} title={t(title, { code })} extra={<TextOfGone code={code} phase={phase} />}>
       {t(hint)}
     </MessagePage>
   );
+}
+
+function TextOfGone({
+  code,
+  phase: { reason, text, content, attempt },
+}: {
+  code: RoomCode;
+  phase: PhaseNamed<'gone'>;
+}) {
+  const { key } = attempt.room;
+  if (reason === 'deleted-here') return null;
+  if (!content) return key && <KeptDraft code={code} roomKey={key} />;
+  return text?.shared.value && <KeptText code={code} text={text.shared.value} />;
 }
 
 /** Usually too short to be seen. If joining takes longer, the page says why: no connection, or a limit. */

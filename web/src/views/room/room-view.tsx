@@ -54,7 +54,7 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
         <h1 class="visually-hidden" ref={heading} tabIndex={-1}>
           {t('roomTitle', { code: room.code })}
         </h1>
-        <Alerts room={room} onExtend={openSettings} />
+        <Alerts room={room} text={text} onExtend={openSettings} />
         <Invitation room={room} />
         <div class="room-panels">
           <Devices room={room} typing={text.typing} />

@@ -1,4 +1,5 @@
 /** Where to save a decrypted file, so that a large one is not held in memory. */
+import { forwardedTo } from '../../base-path.ts';
 import { chooseTarget, type FileTarget, memoryTarget, startDownload } from '../files/save-file.ts';
 import type { DownloadSource } from './download-state.ts';
 
@@ -22,8 +23,9 @@ const folderName = 'decrypted';
 /** The browser copies the file to its downloads in this time. */
 const keptMs = 60 * 60 * 1000;
 
-/** Only in secure contexts, and not in all browsers. */
+/** Only in secure contexts, and not in all browsers. The browser keeps nothing of the page of `poproom ui`. */
 const hasPrivateFiles = () =>
+  !forwardedTo &&
   typeof navigator.storage?.getDirectory === 'function' &&
   'createWritable' in (globalThis.FileSystemFileHandle?.prototype ?? {});
 

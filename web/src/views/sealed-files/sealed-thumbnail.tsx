@@ -18,12 +18,12 @@ const maxConcurrent = 2;
 /** In pixels, for a screen of high density. */
 const side = 144;
 
-/** The URLs of thumbnails, by file. The list and the selection show the same. */
+/** The URLs of thumbnails, by the metadata of the file: the server chooses its URL. The list and the selection show the same. */
 const kept = new Map<string, string>();
 
 export function SealedThumbnail({ room, file }: Props) {
-  const { fileUrl, fileName, fileSize, contentType } = file;
-  const url = useSignal(kept.get(fileUrl) ?? '');
+  const { fileName, fileSize, contentType, meta = '' } = file;
+  const url = useSignal(kept.get(meta) ?? '');
   const place = useRef<HTMLSpanElement>(null);
   useEffect(() => {
     if (url.value || fileSize > maxBytes) return;
@@ -79,10 +79,11 @@ async function runNext(): Promise<void> {
 }
 
 async function createThumbnail(room: RoomModel, file: SharedFile, signal: AbortSignal): Promise<string> {
-  const known = kept.get(file.fileUrl);
+  const { meta = '' } = file;
+  const known = kept.get(meta);
   if (known) return known;
   const url = URL.createObjectURL(await scaled(await openMedia(room, file, signal)));
-  kept.set(file.fileUrl, url);
+  kept.set(meta, url);
   const [oldest] = kept;
   if (oldest && kept.size > maxKept) {
     kept.delete(oldest[0]);

@@ -5,21 +5,22 @@ import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/index.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
+import { hrefOf } from '../../server.ts';
 import { iconOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
 import { SealedMedia } from '../files/lazy-sealed-files.ts';
 import { TextPreview } from './text-preview.tsx';
 
 export function Preview({ room, file }: { room: RoomModel; file: SharedFile }) {
-  const { fileName, fileUrl } = file;
+  const { fileName } = file;
   switch (previewOf(file)) {
     case 'text':
       return <TextPreview room={room} file={file} />;
     case 'pdf':
       // The file is sandboxed by its own Content-Security-Policy; browsers show no PDF in a sandboxed frame.
-      return <iframe class="viewed-pdf" src={fileUrl} title={fileName} />;
+      return <iframe class="viewed-pdf" src={hrefOf(file)} title={fileName} />;
     default:
-      if (file.meta === undefined) return <MediaPreview room={room} file={file} url={fileUrl} />;
+      if (file.meta === undefined) return <MediaPreview room={room} file={file} url={hrefOf(file)} />;
       return <SealedMedia room={room} file={file} show={(url) => <MediaPreview room={room} file={file} url={url} />} />;
   }
 }

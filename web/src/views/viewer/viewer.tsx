@@ -8,6 +8,7 @@ import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
+import { hrefOf } from '../../server.ts';
 import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
 import { useBackButton } from './back-button.ts';
@@ -106,7 +107,7 @@ function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> &
       {previewOf(file) === 'pdf' && (
         <a
           class="button round"
-          href={fileUrl}
+          href={hrefOf(file)}
           target="_blank"
           rel="noopener noreferrer"
           aria-label={t('openInNewTab')}

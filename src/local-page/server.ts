@@ -1,0 +1,230 @@
+/** The server of `poproom ui`: the built page on this machine, whose requests it forwards to a Poproom server. */
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { BlockList, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { listen, trackConnections } from '../http/connections.ts';
+import type { ServerLimits } from '../http/page/server-limits.ts';
+import type { PageSource } from '../http/page/source.ts';
+import { framingError } from '../http/request/framing-error.ts';
+import { pathOf } from '../http/request/request.ts';
+import { endWith } from '../http/response/raw-response.ts';
+import { fixedHeaders, json, type Reply } from '../http/response/reply.ts';
+import { send } from '../http/response/send.ts';
+import { createRouter } from '../http/router.ts';
+import { createErrorPage, createPageReader, isForPeople, pageHandlers } from '../http/routes/page.ts';
+import { pageEndpoints } from '../protocol/endpoints/page.ts';
+import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import { type Access, createAccess, isOfOtherUser } from './access.ts';
+import { createForwarder, type Forwarder, type ForwardSettings, type Target } from './forward.ts';
+import type { PageValues } from './values.ts';
+
+export interface LocalPageSettings extends ForwardSettings {
+  page: PageSource;
+  limits: ServerLimits;
+  /** The URL of the server in links for other devices. */
+  shareUrl: string;
+  /** 0 for any free port. */
+  port: number;
+  /** The path of the first view, such as `/r/7KQ2MX`. */
+  startPath: string;
+  values: PageValues;
+  /** Called when someone opens the link a second time, or with another token. */
+  onRefusedToken(): void;
+}
+
+export interface LocalPage {
+  /** The link that opens the page in one browser. */
+  readonly link: string;
+  close(): Promise<void>;
+}
+
+const maxConnections = 200;
+const maxValuesBytes = 16 * 1024 * 1024;
+/** Open requests have no more time than this when the command ends. */
+const closeWithinMs = 500;
+
+type Send = (raw: IncomingMessage, response: ServerResponse, reply: Reply) => Promise<void> | void;
+
+export async function startLocalPage(settings: LocalPageSettings): Promise<LocalPage> {
+  const { createServer } = process.getBuiltinModule('node:http');
+  const server = createServer({
+    // Two Hosts become one that is not ours.
+    joinDuplicateHeaders: true,
+    headersTimeout: 15_000,
+    // An upload may take hours.
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    maxHeaderSize: 16 * 1024,
+  });
+  server.maxConnections = maxConnections;
+  server.on('connection', (socket: Socket) => {
+    if (isOfOtherUser(socket)) socket.destroy();
+  });
+  const closeConnections = trackConnections(server);
+  const port = await listen(server, { port: settings.port, host: '127.0.0.1' });
+  const access = createAccess(port, settings.startPath);
+  const forwarder = createForwarder(settings);
+  serve(server, access, forwarder, settings, `http://127.0.0.1:${port}${access.basePath}`);
+  return {
+    link: access.openingLink,
+    async close() {
+      forwarder.close();
+      await closeConnections(closeWithinMs);
+    },
+  };
+}
+
+function serve(
+  server: Server,
+  access: Access,
+  forwarder: Forwarder,
+  { page: source, limits, shareUrl, server: url, values, onRefusedToken }: LocalPageSettings,
+  ownUrl: string,
+): void {
+  const links = { publicUrl: ownUrl, filesUrl: undefined, trustedProxies: new BlockList() };
+  const page = createPageReader(
+    {
+      source: withoutServerParts(source),
+      limits: {
+        roomTtl: limits.roomLifetimeSeconds,
+        roomMaxTtl: limits.roomMaxLifetimeSeconds,
+        contentMax: limits.textBytes,
+        fileMax: limits.fileBytes,
+      },
+      serverLimits: limits,
+      address: () => shareUrl,
+      server: url,
+    },
+    links,
+  );
+  const pages = pageHandlers({ page, links });
+  const errorPage = createErrorPage(page);
+
+  async function answer(raw: IncomingMessage, response: ServerResponse): Promise<void> {
+    const path = pathOf(raw.url ?? '');
+    if (framingError(raw)) return sendReply(raw, response, { ...refused, status: 400 });
+    if (!access.isOwnHost(raw)) return sendReply(raw, response, refused);
+    if (path === access.openingPath) return sendReply(raw, response, opening(raw));
+    const inner = innerPath(path, access);
+    if (inner === undefined || !access.isFromPage(raw)) return sendReply(raw, response, refused);
+    if (inner === '/stored-values') return sendReply(raw, response, await answerValues(raw, values));
+    const found = matchPage(raw.method ?? '', inner);
+    if (found.kind === 'found') {
+      const reply = await pages[found.target]({ raw, params: found.params }).catch(() => notFound);
+      return sendReply(raw, response, reply);
+    }
+    const target = targetOf(raw, inner);
+    const forPeople = async (status: number) =>
+      isForPeople(raw, inner) ? errorPage(raw, { status, headers: { ...common } }) : undefined;
+    if (!target || target.name === 'liveChannel')
+      return sendReply(raw, response, (await forPeople(notFound.status)) ?? notFound);
+    setHeaders(response);
+    return forwarder.request(raw, response, target, forPeople);
+  }
+
+  function opening(raw: IncomingMessage): Reply {
+    const reply = access.exchange(raw);
+    if (!reply) onRefusedToken();
+    return reply ?? refused;
+  }
+
+  function upgrade(raw: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => socket.destroy());
+    const inner = innerPath(pathOf(raw.url ?? ''), access);
+    const isAllowed = !framingError(raw) && access.isOwnHost(raw) && inner !== undefined && access.isFromPage(raw);
+    const target = isAllowed ? targetOf(raw, inner) : undefined;
+    if (target?.name === 'liveChannel') forwarder.upgrade(raw, socket, head, target);
+    else endWith(socket, refused, common);
+  }
+
+  server.on('request', (raw, response) => void answer(raw, response).catch(() => response.destroy()));
+  server.on('upgrade', upgrade);
+}
+
+/** Sent with every response. */
+const common: Record<string, string> = { ...fixedHeaders, 'Cross-Origin-Resource-Policy': 'same-origin' };
+
+const sendReply: Send = (raw, response, reply) =>
+  send({ raw, response, isBodyWithheld: () => false }, reply, { ...common });
+
+function setHeaders(response: ServerResponse): void {
+  for (const [name, value] of Object.entries(common)) response.setHeader(name, value);
+}
+
+const refused: Reply = {
+  status: 403,
+  headers: {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
+    'Cache-Control': 'no-store',
+  },
+  body: 'Open the link that "poproom ui" shows in the terminal. It works once, in one browser. For another link, start the command again.\n',
+};
+
+const notFound = json(404, {
+  success: false,
+  error: { code: 'NOT_FOUND', message: 'The page does not use this path.' },
+  requestId: '',
+});
+
+/** Undefined if the path is not below that of the page. */
+function innerPath(path: string, { basePath }: Access): string | undefined {
+  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
+}
+
+/** The documentation and the admin page are those of the server. The page works only while the command runs. */
+const serverParts = /^(docs|admin)\.html$|^assets\/(service-worker\.js|manifest\.webmanifest)(\.br|\.gz)?$/;
+
+const withoutServerParts =
+  (source: PageSource): PageSource =>
+  async () =>
+    new Map([...(await source())].filter(([path]) => !serverParts.test(path)));
+
+type PageName = keyof typeof pageEndpoints;
+
+const matchPage = createRouter(
+  Object.entries(pageEndpoints).map(([name, { method, path }]) => ({ method, path, target: name as PageName })),
+);
+
+/** Only endpoints that a page uses are forwarded. */
+const forwardedTags = ['Rooms', 'Text', 'Files'];
+const alsoForwarded = ['live', 'getLimits', 'liveChannel'];
+
+const matchForwarded = createRouter(
+  Object.entries<Endpoint>(endpoints)
+    .filter(([name, { tag }]) => forwardedTags.includes(tag) || alsoForwarded.includes(name))
+    .map(([name, endpoint]) => ({ ...endpoint, target: { name: name as EndpointName, pattern: endpoint.path } })),
+);
+
+/** The path is written again from its parts, so that the server and a proxy before it read it as it was checked. */
+function targetOf({ method = '' }: IncomingMessage, path: string): Target | undefined {
+  const found = matchForwarded(method, path);
+  if (found.kind !== 'found' || Object.values(found.params).some(isAmbiguous)) return undefined;
+  const { name, pattern } = found.target;
+  const segment = (_: string, param: string) => encodeURIComponent(found.params[param] ?? '');
+  return { name, params: found.params, path: pattern.replace(/:(\w+)/g, segment) };
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const isAmbiguous = (segment: string) => /^\.{0,2}$|[/\\\x00-\x1f]/.test(segment) || !segment.isWellFormed();
+
+async function answerValues(raw: IncomingMessage, values: PageValues): Promise<Reply> {
+  const request = await readJson(raw).catch(() => undefined);
+  if (raw.method === 'POST') {
+    const opened = values.open(request);
+    if (opened) return json(200, opened);
+  }
+  if (raw.method === 'PATCH' && values.change(request)) return json(200, {});
+  return json(400, {});
+}
+
+async function readJson(raw: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of raw) {
+    bytes += chunk.length;
+    if (bytes > maxValuesBytes) return undefined;
+    chunks.push(chunk);
+  }
+  return JSON.parse(Buffer.concat(chunks).toString());
+}

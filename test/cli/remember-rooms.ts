@@ -1,0 +1,9 @@
+/** A process that remembers encrypted rooms, for tests with several of them. Arguments: state folder, prefix, number. */
+import { openEncryptedRooms } from '../../src/cli/encrypted-rooms.ts';
+import { readEnvironment } from '../../src/cli/environment.ts';
+
+const [stateFolder = '', prefix = '', count = '0'] = process.argv.slice(2);
+const rooms = openEncryptedRooms({ ...readEnvironment(), stateFolder });
+for (let n = 0; n < Number(count); n++) {
+  rooms.remember('https://pop.example.org', `E${prefix}${String(n).padStart(4, '0')}`, { key: `key ${prefix} ${n}` });
+}
