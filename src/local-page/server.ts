@@ -211,7 +211,7 @@ const isAmbiguous = (segment: string) => /^\.{0,2}$|[/\\\x00-\x1f]/.test(segment
 async function answerValues(raw: IncomingMessage, values: PageValues): Promise<Reply> {
   const request = await readJson(raw).catch(() => undefined);
   if (raw.method === 'POST') {
-    const opened = values.open(request);
+    const opened = await values.open(request);
     if (opened) return json(200, opened);
   }
   if (raw.method === 'PATCH' && values.change(request)) return json(200, {});

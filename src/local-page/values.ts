@@ -2,6 +2,7 @@
  * The values that a page otherwise keeps in the storage of the browser: recent rooms, unsent edits, settings. There they
  * would belong to the port, which another program may get later.
  */
+import { EventEmitter, once } from 'node:events';
 
 export type Values = Record<string, string>;
 /** Null removes a value. */
@@ -15,8 +16,11 @@ export interface KeptValues {
 }
 
 export interface PageValues {
-  /** Of a page that has loaded. `from` is the page that was in the tab before, or that the tab was copied from. */
-  open(request: unknown): { kept: Values; tab: Values } | undefined;
+  /**
+   * Of a page that has loaded. `from` is the page that was in the tab before, or that the tab was copied from, and the
+   * number of its last change, which may arrive after this request.
+   */
+  open(request: unknown): Promise<{ kept: Values; tab: Values } | undefined>;
   /** Returns whether the values were changed. */
   change(request: unknown): boolean;
 }
@@ -24,34 +28,56 @@ export interface PageValues {
 /** Of all kept values, and of all values of a tab. The page keeps what does not fit until it is closed. */
 const maxLength = 4 * 1024 * 1024;
 const maxTabs = 50;
+/** A change that has not arrived after this time was lost. */
+const waitForChangeMs = 2_000;
+
+interface Tab {
+  values: Values;
+  /** The number of the last change. */
+  number: number;
+}
 
 /** `initial` are the first values of every tab. They stay in memory, like all values of tabs. */
 export function createPageValues(kept: KeptValues, initial: Values): PageValues {
-  const tabs = new Map<string, Values>();
+  const tabs = new Map<string, Tab>();
+  const arrivals = new EventEmitter().setMaxListeners(0);
 
-  function keepTab(id: string, values: Values): void {
+  function keepTab(id: string, tab: Tab): void {
     tabs.delete(id);
-    tabs.set(id, values);
+    tabs.set(id, tab);
     for (const oldest of [...tabs.keys()].slice(0, -maxTabs)) tabs.delete(oldest);
   }
 
+  async function waitForChange(id: string, number: number): Promise<void> {
+    const signal = AbortSignal.timeout(waitForChangeMs);
+    const isMissing = () => (tabs.get(id)?.number ?? number) < number;
+    while (isMissing() && !signal.aborted) await once(arrivals, id, { signal }).catch(() => undefined);
+  }
+
   return {
-    open(request) {
+    async open(request) {
       if (!isOpening(request)) return undefined;
-      const tab = { ...(tabs.get(request.from ?? '') ?? initial) };
-      keepTab(request.id, tab);
-      return { kept: kept.read(), tab };
+      const [from = '', number] = request.from?.split('.') ?? [];
+      await waitForChange(from, Number(number));
+      const values = { ...(tabs.get(from)?.values ?? initial) };
+      keepTab(request.id, { values, number: 0 });
+      return { kept: kept.read(), tab: values };
     },
 
     change(request) {
       if (!isChange(request)) return false;
-      const tab = changed(tabs.get(request.id) ?? {}, request.tab);
+      const { id, number } = request;
+      const tab = tabs.get(id) ?? { values: {}, number: 0 };
+      // A later request, which repeats this change, has overtaken it.
+      if (number <= tab.number) return true;
+      const values = changed(tab.values, request.tab);
       // Another command may have changed them.
       const all = changed(kept.read(), request.kept);
-      if (!tab || !all) return false;
-      keepTab(request.id, tab);
-      if (Object.keys(request.kept).length > 0) kept.write(all);
-      return true;
+      const isAccepted = values !== undefined && all !== undefined;
+      keepTab(id, { values: isAccepted ? values : tab.values, number });
+      if (isAccepted && Object.keys(request.kept).length > 0) kept.write(all);
+      arrivals.emit(id);
+      return isAccepted;
     },
   };
 }
@@ -69,16 +95,21 @@ interface Opening {
 }
 
 const isOpening = (value: unknown): value is Opening =>
-  isObject(value) && isId(value.id) && (value.from === null || isId(value.from));
+  isObject(value) && isId(value.id) && (value.from === null || isIdWithNumber(value.from));
 
 interface Change {
   id: string;
+  number: number;
   kept: Changes;
   tab: Changes;
 }
 
 const isChange = (value: unknown): value is Change =>
-  isObject(value) && isId(value.id) && areChanges(value.kept) && areChanges(value.tab);
+  isObject(value) &&
+  isId(value.id) &&
+  Number.isInteger(value.number) &&
+  areChanges(value.kept) &&
+  areChanges(value.tab);
 
 const areChanges = (value: unknown): value is Changes =>
   isObject(value) && Object.values(value).every((text) => text === null || typeof text === 'string');
@@ -86,6 +117,9 @@ const areChanges = (value: unknown): value is Changes =>
 export const areValues = (value: unknown): value is Values => areChanges(value) && !Object.values(value).includes(null);
 
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[\w-]{8,64}$/.test(value);
+
+const isIdWithNumber = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\w-]{8,64}\.\d{1,9}$/.test(value);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

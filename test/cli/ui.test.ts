@@ -444,9 +444,9 @@ describe('poproom ui, values of the page', () => {
     const open = async (browser: Browser, body: object) =>
       JSON.parse((await browser.ask('/stored-values', { method: 'POST', body: JSON.stringify(body) })).text);
     assert.deepEqual(await open(one, { id, from: null }), { kept: {}, tab: {} });
-    await patch(one, { id, kept: { a: '1', b: '2' }, tab: { pin: '3' } });
-    await patch(one, { id, kept: { b: null }, tab: {} });
-    assert.deepEqual(await open(one, { id: 'tab-number-2', from: id }), { kept: { a: '1' }, tab: { pin: '3' } });
+    await patch(one, { id, number: 1, kept: { a: '1', b: '2' }, tab: { pin: '3' } });
+    await patch(one, { id, number: 2, kept: { b: null }, tab: {} });
+    assert.deepEqual(await open(one, { id: 'tab-number-2', from: `${id}.2` }), { kept: { a: '1' }, tab: { pin: '3' } });
     first.command.signal('SIGINT');
     assert.equal((await first.command.result).code, 0);
     const folder = join(cli.home, '.local/state/poproom/ui');
@@ -455,10 +455,18 @@ describe('poproom ui, values of the page', () => {
     assert.equal((await stat(join(folder, name))).mode & 0o777, 0o600);
 
     const two = await openAsBrowser(await startLocalPage(t, `${server.url}/`, { cli }));
-    assert.deepEqual(await open(two, { id, from: id }), { kept: { a: '1' }, tab: {} });
-    const wrong = [null, {}, { id, kept: { a: 1 }, tab: {} }, { id: '', kept: {}, tab: {} }, { id, kept: [], tab: {} }];
+    assert.deepEqual(await open(two, { id, from: `${id}.2` }), { kept: { a: '1' }, tab: {} });
+    const valid = { id, number: 1, kept: {}, tab: {} };
+    const wrong = [
+      null,
+      {},
+      { ...valid, kept: { a: 1 } },
+      { ...valid, id: '' },
+      { ...valid, kept: [] },
+      { ...valid, number: '1' },
+    ];
     for (const body of wrong) assert.equal((await patch(two, body)).status, 400, JSON.stringify(body));
-    const large = { id, kept: { a: 'x'.repeat(4 * 1024 * 1024) }, tab: {} };
+    const large = { id, number: 1, kept: { a: 'x'.repeat(4 * 1024 * 1024) }, tab: {} };
     assert.equal((await patch(two, large)).status, 400);
     assert.deepEqual((await open(two, { id, from: null })).kept, { a: '1' });
 
@@ -468,9 +476,29 @@ describe('poproom ui, values of the page', () => {
     await cli.run(['config', 'set', 'recent', 'off']);
     const four = await openAsBrowser(await startLocalPage(t, server.url, { cli }));
     assert.deepEqual((await open(four, { id, from: null })).kept, {});
-    await patch(four, { id, kept: { c: '4' }, tab: {} });
+    await patch(four, { id, number: 1, kept: { c: '4' }, tab: {} });
     assert.deepEqual((await open(four, { id, from: null })).kept, { c: '4' });
     assert.equal((await readdir(folder)).length, 1);
+  });
+
+  it('[UI-5] reach the next page of the tab although its request overtakes the last change', async (t) => {
+    const server = await startServer(t);
+    const { ask } = await openAsBrowser(await startLocalPage(t, server.url));
+    const send = async (method: string, body: object) =>
+      JSON.parse((await ask('/stored-values', { method, body: JSON.stringify(body) })).text);
+    const id = 'tab-number-1';
+    await send('POST', { id, from: null });
+    await send('PATCH', { id, number: 1, kept: {}, tab: { text: 'first' } });
+    const next = send('POST', { id: 'tab-number-2', from: `${id}.3` });
+    await send('PATCH', { id, number: 3, kept: {}, tab: { text: 'third' } });
+    await send('PATCH', { id, number: 2, kept: {}, tab: { text: 'second' } });
+    assert.deepEqual(await next, { kept: {}, tab: { text: 'third' } });
+    assert.deepEqual((await send('POST', { id: 'tab-number-3', from: `${id}.3` })).tab, { text: 'third' });
+    assert.deepEqual(
+      (await send('POST', { id: 'tab-number-4', from: `${id}.4` })).tab,
+      { text: 'third' },
+      'a lost change',
+    );
   });
 
   it('[UI-6] have the key of the room, which is in no argument and no URL', async (t) => {
@@ -611,7 +639,7 @@ describe('poproom ui, its server and its end', () => {
   });
 
   it('[UI-8] forwards bodies of any size in both directions without keeping them', async (t) => {
-    const size = 200 * 1024 * 1024;
+    const size = 300 * 1024 * 1024;
     const server = await startServer(t, { POPROOM_FILE_MAX: String(size), POPROOM_ROOM_MAX_BYTES: String(size) });
     const local = await startLocalPage(t, server.url);
     const { base, cookie, ask } = await openAsBrowser(local);
@@ -640,7 +668,7 @@ describe('poproom ui, its server and its end', () => {
     assert.equal(received, size);
     const grown = (await memoryOf(local)) - before;
     t.diagnostic(`memory grew by ${grown} MiB for ${size / 1024 / 1024} MiB in each direction`);
-    assert.ok(grown < 120, `${grown} MiB`);
+    assert.ok(grown < 200, `${grown} MiB`);
     assert.equal((await ask('/livez')).status, 200);
   });
 

@@ -16,10 +16,13 @@ interface CommandStorage {
   session: Values;
 }
 
-type Changes = Record<string, string | null>;
+type Changes = Record<'kept' | 'tab', Record<string, string | null>>;
 
 const url = `${baseUrl}/stored-values`;
-/** The browser keeps nothing else: the number under which the command knows the values of this tab. */
+/**
+ * The browser keeps nothing else: the id under which the command knows the values of this tab, and the number of requests
+ * with changes. The next page in the tab receives the values of the last one, which may still be on its way.
+ */
 const idName = 'poproom:tab-values';
 /** Browsers send no more than this while a page is being closed. */
 const maxKeptAlive = 60_000;
@@ -27,37 +30,58 @@ const maxKeptAlive = 60_000;
 export function openCommandStorage(): CommandStorage {
   const id = crypto.randomUUID();
   const { kept, tab } = load(id, sessionStorage.getItem(idName));
-  sessionStorage.setItem(idName, id);
   const otherTabs = new BroadcastChannel('poproom:values');
   const [local, session] = [new Map(Object.entries(kept)), new Map(Object.entries(tab))];
-  let changes: Record<'kept' | 'tab', Changes> | undefined;
+  let unsent: Changes | undefined;
+  let unconfirmed: Changes = { kept: {}, tab: {} };
+  let requests = 0;
   let isSending = false;
+  let isLeaving = false;
+  sessionStorage.setItem(idName, `${id}.0`);
 
-  function record(store: 'kept' | 'tab', name: string, value: string | null): void {
-    changes ??= { kept: {}, tab: {} };
-    changes[store][name] = value;
+  function record(store: keyof Changes, name: string, value: string | null): void {
+    unsent ??= { kept: {}, tab: {} };
+    unsent[store][name] = value;
     void sendAll();
   }
 
-  /** One request at a time, so that they arrive in order. */
+  /** One request at a time, except that a page that is being closed cannot wait. */
   async function sendAll(): Promise<void> {
-    if (isSending) return;
+    if (isSending && !isLeaving) return;
     isSending = true;
     // Changes of the same task go together.
     await Promise.resolve();
-    while (changes) await send();
+    while (unsent) await send();
     isSending = false;
   }
 
-  /** If the command has ended, the page has the values until it is closed. */
+  /**
+   * Repeats the changes of a request that was not answered: the browser may abort the requests of a page that is being
+   * closed, or send them in another order, in which the command ignores all before the last. If the command has ended, the page has the values until it is
+   * closed.
+   */
   async function send(): Promise<void> {
-    const body = JSON.stringify({ id, ...changes });
-    changes = undefined;
-    await fetch(url, { method: 'PATCH', body, keepalive: body.length < maxKeptAlive }).catch(() => undefined);
+    unconfirmed = {
+      kept: { ...unconfirmed.kept, ...unsent?.kept },
+      tab: { ...unconfirmed.tab, ...unsent?.tab },
+    };
+    unsent = undefined;
+    const number = ++requests;
+    sessionStorage.setItem(idName, `${id}.${number}`);
+    const body = JSON.stringify({ id, number, ...unconfirmed });
+    await fetch(url, { method: 'PATCH', body, keepalive: isLeaving && body.length < maxKeptAlive }).catch(
+      () => undefined,
+    );
+    if (number === requests) unconfirmed = { kept: {}, tab: {} };
   }
 
   addEventListener('pagehide', () => {
-    if (changes) void send();
+    isLeaving = true;
+    if (isSending) unsent ??= { kept: {}, tab: {} };
+    void sendAll();
+  });
+  addEventListener('pageshow', () => {
+    isLeaving = false;
   });
   otherTabs.onmessage = ({ data: [name, value] }: MessageEvent<[string, string | null]>) => {
     set(local, name, value);
