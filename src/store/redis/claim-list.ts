@@ -1,6 +1,6 @@
 /** Claims of one-time files. */
 import { randomBytes } from 'node:crypto';
-import type { GuardRules, MissingReason, RoomStore } from '../../core/ports.ts';
+import type { FileStore, GuardRules, MissingReason } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import * as scripts from './claim-scripts.ts';
@@ -8,7 +8,7 @@ import { clearUp } from './clear-up.ts';
 import { fileOf } from './file-list.ts';
 import { type Keys, netMs } from './keys.ts';
 
-export type ClaimList = Pick<RoomStore, 'claimFile' | 'findClaim' | 'receiveFile' | 'releaseClaim'>;
+export type ClaimList = Pick<FileStore, 'claimFile' | 'findClaim' | 'receiveFile' | 'releaseClaim'>;
 
 export function createClaimList(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): ClaimList {
   const newSalt = () => randomBytes(8).toString('hex');

@@ -1,5 +1,5 @@
 /** The files of a room. The index by file id is on other nodes of a cluster. */
-import type { GuardRules, MissingReason, RoomStore, StoredFile } from '../../core/ports.ts';
+import type { FileStore, GuardRules, MissingReason, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Script } from '../../redis/script.ts';
@@ -11,7 +11,7 @@ import { type Keys, netMs } from './keys.ts';
 import type { RedisStorage } from './storage.ts';
 
 export type FileList = Pick<
-  RoomStore,
+  FileStore,
   'addFile' | 'listFiles' | 'findFile' | 'removeFile' | 'restoreFile' | 'eraseRemoved' | 'eraseRemovedIn'
 >;
 

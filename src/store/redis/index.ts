@@ -1,5 +1,5 @@
 /** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
-import type { GuardRules, Store } from '../../core/ports.ts';
+import type { EngineParts, GuardRules, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { evictionPolicyOf } from '../../redis/server-info.ts';
 import { createActivityStore } from './activity-store.ts';
@@ -9,18 +9,20 @@ import { createIdempotencyStore } from './idempotency.ts';
 import { createKeyStore } from './key-store.ts';
 import { createKeys } from './keys.ts';
 import { createRateCounter } from './rate-counter.ts';
-import { createRoomStore } from './room-store.ts';
+import { createRoomStores } from './room-store.ts';
 import { createRoomSummaries } from './room-summaries.ts';
 import { createSecretRecord } from './secret-record.ts';
 import { createStorage } from './storage.ts';
 import { knownBlobs } from './trash.ts';
 
-export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): Store {
+export type RedisStore = Store & Required<Pick<EngineParts, 'trashClaims'>>;
+
+export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): RedisStore {
   const keys = createKeys(prefix);
   const storage = createStorage(redis, keys, (blobs) => knownBlobs(redis, keys, blobs));
   const archive = createArchive(redis, keys, rules, storage);
   return {
-    rooms: createRoomStore(redis, keys, rules, storage),
+    ...createRoomStores(redis, keys, rules, storage),
     rates: createRateCounter(redis, keys, rules),
     keys: createKeyStore(redis, keys),
     archive,
@@ -30,12 +32,9 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     summaries: createRoomSummaries(redis, keys, archive),
     blocks: createBlockStore(redis, keys),
     activity: createActivityStore(redis, keys),
-    inbox: undefined,
     queueLength: redis.queueLength,
     ping: redis.ping,
     evictionPolicy: () => evictionPolicyOf(redis),
-    // Uses no disk of this node. Redis itself reports when it is full.
-    checkSpace: async () => undefined,
     close: redis.close,
   };
 }

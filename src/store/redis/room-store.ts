@@ -14,7 +14,9 @@ import type {
   RoomState,
   RoomStore,
   RoomUpdate,
+  Store,
   TextState,
+  TrashClaims,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -32,11 +34,16 @@ import { createRoomExpiry } from './room-expiry.ts';
 import * as scripts from './scripts.ts';
 import type { RedisStorage } from './storage.ts';
 import { contentOf, createTextLog, entryOf, type FullTextReply, lastRefsOf } from './text-log.ts';
-import { createTrash, knownBlobs } from './trash.ts';
+import { createTrash, createTrashClaims } from './trash.ts';
 import { updateRoom } from './update-scripts.ts';
 import { createUploadList } from './upload-list.ts';
 
-export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): RoomStore {
+export function createRoomStores(
+  redis: Redis,
+  keys: Keys,
+  rules: GuardRules,
+  storage: RedisStorage,
+): Pick<Store, 'rooms' | 'texts' | 'files' | 'uploads' | 'trash'> & { trashClaims: TrashClaims } {
   const lockouts = createLockouts();
   const expiry = createRoomExpiry(redis, keys, storage);
   const guardNumbers = [
@@ -192,13 +199,8 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
     return { seq, room: roomOf(code, fields) };
   }
 
-  return {
+  const rooms: RoomStore = {
     ...createDeviceList(redis, keys, rules),
-    ...createFileList(redis, keys, rules, storage),
-    ...createClaimList(redis, keys, rules),
-    ...createUploadList(redis, keys, rules, storage),
-    ...createTextLog(redis, keys, rules),
-    ...createTrash(redis, keys, storage),
 
     async createRoom(draft, record) {
       const claim = await claimCode(draft, record);
@@ -278,11 +280,17 @@ export function createRoomStore(redis: Redis, keys: Keys, rules: GuardRules, sto
       return ended;
     },
 
-    knownBlobs: (blobs) => knownBlobs(redis, keys, blobs),
-
     async countRooms(now) {
       return Number(await redis.send(keys.rooms, ['ZCOUNT', keys.rooms, `(${now}`, '+inf']));
     },
+  };
+  return {
+    rooms,
+    texts: createTextLog(redis, keys, rules),
+    files: { ...createFileList(redis, keys, rules, storage), ...createClaimList(redis, keys, rules) },
+    uploads: createUploadList(redis, keys, rules, storage),
+    trash: createTrash(redis, keys, storage),
+    trashClaims: createTrashClaims(redis, keys),
   };
 }
 

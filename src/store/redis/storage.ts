@@ -10,7 +10,7 @@
  * Wherever a node crashes, either the record or the trash entry remains, and the sweep of another node does the rest. A
  * blob is charged under its name, so repeating a step changes nothing.
  */
-import type { Owner, RoomStore, StorageAccounts, StorageRequest, StoredFile } from '../../core/ports.ts';
+import type { Owner, StorageAccounts, StorageRequest, StoredFile, TrashStore } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type ChargedFile, createCharges, type Left, type Upload } from './charges.ts';
@@ -28,7 +28,7 @@ export interface RedisStorage extends StorageAccounts, TextCharges {
   addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T>;
 }
 
-type KnownBlobs = RoomStore['knownBlobs'];
+type KnownBlobs = TrashStore['knownBlobs'];
 
 const batchSize = 100;
 

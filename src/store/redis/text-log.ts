@@ -7,11 +7,11 @@ import {
   type LastRefs,
   type LogRetention,
   type MissingReason,
-  type RoomStore,
   recentEntries,
   type TextAppend,
   type TextEntry,
   type TextQuota,
+  type TextStore,
   withRefsOf,
 } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -20,12 +20,7 @@ import { createRunOnce, repeatedIn } from './idempotency.ts';
 import type { Keys } from './keys.ts';
 import * as scripts from './text-scripts.ts';
 
-export type TextLog = Pick<
-  RoomStore,
-  'readText' | 'readEdits' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
->;
-
-export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): TextLog {
+export function createTextLog(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): TextStore {
   const runOnce = createRunOnce(redis, keys);
 
   return {

@@ -2,8 +2,8 @@
 import {
   type GuardRules,
   type MissingReason,
-  type RoomStore,
   type UnfinishedFile,
+  type UploadStore,
   unfinishedName,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -15,17 +15,12 @@ import { type Keys, netMs } from './keys.ts';
 import type { RedisStorage } from './storage.ts';
 import * as scripts from './upload-scripts.ts';
 
-export type UploadList = Pick<
-  RoomStore,
-  'startUpload' | 'findUpload' | 'advanceUpload' | 'finishUpload' | 'cancelUpload' | 'expireUploads'
->;
-
 interface Found {
   upload: UnfinishedFile;
   roomExpiresAt: number;
 }
 
-export function createUploadList(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): UploadList {
+export function createUploadList(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): UploadStore {
   const keysFor = (code: RoomCode) => {
     const { room, uploads, uploadStates, uploadEnds } = keys.ofRoom(code);
     return [room, uploads, uploadStates, uploadEnds];
