@@ -25,6 +25,7 @@ const chunks: Record<string, readonly string[]> = {
   dialog: ['components/dialog.tsx', 'components/leave-question.ts', 'device/arrival-alerts.ts'],
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
+  qr: ['../../node_modules/uqr/dist/index.mjs'],
   requests: ['../../src/client/room.ts'],
   transfer: ['../../src/client/transfer.ts'],
   // The cryptography that both need, of which each loads only its own part otherwise.
