@@ -7,6 +7,7 @@ import {
   type StoredText,
   type TextAppend,
   type TextEntry,
+  type TextStore,
   withRefsOf,
 } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
