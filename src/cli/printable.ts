@@ -1,5 +1,5 @@
 /** Replaces control and invisible characters in text from others before it is shown on a terminal. */
-import { emojiSet, hiddenSet, isEmoji, replaceHidden } from '../core/hidden-characters.ts';
+import { emojiSet, hiddenSet, isEmoji, replaceHidden } from '../core/files/local-name.ts';
 
 export { replaceHidden };
 

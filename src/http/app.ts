@@ -1,9 +1,9 @@
 /** Handles a request: authorizes it, calls the handler of its endpoint and sends the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Budgets } from '../core/defence/transfer-budget.ts';
+import type { Turns } from '../core/defence/turns.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { ClientId, MaybePromise } from '../core/ports.ts';
-import type { Budgets } from '../core/transfer-budget.ts';
-import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
 import type { Connections } from './admin/connections.ts';
 import { basePathOf, type EndpointPath } from './base-path.ts';

@@ -1,12 +1,12 @@
 /** The edits that a reconnecting client has missed, read from the stored log and sent in parts. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
+import type { WorkBudget } from '../core/defence/work-budget.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';
 import type { TextEntry } from '../core/ports.ts';
 import type { Texts } from '../core/text/texts.ts';
 import { toTimestamp } from '../core/timestamp.ts';
-import type { WorkBudget } from '../core/work-budget.ts';
 import { ByteBudget } from './byte-budget.ts';
 import type { RoomFeed } from './room-feed.ts';
 import { editOf, type RoomView } from './room-view.ts';

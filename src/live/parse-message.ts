@@ -1,7 +1,8 @@
 /** Parses and validates messages of clients. */
+
+import { stepsFor } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports.ts';
-import { stepsFor } from '../core/turns.ts';
 import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { clientMessages, writeText } from '../protocol/live.ts';
 import type { ClientMessage } from '../protocol/types.ts';

@@ -1,12 +1,11 @@
 /** The session of a device in a room, independent of the transport. */
 import { hasCode, PoproomError } from '../core/errors.ts';
-import type { FileAddresses } from '../core/live-gateway.ts';
-import type { LeaveReason } from '../core/meters.ts';
+import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { Channel, ClientId, Device, TextEntry } from '../core/ports.ts';
-import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
+import { areOfSameRoom } from '../core/tokens.ts';
 import type {
   ClientMessage,
   Closed,

@@ -2,12 +2,11 @@
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import type { ClientLog } from '../core/client-log.ts';
+import type { ClientLog } from '../core/clients.ts';
+import { freeBuffer } from '../core/defence/garbage.ts';
+import type { Turns } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
-import { freeBuffer } from '../core/garbage.ts';
-import type { Upgrade } from '../core/live-gateway.ts';
-import type { LiveMeter } from '../core/meters.ts';
-import type { Turns } from '../core/turns.ts';
+import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import { frameOf } from './frame.ts';

@@ -1,12 +1,11 @@
 /** Creates the admin interface: it records activity, enforces blocks, and serves operators. */
 import type { BlockList } from 'node:net';
 import { createActivity } from '../../core/admin/activity.ts';
-import { createAdmin } from '../../core/admin/admin.ts';
-import { createBlocks } from '../../core/admin/blocks.ts';
-import { createRoomHandles } from '../../core/admin/room-handle.ts';
-import type { ClientHash } from '../../core/client-hash.ts';
+import { createAdmin, createBlocks } from '../../core/admin/admin.ts';
+import type { ClientHash } from '../../core/clients.ts';
 import type { Clock, Log, Store } from '../../core/ports.ts';
 import type { Rooms } from '../../core/rooms.ts';
+import { createRoomHandles } from '../../core/tokens.ts';
 import { type Connections, createConnections } from './connections.ts';
 import type { AdminService } from './service.ts';
 import { createTokenCheck } from './token.ts';

@@ -1,9 +1,9 @@
 /** The first step of every request: identify the client, check its API key and count against its rate limit. */
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
-import { hashApiKey, looksLikeApiKey } from '../../core/api-key.ts';
+import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
+import { chain } from '../../core/concurrency.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
-import { chain } from '../../core/maybe-promise.ts';
 import type {
   Allowance,
   ApiKey,

@@ -1,5 +1,5 @@
 /** Collects chunks in little more memory than they have bytes. */
-import { freeBuffer } from '../../core/garbage.ts';
+import { freeBuffer } from '../../core/defence/garbage.ts';
 
 /** Shorter chunks are copied into blocks: a Buffer of one byte takes two hundred times its size. */
 const shortChunk = 16 * 1024;

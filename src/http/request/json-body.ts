@@ -1,8 +1,8 @@
 /** Reads JSON bodies: limited in size, in UTF-8, and valid against their schema. */
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
+import { stepsFor } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { stepsFor } from '../../core/turns.ts';
 import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
 import { hasMoreValues, maxRequestValues } from '../../protocol/json-values.ts';
 import { type BodyRules, type ReceivedBody, readBody } from './body.ts';

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../core/admission.ts';
+import type { Budgets } from '../../core/defence/transfer-budget.ts';
+import type { Turns } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports.ts';
-import type { Budgets } from '../../core/transfer-budget.ts';
-import type { Turns } from '../../core/turns.ts';
 
 export interface Request {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** Live channels that resume: reads their token, and decides which of them do not count as a request. */
 import type { IncomingMessage } from 'node:http';
 import type { ClientId, Clock } from '../../core/ports.ts';
-import { createResumeTokens } from '../../core/resume-token.ts';
+import { createResumeTokens } from '../../core/tokens.ts';
 import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
 import { header } from './request.ts';
 import { TokenBudget } from './token-budget.ts';

@@ -1,6 +1,6 @@
 /** Requests with a ticket: reads it from the query, and decides which of them do not count as a request. */
 import type { ClientId, Clock } from '../../core/ports.ts';
-import { createTickets } from '../../core/ticket.ts';
+import { createTickets } from '../../core/tokens.ts';
 import type { Query } from './request.ts';
 import { TokenBudget } from './token-budget.ts';
 

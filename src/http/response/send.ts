@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { freeBuffer } from '../../core/defence/garbage.ts';
 import { hasCode } from '../../core/errors.ts';
-import { freeBuffer } from '../../core/garbage.ts';
 import { keepOpen } from '../connections.ts';
 import { hasBody } from '../request/request.ts';
 import { drain } from './drain.ts';

@@ -1,7 +1,7 @@
 /** Responses that clients do not read stay in memory, and their files stay open, so they count against the budgets. */
 import type { ServerResponse } from 'node:http';
-import { noteDropped } from '../../core/garbage.ts';
-import type { TransferBudget } from '../../core/transfer-budget.ts';
+import { noteDropped } from '../../core/defence/garbage.ts';
+import type { TransferBudget } from '../../core/defence/transfer-budget.ts';
 import { descriptorsOf, sentBytes } from '../connections.ts';
 import { overloaded } from '../request/body.ts';
 import type { Request } from '../request/request.ts';
