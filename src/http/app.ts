@@ -5,27 +5,34 @@ import type { ClientId, MaybePromise } from '../core/ports.ts';
 import type { Budgets } from '../core/transfer-budget.ts';
 import type { Turns } from '../core/turns.ts';
 import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
-import type { Connections } from './admin/connections.ts';
-import { basePathOf, type EndpointPath } from './base-path.ts';
-import type { Authorizer, AuthResult } from './request/authorize.ts';
+import type { Connections } from './admin/connection-use.ts';
+import {
+  type Authorizer,
+  type AuthResult,
+  crossSiteRefused,
+  type OwnOrigins,
+  type Resumption,
+  sourceOf,
+  type Ticketing,
+} from './request/authorize.ts';
 import { overloaded } from './request/body.ts';
-import { crossSiteRefused, type OwnOrigins, sourceOf } from './request/cross-site.ts';
-import { framingError } from './request/framing-error.ts';
-import { pathOf, queryOf, type Request } from './request/request.ts';
-import { givenRequestId, traceIdIn } from './request/request-id.ts';
-import type { Resumption } from './request/resumption.ts';
-import type { Ticketing } from './request/ticketing.ts';
-import { corsHeaders, preflight, tusCorsHeaders } from './response/cors.ts';
-import { errorReply } from './response/error-reply.ts';
-import type { Reply } from './response/reply.ts';
-import { fixedHeaders } from './response/reply.ts';
+import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn } from './request/request.ts';
+import {
+  corsHeaders,
+  errorReply,
+  fixedHeaders,
+  preflight,
+  type Reply,
+  tusCapabilities,
+  tusCorsHeaders,
+  tusHeaders,
+} from './response/reply.ts';
 import { isFailure, type RequestLog } from './response/request-log.ts';
-import { send } from './response/send.ts';
-import { tusCapabilities, tusHeaders } from './response/tus-headers.ts';
-import { holdUnsent } from './response/unsent.ts';
+import { holdUnsent, send } from './response/send.ts';
 import { createRouter, type Match } from './router.ts';
 import type { Handler, Handlers } from './routes/handler.ts';
 import { type ErrorPage, isForPeople } from './routes/page.ts';
+import { basePathOf, type EndpointPath } from './urls.ts';
 
 export interface AppParts {
   authorizer: Authorizer;
