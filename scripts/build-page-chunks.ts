@@ -28,8 +28,7 @@ const chunks: Record<string, readonly string[]> = {
   dialog: ['components/dialog.tsx', 'components/leave-question.ts', 'device/arrival-alerts.ts'],
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
-  requests: ['../../src/client/room.ts'],
-  transfer: ['../../src/client/transfer.ts'],
+  transfer: ['../../src/client/upload.ts', '../../src/client/download.ts'],
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],
