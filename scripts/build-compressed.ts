@@ -23,7 +23,7 @@ async function compressFile(path: string): Promise<void> {
 }
 
 /** The parts of the home page and of a room. Zopfli saves 3 to 4 % of them; for all files it would take 10 seconds. */
-const isOfFirstView = (name: string) => /^(page|home|room|index|forms|qr-encoder)\./.test(name);
+const isOfFirstView = (name: string) => /^(page|home|room|index|forms|qr)\./.test(name);
 
 async function compressGzip(name: string, bytes: Buffer): Promise<Uint8Array> {
   if (!isOfFirstView(name)) return promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION });

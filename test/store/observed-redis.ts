@@ -6,8 +6,8 @@ import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
-import { createRedisStore } from '../../src/store/redis/index.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
+import { createRedisStore } from '../../src/store/redis/open.ts';
 import type { RedisServer } from '../support/redis.ts';
 
 /** A store with the connection that it uses, and how much each script sends and receives. */
@@ -22,7 +22,7 @@ export async function observed(t: TestContext, { url }: RedisServer) {
   };
   const store = createRedisStore({ ...redis, run }, prefix, guardRules(0));
   t.after(() => store.close());
-  return { redis, rooms: store.rooms, archive: store.archive, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
+  return { ...store, redis, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
 }
 
 const reads = new Set(['EXISTS', 'GET', 'HGET', 'HKEYS', 'HMGET', 'HVALS', 'SMISMEMBER', 'SRANDMEMBER', 'ZRANGE']);

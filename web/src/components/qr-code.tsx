@@ -24,11 +24,8 @@ export function QrCode({ text, label }: { text: string; label: string }) {
 
 /** The rows of modules, true for dark ones, with a border. */
 export async function encodeQr(text: string): Promise<boolean[][]> {
-  const { encodeModules } = await import('./qr-encoder.ts');
-  const modules = encodeModules(text);
-  const border = Array<boolean>(2).fill(false);
-  const blank = Array<boolean>(modules.length + 4).fill(false);
-  return [blank, blank, ...modules.map((row) => [...border, ...row, ...border]), blank, blank];
+  const { encode } = await import('uqr');
+  return encode(text, { border: 2 }).data;
 }
 
 function toPath(rows: boolean[][]): string {

@@ -1,7 +1,8 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { PoproomError, requestRoom } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
+import { requestRoom } from '../../../../src/client/room-access.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isPin, PinField } from '../../components/pin-field.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';
@@ -9,8 +10,8 @@ import { deviceIdIn } from '../../device/identity.ts';
 import { rememberEncrypted, rememberRoom, savePin } from '../../device/recent-rooms.ts';
 import { keepKey, saveKey } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
 import { exactTime } from '../../i18n/quantities.ts';
+import { t } from '../../i18n/strings.ts';
 import { lifetimes, limits } from '../../limits.ts';
 import { goToRoom } from '../../router.ts';
 import { toPoproomError, transport } from '../../server.ts';
