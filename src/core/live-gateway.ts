@@ -25,7 +25,7 @@ export interface JoinRequest extends FileAddresses {
   timestamp: string | undefined;
   /** Whether changes of the devices are sent as differences. */
   deviceChanges?: boolean | undefined;
-  /** A verified token for a room with this code; see `resume-token.ts`. */
+  /** A verified token for a room with this code; see `tokens.ts`. */
   resumeToken?: string | undefined;
 }
 

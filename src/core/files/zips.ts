@@ -49,7 +49,7 @@ export function createZips(deps: CoreDeps) {
       return { code, files: zippedFiles(listed, selection) };
     },
 
-    /** For a genuine ticket; see `ticket.ts`. It may belong to an earlier room with this code. */
+    /** For a genuine ticket; see `tokens.ts`. It may belong to an earlier room with this code. */
     async listByTicket(roomId: string, ticket: string, selection: Selection): Promise<RoomZip> {
       const code = parseRoomCode(roomId);
       if (!code) throw invalidTicket();

@@ -19,7 +19,7 @@ import {
   unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
-import { historyLimits, logRetention } from './retention.ts';
+import { logRetention, planSealedCheckpoint } from './retention.ts';
 import { type createLoadedTexts, settle } from './text-cache.ts';
 import { type createTextCharges, noteHistory, sealedChargeDue, textOverQuota } from './text-charge.ts';
 import { sizeOf, type WorkingText } from './working-text.ts';
@@ -32,8 +32,6 @@ const maxEdits = 1000;
 /** Edits up to the full text that stay in the log however old they are, and in memory. */
 const keptEntries = 100;
 const keptBytes = 64 * 1024;
-/** At most this often, a replaced full text becomes a checkpoint. */
-const checkpointEveryMs = 5000;
 
 export interface SealedContent extends Content {
   contentVersion: number;
@@ -80,19 +78,6 @@ function dropThrough({ entries }: WorkingText, version: number): number {
     kept += 1;
   }
   return version - kept;
-}
-
-/** A checkpoint of the full text, which is about to be replaced. */
-export function planSealedCheckpoint(text: WorkingText, now: number): TextAppend['checkpoint'] {
-  const { keepsHistory, fullTextVersion: version, checkpointVersion, checkpointedAt, point } = text;
-  const isDue = version > 0 && version > checkpointVersion && now - checkpointedAt >= checkpointEveryMs;
-  if (!keepsHistory || !isDue) return undefined;
-  const { deviceId, writtenAt } = text.entries.find((entry) => entry.version === version) ?? {
-    deviceId: undefined,
-    writtenAt: point.writtenAt,
-  };
-  const checkpoint = { version, writtenAt, deviceId, size: point.bytes, content: text.document.toString() };
-  return { checkpoint, limits: historyLimits };
 }
 
 export interface SealedEditRequest extends Author {

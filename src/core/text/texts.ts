@@ -29,14 +29,13 @@ import {
   unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
-import { dropFromMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
+import { dropFromMemory, planCheckpoint, planCompaction, planFullText, planSealedCheckpoint } from './retention.ts';
 import {
   advanceSealed,
   compactionHint,
   createSealedCompaction,
   decideSealedEdit,
   decideSealedReplacement,
-  planSealedCheckpoint,
   type SealedEditRequest,
 } from './sealed-texts.ts';
 import { createLoadedTexts, settle } from './text-cache.ts';

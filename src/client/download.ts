@@ -1,0 +1,272 @@
+/** Downloads files: watches the bodies of downloads, and receives one-time files. */
+import type { Confirmation, FileClaimed, FileEntry } from '../protocol/types.ts';
+import { connectionError, invalidMessage, offlineError, PoproomError } from './error.ts';
+import { delay, type OnRetry, retryDelay } from './retry.ts';
+import { limitOf, withinSeconds } from './silence-limit.ts';
+import type { CallOptions, Transport } from './transport.ts';
+import type { OnProgress } from './upload.ts';
+
+export interface DownloadOptions extends CallOptions {
+  /** Only these bytes of the file; `to` is exclusive. Default: the whole file. */
+  range?: { readonly from: number; readonly to: number } | undefined;
+  /** Called with the number of bytes read from the body, and that of all. */
+  onProgress?: OnProgress | undefined;
+  /** Does not use what the browser has cached. In an encrypted room this is automatic after a damaged download. */
+  reload?: boolean | undefined;
+}
+
+export interface ZipOptions extends CallOptions {
+  /** The ids of the files to include, at most 200. Default: all files. */
+  files?: readonly string[] | undefined;
+  /** Called with the number of bytes read from the body of `downloadZip`. The total is undefined if it is unknown. */
+  onProgress?: OnProgress | undefined;
+}
+
+export interface ReceiveOptions<T = Blob> extends CallOptions {
+  /**
+   * Stores the file. When the promise resolves, the file is erased from the room, so everything must be stored by then.
+   * Default: reads the file into a Blob.
+   */
+  save?: ((response: Response) => Promise<T>) | undefined;
+  /** Called with the number of bytes received, and that of the file. */
+  onProgress?: OnProgress | undefined;
+  /** Called before each wait for a retry. */
+  onRetry?: OnRetry | undefined;
+}
+
+/** The requests for one file. */
+interface ReceiveCalls {
+  claim(options: CallOptions): Promise<FileClaimed>;
+  /** Downloads from an offset. */
+  download(claim: string, offset: number, options: CallOptions): Promise<Response>;
+  confirm(claim: string, options: CallOptions): Promise<Confirmation>;
+  release(claim: string, options: CallOptions): Promise<Confirmation>;
+}
+
+/** Consecutive failures without progress. */
+const maxFailures = 5;
+const releaseTimeoutMs = 5_000;
+
+const temporary: readonly string[] = ['OFFLINE', 'TIMEOUT', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
+
+/** Receives a one-time file: claims it, downloads it, and confirms the receipt. If it cannot be saved, it becomes available to others again. */
+export async function receive<T>(calls: ReceiveCalls, size: number, options: ReceiveOptions<T>): Promise<T> {
+  const claim = await claimFile(calls, options);
+  const saved = await saveWhole(calls, claim, size, options).catch(async (error) => {
+    // If this fails, the claim expires.
+    await calls.release(claim, { signal: AbortSignal.timeout(releaseTimeoutMs) }).catch(() => undefined);
+    throw error;
+  });
+  await confirm(calls, claim, options);
+  return saved;
+}
+
+/**
+ * Waits for the response for a while after `signal` aborts: the server may have claimed the file already, and only the
+ * response contains what releases it.
+ */
+async function claimFile(calls: ReceiveCalls, { signal, timeoutSeconds }: CallOptions): Promise<string> {
+  signal?.throwIfAborted();
+  const late = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => late.abort(signal?.reason), releaseTimeoutMs);
+  };
+  signal?.addEventListener('abort', onAbort);
+  try {
+    return (await calls.claim({ signal: late.signal, timeoutSeconds })).claim;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+    clearTimeout(timer);
+  }
+}
+
+const readBlob = (response: Response): Promise<Blob> => response.blob();
+
+async function saveWhole<T>(calls: ReceiveCalls, claim: string, size: number, options: ReceiveOptions<T>): Promise<T> {
+  const { save = readBlob as (response: Response) => Promise<T>, signal, timeoutSeconds } = options;
+  signal?.throwIfAborted();
+  const download = (offset: number) => calls.download(claim, offset, { signal, timeoutSeconds });
+  const first = await download(0);
+  const body = new ResumingBody(first, size, download, options);
+  const { headers, status } = first;
+  const saved = await save(new Response(body.stream, { headers, status }));
+  if (body.isComplete) return saved;
+  signal?.throwIfAborted();
+  throw new TypeError('The file was not read to its end, so it stays in the room.');
+}
+
+/** Not aborted: the file is saved. If the response is lost, a second attempt finds no claim. */
+async function confirm(calls: ReceiveCalls, claim: string, { timeoutSeconds, onRetry }: BodyOptions): Promise<void> {
+  for (let failures = 1; ; failures++) {
+    try {
+      await calls.confirm(claim, { timeoutSeconds });
+      return;
+    } catch (error) {
+      if (!(error instanceof PoproomError)) throw error;
+      if (failures > 1 && error.code === 'CLAIM_NOT_FOUND') return;
+      if (failures >= maxFailures || !temporary.includes(error.code)) throw error;
+      const waitMs = retryDelay(error, failures);
+      onRetry?.({ attempt: failures, error, waitMs });
+      await delay(waitMs);
+    }
+  }
+}
+
+type BodyOptions = Pick<ReceiveOptions, 'signal' | 'timeoutSeconds' | 'onProgress' | 'onRetry'>;
+
+/** The body of a download that continues after an interruption. */
+class ResumingBody {
+  readonly stream: ReadableStream<Uint8Array>;
+  readonly #size: number;
+  readonly #reopen: (offset: number) => Promise<Response>;
+  readonly #options: BodyOptions;
+  /** Kept, because Node ends the body when the response is garbage-collected. */
+  #response: Response;
+  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #bytes = 0;
+  #isEnded = false;
+
+  constructor(first: Response, size: number, reopen: (offset: number) => Promise<Response>, options: BodyOptions) {
+    this.#response = first;
+    this.#reader = first.body?.getReader();
+    this.#size = size;
+    this.#reopen = reopen;
+    this.#options = options;
+    this.stream = new ReadableStream({
+      pull: (controller) => this.#pull(controller),
+      cancel: (reason) => this.#reader?.cancel(reason),
+    });
+  }
+
+  /** Whether the reader has received the end of the file. */
+  get isComplete(): boolean {
+    return this.#isEnded;
+  }
+
+  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
+    const chunk = await this.#next();
+    if (chunk) controller.enqueue(chunk);
+    else {
+      this.#isEnded = true;
+      controller.close();
+    }
+  }
+
+  /** The next bytes; undefined at the end of the file. */
+  async #next(): Promise<Uint8Array | undefined> {
+    for (let failures = 0; ; ) {
+      try {
+        const chunk = await this.#read();
+        if (chunk || this.#bytes === this.#size) return chunk;
+        throw offlineError();
+      } catch (error) {
+        failures += 1;
+        await this.#recover(error, failures);
+      }
+    }
+  }
+
+  async #read(): Promise<Uint8Array | undefined> {
+    const reader = this.#reader;
+    const { timeoutSeconds, onProgress } = this.#options;
+    const read = reader && withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel());
+    const next = await read?.catch((cause) => {
+      throw connectionError(cause);
+    });
+    if (!next?.value) return undefined;
+    if (this.#bytes + next.value.byteLength > this.#size) throw tooLong();
+    this.#bytes += next.value.byteLength;
+    onProgress?.(this.#bytes, this.#size);
+    return next.value;
+  }
+
+  /** Waits and continues at the same position, or throws. */
+  async #recover(error: unknown, failures: number): Promise<void> {
+    const { signal, onRetry } = this.#options;
+    signal?.throwIfAborted();
+    if (!(error instanceof PoproomError && temporary.includes(error.code)) || failures >= maxFailures) throw error;
+    const waitMs = retryDelay(error, failures);
+    onRetry?.({ attempt: failures, error, waitMs });
+    await delay(waitMs, signal);
+    await this.#open().catch((failed) => this.#recover(failed, failures + 1));
+  }
+
+  async #open(): Promise<void> {
+    await this.#reader?.cancel().catch(() => undefined);
+    this.#response = await this.#reopen(this.#bytes);
+    const isExpected = this.#response.status === (this.#bytes === 0 ? 200 : 206);
+    if (!isExpected) throw tooLong();
+    this.#reader = this.#response.body?.getReader();
+  }
+}
+
+const tooLong = () => invalidMessage('more bytes than the file has');
+
+/** The requests whose bodies are downloads. */
+interface Downloads {
+  download(file: Pick<FileEntry, 'fileUrl' | 'meta'>, options?: DownloadOptions): Promise<Response>;
+  downloadZip(options?: ZipOptions): Promise<Response>;
+}
+
+interface WatchOptions extends CallOptions {
+  onProgress?: OnProgress | undefined;
+}
+
+/** The downloads of a room whose bodies are watched. */
+export function watchDownloads({ timeouts }: Transport, { download, downloadZip }: Downloads): Downloads {
+  const watched = (response: Response, { timeoutSeconds = timeouts?.seconds, ...options }: WatchOptions) =>
+    watchBody(response, { ...options, timeoutSeconds });
+  return {
+    download: async (file, options = {}) => watched(await download(file, options), options),
+    downloadZip: async (options = {}) => watched(await downloadZip(options), options),
+  };
+}
+
+/** The same response. Its body fails with a PoproomError. */
+function watchBody(response: Response, options: WatchOptions): Response {
+  const { body, status, statusText, headers, url } = response;
+  if (!body || (!options.onProgress && limitOf(options.timeoutSeconds) === undefined)) return response;
+  const stream = watch(body, totalOf(response), options);
+  // The body must keep the response: Node ends a body whose response was garbage-collected.
+  responsesByBody.set(stream, response);
+  return Object.defineProperty(new Response(stream, { status, statusText, headers }), 'url', { value: url });
+}
+
+const responsesByBody = new WeakMap<object, Response>();
+
+/** A stream of the same bytes. The time that the program takes to read does not count. */
+function watch(
+  source: ReadableStream<Uint8Array<ArrayBuffer>>,
+  total: number | undefined,
+  { onProgress, timeoutSeconds, signal }: WatchOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = source.getReader();
+  let bytes = 0;
+  const read = () =>
+    withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel()).catch((cause) => {
+      throw signal?.aborted ? signal.reason : connectionError(cause);
+    });
+  return new ReadableStream({
+    // As that of fetch, so that a program can read into its own buffer.
+    type: 'bytes',
+    async pull(controller) {
+      const { done, value } = await read();
+      if (done) {
+        controller.close();
+        controller.byobRequest?.respond(0);
+        return;
+      }
+      bytes += value.byteLength;
+      controller.enqueue(value);
+      onProgress?.(bytes, total);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Undefined if the server does not know it, or has compressed the body. */
+function totalOf({ headers }: Response): number | undefined {
+  const length = headers.get('Content-Length');
+  return length === null || headers.has('Content-Encoding') ? undefined : Number(length);
+}

@@ -1,0 +1,124 @@
+/** The versions of the text of an encrypted room: opens each, and checks that it continues what this device has seen. */
+import type { RoomText, SealedEdit, TextEdit } from '../../protocol/types.ts';
+import { TextDocument } from '../../text/document.ts';
+import { findProblem, splitsPair } from '../../text/edits.ts';
+import { damaged } from '../crypto/envelope.ts';
+import type { EncryptedRoom } from '../crypto/keys.ts';
+import { advanceChain, type ChainPosition, chainStart, checkFork, openEdits, openText } from '../crypto/text-chain.ts';
+import { PoproomError } from '../error.ts';
+import { notEncrypted } from './opened.ts';
+
+/** A version of the text that was opened and verified. */
+export interface OpenedVersion {
+  readonly position: ChainPosition;
+  readonly document: TextDocument;
+}
+
+type SealedRoomText = Pick<RoomText, 'content' | 'version' | 'contentVersion' | 'sealedEdits'>;
+
+const emptyVersion: OpenedVersion = { position: chainStart, document: TextDocument.of('') };
+
+/** Opens a full text and the edits after it. Throws `ROLLBACK` or `FORK` if that does not continue `seen`. */
+export function openVersion(room: EncryptedRoom, text: SealedRoomText, seen: ChainPosition | undefined): OpenedVersion {
+  return versionsIn(room, text, seen).at(-1) ?? emptyVersion;
+}
+
+/** All versions of a response, from the full text to the newest. */
+export function versionsIn(
+  room: EncryptedRoom,
+  text: SealedRoomText,
+  seen: ChainPosition | undefined,
+): [OpenedVersion, ...OpenedVersion[]] {
+  const { sealedEdits = [], version } = text;
+  if (seen && version < seen.version) advanceChain(seen, { version, hash: '' });
+  let newest = openFullText(room, text, seen);
+  const versions: [OpenedVersion, ...OpenedVersion[]] = [newest];
+  for (const edit of sealedEdits) {
+    newest = openNext(room, newest, edit, seen).version;
+    versions.push(newest);
+  }
+  if (newest.position.version !== version) throw damaged('The text');
+  return versions;
+}
+
+/** Opens the edit after a version. */
+export function openNext(
+  room: EncryptedRoom,
+  { position, document }: OpenedVersion,
+  { version, sealed }: Pick<SealedEdit, 'version' | 'sealed'>,
+  seen?: ChainPosition,
+): { version: OpenedVersion; edits: TextEdit[] } {
+  if (version !== position.version + 1) throw damaged('The text');
+  const { edits: opened, link } = openEdits(room, version, sealed);
+  // All devices ignore edits that do not fit, so a faulty client cannot make the room unusable.
+  const edits = fits(opened, document) ? opened : [];
+  checkSeen(seen, link);
+  return { version: { position: advanceChain(position, link), document: document.apply(edits) }, edits };
+}
+
+function openFullText(
+  room: EncryptedRoom,
+  { content, contentVersion }: SealedRoomText,
+  seen: ChainPosition | undefined,
+): OpenedVersion {
+  if (contentVersion === undefined) throw notEncrypted();
+  if (contentVersion === 0 && content === '') return emptyVersion;
+  const { text, link } = openText(room, contentVersion, content);
+  checkSeen(seen, link);
+  return { position: advanceChain(undefined, link), document: TextDocument.of(text) };
+}
+
+/** An older link is compared when a later one reaches what was seen. */
+function checkSeen(seen: ChainPosition | undefined, link: ChainPosition): void {
+  if (seen && link.version >= seen.version) advanceChain(seen, link);
+}
+
+function fits(edits: readonly TextEdit[], document: TextDocument): boolean {
+  if (findProblem(edits, document.length)) return false;
+  return !edits.some(({ from, to }) => cuts(document, from) || cuts(document, to));
+}
+
+function cuts(document: TextDocument, position: number): boolean {
+  const around = position > 0 ? document.slice(position - 1, position + 1) : '';
+  return splitsPair(around.charCodeAt(0), around.charCodeAt(1));
+}
+
+/** The newest version of the text that this device has seen, whether by a request or on a live channel. */
+export interface SeenVersions {
+  readonly position: ChainPosition | undefined;
+  /** Throws `FORK` if a version differs from what was seen in another way. */
+  note(position: ChainPosition): void;
+  /** The newer one of this and another position. */
+  newest(other: ChainPosition | undefined): ChainPosition | undefined;
+}
+
+export function createSeenVersions(
+  start: ChainPosition | undefined,
+  onSeen: (seen: ChainPosition) => void,
+): SeenVersions {
+  let newest = start;
+  return {
+    get position() {
+      return newest;
+    },
+    note(position) {
+      // A response may arrive after newer messages.
+      if (newest && newest.version >= position.version) return checkFork(newest, position);
+      newest = advanceChain(newest, position);
+      onSeen(newest);
+    },
+    newest: (other) => (newest && newest.version > (other?.version ?? -1) ? newest : other),
+  };
+}
+
+/** Only the clients can check the size. A code unit has at most three bytes, so only texts near the limit are measured. */
+export function exceeds(document: TextDocument, maxBytes: number): boolean {
+  if (document.length * 3 <= maxBytes) return false;
+  return document.length > maxBytes || new TextEncoder().encode(document.toString()).length > maxBytes;
+}
+
+export function tooLarge(maxBytes: number): PoproomError {
+  return new PoproomError('CONTENT_TOO_LARGE', `The text exceeds the limit of ${maxBytes} bytes of UTF-8.`, {
+    details: { maximum: maxBytes },
+  });
+}
