@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
 import type { EndpointPath } from './base-path.ts';
-import type { CertificatePair } from './certificate.ts';
+import type { CertificatePem } from './certificate.ts';
 import { answerPlainHttp } from './plain-http.ts';
 import { deadlinePassed, tookTooLong } from './request/aborted.ts';
 import { afterWaiting, createPipeline, currentResponse } from './request/pipeline.ts';
@@ -36,7 +36,7 @@ export interface HttpServerDeps {
   idleTimeoutMs: number;
   endpointPath: EndpointPath;
   /** With a certificate, the server speaks only HTTPS. */
-  certificate: CertificatePair | undefined;
+  certificate: CertificatePem | undefined;
 }
 
 export function createHttpServer(parts: HttpServerDeps): Server {
@@ -101,7 +101,7 @@ function create({ certificate, endpointPath }: HttpServerDeps, options: ServerOp
 }
 
 /** New connections use the new certificate. */
-export function replaceCertificate(server: Server, certificate: CertificatePair): void {
+export function replaceCertificate(server: Server, certificate: CertificatePem): void {
   (server as TlsServer).setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
 }
 

@@ -1,8 +1,7 @@
 /** `poproom migrate`: moves all data from one engine to another, and compares both sides at the end. */
 import { type Config, readConfig } from '../../config.ts';
 import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
-import { migrate as move } from '../../migration/migrate.ts';
-import type { MigrationReport } from '../../migration/types.ts';
+import { type MigrationReport, migrate as move } from '../../migration/migrate.ts';
 import type { Input } from '../command.ts';
 import { countOf, formatBytes } from '../counts.ts';
 import { print } from '../output.ts';

@@ -1,5 +1,5 @@
 /** The progress of a migration: one line that is rewritten on a terminal, a line every 5 seconds elsewhere. */
-import type { Progress } from '../../migration/types.ts';
+import type { Progress } from '../../migration/migrate.ts';
 import { formatBytes } from '../counts.ts';
 
 const terminalEveryMs = 100;
