@@ -11,7 +11,16 @@ import type { Config } from '../config.ts';
 import { mapInBatches } from '../core/concurrency.ts';
 import { PoproomError } from '../core/errors.ts';
 import { guardRules } from '../core/limits.ts';
-import type { BlobStore, Clock, EventBus, GuardRules, KeyStore, RoomDirectory, Store } from '../core/ports.ts';
+import type {
+  BlobStore,
+  Clock,
+  EngineParts,
+  EventBus,
+  GuardRules,
+  KeyStore,
+  RoomDirectory,
+  Store,
+} from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/trash.ts';
 import type { Redis } from '../redis/connection.ts';
@@ -22,7 +31,7 @@ import type { FilesPlace, StorePlace } from './location.ts';
 import { openSecret } from './secret.ts';
 
 export interface Engine {
-  store: Store;
+  store: Store & EngineParts;
   bus: EventBus;
   blobs: BlobStore;
   /** Keys the hashes of PINs. */
@@ -158,8 +167,8 @@ async function openRedisDirectory(config: Config, target: RedisTarget): Promise<
 }
 
 function endRooms({ store, blobs, bus }: Pick<Engine, 'store' | 'blobs' | 'bus'>, codes: readonly RoomCode[]) {
-  const parts = { rooms: store.rooms, blobs, bus, clock: Date.now };
-  return mapInBatches(codes, (code) => endRoom(parts, code));
+  const deps = { ...store, blobs, bus, clock: Date.now };
+  return mapInBatches(codes, (code) => endRoom(deps, code));
 }
 
 /** By default uploads leave a fifth of the disk to everything else. */
@@ -183,7 +192,7 @@ type TotalSettings = Pick<Config, 'totalMaxBytes' | 'files' | 'dataDir'>;
 export const rulesOf = (config: Config) => guardRules(config.missLimit, config.maxDevices);
 
 interface OpenedStore {
-  store: Store;
+  store: Store & EngineParts;
   /** Opens the events of this store. */
   openBus(): Promise<OpenedBus>;
   /** Registers a server with the others that use this store. Returns a function that removes it. */

@@ -34,8 +34,7 @@ import { validatorOf } from '../http/request/validator.ts';
 import { idleTimeoutSeconds } from '../http/server.ts';
 import { createLive } from '../live/index.ts';
 import { createInstruments, type Instruments, liveMeterOf, measureDelay } from '../metrics/instruments.ts';
-import { meterBlobs } from '../metrics/metered-blobs.ts';
-import { meterStore } from '../metrics/metered-store.ts';
+import { meterBlobs, meterStore } from '../metrics/metered-ports.ts';
 import { eraseEveryMs } from '../store/sqlite/writer.ts';
 
 /** A sweep interval and an erase interval together are less than 30 seconds. */
@@ -102,7 +101,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const quota = createStorageQuota(quotaRules, hashClient);
   const limits = roomLimits(config);
   const work = new WorkBudget(config.workLimit);
-  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, limits, clock, work, secret };
+  const deps: CoreDeps = { ...store, blobs, bus, quota, limits, clock, work, secret };
   const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(deps, {
     lifetime: config.roomTtl,
