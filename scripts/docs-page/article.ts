@@ -1,5 +1,5 @@
 /** One endpoint or live message: the description beside its examples. */
-import { type Html, html } from '../../src/http/page/html-template.ts';
+import { type Html, html } from '../../src/http/page/html.ts';
 import type { Block, Part } from './blocks.ts';
 import { code, inline, labelOf, render } from './render.ts';
 

@@ -1,5 +1,5 @@
 /** Code with highlighted names of fields and headers, comments and strings. */
-import { type Html, html } from '../../src/http/page/html-template.ts';
+import { type Html, html } from '../../src/http/page/html.ts';
 
 /** One group for each kind of token. */
 const tokens: Record<string, RegExp> = {

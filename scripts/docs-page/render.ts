@@ -1,5 +1,5 @@
 /** Renders blocks of Markdown as HTML. */
-import { type Html, html } from '../../src/http/page/html-template.ts';
+import { type Html, html } from '../../src/http/page/html.ts';
 import { anchor } from '../markdown.ts';
 import type { Block, Code, Heading, Table } from './blocks.ts';
 import { highlighted } from './code.ts';

@@ -6,7 +6,7 @@ import { type Config, inspectConfig, readConfig, type ServeOptions, serveOptions
 import type { Log } from '../../core/ports.ts';
 import { FolderHangs } from '../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../engine/open.ts';
-import { hiddenAdmin, pathRemovedFix } from '../../http/base-path.ts';
+import { hiddenAdmin, pathRemovedFix } from '../../http/urls.ts';
 import { createLog, type OpenLog } from '../../log.ts';
 import { type Running, startServer } from '../../server.ts';
 import type { Input } from '../command.ts';

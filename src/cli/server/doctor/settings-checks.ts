@@ -1,7 +1,8 @@
 /** Checks the settings: invalid, unknown and risky ones. */
-import { type Config, settingNames } from '../../../config.ts';
-import { hiddenAdmin, pathRemovedFix } from '../../../http/base-path.ts';
+import type { Config } from '../../../config.ts';
+import { settingNames } from '../../../config.ts';
 import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
 import { nearestName } from '../../nearest-name.ts';
 import type { Check, RunCheck } from './check.ts';
 import { bad, type Finding, ok, warning } from './finding.ts';
