@@ -5,9 +5,11 @@ import { closeCodeTable } from './api-guide/live.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 import { cliGuide } from './cli-guide.ts';
 import { manPage } from './man-page.ts';
-import { monitoringGuide } from './metrics-guide.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
+import { definitions } from '../src/metrics/definitions.ts';
+import type { Definition } from '../src/metrics/family.ts';
+import { table } from './markdown.ts';
 
 const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 const documents = {
@@ -43,4 +45,26 @@ function currentText(name: string): string {
 
 function urlOf(name: string): URL {
   return new URL(`../${name}`, import.meta.url);
+}
+
+/** The table of metrics in docs/monitoring.md. */
+
+
+const [begin, end] = ['<!-- metrics: generated -->\n', '<!-- end of metrics -->'];
+
+/** The page is written by hand, except for the table. */
+export function monitoringGuide(current: string): string {
+  const [before = '', rest = ''] = current.split(begin);
+  const [, after = ''] = rest.split(end);
+  return `${before}${begin}\n${metricsTable()}\n\n${end}${after}`;
+}
+
+function metricsTable(): string {
+  const rows = Object.values<Definition>(definitions).map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    help,
+  ]);
+  return table(['metric', 'type', 'labels', 'meaning'], rows);
 }

@@ -3,9 +3,8 @@ import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/base-path.ts';
 import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
-import { nearestName } from '../../nearest-name.ts';
-import type { Check, RunCheck } from './check.ts';
-import { bad, type Finding, ok, warning } from './finding.ts';
+import { nearestName } from '../../command.ts';
+import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 
 const values: RunCheck = (_config, { settings }) => {
   const doubtful = settings.warnings.map((found) => warning(found, 'Remove one of them.'));
