@@ -2,12 +2,21 @@
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
-import { type Config, inspectConfig, readConfig, type ServeOptions, serveOptions, settingNames } from '../../config.ts';
+import {
+  type Config,
+  ConfigError,
+  inspectConfig,
+  readConfig,
+  type ServeOptions,
+  serveOptions,
+  settingNames,
+} from '../../config.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { FolderHangs } from '../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../engine/open.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../http/base-path.ts';
+import { CertificateError } from '../../http/certificate.ts';
 import { createLog, type OpenLog } from '../../log.ts';
 import { type Running, startServer } from '../../server.ts';
 import { type Input, nearestName } from '../command.ts';
@@ -142,6 +151,7 @@ function filesRow(config: Config): string {
 
 /** Explains why a server cannot start, with the address or the files that it was given. Returns other errors as they are. */
 function explainStart(error: unknown, { port, host }: Config): unknown {
+  if (error instanceof CertificateError) return new ConfigError([error.message]);
   const { code, syscall } = error as NodeJS.ErrnoException;
   const isWrongHost = code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo';
   if (isWrongHost)

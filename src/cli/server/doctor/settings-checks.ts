@@ -2,7 +2,7 @@
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/base-path.ts';
-import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
 import { nearestName } from '../../command.ts';
 import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 
@@ -41,7 +41,8 @@ const certificate: RunCheck = ({ tlsCert, tlsKey }) => {
     if (daysLeft < 14) return [warning(`The TLS certificate expires in ${daysLeft} days.`, renew)];
     return [ok(`The TLS certificate is valid for ${daysLeft} days.`)];
   } catch (error) {
-    return [bad((error as Error).message, 'Correct POPROOM_TLS_CERT and POPROOM_TLS_KEY.')];
+    if (!(error instanceof CertificateError)) throw error;
+    return [bad(error.message, 'Correct POPROOM_TLS_CERT and POPROOM_TLS_KEY.')];
   }
 };
 
