@@ -50,16 +50,14 @@ export async function buildServer(root: string): Promise<void> {
   await Promise.all(stale.map((file) => rm(join(root, file), { force: true })));
 }
 
+const slow = new Set(['node:crypto', 'node:fs/promises']);
+const statement = /^import (.+) from "(node:[^"]+)";$/gm;
+
 /**
  * Replaces imports of built-in modules with `process.getBuiltinModule`. An `import` evaluates every export of the
  * module, which loads half of Node. The slowest modules are loaded when one of their functions is first called, because
  * together they would take a quarter of the server's startup time.
  */
-
-
-const slow = new Set(['node:crypto', 'node:fs/promises']);
-const statement = /^import (.+) from "(node:[^"]+)";$/gm;
-
 const lateBuiltins: Plugin = {
   name: 'late-builtins',
   renderChunk: (code) => code.replaceAll(statement, (_, names: string, id: string) => bindings(names, id)),

@@ -1,15 +1,15 @@
 /** Writes the files that are generated from the code. With --check, reports the outdated ones instead. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { definitions } from '../src/metrics/definitions.ts';
+import type { Definition } from '../src/metrics/family.ts';
 import { apiGuide } from './api-guide/index.ts';
 import { closeCodeTable } from './api-guide/live.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 import { cliGuide } from './cli-guide.ts';
 import { manPage } from './man-page.ts';
+import { table } from './markdown.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
-import { definitions } from '../src/metrics/definitions.ts';
-import type { Definition } from '../src/metrics/family.ts';
-import { table } from './markdown.ts';
 
 const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 const documents = {
@@ -47,13 +47,9 @@ function urlOf(name: string): URL {
   return new URL(`../${name}`, import.meta.url);
 }
 
-/** The table of metrics in docs/monitoring.md. */
-
-
-const [begin, end] = ['<!-- metrics: generated -->\n', '<!-- end of metrics -->'];
-
-/** The page is written by hand, except for the table. */
-export function monitoringGuide(current: string): string {
+/** Written by hand, except for the table of metrics. */
+function monitoringGuide(current: string): string {
+  const [begin, end] = ['<!-- metrics: generated -->\n', '<!-- end of metrics -->'];
   const [before = '', rest = ''] = current.split(begin);
   const [, after = ''] = rest.split(end);
   return `${before}${begin}\n${metricsTable()}\n\n${end}${after}`;

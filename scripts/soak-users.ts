@@ -1,10 +1,7 @@
+/** Simulated users of `npm run soak`, who do everything at random: rooms, texts, files, channels, wrong PINs. */
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { WebSocket } from 'ws';
-import { Agent, type IncomingMessage, request } from 'node:http';
-
-
-/** Simulated users, who do everything at random: rooms, texts, files, channels, wrong PINs. */
-
 
 export interface SimulatedUsers {
   /** Runs a random action. */
@@ -183,9 +180,6 @@ const randomItem = <T>(from: readonly T[]): T | undefined => from[Math.floor(Mat
 
 const text = () => ({ json: { content: 'soak '.repeat(Math.floor(Math.random() * 800)) }, pin });
 
-/** Requests on keep-alive connections. This needs much less CPU than `fetch`, so that the server has most of it. */
-
-
 interface SoakResponse {
   status: number;
   // biome-ignore lint/suspicious/noExplicitAny: bodies of all shapes
@@ -200,6 +194,7 @@ interface RequestOptions {
   signal?: AbortSignal;
 }
 
+/** Requests on keep-alive connections. This needs much less CPU than `fetch`, so that the server has most of it. */
 function createHttpClient(port: number) {
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
   /** Event streams need their own connections. */
