@@ -13,9 +13,6 @@ export const views = {
   encrypted: 'room/encrypted-room.ts',
 };
 
-/** The other strings, which all parts share that are loaded on demand; see build-split-strings.ts. */
-export const moreStrings = '\0virtual:more-strings';
-
 /** The first modules of all chunks. A module is in the first chunk that needs it. */
 const chunks: Record<string, readonly string[]> = {
   page: [views.page],
@@ -24,7 +21,7 @@ const chunks: Record<string, readonly string[]> = {
   home: [views.home],
   room: [views.room],
   // For all parts that are loaded on demand.
-  strings: [moreStrings, 'components/more-icon.tsx'],
+  strings: ['i18n/all-strings.ts', 'components/more-icon.tsx'],
   dialog: ['components/dialog.tsx', 'components/leave-question.ts', 'device/arrival-alerts.ts'],
   files: ['views/files/index.ts'],
   uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
@@ -38,24 +35,19 @@ const chunks: Record<string, readonly string[]> = {
   'sealed-files': ['views/sealed-files/index.ts'],
 };
 
-/** The other languages of encrypted rooms, which the service worker knows by these names. */
-const encryptionLanguage = /\/i18n\/encryption\/([a-z]{2})\.ts$/;
-
 /** For `codeSplitting` of Rolldown. `source` is the folder of the page. */
 export function chunkGroups(source: string) {
   let assigned: ReadonlyMap<string, string> | undefined;
   const chunkOf = (id: string, graph: Graph) => {
-    assigned ??= assign((path) => importedBy(path === moreStrings ? path : join(source, path), graph));
+    assigned ??= assign((path) => importedBy(join(source, path), graph));
     return assigned.get(id);
   };
   // A group takes the dependencies of its modules along, unless they are in a group of higher priority.
-  const groups = Object.keys(chunks).map((chunk, index, all) => ({
+  return Object.keys(chunks).map((chunk, index, all) => ({
     debugName: chunk,
     name: (id: string, graph: Graph) => (chunkOf(id, graph) === chunk ? chunk : null),
     priority: all.length - index,
   }));
-  const languageChunk = (id: string) => encryptionLanguage.exec(id)?.[1]?.replace(/^/, 'encryption-') ?? null;
-  return [...groups, { debugName: 'languages', name: languageChunk, priority: 0 }];
 }
 
 /** The chunk of each module. */

@@ -37,14 +37,17 @@ interface Content {
   bytes: Buffer;
 }
 
-/** The strings of a language other than English, and those for encrypted rooms. */
-const languageOf = /^assets\/(?:encryption-)?([a-z]{2})\.[0-9a-f]{12}\.js$/;
+/** The strings of a language other than English. */
+const languageOf = /^assets\/([a-z]{2})\.[0-9a-f]{12}\.js$/;
 
 /** By language code. */
-function languageFiles(files: readonly string[]): Record<string, string[]> {
-  const languages = files.map((name) => languageOf.exec(name)?.[1]).filter((language) => language !== undefined);
-  const filesOf = (language: string) => files.filter((name) => languageOf.exec(name)?.[1] === language);
-  return Object.fromEntries(languages.map((language) => [language, filesOf(language).map((name) => `/${name}`)]));
+function languageFiles(files: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    files.flatMap((name) => {
+      const language = languageOf.exec(name)?.[1];
+      return language ? [[language, `/${name}`]] : [];
+    }),
+  );
 }
 
 const isOfShell = (name: string) => !/\.(map|ico)$|^assets\/licenses\.md$/.test(name);

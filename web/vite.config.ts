@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig, type HtmlTagDescriptor, type Plugin, type Rolldown } from 'vite';
 import { chunkGroups, views } from '../scripts/build-page-chunks.ts';
 import { slimCodeMirror } from '../scripts/build-slim-codemirror.ts';
-import { splitStrings } from '../scripts/build-split-strings.ts';
 
 const source = fileURLToPath(new URL('src/', import.meta.url));
 const api = 'http://localhost:8080';
@@ -101,7 +100,7 @@ export default defineConfig({
     },
   },
   worker: { format: 'es', rolldownOptions: { output: { hashCharacters: 'hex', entryFileNames: `${hashedName}.js` } } },
-  plugins: [slimCodeMirror(), splitStrings(source), shortPreload, finishHtml, viewLinks],
+  plugins: [slimCodeMirror(), shortPreload, finishHtml, viewLinks],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',
 });

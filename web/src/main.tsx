@@ -4,7 +4,7 @@ import { keepFocus } from './components/keep-focus.ts';
 import { measureClockOffset } from './device/clock.ts';
 import { applyTheme } from './device/preferences.ts';
 import { reloadRecentRooms } from './device/recent-rooms.ts';
-import { applyLanguage } from './i18n/index.ts';
+import { applyLanguage } from './i18n/strings.ts';
 import { whenLoaded } from './prefetch.ts';
 import { registerServiceWorker } from './register-service-worker.ts';
 import { App, loadFirstView } from './views/app.tsx';

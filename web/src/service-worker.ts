@@ -4,8 +4,8 @@ import { shareCacheOf, sharedAt } from './share/share-cache.ts';
 /** Set by the build: the files of every page, by their paths in the scope, and a hash of all files. */
 declare const __SHELL__: string[];
 declare const __VERSION__: string;
-/** Set by the build: the files with the strings of each language, except English. */
-declare const __LANGUAGES__: Record<string, string[]>;
+/** Set by the build: the file with the strings of each language, except English. */
+declare const __LANGUAGES__: Record<string, string>;
 
 interface Worker {
   addEventListener(type: 'install' | 'activate', listen: (event: ExtendableEvent) => void): void;
@@ -124,7 +124,7 @@ async function asset(request: Request): Promise<Response> {
   if (cached) return cached;
   const response = await fetch(request);
   const path = new URL(request.url).pathname.slice(basePath.length);
-  const isLanguage = Object.values(__LANGUAGES__).flat().includes(path);
+  const isLanguage = Object.values(__LANGUAGES__).includes(path);
   if (isLanguage && response.ok) await (await caches.open(shellCache)).put(request, response.clone());
   return response;
 }

@@ -1,11 +1,11 @@
 /** The views of encrypted rooms. */
-import type { EncryptionStrings } from '../../../web/src/i18n/encryption/en.ts';
+import type { StringKey } from '../../../web/src/i18n/translation.ts';
 import type { TestSite } from '../../support/page.ts';
 import { createEncryptedRoom } from './encrypted.ts';
 import type { ShowView } from './views.ts';
 
 /** A text of each view. They are loaded after those of the page. */
-export const encryptionTexts: Record<string, keyof EncryptionStrings> = {
+export const encryptionTexts: Record<string, StringKey> = {
   'key question': 'keyLabel',
   'encrypted room': 'encrypted',
   'older text': 'rollbackTitle',

@@ -1,12 +1,13 @@
 /** Shows every view of the page, in all languages. */
 import type { Page } from 'playwright-core';
 import type { Language } from '../../../web/src/i18n/languages.ts';
+import type { StringKey } from '../../../web/src/i18n/translation.ts';
 import type { TestSite } from '../../support/page.ts';
 import { encryptionViews } from './encryption-views.ts';
 import { dropFiles, picture } from './files.ts';
 import { inviteViews } from './invite-views.ts';
 import { shareFromOtherApp } from './service-worker.ts';
-import { type AllStrings, type Translate, translatorFor } from './translations.ts';
+import { type Translate, translatorFor } from './translations.ts';
 
 export { type Language, languageCodes as languages } from '../../../web/src/i18n/languages.ts';
 export { type Translate, translatorFor } from './translations.ts';
@@ -24,7 +25,7 @@ export function switchLanguages(
   page: Page,
   chosen: readonly Language[],
   measure: () => string[],
-  lastText?: keyof AllStrings,
+  lastText?: StringKey,
 ): Promise<[Language, string[]][]> {
   const texts = chosen.map((language) => [language, lastText ? translatorFor(language)(lastText) : '']);
   // As an expression, because the Content-Security-Policy does not allow creating `measure` in the page.

@@ -1,7 +1,7 @@
 /** A button that copies text or an image, and shows a check mark for a moment. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { copyImage, copyText } from './clipboard.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { notify } from './notices.tsx';

@@ -1,5 +1,5 @@
 /** A button that copies the QR code as an image, in browsers that support it. */
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { canCopyImages } from './clipboard.ts';
 import { CopyButton } from './copy-button.tsx';
 import { encodeQr } from './qr-code.tsx';

@@ -1,7 +1,7 @@
 /** A modal dialog, based on the native <dialog> with its focus trap and Escape key. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { Icon } from './icon.tsx';
 import '../style/dialogs.css';
 import '../style/forms.css';

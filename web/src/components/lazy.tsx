@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { notify } from './notices.tsx';
 
 interface Closable {

@@ -1,7 +1,7 @@
 /** Short messages that disappear after a few seconds. Some offer Undo. Screen readers announce them. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { Icon } from './icon.tsx';
 
 interface NoticeOptions {

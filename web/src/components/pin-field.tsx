@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { toAsciiDigits } from '../i18n/digits.ts';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import '../style/forms.css';
 
 export const isPin = (text: string): boolean => /^\d{4}$/.test(text);

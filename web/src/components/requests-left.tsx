@@ -1,6 +1,7 @@
 /** Says how many requests are left, when they are about to run out. */
-import { t } from '../i18n/index.ts';
+
 import { roughTime } from '../i18n/quantities.ts';
+import { t } from '../i18n/strings.ts';
 import { requestLimit } from '../room/request-limit.ts';
 import { useNow } from './countdown.tsx';
 

@@ -1,6 +1,6 @@
 /** "5 minutes ago", by the server's clock. */
-import { t } from '../i18n/index.ts';
-import { dateAndTime, timeAgo } from '../i18n/past-times.ts';
+import { t } from '../i18n/all-strings.ts';
+import { dateAndTime, timeAgo } from '../i18n/quantities.ts';
 import { useServerNow } from './countdown.tsx';
 
 const minuteMs = 60_000;

@@ -1,5 +1,6 @@
 /** The id and the name of this device, as others in a room see them. */
 import { signal } from '@preact/signals';
+import { t } from '../i18n/strings.ts';
 import { knownRoom } from './recent-rooms.ts';
 import { isString, localStore } from './storage.ts';
 
@@ -23,12 +24,18 @@ const systems: [RegExp, string][] = [
 
 const namesIn = (list: [RegExp, string][]) => list.map(([, name]) => name).join('|');
 /** Matches the names that `defaultDeviceName` returns. */
-export const defaultNamePattern = new RegExp(`^(${namesIn(browsers)}|Browser) on (${namesIn(systems)})$`);
+const defaultNamePattern = new RegExp(`^(${namesIn(browsers)}|Browser) on (${namesIn(systems)})$`);
 
 /** "Chrome on Android". */
 function defaultDeviceName(userAgent: string): string {
   const firstMatch = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
   return [firstMatch(browsers) ?? 'Browser', firstMatch(systems)].filter(Boolean).join(' on ');
+}
+
+/** Default names are sent in English, and shown in the user's language. Names that people typed stay as they are. */
+export function translateDeviceName(name: string): string {
+  const [, browser, system] = defaultNamePattern.exec(name) ?? [];
+  return browser && system ? t('defaultDeviceName', { browser, system }) : name;
 }
 
 export const maxNameLength = 64;

@@ -1,8 +1,9 @@
 /** Error messages for people, by error code. */
 import type { PoproomError } from '../../../src/client/index.ts';
 import { limits } from '../limits.ts';
-import { type StringKey, t } from './index.ts';
 import { roughTime, size } from './quantities.ts';
+import { t } from './strings.ts';
+import type { FirstKey } from './translation.ts';
 
 /** `ms`: the time left until a retry can succeed, where the caller counts it down. */
 export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) * 1000): string {
@@ -23,17 +24,13 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
     case 'CONTENT_TOO_LARGE':
       return t('textTooLong', { size: size(limits.contentMax) });
     default:
-      if (messageKeys[error.code]) return t(messageKeys[error.code] as StringKey);
-      return moreMessages[error.code]?.() ?? error.message;
+      return plainMessage(error);
   }
 }
 
-type Messages = Partial<Record<PoproomError['code'], () => string>>;
-const moreMessages: Messages = {};
-
-/** For errors that only occur after more code was loaded. */
-export function addErrorMessages(messages: Messages): void {
-  Object.assign(moreMessages, messages);
+function plainMessage({ code, message }: PoproomError): string {
+  const key = messageKeys[code];
+  return key ? t(key) : message;
 }
 
 function roomFullMessage({ bytesLeft, maximumFiles, maximumBytes }: PoproomError['details']): string {
@@ -44,14 +41,14 @@ function roomFullMessage({ bytesLeft, maximumFiles, maximumBytes }: PoproomError
     : t('errorRoomFull');
 }
 
-const limitKeys: Record<string, StringKey> = {
+const limitKeys: Record<string, FirstKey> = {
   requests: 'limitRequests',
   misses: 'limitMisses',
   devices: 'limitDevices',
   channels: 'limitChannels',
 };
 
-const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
+const messageKeys: Partial<Record<PoproomError['code'], FirstKey>> = {
   QUOTA_EXCEEDED: 'errorQuota',
   STORAGE_FULL: 'errorStorageFull',
   FILE_NOT_FOUND: 'errorFileDeleted',
@@ -62,4 +59,6 @@ const messageKeys: Partial<Record<PoproomError['code'], StringKey>> = {
   INVALID_API_KEY: 'errorKeyRequired',
   ROOM_NOT_FOUND: 'errorNotFound',
   ROOM_EXPIRED: 'roomExpired',
+  FILE_CHANGED: 'fileChanged',
+  DATA_DAMAGED: 'fileDamaged',
 };

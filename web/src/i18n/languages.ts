@@ -1,12 +1,7 @@
 /** The languages of the page, and how their strings are loaded. */
-import { strings as english } from './languages/en.ts';
-import type { Translation } from './translation.ts';
 
-type Loaded = { strings: Translation };
-
-/** English is part of the first view. The page loads another language only when it is requested. */
+/** English is part of the page. It loads another language only when it is requested. */
 export const loaders = {
-  en: () => ({ strings: english }),
   id: () => import('./languages/id.ts'),
   de: () => import('./languages/de.ts'),
   es: () => import('./languages/es.ts'),
@@ -22,11 +17,11 @@ export const loaders = {
   zh: () => import('./languages/zh.ts'),
   ja: () => import('./languages/ja.ts'),
   ko: () => import('./languages/ko.ts'),
-} satisfies Record<string, () => Loaded | Promise<Loaded>>;
+};
 
-export type Language = keyof typeof loaders;
+export type Language = 'en' | keyof typeof loaders;
 
-export const languageCodes = Object.keys(loaders) as Language[];
+export const languageCodes = ['en', ...Object.keys(loaders)] as Language[];
 
 /** The first language that the page has; regions and scripts do not matter. */
 export function matchLanguage(tags: readonly string[]): Language {

@@ -1,8 +1,13 @@
-/** The type of a language's strings. */
-import { isolate } from './direction.ts';
-import type { strings } from './languages/en.ts';
+/** What a language's strings look like, and how one of them becomes a sentence. */
+import type { strings as english } from './languages/en.ts';
+import type { strings as moreEnglish } from './languages/en-more.ts';
 
-export type StringKey = keyof typeof strings;
+/** The strings that every view may show. */
+export type FirstKey = keyof typeof english;
+/** All strings, with those of the parts that are loaded on demand. */
+export type StringKey = FirstKey | keyof typeof moreEnglish;
+
+export type Values = Record<string, string | number>;
 
 /** A string that depends on the number `n`, with the plural forms that the language has. */
 export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
@@ -11,7 +16,7 @@ export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: str
 export type Translation = Record<StringKey, string | Plural>;
 
 /** Picks the plural form for `values.n`, and replaces each `{name}` by its value. */
-export function format(entry: string | Plural, language: string, values: Record<string, string | number>): string {
+export function format(entry: string | Plural, language: string, values: Values): string {
   const pattern = typeof entry === 'string' ? entry : pluralOf(entry, language, Number(values.n));
   return pattern.replace(/\{(\w+)\}/g, (_, name) => isolate(values[name], language));
 }
@@ -19,3 +24,13 @@ export function format(entry: string | Plural, language: string, values: Record<
 function pluralOf(forms: Plural, language: string, n: number): string {
   return forms[new Intl.PluralRules(language).select(n)] ?? forms.other;
 }
+
+/** Unicode isolates prevent a value of another direction from reordering the sentence. */
+const isolate = (value: unknown, language: string): string =>
+  directionOf(language) === 'rtl' || isRightToLeft.test(String(value)) ? `\u2068${value}\u2069` : String(value);
+
+const isRightToLeft = /[\p{Script=Hebrew}\p{Script=Arabic}]/u;
+
+export const directionOf = (language: string): 'ltr' | 'rtl' => (rightToLeft.has(language) ? 'rtl' : 'ltr');
+
+const rightToLeft: ReadonlySet<string> = new Set(['ar', 'fa', 'he', 'ur']);

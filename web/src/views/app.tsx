@@ -6,7 +6,7 @@ import { Notices } from '../components/notices.tsx';
 import { isKnownAsEncrypted, nameOfRoom } from '../device/recent-rooms.ts';
 import { keyIn } from '../device/room-keys.ts';
 import { unseenCount } from '../device/unseen.ts';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { prefetchWhenIdle } from '../prefetch.ts';
 import { askRoom } from '../room/ask-room.ts';
 import { type Route, route } from '../router.ts';

@@ -8,7 +8,7 @@ import {
   requestNotifications,
   showsNotifications,
 } from '../device/arrival-alerts.ts';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/all-strings.ts';
 
 export function ArrivalSettings() {
   const access = useSignal<NotificationAccess>(notificationAccess());

@@ -5,7 +5,7 @@ import { Icon } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { Logo } from '../components/logo.tsx';
 import { nameOfRoom } from '../device/recent-rooms.ts';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { goHome, onPlainClick, route } from '../router.ts';
 
 const Settings = lazy(() => import('./settings.tsx'), 'Settings');

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../components/icon.tsx';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/strings.ts';
 import { goHome } from '../router.ts';
 
 interface Props {

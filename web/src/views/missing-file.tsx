@@ -1,7 +1,7 @@
 /** Instead of a file that the server does not return: it is missing, or it can be received only in its room. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { t } from '../i18n/index.ts';
+import { t } from '../i18n/all-strings.ts';
 import { MessagePage } from './message-page.tsx';
 
 export function MissingFile() {

@@ -2,11 +2,11 @@
 import { basePath, forwardedTo } from '../base-path.ts';
 import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/radio-group.tsx';
-import { deviceName, maxNameLength, renameDevice } from '../device/identity.ts';
+import { deviceName, maxNameLength, renameDevice, translateDeviceName } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
-import { translateDeviceName } from '../i18n/device-name.ts';
-import { chosenLanguage, type Language, t } from '../i18n/index.ts';
-import { languages } from '../i18n/language-names.ts';
+import { t } from '../i18n/all-strings.ts';
+import type { Language } from '../i18n/languages.ts';
+import { chosenLanguage } from '../i18n/strings.ts';
 import { ArrivalSettings } from './arrival-settings.tsx';
 
 export function Settings({ onClose }: { onClose: () => void }) {
@@ -64,3 +64,23 @@ export function Settings({ onClose }: { onClose: () => void }) {
     </Dialog>
   );
 }
+
+/** Each language in its own words, in the order of the settings: English, then by name. */
+const languages: Record<Language, string> = {
+  en: 'English',
+  id: 'Bahasa Indonesia',
+  de: 'Deutsch',
+  es: 'Español',
+  fr: 'Français',
+  it: 'Italiano',
+  pl: 'Polski',
+  pt: 'Português (Brasil)',
+  tr: 'Türkçe',
+  ru: 'Русский',
+  uk: 'Українська',
+  ar: 'العربية',
+  hi: 'हिन्दी',
+  zh: '中文',
+  ja: '日本語',
+  ko: '한국어',
+};

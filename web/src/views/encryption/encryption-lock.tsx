@@ -2,18 +2,15 @@
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../../components/dialog.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
-import { addErrorMessages } from '../../i18n/error-message.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { KeepKey, KeyGuard } from './keep-key.tsx';
 import { KeyAdvice, RoomKey } from './room-key.tsx';
 import '../../style/encryption.css';
 
-addErrorMessages({ FILE_CHANGED: () => encryptionText('fileChanged') });
-
 export function EncryptionLock({ room }: { room: RoomModel }) {
   const isOpen = useSignal(false);
-  const title = encryptionText('encrypted');
+  const title = t('encrypted');
   return (
     <>
       <button
@@ -35,12 +32,12 @@ export function EncryptionLock({ room }: { room: RoomModel }) {
             isOpen.value = false;
           }}
         >
-          <p>{encryptionText('encryptedWhat')}</p>
-          <p>{encryptionText('encryptedWho')}</p>
+          <p>{t('encryptedWhat')}</p>
+          <p>{t('encryptedWho')}</p>
           <RoomKey room={room} />
           <KeyAdvice />
           <KeepKey room={room} />
-          <p class="aside">{encryptionText('encryptedLimits')}</p>
+          <p class="aside">{t('encryptedLimits')}</p>
         </Dialog>
       )}
     </>

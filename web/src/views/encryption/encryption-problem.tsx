@@ -3,8 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { RoomCode } from '../../../../src/client/index.ts';
 import { Icon } from '../../components/icon.tsx';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { forgetSeen, openKeptText } from '../../room/encrypted-room.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { PhaseNamed } from '../../room/room-phase.ts';
@@ -30,16 +29,16 @@ export function EncryptionProblem({ room, phase }: Props) {
   const kept = phase.content && phase.text?.shared.value;
   return (
     <MessagePage
-      title={encryptionText(title)}
+      title={t(title)}
       extra={
         <>
           {kept && <KeptText code={room.code} text={kept} />}
-          {isOlder && <p>{encryptionText('openAnywayHint')}</p>}
+          {isOlder && <p>{t('openAnywayHint')}</p>}
         </>
       }
       action={isOlder ? <OpenAnyway code={room.code} phase={phase} /> : <TryAgain room={room} />}
     >
-      {encryptionText(hint)}
+      {t(hint)}
     </MessagePage>
   );
 }
@@ -53,7 +52,7 @@ function OpenAnyway({ code, phase }: { code: RoomCode; phase: PhaseNamed<'failed
   };
   return (
     <button type="button" class="button" onClick={open}>
-      {encryptionText('openAnyway')}
+      {t('openAnyway')}
     </button>
   );
 }
@@ -75,5 +74,5 @@ export function KeptDraft({ code, roomKey }: { code: RoomCode; roomKey: string }
       text.value = opened;
     });
   }, []);
-  return text.value ? <KeptText code={code} text={text.value} hint={encryptionText('draftKept')} /> : null;
+  return text.value ? <KeptText code={code} text={text.value} hint={t('draftKept')} /> : null;
 }

@@ -1,5 +1,4 @@
 /** The views of encrypted rooms. Loaded with the code of the encryption. */
-export { loadEncryptionStrings } from '../../i18n/encryption-strings.ts';
 export { EncryptionLock } from './encryption-lock.tsx';
 export { EncryptionProblem, KeptDraft } from './encryption-problem.tsx';
 export { KeepNewKey } from './keep-key.tsx';

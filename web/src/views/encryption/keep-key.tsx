@@ -4,8 +4,7 @@ import { useId } from 'preact/hooks';
 import { Dialog } from '../../components/dialog.tsx';
 import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { keepKey, keptKey } from '../../device/room-keys.ts';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import '../../style/encryption.css';
 
@@ -14,7 +13,7 @@ export function KeepKey({ room }: { room: RoomModel }) {
   return (
     <KeepKeyOption
       isKept={keptKey(room.code) !== undefined}
-      hint={encryptionText('keepKeyHint')}
+      hint={t('keepKeyHint')}
       onChange={(isKept) => keepKey(room.code, isKept ? keyOf(room) : undefined)}
     />
   );
@@ -25,7 +24,7 @@ export function KeepNewKey({ keepsKey }: { keepsKey: Signal<boolean> }) {
   return (
     <KeepKeyOption
       isKept={keepsKey.value}
-      hint={encryptionText('keepNewKeyHint')}
+      hint={t('keepNewKeyHint')}
       onChange={(isKept) => {
         keepsKey.value = isKept;
       }}
@@ -46,12 +45,12 @@ export function KeepKeyOption({ isKept, hint, onChange }: OptionProps) {
       <input
         type="checkbox"
         checked={isKept}
-        aria-label={encryptionText('keepKey')}
+        aria-label={t('keepKey')}
         aria-describedby={hintId}
         onChange={({ currentTarget }) => onChange(currentTarget.checked)}
       />
       <span>
-        {encryptionText('keepKey')}
+        {t('keepKey')}
         <small id={hintId}>{hint}</small>
       </span>
     </label>
@@ -66,12 +65,12 @@ export function KeyGuard({ room }: { room: RoomModel }) {
   if (!leave) return null;
   return (
     <Dialog
-      title={encryptionText('leaveKeyTitle')}
+      title={t('leaveKeyTitle')}
       onClose={() => {
         proceed.value = undefined;
       }}
     >
-      <p>{encryptionText('leaveKeyHint')}</p>
+      <p>{t('leaveKeyHint')}</p>
       <form method="dialog" class="actions">
         <button type="submit" class="button">
           {t('stay')}
@@ -87,7 +86,7 @@ export function KeyGuard({ room }: { room: RoomModel }) {
             leave();
           }}
         >
-          {encryptionText('leaveKeyKeep')}
+          {t('leaveKeyKeep')}
         </button>
       </form>
     </Dialog>

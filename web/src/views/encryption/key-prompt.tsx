@@ -5,7 +5,7 @@ import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { knownRoom } from '../../device/recent-rooms.ts';
 import { keyIn, takeRoom } from '../../device/room-keys.ts';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { prepareKeys } from '../../room/encrypted-room.ts';
 import type { RoomModel } from '../../room/room.ts';
@@ -57,7 +57,7 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
       <span class="message-icon">
         <Icon name="lock" />
       </span>
-      <h1>{encryptionText('keyTitle', { code: room.code })}</h1>
+      <h1>{t('keyTitle', { code: room.code })}</h1>
       <p
         class="pin-state"
         id="key-state"
@@ -73,7 +73,7 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
         />
       </p>
       <label class="field">
-        <span>{encryptionText('keyLabel')}</span>
+        <span>{t('keyLabel')}</span>
         <input
           ref={field}
           class="key-input"
@@ -106,13 +106,13 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
       </label>
       <KeepKeyOption
         isKept={keepsKey.value}
-        hint={encryptionText('keepKeyHint')}
+        hint={t('keepKeyHint')}
         onChange={(isKept) => {
           keepsKey.value = isKept;
         }}
       />
       <button type="submit" class="button primary large" aria-disabled={isLocked || isChecking}>
-        {encryptionText('openRoom')}
+        {t('openRoom')}
         <Icon name="arrow" />
       </button>
     </form>
@@ -140,13 +140,12 @@ interface StatusProps extends Props {
 function KeyStatus({ room, prompt, isChecking, isLocked, isMissing }: StatusProps) {
   const { connection } = room.phase.value;
   if (isLocked) {
-    const format = (ms: number) => encryptionText('keyLocked', { time: roughTime(ms) });
+    const format = (ms: number) => t('keyLocked', { time: roughTime(ms) });
     return <Countdown until={prompt.lockedUntil ?? 0} format={format} />;
   }
-  if (isChecking)
-    return connection.type === 'waiting' ? <RetryCountdown connection={connection} /> : encryptionText('keyChecking');
-  if (isMissing || prompt.code === 'KEY_MALFORMED') return encryptionText('keyMalformed');
-  if (prompt.code === 'KEY_MISTYPED') return encryptionText('keyMistyped');
-  if (!prompt.isWrong) return encryptionText(knownRoom(room.code)?.isOwn ? 'keyHintOwn' : 'keyHint');
-  return prompt.triesLeft ? encryptionText('keyWrongTriesLeft', { n: prompt.triesLeft }) : encryptionText('keyWrong');
+  if (isChecking) return connection.type === 'waiting' ? <RetryCountdown connection={connection} /> : t('keyChecking');
+  if (isMissing || prompt.code === 'KEY_MALFORMED') return t('keyMalformed');
+  if (prompt.code === 'KEY_MISTYPED') return t('keyMistyped');
+  if (!prompt.isWrong) return t(knownRoom(room.code)?.isOwn ? 'keyHintOwn' : 'keyHint');
+  return prompt.triesLeft ? t('keyWrongTriesLeft', { n: prompt.triesLeft }) : t('keyWrong');
 }

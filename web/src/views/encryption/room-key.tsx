@@ -1,6 +1,6 @@
 /** The key of an encrypted room, for people who pass it on. */
 import { CopyButton } from '../../components/copy-button.tsx';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { shareUrl } from '../../router.ts';
 import '../../style/encryption.css';
@@ -12,28 +12,28 @@ export function RoomKey({ room }: { room: RoomModel }) {
   const key = room.phase.value.attempt.encryption?.key ?? '';
   return (
     <div class="room-key">
-      <p class="key-label">{encryptionText('roomKey')}</p>
+      <p class="key-label">{t('roomKey')}</p>
       <p class="key" dir="ltr">
         <span class="visually-hidden">{[...key].join(' ')}</span>
         <b aria-hidden="true">{groupKey(key)}</b>
       </p>
-      <CopyButton text={groupKey(key)} label={encryptionText('copyKey')} compact />
+      <CopyButton text={groupKey(key)} label={t('copyKey')} compact />
     </div>
   );
 }
 
 const host = (): string => shareUrl.replace(/^https?:\/\//, '');
 
-export const KeyInviteHint = () => <>{encryptionText('inviteKeyHint', { host: host() })}</>;
+export const KeyInviteHint = () => <>{t('inviteKeyHint', { host: host() })}</>;
 
 /** A page cannot remove a link from the history of the browser. */
 export function KeyAdvice() {
   return (
     <div class="key-advice">
-      <p class="aside">{encryptionText('linkHasKey')}</p>
+      <p class="aside">{t('linkHasKey')}</p>
       <details>
-        <summary>{encryptionText('typeKey')}</summary>
-        <p class="aside">{encryptionText('typeKeyHint', { host: host() })}</p>
+        <summary>{t('typeKey')}</summary>
+        <p class="aside">{t('typeKeyHint', { host: host() })}</p>
       </details>
     </div>
   );

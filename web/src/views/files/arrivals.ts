@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
 import { alertArrival } from '../../device/arrival-alerts.ts';
 import { countIfHidden } from '../../device/unseen.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { nameOf } from '../room/devices.tsx';

@@ -1,7 +1,7 @@
 /** Downloads files with the browser: one as it is, several as a zip archive. */
 import { notify } from '../../components/notices.tsx';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { loadUploadParts } from '../room/add-files.ts';
 import { type FileListProps, NoFiles, SpaceLeft } from '../room/file-placeholder.tsx';

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { MoreIcon } from '../../components/more-icon.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { downloadFiles, isDownloadable } from './download-files.ts';
 import { listenForLongPress } from './long-press.ts';
 import { type FileToolsProps, Selection } from './selection.tsx';

@@ -1,11 +1,7 @@
-/** The code for files of encrypted rooms, with its strings. */
+/** The code for files of encrypted rooms. */
 import { lazy } from '../../components/lazy.tsx';
 
-export async function loadSealedFiles() {
-  const parts = await import('../sealed-files/index.ts');
-  await parts.loadEncryptionStrings();
-  return parts;
-}
+export const loadSealedFiles = () => import('../sealed-files/index.ts');
 
 export const SealedDownloads = lazy(loadSealedFiles, 'SealedDownloads');
 export const SealedMedia = lazy(loadSealedFiles, 'SealedMedia');

@@ -1,7 +1,7 @@
 /** A file that is deleted after its first download: it can be received or removed, but not opened or linked. */
 import { Icon } from '../../components/icon.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';

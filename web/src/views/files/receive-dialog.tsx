@@ -2,7 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import { Dialog } from '../../components/dialog.tsx';
 import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { percent, size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';

@@ -1,7 +1,7 @@
 /** Receives a one-time file: asks where to save it, claims it, saves it, and confirms the receipt. */
 import { PoproomError } from '../../../../src/client/light.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';

@@ -1,7 +1,7 @@
 /** Removes files and offers Undo until the server erases them. Files that are removed in a row share one message. */
 import type { Signal } from '@preact/signals';
 import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 

@@ -4,7 +4,7 @@ import { Icon } from '../../components/icon.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
 import { hasNetwork } from '../../device/network.ts';
 import { draftKeys } from '../../device/recent-rooms.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import { navigate } from '../../router.ts';
 import { Illustration } from './illustration.tsx';
 import { JoinForm } from './join-form.tsx';

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import { goToRoom } from '../../router.ts';
 import { canScan } from './can-scan.ts';
 

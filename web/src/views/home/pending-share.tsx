@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { basePath } from '../../base-path.ts';
 import { Icon } from '../../components/icon.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import { navigate } from '../../router.ts';
 import { shareCacheOf } from '../../share/share-cache.ts';
 

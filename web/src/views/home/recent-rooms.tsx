@@ -4,8 +4,8 @@ import { useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
 import { forgetRoom, type RecentRoom, recentRooms, reloadRecentRooms } from '../../device/recent-rooms.ts';
-import { t } from '../../i18n/index.ts';
 import { roughTime } from '../../i18n/quantities.ts';
+import { t } from '../../i18n/strings.ts';
 import { goToRoom } from '../../router.ts';
 
 export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { RoomCode } from '../../../../src/client/index.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { navigate } from '../../router.ts';
 import { createQrReader } from './qr-reader.ts';
 

@@ -3,9 +3,8 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Invitation, parseInvitation } from '../../../../src/client/crypto/invitation.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { recentRooms } from '../../device/recent-rooms.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
-import { inviteText } from '../../i18n/invite-strings.ts';
 import { type Answer, openAnswerTo } from '../../invite/answer.ts';
 import type { AnswerState } from '../../invite/answer-state.ts';
 import { goHome, goToRoom } from '../../router.ts';
@@ -15,8 +14,7 @@ import { MessagePage } from '../message-page.tsx';
 
 export function AnswerPage({ fragment }: { fragment: string }) {
   const invitation = useMemo(() => parseInvitation(fragment), [fragment]);
-  if (!invitation)
-    return <MessagePage title={inviteText('answerDamaged')}>{inviteText('answerInvalidHint')}</MessagePage>;
+  if (!invitation) return <MessagePage title={t('answerDamaged')}>{t('answerInvalidHint')}</MessagePage>;
   return <AnswerTo invitation={invitation} />;
 }
 
@@ -28,7 +26,7 @@ function AnswerTo({ invitation }: { invitation: Invitation }) {
     case 'sending':
     case 'sent':
       return (
-        <MessagePage key="waiting" icon="clock" title={inviteText('waitingForScreen')}>
+        <MessagePage key="waiting" icon="clock" title={t('waitingForScreen')}>
           <span role="status">{state.name === 'sent' && state.isOffline && t('cannotReachServer')}</span>
         </MessagePage>
       );
@@ -36,8 +34,8 @@ function AnswerTo({ invitation }: { invitation: Invitation }) {
       return <Accepted code={state.code} />;
     case 'invalid':
       return (
-        <MessagePage key="invalid" title={inviteText('answerInvalid')}>
-          {inviteText('answerInvalidHint')}
+        <MessagePage key="invalid" title={t('answerInvalid')}>
+          {t('answerInvalidHint')}
         </MessagePage>
       );
     default:
@@ -48,10 +46,10 @@ function AnswerTo({ invitation }: { invitation: Invitation }) {
 function Accepted({ code }: { code: string }) {
   const open = (
     <button type="button" class="button primary" onClick={() => goToRoom(code)}>
-      {inviteText('openHere')}
+      {t('openHere')}
     </button>
   );
-  return <MessagePage key="accepted" icon="check" title={inviteText('answerAccepted', { code })} action={open} />;
+  return <MessagePage key="accepted" icon="check" title={t('answerAccepted', { code })} action={open} />;
 }
 
 function RoomChoice({ answer, state }: { answer: Answer; state: AnswerState }) {
@@ -63,14 +61,14 @@ function RoomChoice({ answer, state }: { answer: Answer; state: AnswerState }) {
   return (
     <div class="home">
       <h1 ref={heading} tabIndex={-1}>
-        {inviteText('answerTitle')}
+        {t('answerTitle')}
       </h1>
-      <p>{inviteText('answerHint')}</p>
+      <p>{t('answerHint')}</p>
       <p class="problem" role="alert">
         {error && errorMessage(error)}
       </p>
       <RecentRooms onJoin={answer.choose} />
-      {!hasRooms && <p class="aside">{inviteText('noRooms')}</p>}
+      {!hasRooms && <p class="aside">{t('noRooms')}</p>}
       <div class="home-cards">
         <StartForm onStart={answer.choose} />
       </div>

@@ -6,9 +6,8 @@ import { QrCode } from '../../components/qr-code.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { savePin } from '../../device/recent-rooms.ts';
 import { saveNewKey } from '../../device/room-keys.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
-import { inviteText } from '../../i18n/invite-strings.ts';
 import { clockTime } from '../../i18n/quantities.ts';
 import { invitationLink, openInviteScreen } from '../../invite/screen.ts';
 import type { ScreenState } from '../../invite/screen-state.ts';
@@ -33,9 +32,9 @@ export function ScreenPage() {
     <section class="invite-screen">
       <div class="invite-words">
         <h1 ref={heading} tabIndex={-1}>
-          {inviteText('screenTitle')}
+          {t('screenTitle')}
         </h1>
-        <p>{inviteText('screenSteps')}</p>
+        <p>{t('screenSteps')}</p>
         <p class="invite-state" role="status">
           <StateText state={state} />
         </p>
@@ -43,7 +42,7 @@ export function ScreenPage() {
           {(state.name === 'expired' || state.name === 'failed') && (
             <button type="button" class="button primary" onClick={screen.renew}>
               <Icon name="retry" />
-              {inviteText('newCode')}
+              {t('newCode')}
             </button>
           )}
           <button type="button" class="button" onClick={goHome}>
@@ -52,7 +51,7 @@ export function ScreenPage() {
         </div>
       </div>
       {state.name === 'showing' ? (
-        <QrCode text={invitationLink(state.meeting)} label={inviteText('screenQr')} />
+        <QrCode text={invitationLink(state.meeting)} label={t('screenQr')} />
       ) : (
         <div class="qr-place">{state.name !== 'creating' && <Icon name="qr" />}</div>
       )}
@@ -73,7 +72,7 @@ function StateText({ state }: { state: ScreenState }) {
     case 'invited':
       return <>{t('joining', { code: state.room.code })}</>;
     case 'expired':
-      return <>{inviteText('screenExpired')}</>;
+      return <>{t('screenExpired')}</>;
     case 'failed':
       return <>{errorMessage(state.error)}</>;
     default:

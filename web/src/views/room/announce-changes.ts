@@ -1,7 +1,7 @@
 /** Tells the user what has changed in the room. */
 import { notify } from '../../components/notices.tsx';
 import { clockOffset } from '../../device/clock.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import type { RoomContent } from '../../room/room-phase.ts';
 

@@ -1,6 +1,6 @@
 /** Asks for confirmation before the room is deleted. */
 import { Dialog } from '../../components/dialog.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 
 export function DeleteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 
 const DeleteDialog = lazy(() => import('./dialogs.ts'), 'DeleteDialog');

@@ -2,8 +2,8 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
-import { translateDeviceName } from '../../i18n/device-name.ts';
-import { t } from '../../i18n/index.ts';
+import { translateDeviceName } from '../../device/identity.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { Device } from '../../room/room-phase.ts';
 

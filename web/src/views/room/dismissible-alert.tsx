@@ -1,7 +1,7 @@
 /** An alert that is rarely shown, and that the user can dismiss. */
 import type { ComponentChildren } from 'preact';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 
 interface Props {
   icon: IconName;

@@ -1,11 +1,7 @@
-/** The views of encrypted rooms, with their strings. They are loaded on demand. */
+/** The views of encrypted rooms, which are loaded on demand. */
 import { lazy } from '../../components/lazy.tsx';
 
-async function load() {
-  const views = await import('../encryption/index.ts');
-  await views.loadEncryptionStrings();
-  return views;
-}
+const load = () => import('../encryption/index.ts');
 
 export const EncryptionLock = lazy(load, 'EncryptionLock');
 export const EncryptionProblem = lazy(load, 'EncryptionProblem');

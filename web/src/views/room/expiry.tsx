@@ -1,7 +1,7 @@
 /** The time until the room expires: a bar and a countdown. */
 import { useServerNow } from '../../components/countdown.tsx';
-import { t } from '../../i18n/index.ts';
 import { clockTime } from '../../i18n/quantities.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 
 const expiringSoonMs = 5 * 60_000;

@@ -3,7 +3,7 @@ import type { Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
 import { addFiles } from './add-files.ts';

@@ -1,6 +1,7 @@
 /** The parts of the file list that an empty room shows, and rows for files while the code of the list is loaded. */
-import { t } from '../../i18n/index.ts';
+
 import { size } from '../../i18n/quantities.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { largestFile, spaceLeft } from '../../room/space.ts';

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { invitationFold } from '../../device/preferences.ts';
 import { isWideScreen } from '../../device/screen.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { EncryptionLock, KeyAdvice, KeyInviteHint, RoomKey } from './encryption-views.ts';
 import { Code, InviteOptions } from './invite-options.tsx';

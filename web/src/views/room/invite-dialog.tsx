@@ -1,6 +1,6 @@
 /** The invitation on the whole screen, to show it to people around. */
 import { Dialog } from '../../components/dialog.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { Code, InviteOptions, type InviteSecret } from './invite-options.tsx';
 import '../../style/invite-dialog.css';

@@ -4,7 +4,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { linkTo, shareUrl } from '../../router.ts';
 

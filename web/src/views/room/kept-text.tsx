@@ -1,7 +1,7 @@
 /** The text of a room that this page can no longer show, to copy or to save it. */
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import { saveAsFile } from './text-file.ts';
 
 export function KeptText({ code, text, hint = t('textKept') }: { code: string; text: string; hint?: string }) {

@@ -1,6 +1,6 @@
 /** Asks whether to leave the room while files are being uploaded. */
 import { Dialog } from '../../components/dialog.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 
 export function LeaveDialog({ onLeave, onClose }: { onLeave: () => void; onClose: () => void }) {
   return (

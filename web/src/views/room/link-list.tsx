@@ -1,7 +1,7 @@
 /** The links in a text, as a list of links; see links.tsx. */
 import type { ComponentChild } from 'preact';
 import { MoreIcon, type MoreIconName } from '../../components/more-icon.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { findLinks } from './find-links.ts';
 import '../../style/links.css';
 

@@ -4,7 +4,7 @@ import { readClipboard } from '../../components/clipboard.ts';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { addFiles } from './add-files.ts';
 

@@ -1,7 +1,7 @@
 /** A field that takes a paste, for pages that cannot read the clipboard. */
 import { useRef } from 'preact/hooks';
 import { Dialog } from '../../components/dialog.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 
 interface Props {
   onText: (text: string) => void;

@@ -1,7 +1,7 @@
 /** Says that the room has a PIN, and shows it to users who know it. */
 import { useSignal } from '@preact/signals';
 import { Icon } from '../../components/icon.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 
 export function RoomPin({ room }: { room: RoomModel }) {

@@ -1,5 +1,5 @@
 /** The shape of a room while it loads. */
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import { Code } from './invite-options.tsx';
 
 export function RoomSkeleton({ code }: { code: string }) {

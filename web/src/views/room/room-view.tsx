@@ -5,7 +5,7 @@ import { Icon } from '../../components/icon.tsx';
 import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
 import { loadRequests, loadTransfer } from '../../room/lazy-room.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';

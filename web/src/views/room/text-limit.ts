@@ -1,7 +1,7 @@
 /** The limit on how much text can be inserted at once. */
 import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
+import { t } from '../../i18n/strings.ts';
 import { limits } from '../../limits.ts';
 
 /** Notifies the user if so. The server would close the connection on a message of this size. */

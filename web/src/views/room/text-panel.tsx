@@ -6,7 +6,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { monospace } from '../../device/preferences.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import { Links } from './links.tsx';

@@ -1,7 +1,7 @@
 /** Shows whether the text is saved. */
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/strings.ts';
 import type { TextStatus as Status, TextModel } from '../../room/text-model.ts';
 
 const icons: Record<Status, IconName | undefined> = {

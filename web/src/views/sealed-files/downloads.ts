@@ -1,9 +1,8 @@
 /** Saves encrypted files. The browser cannot show the progress of such a download, so the file list does. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { PoproomError } from '../../../../src/client/light.ts';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
 import { size } from '../../i18n/quantities.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';
@@ -95,7 +94,7 @@ async function saveTo(target: FileTarget, body: ReadableStream<Uint8Array<ArrayB
   if (blobUrl) setTimeout(() => URL.revokeObjectURL(blobUrl), revokeAfterMs);
 }
 
-const tooLarge = () => encryptionText('tooLargeToSave', { size: size(maxMemoryBytes) });
+const tooLarge = () => t('tooLargeToSave', { size: size(maxMemoryBytes) });
 
 function failureMessage(error: unknown): string {
   if (error instanceof DOMException) return t('saveFailed');
@@ -104,6 +103,6 @@ function failureMessage(error: unknown): string {
   const { code, details } = noteFailure(error);
   if (code !== 'DATA_DAMAGED') return errorMessage(error);
   const name = details.fileName === undefined ? undefined : String(details.fileName);
-  const message = name === undefined ? errorMessage(error) : encryptionText('fileInArchiveDamaged', { name });
-  return `${message} ${encryptionText('nothingSaved')}`;
+  const message = name === undefined ? errorMessage(error) : t('fileInArchiveDamaged', { name });
+  return `${message} ${t('nothingSaved')}`;
 }

@@ -1,8 +1,7 @@
 /** The downloads of encrypted files: their progress, their errors, and buttons to retry or cancel them. */
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { percent, size } from '../../i18n/quantities.ts';
 import { Thumbnail } from '../files/thumbnail.tsx';
 import type { DownloadState } from './download-state.ts';
@@ -51,7 +50,7 @@ function DownloadRow({ download }: { download: Download }) {
         <button
           type="button"
           class="button round"
-          aria-label={encryptionText('cancelDownload', { name })}
+          aria-label={t('cancelDownload', { name })}
           title={t(value.name === 'failed' ? 'close' : 'cancel')}
           onClick={() => send({ type: 'close' })}
         >
@@ -75,7 +74,7 @@ function detail(total: number, state: DownloadState): string {
   if (state.name === 'failed') return state.message;
   if (state.name !== 'saving') return size(total);
   const share = percent(shareOf(total, state.bytes));
-  return `${encryptionText('decrypting')} ${t('uploadProgress', { percent: share, size: size(total) })}`;
+  return `${t('decrypting')} ${t('uploadProgress', { percent: share, size: size(total) })}`;
 }
 
 const shareOf = (total: number, bytes: number): number => (total === 0 ? 1 : Math.min(1, bytes / total));

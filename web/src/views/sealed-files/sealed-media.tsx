@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { encryptionText } from '../../i18n/encryption-strings.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent } from '../../i18n/quantities.ts';
 import { noteFailure } from '../../room/request-limit.ts';
@@ -26,7 +26,7 @@ export function SealedMedia({ room, file, show }: Props) {
   const state = useSignal<MediaState>({ name: 'decrypting', bytes: 0 });
   useEffect(() => {
     if (file.fileSize > maxMediaBytes) {
-      state.value = { name: 'failed', message: encryptionText('tooLargeToShow') };
+      state.value = { name: 'failed', message: t('tooLargeToShow') };
       return;
     }
     const aborter = new AbortController();
@@ -59,7 +59,7 @@ export function SealedMedia({ room, file, show }: Props) {
   const share = file.fileSize === 0 ? 1 : value.bytes / file.fileSize;
   return (
     <p class="aside">
-      {encryptionText('decrypting')} {percent(share)}
+      {t('decrypting')} {percent(share)}
     </p>
   );
 }

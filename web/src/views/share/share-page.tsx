@@ -1,7 +1,7 @@
 /** Asks for the room that content shared from another app goes to. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import { goHome, goToRoom } from '../../router.ts';
 import { sendShareTo } from '../../share/destination.ts';

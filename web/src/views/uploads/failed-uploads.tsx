@@ -1,5 +1,5 @@
 /** Retries or dismisses all failed uploads. */
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { UploadEvent } from '../../room/upload-state.ts';
 import type { Upload } from '../../room/uploads.ts';
 

@@ -1,6 +1,6 @@
 /** Refuses files that are too many for the room or for the request limit. */
 import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { requestLimit } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room.ts';

@@ -2,8 +2,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { t } from '../../i18n/index.ts';
 import { percent, roughTime, size } from '../../i18n/quantities.ts';
 import { isUnfinished, type SendingUpload, speedOf, type UploadState } from '../../room/upload-state.ts';
 import type { Upload } from '../../room/uploads.ts';

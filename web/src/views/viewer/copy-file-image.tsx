@@ -1,7 +1,7 @@
 /** A button that copies a shared image to the clipboard, in browsers that support it. */
 import { canCopyImages } from '../../components/clipboard.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { Icon } from '../../components/icon.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';
-import { t } from '../../i18n/index.ts';
+import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server.ts';
