@@ -31,8 +31,7 @@ import { availableDescriptors } from '../http/connections.ts';
 import { compileBodySchemas, largestContentBody } from '../http/request/json-body.ts';
 import { validatorOf } from '../http/request/validator.ts';
 import { createLive } from '../live/index.ts';
-import { measureDelay } from '../metrics/event-loop.ts';
-import { createInstruments, type Instruments, liveMeterOf } from '../metrics/instruments.ts';
+import { createInstruments, type Instruments, liveMeterOf, measureDelay } from '../metrics/instruments.ts';
 import { meterBlobs } from '../metrics/metered-blobs.ts';
 import { meterStore } from '../metrics/metered-store.ts';
 import type { ServerOptions } from './options.ts';
@@ -53,7 +52,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const quota = createStorageQuota(quotaRules, hashClient);
   const limits = roomLimits(config);
   const work = new WorkBudget(config.workLimit);
-  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, limits, clock, work, secret };
+  const deps: CoreDeps = { ...store, blobs, bus, quota, limits, clock, work, secret };
   const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(deps, {
     lifetime: config.roomTtl,

@@ -1,5 +1,5 @@
 /** Receives a one-time file: asks where to save it, claims it, saves it, and confirms the receipt. */
-import { PoproomError } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { roughTime } from '../../i18n/quantities.ts';

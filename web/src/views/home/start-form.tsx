@@ -1,7 +1,8 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { PoproomError, requestRoom } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
+import { requestRoom } from '../../../../src/client/room-access.ts';
 import { Icon } from '../../components/icon.tsx';
 import { isPin, PinField } from '../../components/pin-field.tsx';
 import { RadioGroup } from '../../components/radio-group.tsx';

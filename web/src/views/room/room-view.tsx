@@ -7,7 +7,7 @@ import { lazy } from '../../components/lazy.tsx';
 import { RequestsLeft } from '../../components/requests-left.tsx';
 import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
-import { loadRequests, loadTransfer } from '../../room/lazy-room.ts';
+import { loadTransfer } from '../../room/lazy-transfer.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { RoomContent } from '../../room/room-phase.ts';
@@ -27,7 +27,7 @@ import { TextPanel } from './text-panel.tsx';
 
 const loadDialogs = () => import('./dialogs.ts');
 /** In the order in which people are likely to need them. */
-const onDemand = [loadFileList, loadUploads, loadUploadParts, loadTransfer, loadRequests, loadDialogs, loadViewer];
+const onDemand = [loadFileList, loadUploads, loadUploadParts, loadTransfer, loadDialogs, loadViewer];
 const RoomSettingsDialog = lazy(loadDialogs, 'RoomSettingsDialog');
 
 export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {

@@ -1,5 +1,5 @@
 /** A zip archive of encrypted files, made while it is saved: the server cannot read them. */
-import { PoproomError } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
 import { localPaths } from '../../../../src/core/files/local-name.ts';
 import { zipChunks } from '../../../../src/zip/chunks.ts';
 import { planZip } from '../../../../src/zip/format.ts';

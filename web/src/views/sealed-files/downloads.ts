@@ -1,6 +1,6 @@
 /** Saves encrypted files. The browser cannot show the progress of such a download, so the file list does. */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { PoproomError } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';

@@ -1,5 +1,5 @@
 /** Decrypts images, sound and video into memory, to show them. */
-import { PoproomError } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { collectBlob, countBytes } from '../files/save-file.ts';

@@ -1,7 +1,7 @@
 /** The beginning of a text file, in a fixed-width font. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { PoproomError } from '../../../../src/client/light.ts';
+import type { PoproomError } from '../../../../src/client/error.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';
