@@ -1,8 +1,8 @@
 /** Checks the settings: invalid, unknown and risky ones. */
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
-import { hiddenAdmin, pathRemovedFix } from '../../../http/base-path.ts';
 import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
 import { nearestName } from '../../command.ts';
 import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 

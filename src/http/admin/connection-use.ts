@@ -1,6 +1,6 @@
 /**
- * Records the client of each open connection and how many bytes it has transferred. Requests of blocked addresses are refused
- * before any work, and their open connections are closed.
+ * Records the client of each open connection and how many bytes it has transferred. Requests of blocked addresses are
+ * refused before any work, and their open connections are closed.
  */
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
@@ -10,9 +10,8 @@ import type { Blocks } from '../../core/admin/blocks.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { AddressBlock, ClientId } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { fullAddress } from '../request/client-address.ts';
+import { type AddressRange, createMatcher, fullAddress, parseRange } from '../request/addresses.ts';
 import type { Answered } from '../response/request-log.ts';
-import { type AddressRange, createMatcher, parseRange } from './address-range.ts';
 
 export interface Connections {
   /** Call this at the start of a request. Throws if its address is blocked. */
@@ -22,7 +21,7 @@ export interface Connections {
   addressOf(raw: IncomingMessage): string;
 }
 
-export interface ConnectionsDeps {
+interface ConnectionsDeps {
   activity: Activity;
   blocks: Blocks;
   trustedProxies: BlockList;

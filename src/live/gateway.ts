@@ -5,10 +5,10 @@ import type { LiveMeter } from '../core/meters.ts';
 import type { Turns } from '../core/turns.ts';
 import { createEventStreams } from './events.ts';
 import { createHub, type HubDeps } from './hub.ts';
-import { createParseMessage, type Validate } from './parse-message.ts';
 import type { WebSockets } from './websocket.ts';
+import { createParseMessage, type Validate } from './wire.ts';
 
-export interface LiveDeps extends HubDeps {
+interface LiveDeps extends HubDeps {
   validate: Validate;
   maxMessageBytes: number;
   turns: Turns;
@@ -16,7 +16,7 @@ export interface LiveDeps extends HubDeps {
   meter: LiveMeter;
 }
 
-export interface LiveChannel extends LiveGateway {
+interface LiveChannel extends LiveGateway {
   /** Loads the WebSocket library before the first connection needs it. */
   prepare(): Promise<unknown>;
   size(): number;

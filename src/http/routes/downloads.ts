@@ -1,12 +1,21 @@
-/** Serves files with headers that keep them from running scripts on the origin of the service. */
+/** Downloads: a file, with headers that keep it from running scripts on the origin of the service, or all files as a zip. */
+import { addAbortSignal, Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
 import { byteCount, PoproomError } from '../../core/errors.ts';
+import { isFileId } from '../../core/files/files.ts';
+import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zips.ts';
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
+import type { TicketIssued } from '../../protocol/types.ts';
+import { zipChunks } from '../../zip/chunks.ts';
+import { planZip, type ZipFile, type ZipPlan } from '../../zip/format.ts';
 import { overloaded } from '../request/body.ts';
-import { header, type Request } from '../request/request.ts';
-import { isNamedBy } from '../request/versions.ts';
-import { errorBody } from '../response/error-reply.ts';
-import { json, type Reply } from '../response/reply.ts';
-import { bytesPerStream, holdFile, holdUntilSent } from '../response/unsent.ts';
+import { readCaller } from '../request/parse-body.ts';
+import { callerOf, header, type Request } from '../request/request.ts';
+import { isNamedBy } from '../response/negotiation.ts';
+import { errorBody, json, type Reply } from '../response/reply.ts';
+import { bytesPerStream, holdFile, holdUntilSent } from '../response/send.ts';
+import { ownBase } from '../urls.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const serveFile =
@@ -107,4 +116,98 @@ function outside(file: StoredFile, requestId: string): Reply {
     },
   );
   return json(416, errorBody(error, requestId), { 'Content-Range': `bytes */${file.size}` });
+}
+
+/** Proxies reject longer URLs. */
+const maxSelected = 200;
+
+/** The memory of an archive while it is sent, besides its stream: the list of its files. */
+const bytesPerFile = 1024;
+
+/** A ticket to download the archive by a link. */
+export const issueTicket =
+  ({ zips, links }: Service): Handler =>
+  async (request) => {
+    const base = ownBase(request, links);
+    const caller = await readCaller(request);
+    const { code, ticket, expiresAt } = await zips.issueTicket(caller);
+    const url = `${base}/api/rooms/${code}/files.zip?ticket=${ticket}`;
+    return json(201, { ticket, url, expiresAt: toTimestamp(expiresAt) } satisfies TicketIssued);
+  };
+
+/** All files of a room as one zip archive. */
+export const downloadZip = (service: Service): Handler => {
+  const { zips } = service;
+  return async (request) => {
+    const { code, files } = await listZipped(service, request);
+    const plan = planZip(files);
+    const headers = zipHeaders(code, plan.length);
+    if (request.raw.method === 'HEAD') return { status: 200, headers };
+    const bytes = bytesPerStream + bytesPerFile * files.length;
+    if (!holdUntilSent(request, request.budgets.archives, bytes)) throw tooManyZips();
+    holdFile(request);
+    return { status: 200, headers, body: zipStream(plan, zips.open) };
+  };
+};
+
+function listZipped({ zips }: Service, request: Request): Promise<RoomZip> {
+  const selection = selectionIn(request);
+  if (!request.query.has('ticket')) return zips.list(callerOf(request), selection);
+  if (request.ticket === undefined) throw invalidTicket();
+  return zips.listByTicket(request.params.roomId ?? '', request.ticket, selection);
+}
+
+function selectionIn({ query }: Request): Selection {
+  const ids = query.get('files')?.split(',');
+  if (!ids) return undefined;
+  if (ids.length <= maxSelected && ids.every(isFileId)) return new Set(ids);
+  throw new PoproomError(
+    'VALIDATION_FAILED',
+    `"files" must be 1 to ${maxSelected} ids of files, separated by commas.`,
+    {
+      details: { field: 'files' },
+    },
+  );
+}
+
+const zipHeaders = (code: string, length: number): Record<string, string> => ({
+  'Content-Type': 'application/zip',
+  'Content-Length': String(length),
+  'Content-Disposition': `attachment; filename="poproom-${code}.zip"`,
+  'Content-Security-Policy': "sandbox; default-src 'none'",
+  'Cache-Control': 'no-store',
+  // The checksums are known only after all earlier bytes have been read.
+  'Accept-Ranges': 'none',
+});
+
+function tooManyZips(): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'Too many archives are being downloaded. Try again in 30 seconds.', {
+    retryAfter: 30,
+  });
+}
+
+/** Rejects or breaks if the file is not available, which ends the archive with an error. */
+type OpenFile<File> = (file: File) => Promise<Readable>;
+
+/**
+ * A zip archive as a stream, as fast as it is read: one open file and about two chunks at a time. Destroying the stream
+ * closes the open file.
+ */
+export function zipStream<File extends ZipFile>(plan: ZipPlan<File>, open: OpenFile<File>): Readable {
+  const stopped = new AbortController();
+  const chunks = zipChunks(plan, async (file) => addAbortSignal(stopped.signal, await open(file)), crc32);
+  return new Readable({
+    read() {
+      chunks.next().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error) => this.destroy(error),
+      );
+    },
+    destroy(error, callback) {
+      // A generator ends only between two chunks, and the store of a file may never send the next one.
+      stopped.abort();
+      const close = () => callback(error);
+      chunks.return().then(close, close);
+    },
+  });
 }
