@@ -17,7 +17,6 @@ import type {
   WriteText,
 } from '../protocol/types.ts';
 import { ByteBudget } from './byte-budget.ts';
-import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
@@ -37,7 +36,16 @@ import {
   withoutToken,
 } from './room-view.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
-import { errorMessageOf, type Outgoing, outgoing, type Wire } from './wire.ts';
+import {
+  closeCodeFor,
+  closeCodeOf,
+  errorMessageOf,
+  type Outgoing,
+  outgoing,
+  policyViolation,
+  tooFast,
+  type Wire,
+} from './wire.ts';
 
 /** A client with more unread data receives nothing until it has read it, and then the latest state, not a queue. */
 const busyAbove = 64 * 1024;
@@ -199,7 +207,7 @@ export class Session implements FeedSession {
   sendHeartbeat(): void {
     if (!this.#isOpen) return;
     if (this.#isPingUnanswered) {
-      this.#fail('no-heartbeat', policy, 'No heartbeat received.');
+      this.#fail('no-heartbeat', policyViolation, 'No heartbeat received.');
       return;
     }
     const { wire, feed } = this.#options;

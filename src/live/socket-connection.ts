@@ -9,14 +9,22 @@ import type { Upgrade } from '../core/live-gateway.ts';
 import type { LiveMeter } from '../core/meters.ts';
 import type { Turns } from '../core/turns.ts';
 import type { ClientMessage } from '../protocol/types.ts';
-import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
-import { frameOf } from './frame.ts';
 import type { Hub } from './hub.ts';
 import { MessageBudget } from './message-budget.ts';
-import type { ParseMessage } from './parse-message.ts';
 import type { Receiver, ReceiveSlots } from './receive-slots.ts';
 import type { Session } from './session.ts';
-import { errorMessageOf, type Outgoing, outgoing, type Wire } from './wire.ts';
+import {
+  closeCodeFor,
+  closeCodeOf,
+  errorMessageOf,
+  frameOf,
+  type Outgoing,
+  outgoing,
+  type ParseMessage,
+  policyViolation,
+  tooFast,
+  type Wire,
+} from './wire.ts';
 
 const joinWithinMs = 5_000;
 const transport = 'websocket';
@@ -87,7 +95,10 @@ export class SocketConnection implements Wire, Receiver {
     this.#stream = stream;
     this.#guest = guest;
     this.#deps = deps;
-    this.#joinTimer = setTimeout(() => socket.close(policy, 'No join received within 5 seconds.'), joinWithinMs);
+    this.#joinTimer = setTimeout(
+      () => socket.close(policyViolation, 'No join received within 5 seconds.'),
+      joinWithinMs,
+    );
     deps.guests.add(this);
   }
 
@@ -289,7 +300,7 @@ export class SocketConnection implements Wire, Receiver {
   #onInvalid(problem: PoproomError, ref: string | undefined): void {
     this.#invalid += 1;
     this.#refuse(problem, ref);
-    if (this.#invalid >= maxInvalid) this.close(policy, 'Too many invalid messages.');
+    if (this.#invalid >= maxInvalid) this.close(policyViolation, 'Too many invalid messages.');
   }
 
   async #join(message: ClientMessage): Promise<void> {

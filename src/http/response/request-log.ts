@@ -2,7 +2,7 @@
 import type { ClientLog } from '../../core/client-log.ts';
 import { hasCode } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports.ts';
-import { causeOf, codeOf } from './error-reply.ts';
+import { causeOf, codeOf } from './reply.ts';
 
 export interface Observation {
   method: string;

@@ -20,9 +20,9 @@ import type {
   Confirmation,
   CreateBlockRequest,
 } from '../../protocol/types.ts';
-import { type AddressRange, containsLoopback, createMatcher, formatRange, parseRange } from '../admin/address-range.ts';
-import type { AdminService } from '../admin/service.ts';
-import { readJson, smallBody } from '../request/json-body.ts';
+import type { AdminService } from '../admin/admin-interface.ts';
+import { type AddressRange, containsLoopback, createMatcher, formatRange, parseRange } from '../request/addresses.ts';
+import { readJson, smallBody } from '../request/parse-body.ts';
 import type { Request } from '../request/request.ts';
 import { json } from '../response/reply.ts';
 import type { Handler } from './handler.ts';
