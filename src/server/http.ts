@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { Config } from '../config.ts';
 import { quotas } from '../core/limits.ts';
 import type { TransferBudget } from '../core/transfer-budget.ts';
-import { databaseBytes, diskSpace } from '../engine/disk-space.ts';
+import { databaseBytes, diskSpace } from '../engine/data-folder.ts';
 import { filesPlaceOf } from '../engine/open.ts';
 import { createApp } from '../http/app.ts';
 import { expiryOf } from '../http/certificate.ts';
