@@ -1,21 +1,21 @@
-/** The display name of a device: up to 64 characters, or sealed in an encrypted room. */
+/** The display name of a device, which is sealed in an encrypted room. */
+import { maxNameLength } from '../protocol/limits.ts';
 import { envelopeSize, maxPayloadBytes } from '../protocol/sealed.ts';
 import { PoproomError } from './errors.ts';
 import type { Room } from './ports.ts';
 import { checkSealedMeta } from './sealed.ts';
 
-const longest = 64;
 /** Sealed names are longer. */
 export const maxDeviceNameLength = envelopeSize('device', maxPayloadBytes.device);
 
 export function checkDeviceName({ salt }: Pick<Room, 'salt'>, name: string | undefined): void {
   if (name === undefined) return;
   if (salt !== undefined) checkSealedMeta(name, 'device', 'deviceName');
-  else if ([...name].length > longest) throw deviceNameTooLong();
+  else if ([...name].length > maxNameLength.device) throw deviceNameTooLong();
 }
 
 export function deviceNameTooLong(): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', `The device name is limited to ${longest} characters.`, {
+  return new PoproomError('VALIDATION_FAILED', `The device name is limited to ${maxNameLength.device} characters.`, {
     details: { field: 'deviceName' },
   });
 }

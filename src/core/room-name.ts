@@ -1,5 +1,5 @@
 /** The name of a room, for display only. */
-import { maxRoomNameLength } from '../protocol/fields.ts';
+import { maxNameLength } from '../protocol/limits.ts';
 import { envelopePrefix } from '../protocol/sealed.ts';
 import { PoproomError } from './errors.ts';
 import { removeUnsafeCharacters } from './files/file-name.ts';
@@ -11,8 +11,8 @@ export const looksSealed = (name: string | null | undefined): name is string =>
 /** Cleans a name like that of a file. Undefined if nothing is left, or there is none. */
 export function cleanRoomName(raw: string | null | undefined): string | undefined {
   const name = removeUnsafeCharacters(raw ?? '');
-  if ([...name].length <= maxRoomNameLength) return name || undefined;
-  throw new PoproomError('VALIDATION_FAILED', `"name" may have at most ${maxRoomNameLength} characters.`, {
-    details: { field: 'name', maximum: maxRoomNameLength },
+  if ([...name].length <= maxNameLength.room) return name || undefined;
+  throw new PoproomError('VALIDATION_FAILED', `"name" may have at most ${maxNameLength.room} characters.`, {
+    details: { field: 'name', maximum: maxNameLength.room },
   });
 }
