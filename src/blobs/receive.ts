@@ -1,8 +1,8 @@
 /** Receives the bytes of an upload and hands them on in batches. */
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { freeBuffer } from '../core/defence/garbage.ts';
 import { byteCount, PoproomError } from '../core/errors.ts';
-import { freeBuffer } from '../core/garbage.ts';
 import type { Checksum } from '../core/ports.ts';
 
 interface Receipt {

@@ -2,7 +2,7 @@
 import { maxNameLength } from '../protocol/limits.ts';
 import { type Command, json, type Option } from './command.ts';
 
-const url: Option = {
+export const url: Option = {
   value: 'URL',
   summary:
     'server to use, as a URL or a name from the config file (default: POPROOM_URL, the config file, or the last server used)',

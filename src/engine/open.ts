@@ -22,7 +22,7 @@ import type {
   Store,
 } from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
-import { endRoom } from '../core/trash.ts';
+import { endRoom } from '../core/sweep.ts';
 import type { Redis } from '../redis/connection.ts';
 import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
 import { lockFolder } from '../store/sqlite/folder-lock.ts';

@@ -1,12 +1,13 @@
 /** The session of a device in a room, independent of the transport. */
+
+import { TokenBucket } from '../core/defence/token-bucket.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
-import type { FileAddresses } from '../core/live-gateway.ts';
-import type { LeaveReason } from '../core/meters.ts';
+import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { Channel, ClientId, Device, TextEntry } from '../core/ports.ts';
-import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
+import { areOfSameRoom } from '../core/tokens.ts';
 import type {
   ClientMessage,
   Closed,
@@ -16,7 +17,6 @@ import type {
   ServerMessage,
   WriteText,
 } from '../protocol/types.ts';
-import { ByteBudget } from './byte-budget.ts';
 import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
@@ -43,6 +43,7 @@ import {
   type Outgoing,
   outgoing,
   policyViolation,
+  sendBudget,
   tooFast,
   type Wire,
 } from './wire.ts';
@@ -114,7 +115,7 @@ export class Session implements FeedSession {
   /** Large messages that the client has not read yet. */
   #unread: readonly Outgoing[] = nothingUnread;
   /** Created with the first large message, because most sessions are idle. */
-  #budget: ByteBudget | undefined;
+  #budget: TokenBucket | undefined;
   #isOpen = true;
   #leaveReason: LeaveReason = 'left';
 
@@ -391,7 +392,7 @@ export class Session implements FeedSession {
   #sendAll(messages: readonly Outgoing[]): void {
     for (const message of messages) {
       if (message.bytes > busyAbove) {
-        this.#budget ??= new ByteBudget();
+        this.#budget ??= new TokenBucket(sendBudget);
         this.#budget.spend(message.bytes, performance.now());
       }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
@@ -424,7 +425,7 @@ export class Session implements FeedSession {
 
   /** Whether the session has used its byte budget, or unread messages of all clients use all memory. */
   #isThrottled(): boolean {
-    return this.#budget !== undefined && (this.#budget.isSpent(performance.now()) || this.#isUnreadFull);
+    return this.#budget !== undefined && (this.#budget.isEmpty(performance.now()) || this.#isUnreadFull);
   }
 
   get #isUnreadFull(): boolean {

@@ -2,15 +2,14 @@
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import type { ClientLog } from '../core/client-log.ts';
+import type { ClientLog } from '../core/clients.ts';
+import { freeBuffer } from '../core/defence/garbage.ts';
+import { TokenBucket } from '../core/defence/token-bucket.ts';
+import type { Turns } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
-import { freeBuffer } from '../core/garbage.ts';
-import type { Upgrade } from '../core/live-gateway.ts';
-import type { LiveMeter } from '../core/meters.ts';
-import type { Turns } from '../core/turns.ts';
+import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import type { Hub } from './hub.ts';
-import { MessageBudget } from './message-budget.ts';
 import type { Receiver, ReceiveSlots } from './receive-slots.ts';
 import type { Session } from './session.ts';
 import {
@@ -25,6 +24,9 @@ import {
   tooFast,
   type Wire,
 } from './wire.ts';
+
+/** Messages of a channel. */
+const messageRate = { burst: 40, perSecond: 20 };
 
 const joinWithinMs = 5_000;
 const transport = 'websocket';
@@ -74,7 +76,7 @@ export class SocketConnection implements Wire, Receiver {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #deps: SocketDeps;
-  readonly #budget = new MessageBudget(performance.now());
+  readonly #budget = new TokenBucket(messageRate);
   /** Set until it joins. */
   #guest: JoiningClient | undefined;
   #joinTimer: NodeJS.Timeout | undefined;
@@ -125,7 +127,7 @@ export class SocketConnection implements Wire, Receiver {
     this.#session?.onAlive();
     this.#freeCopied(data.length);
     this.#endPartial();
-    if (!this.#budget.spend(performance.now())) {
+    if (!this.#budget.take(performance.now())) {
       this.#refuseMore('Too many messages. The limit is 20 per second.');
     } else if (data.length > maxJoinBytes && this.#isFirst) {
       this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
@@ -134,13 +136,13 @@ export class SocketConnection implements Wire, Receiver {
 
   onPing(data: Buffer): void {
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pings.');
+    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pings.');
   }
 
   onPong(data: Buffer): void {
     this.#session?.onAlive();
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pongs.');
+    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pongs.');
   }
 
   onClose(): void {

@@ -2,9 +2,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
-import { hashApiKey, looksLikeApiKey } from '../../core/api-key.ts';
+import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
+import { chain } from '../../core/concurrency.ts';
+import { ClientBuckets } from '../../core/defence/token-bucket.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
-import { chain } from '../../core/maybe-promise.ts';
 import type {
   Allowance,
   ApiKey,
@@ -16,12 +17,16 @@ import type {
   RateCounter,
   Tier,
 } from '../../core/ports.ts';
-import { createResumeTokens } from '../../core/resume-token.ts';
-import { createTickets } from '../../core/ticket.ts';
+import { createResumeTokens, createTickets } from '../../core/tokens.ts';
 import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
 import { clientAddress, clientOf } from './addresses.ts';
 import { header, type Query } from './request.ts';
-import { TokenBudget } from './token-budget.ts';
+
+/**
+ * Requests with a token do not count, and a token can be used repeatedly. Enough for all devices behind one address to
+ * reconnect three times in a row.
+ */
+const freeRequests = { burst: 60, perSecond: 1 };
 
 interface AuthorizerOptions {
   keys: KeyStore;
@@ -267,7 +272,7 @@ export interface Resumption {
 
 export function createResumption(secret: string, clock: Clock): Resumption {
   const tokens = createResumeTokens(secret, clock);
-  const budget = new TokenBudget();
+  const budget = new ClientBuckets(freeRequests);
   return {
     tokenIn(raw, roomId) {
       const token = tokenOf(raw);
@@ -293,7 +298,7 @@ export interface Ticketing {
 
 export function createTicketing(secret: string, clock: Clock): Ticketing {
   const tickets = createTickets(secret, clock);
-  const budget = new TokenBudget();
+  const budget = new ClientBuckets(freeRequests);
   return {
     ticketIn(query, roomId) {
       const ticket = query.get('ticket');

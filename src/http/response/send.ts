@@ -5,9 +5,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { freeBuffer, noteDropped } from '../../core/defence/garbage.ts';
+import type { TransferBudget } from '../../core/defence/transfer-budget.ts';
 import { hasCode } from '../../core/errors.ts';
-import { freeBuffer, noteDropped } from '../../core/garbage.ts';
-import type { TransferBudget } from '../../core/transfer-budget.ts';
 import { descriptorsOf, keepOpen, sentBytes } from '../connections.ts';
 import { overloaded } from '../request/body.ts';
 import { hasBody, type Request } from '../request/request.ts';
