@@ -1,6 +1,6 @@
 /** The connection to the server that served this page. */
 import { createTransport, PoproomError } from '../../src/client/light.ts';
-import { baseUrl, forwardedTo } from './base-path.ts';
+import { baseUrl, forwardedTo } from './page-settings.ts';
 
 export const transport = createTransport({
   url: baseUrl,

@@ -2,7 +2,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { RateLimit } from '../../../src/client/index.ts';
 import { type PoproomError, rateLimitIn } from '../../../src/client/light.ts';
-import { basePath } from '../base-path.ts';
+import { basePath } from '../page-settings.ts';
 import { toPoproomError } from '../server.ts';
 
 const latest = signal<RateLimit | undefined>(undefined);

@@ -35,13 +35,11 @@ export const strings = {
   settings: 'Settings',
   serverName: 'Server: {host}',
   close: 'Close',
-  delete: 'Delete',
   undo: 'Undo',
   redo: 'Redo',
   loading: 'Loading…',
   copied: 'Copied.',
   copyFailed: 'Couldn’t copy. Allow clipboard access in your browser.',
-  language: 'Language',
   // Joining a room
   joining: 'Joining room {code}…',
   pinLocked: 'Too many wrong PINs. Try again in {time}.',
@@ -108,19 +106,13 @@ export const strings = {
   addFolder: 'Add folder',
   dropFailed: 'Couldn’t read this folder. Nothing was added.',
   dropHere: 'Drop files to upload',
-  download: 'Download',
-  removeFile: 'Remove {name}',
-  leave: 'Leave',
-  cancelUpload: 'Cancel upload of {name}',
   // One-time files
   deleteAfterDownload: 'Delete after first download',
   nextFilesOnce: 'The next files you add will be deleted after their first download.',
-  receive: 'Receive',
   // Deleting the room
   deleteRoom: 'Delete room',
   // Room settings and changes of the room
   roomSettings: 'Room settings',
-  pin: 'PIN',
   roomExpiresIn: 'This room expires in {time}.',
   extend: 'Extend',
   copyText: 'Copy text',

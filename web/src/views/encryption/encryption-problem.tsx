@@ -8,7 +8,7 @@ import { forgetSeen, openKeptText } from '../../room/encrypted-room.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { PhaseNamed } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
-import { KeptText } from '../room/kept-text.tsx';
+import { KeptText } from '../room/text-actions.tsx';
 
 const messages = {
   ROLLBACK: ['rollbackTitle', 'rollbackHint'],

@@ -12,8 +12,7 @@ import type { RoomModel } from '../../room/room.ts';
 import type { PinPrompt } from '../../room/room-phase.ts';
 import { goToRoom } from '../../router.ts';
 import { RetryCountdown } from '../room/alerts.tsx';
-import { KeepKeyOption } from './keep-key.tsx';
-import { groupKey } from './room-key.tsx';
+import { groupKey, KeepKeyOption } from './room-key.tsx';
 import '../../style/encryption.css';
 import '../../style/forms.css';
 

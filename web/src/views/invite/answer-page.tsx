@@ -8,7 +8,7 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { type Answer, openAnswerTo } from '../../invite/answer.ts';
 import type { AnswerState } from '../../invite/answer-state.ts';
 import { goHome, goToRoom } from '../../router.ts';
-import { RecentRooms } from '../home/recent-rooms.tsx';
+import { RecentRooms } from '../home/recent-room-list.tsx';
 import { StartForm } from '../home/start-form.tsx';
 import { MessagePage } from '../message-page.tsx';
 

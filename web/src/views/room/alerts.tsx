@@ -15,9 +15,9 @@ import type { TextModel } from '../../room/text-model.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
-const KeyAttempts = lazy(() => import('../encryption/alerts.tsx'), 'KeyAttempts');
-const MissingWords = lazy(() => import('../encryption/alerts.tsx'), 'MissingWords');
-const DismissibleAlert = lazy(() => import('./dialogs.ts'), 'DismissibleAlert');
+const KeyAttempts = lazy(() => import('./dialogs.tsx'), 'KeyAttempts');
+const MissingWords = lazy(() => import('./dialogs.tsx'), 'MissingWords');
+const DismissibleAlert = lazy(() => import('./dialogs.tsx'), 'DismissibleAlert');
 
 interface Props {
   room: RoomModel;

@@ -4,14 +4,15 @@ import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { HistoryEntry, SharedText } from '../../../../src/client/index.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { dateAndTime, timeAgo } from '../../components/time-ago.tsx';
 import { monospace } from '../../device/preferences.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { dateAndTime, size, timeAgo } from '../../i18n/quantities.ts';
+import { size } from '../../i18n/quantities.ts';
 import { createHistory, type History } from '../../room/history.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { nameOf } from './devices.tsx';
-import { replaceWithUndo } from './replace-with-undo.ts';
+import { replaceWithUndo } from './text-actions.tsx';
 import '../../style/history.css';
 
 interface Props {

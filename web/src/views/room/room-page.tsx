@@ -13,12 +13,14 @@ import { openRoom, type RoomModel } from '../../room/room.ts';
 import type { PhaseNamed } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
-import { EncryptionProblem, KeptDraft, KeyPrompt } from './encryption-views.ts';
-import { KeptText } from './kept-text.tsx';
-import { RoomSkeleton } from './room-skeleton.tsx';
+import { RoomSkeleton } from './invitation.tsx';
 import { RoomView } from './room-view.tsx';
+import { KeptText } from './text-actions.tsx';
 import '../../style/room-view.css';
 
+const EncryptionProblem = lazy(() => import('../encryption/encryption-problem.tsx'), 'EncryptionProblem');
+const KeptDraft = lazy(() => import('../encryption/encryption-problem.tsx'), 'KeptDraft');
+const KeyPrompt = lazy(() => import('../encryption/key-prompt.tsx'), 'KeyPrompt');
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 
 export function RoomPage({ code }: { code: RoomCode }) {

@@ -1,4 +1,4 @@
-/** Finds what the user changed in a field, without comparing the whole text character by character. */
+/** Translates between a text field and the shared text: what the user typed, line endings, and moved positions. */
 import type { TextEdit } from '../../../../src/client/index.ts';
 import { diffTexts } from '../../../../src/text/diff.ts';
 
@@ -49,4 +49,49 @@ function longest(max: number, isSame: (from: number, to: number) => boolean): nu
     else differs = middle;
   }
   return same;
+}
+
+/** A textarea shows every line ending as "\n". The text may contain "\r\n", so positions in the two differ. */
+export const asShown = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
+
+/** Typed text, with the line endings of the shared text. */
+export function withLineEndingsOf(text: string, typed: string): string {
+  return typed.includes('\n') && /\r?\n/.exec(text)?.[0] === '\r\n' ? typed.replaceAll('\n', '\r\n') : typed;
+}
+
+export function positionInText(text: string, shown: number): number {
+  let pairs = 0;
+  for (let at = text.indexOf('\r\n'); at !== -1 && at - pairs < shown; at = text.indexOf('\r\n', at + 2)) pairs++;
+  return shown + pairs;
+}
+
+export function positionInField(text: string, position: number): number {
+  let pairs = 0;
+  for (let at = text.indexOf('\r\n'); at !== -1 && at + 1 < position; at = text.indexOf('\r\n', at + 2)) pairs++;
+  return position - pairs;
+}
+
+/** The side of an insertion at this position: a caret stays before it, the start of a selection moves after it. */
+type Side = 'before' | 'after';
+
+export function movedPosition(edits: readonly TextEdit[], position: number, side: Side = 'before'): number {
+  let shift = 0;
+  for (const { from, to, insert } of edits) {
+    if (from > position) break;
+    const isInsertion = from === to;
+    if (to > position || (isInsertion && to === position && side === 'before')) return from + shift;
+    shift += insert.length - (to - from);
+  }
+  return position + shift;
+}
+
+/** The end of the last edit, as a position in the new text. Undo moves the caret there. */
+export function endOfEdits(edits: readonly TextEdit[]): number {
+  let shift = 0;
+  let end = 0;
+  for (const { from, to, insert } of edits) {
+    end = from + shift + insert.length;
+    shift += insert.length - (to - from);
+  }
+  return end;
 }
