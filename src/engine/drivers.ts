@@ -39,9 +39,8 @@ function openEmbedded(folder: string, options: StoreOptions): OpenedStore {
 export async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<OpenedStore & { redis: Redis }> {
   const { connectRedis } = await import('../redis/connection.ts');
   const redis = await connectRedis(target);
-  const [{ createRedisStore }, { assertFormat, joinServers }, { openRedisBus }] = await Promise.all([
-    import('../store/redis/index.ts'),
-    import('../store/redis/format.ts'),
+  const [{ createRedisStore, assertFormat, joinServers }, { openRedisBus }] = await Promise.all([
+    import('../store/redis/open.ts'),
     import('../bus/redis.ts'),
   ]);
   const { prefix } = target;

@@ -137,7 +137,7 @@ export async function openRoomDirectory(config: Config): Promise<RoomDirectory> 
 
 async function openRedisDirectory(config: Config, target: RedisTarget): Promise<RoomDirectory> {
   const { redis, store, openBus } = await openForCommand(target, rulesOf(config));
-  const { createRedisDirectory } = await import('../store/redis/room-directory.ts');
+  const { createRedisDirectory } = await import('../store/redis/admin.ts');
   return createRedisDirectory({
     redis,
     prefix: target.prefix,

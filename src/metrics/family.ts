@@ -3,7 +3,7 @@ import type { MaybePromise } from '../core/ports.ts';
 
 export interface Definition {
   name: string;
-  type: 'counter' | 'gauge' | 'histogram';
+  type: 'counter' | 'gauge' | 'histogram' | 'untyped';
   help: string;
   /** Every value must come from a fixed set: series are never removed. */
   labels: readonly string[];
@@ -118,12 +118,14 @@ export class Sample implements Source {
   }
 
   async lines(): Promise<string[]> {
-    const reading = await this.#read();
-    if (reading === undefined) return [];
-    const { name, labels } = this.definition;
-    if (typeof reading === 'number') return [line(name, '', reading)];
-    return reading.map(([values, value]) => line(name, labelText(labels, values), value));
+    return linesOf(this.definition, await this.#read());
   }
+}
+
+export function linesOf({ name, labels }: Definition, reading: Reading): string[] {
+  if (reading === undefined) return [];
+  if (typeof reading === 'number') return [line(name, '', reading)];
+  return reading.map(([values, value]) => line(name, labelText(labels, values), value));
 }
 
 /** A metric without series is left out. */

@@ -3,11 +3,11 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveMeter } from '../core/meters.ts';
 import { errorCodes } from '../protocol/error-codes.ts';
 import { definitions } from './definitions.ts';
-import { Counter, Histogram } from './family.ts';
+import { Counter, type Distribution, Histogram } from './family.ts';
 import { storeOperations } from './store-operations.ts';
 
 /** The kinds of file operations that the metrics distinguish. */
-export const fileOperations = ['put', 'append', 'finish', 'open', 'size', 'space', 'remove'] as const;
+const fileOperations = ['put', 'append', 'finish', 'open', 'size', 'space', 'remove'] as const;
 export type FileOperation = (typeof fileOperations)[number];
 /** A file that arrives in one request, or in several. */
 export type UploadKind = 'whole' | 'resumable';
@@ -100,4 +100,24 @@ function reasonOf(error: unknown): string {
   const { reason, scope } = (error instanceof PoproomError && error.details) || {};
   const named = reason ?? scope;
   return reasons.includes(named) ? String(named) : '';
+}
+
+const delayCheckMs = 100;
+
+/** Measures how long the event loop makes timers wait. Returns a function that ends the measurement. */
+export function measureDelay(delays: Distribution): () => void {
+  let last = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    delays.observe(Math.max(0, now - last - delayCheckMs) / 1000);
+    last = now;
+  }, delayCheckMs);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** Seconds in which the event loop was busy, since the start of the process. */
+export function activeSeconds(): number {
+  const { performance } = process.getBuiltinModule('node:perf_hooks');
+  return performance.eventLoopUtilization().active / 1000;
 }

@@ -18,11 +18,11 @@ describe('a failed start', () => {
     const settings = { PORT: '0', POPROOM_HOST: '127.0.0.1', POPROOM_DATA_DIR: folder, POPROOM_METRICS: 'true' };
     const installation = registerHooks({
       resolve(name, context, next) {
-        if (name === 'prom-client') throw new Error('The library of the figures is missing.');
+        if (name.endsWith('/metrics/process.ts')) throw new Error('A module is missing.');
         return next(name, context);
       },
     });
-    await assert.rejects(startServer(readConfig(settings), log), /figures is missing/);
+    await assert.rejects(startServer(readConfig(settings), log), /module is missing/);
     installation.deregister();
     const { stop } = await startServer(readConfig(settings), log);
     await stop();

@@ -1,7 +1,7 @@
 /** Counters in memory. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { CounterBudget } from '../../src/store/counters/budget.ts';
+import { CounterBudget } from '../../src/store/client-counters.ts';
 import { CounterTable } from '../../src/store/sqlite/counter-table.ts';
 
 interface Count {

@@ -6,8 +6,8 @@ import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
-import { createRedisStore } from '../../src/store/redis/index.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
+import { createRedisStore } from '../../src/store/redis/open.ts';
 import type { RedisServer } from '../support/redis.ts';
 
 /** A store with the connection that it uses, and how much each script sends and receives. */

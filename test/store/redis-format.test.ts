@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { openKeys } from '../../src/engine/open.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
-import { joinServers } from '../../src/store/redis/format.ts';
+import { joinServers } from '../../src/store/redis/open.ts';
 import { eventually } from '../support/eventually.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startTestServer } from '../support/server.ts';

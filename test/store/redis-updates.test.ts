@@ -5,8 +5,8 @@ import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import type { Redis } from '../../src/redis/connection.ts';
-import { createRedisStore } from '../../src/store/redis/index.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';
+import { createRedisStore } from '../../src/store/redis/open.ts';
 import {
   accessAttempt,
   checkpoint,

@@ -10,7 +10,7 @@ import type { Quota, RoomRecord, RoomStore, Store } from '../../src/core/ports.t
 import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { script } from '../../src/redis/script.ts';
-import { createRedisStore } from '../../src/store/redis/index.ts';
+import { createRedisStore } from '../../src/store/redis/open.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, anyText, editsOf } from '../contract/any-text.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';

@@ -1,9 +1,8 @@
-/** Metrics for Prometheus: those of the server, and those of Node from a library that is loaded only if they are enabled. */
+/** Metrics for Prometheus: those of the server, of its process and of Node. */
 import type { MaybePromise, StorageUsage } from '../../core/ports.ts';
 import { definitions, type MetricKey } from '../../metrics/definitions.ts';
-import { activeSeconds } from '../../metrics/event-loop.ts';
 import { type Definition, type Reading, Sample, type Source, textOf } from '../../metrics/family.ts';
-import { countRefusal, type Instruments } from '../../metrics/instruments.ts';
+import { activeSeconds, countRefusal, type Instruments } from '../../metrics/instruments.ts';
 import type { Observation } from '../response/request-log.ts';
 
 export interface Metrics {
@@ -40,9 +39,8 @@ export interface Gauges {
 }
 
 export async function createMetrics(instruments: Instruments, gauges: Gauges): Promise<Metrics> {
-  const { collectDefaultMetrics, Registry } = await import('prom-client');
-  const ofNode = new Registry();
-  collectDefaultMetrics({ register: ofNode });
+  const { measureProcess } = await import('../../metrics/process.ts');
+  const ofProcess = measureProcess();
   const { running, ...measured } = instruments;
   const sources: Sources = { ...measured, ...samplesOf(running, gauges) };
   return {
@@ -51,8 +49,8 @@ export async function createMetrics(instruments: Instruments, gauges: Gauges): P
       if (error !== undefined) countRefusal(instruments, 'http', error);
     },
     async text() {
-      const [own, nodes] = await Promise.all([ownText(sources), ofNode.metrics()]);
-      return `${own}\n${withoutTotals(nodes)}`;
+      const [own, others] = await Promise.all([ownText(sources), ofProcess.text()]);
+      return `${own}\n${others}`;
     },
   };
 }
@@ -129,6 +127,3 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 
 /** Labels are never removed, so clients must not be able to create new ones. */
 const knownMethod = (method: string): string => (methods.has(method) ? method : 'other');
-
-/** The library has gauges with names that Prometheus reserves for counters. Without a type, they may have them. */
-const withoutTotals = (text: string): string => text.replaceAll(/^(# TYPE nodejs_\w+_total) gauge$/gm, '$1 untyped');

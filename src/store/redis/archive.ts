@@ -2,19 +2,20 @@
 import type { Archive, Checkpoint, GuardRules, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import * as scripts from './archive-scripts.ts';
-import { fileJson, filesOf } from './file-list.ts';
-import { keyRecords } from './key-store.ts';
+import { script } from '../../redis/script.ts';
+import { createKeyArchive } from './api-keys.ts';
+import { fileJson, filesOf } from './files.ts';
 import { type Keys, netMs } from './keys.ts';
-import type { RedisStorage } from './storage.ts';
+import type { RedisStorage } from './quota.ts';
 import {
   checkpointFields,
   checkpointInfoOf,
   entryJson,
   keepsHistoryOf,
   type TextAndLogReply,
+  textAndLog,
   textAndLogOf,
-} from './text-log.ts';
+} from './text.ts';
 
 const batchSize = '500';
 
@@ -24,8 +25,6 @@ export function createArchive(
   { rememberExpiredMs }: GuardRules,
   storage: Pick<RedisStorage, 'charge' | 'restoreTextCharge'>,
 ): Archive {
-  const [byId = ''] = keys.apiKeys;
-
   async function scan(cursor: string): Promise<{ next: string; members: string[] }> {
     const reply = await redis.send(keys.rooms, ['ZSCAN', keys.rooms, cursor, 'COUNT', batchSize]);
     const [next, members] = reply as [string, string[]];
@@ -35,7 +34,7 @@ export function createArchive(
   /** Runs before the room is created, so that it can be swept and its files can be downloaded. */
   async function prepare(record: RoomRecord, keepMs: number, now: number): Promise<boolean> {
     const { code, expiresAt, files } = record;
-    const isOurs = await redis.run(scripts.claimRestored, [keys.rooms], [code, expiresAt]);
+    const isOurs = await redis.run(claimRestoredScript, [keys.rooms], [code, expiresAt]);
     if (isOurs !== 1) return false;
     const indexes = files.map(({ id }) => keys.roomOfFile(id));
     await Promise.all(indexes.map((index) => redis.send(index, ['SET', index, code, 'PX', String(keepMs)])));
@@ -58,7 +57,7 @@ export function createArchive(
 
     async readRoom(code, now) {
       const { room, files, trusted, edits, history, historyTexts } = keys.ofRoom(code);
-      const reply = await redis.run(scripts.readRecord, [room, files, trusted, edits, history, historyTexts], [now]);
+      const reply = await redis.run(readRecordScript, [room, files, trusted, edits, history, historyTexts], [now]);
       return reply === null ? undefined : recordOf(code, reply as RecordReply);
     },
 
@@ -70,19 +69,11 @@ export function createArchive(
       if (!(await prepare(record, keepMs, now))) return 'taken';
       const { trash, trashOwners, storedBytes } = shard;
       const touched = [room, trusted, files, edits, history, historyTexts, blobs, trash, trashOwners, storedBytes];
-      const made = await redis.run(scripts.restoreRoom, touched, [keepMs, ...listsOf(record)]);
+      const made = await redis.run(restoreRoomScript, touched, [keepMs, ...listsOf(record)]);
       return made === 1 ? 'restored' : 'taken';
     },
 
-    async keys() {
-      return keyRecords((await redis.send(byId, ['HVALS', byId])) as string[]);
-    },
-
-    async restoreKey(key) {
-      const isInForce = key.revokedAt === undefined;
-      const args = [key.id, key.hash, key.name, JSON.stringify(key), isInForce ? 1 : 0];
-      return (await redis.run(scripts.restoreKey, keys.apiKeys, args)) === 1 ? 'restored' : 'taken';
-    },
+    ...createKeyArchive(redis, keys),
   };
 }
 
@@ -162,3 +153,59 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
     ...(record.salt !== undefined && { salt: record.salt }),
   };
 }
+
+/** KEYS: room, files, trusted, edits, history, history texts. ARGV: now. */
+const readRecordScript = script(`${textAndLog}
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
+  'client', 'network', 'textCharge', 'name', 'salt')
+if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
+return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4], 1e9),
+  redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6])}
+`);
+
+/**
+ * Adds the room to the list of rooms by expiry, so that the sweep finds it. An entry with the same expiry is left from
+ * an interrupted restore. KEYS: all rooms by expiry. ARGV: code, expiresAt. Returns whether the code is ours.
+ */
+const claimRestoredScript = script(`
+if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[1]) == 1 then return 1 end
+return tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == tonumber(ARGV[2]) and 1 or 0
+`);
+
+/**
+ * KEYS: room, trusted, files, edits, history, history texts, blobs, trash, owners of the trash, stored bytes. ARGV:
+ * milliseconds to keep, then five lists, each after the number of its items: fields of the room with their values,
+ * trusted clients, entries of the log, checkpoints (version, json, content), files (id, blob, size, entry).
+ */
+const restoreRoomScript = script(`
+if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
+for i = 2, 6 do redis.call('DEL', KEYS[i]) end
+
+local last = 1
+local function each(size, restore)
+  local count = tonumber(ARGV[last + 1])
+  for i = 1, count do
+    local first = last + 2 + (i - 1) * size
+    restore(i, unpack(ARGV, first, first + size - 1))
+  end
+  last = last + 1 + count * size
+end
+
+each(2, function(_, field, value) redis.call('HSET', KEYS[1], field, value) end)
+each(1, function(i, client) redis.call('ZADD', KEYS[2], i, client) end)
+each(1, function(_, entry) redis.call('RPUSH', KEYS[4], entry) end)
+each(3, function(_, version, info, content)
+  redis.call('ZADD', KEYS[5], version, info)
+  redis.call('HSET', KEYS[6], version, content)
+end)
+each(4, function(_, id, blob, size, entry)
+  redis.call('HSET', KEYS[3], id, entry)
+  redis.call('SADD', KEYS[7], blob)
+  redis.call('SREM', KEYS[8], blob)
+  redis.call('HDEL', KEYS[9], blob)
+  redis.call('INCRBY', KEYS[10], size)
+end)
+
+for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]}) do redis.call('PEXPIRE', key, ARGV[1]) end
+return 1
+`);

@@ -1,8 +1,71 @@
-/** Counters of clients in Redis. Each expires with its window. The number that a node starts is limited. */
-import type { ClientId, GuardRules } from '../../core/ports.ts';
+/** Counters of clients in Redis, exact across all nodes: their requests and their misses. Each expires with its window. */
+import type { AccessAttempt, ClientId, GuardRules, RateCounter } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
-import type { Script } from '../../redis/script.ts';
-import { CounterBudget } from '../counters/budget.ts';
+import { type Script, scriptWhenFull } from '../../redis/script.ts';
+import { CounterBudget, guesserOf } from '../client-counters.ts';
+import type { Keys } from './keys.ts';
+
+/** Requests per client and window. */
+export function createRateCounter(redis: Redis, keys: Keys, rules: GuardRules): RateCounter {
+  const countFor = createCounters(redis, spendRequestScript, keys.spending, rules);
+  const spend =
+    (take: 0 | 1): RateCounter['take'] =>
+    async (client, { limit, windowMs }, now) => {
+      const reply = await countFor(client, now, [take, now, limit, windowMs]);
+      const [granted, used, resetAt] = reply as unknown as [number, number, string];
+      return {
+        granted: take === 0 || granted === 1,
+        remaining: Math.max(0, limit - used),
+        resetAt: Number(resetAt),
+      };
+    };
+  return { take: spend(1), peek: spend(0) };
+}
+
+interface Misses {
+  /** Until when a client is locked out, as far as this node knows. */
+  lockedOutUntil(attempt: AccessAttempt): number | undefined;
+  /** Counts a miss. Returns until when the client is locked out, if it already had too many misses. */
+  settle(attempt: AccessAttempt, misses: 0 | 1): Promise<number | undefined>;
+}
+
+export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misses {
+  const lockouts = createLockouts();
+  const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
+  const countMisses = createCounters(redis, settleLookupScript, keys.misses, rules);
+
+  return {
+    lockedOutUntil: (attempt) => lockouts.until(guesserOf(attempt), attempt.now),
+
+    async settle(attempt, misses) {
+      if (rules.missesPerClient === 0) return undefined;
+      const { client, isCrossSite, now } = attempt;
+      const args = [misses, now, rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0];
+      const [isLockedOut, until] = (await countMisses(client, now, args)) as unknown as [number, string];
+      if (Number(until) > 0) lockouts.note(guesserOf(attempt), Number(until));
+      return isLockedOut === 1 ? Number(until) : undefined;
+    },
+  };
+}
+
+const maxLockouts = 10_000;
+
+/** Clients that this node knows to be locked out. They are rejected without a request to Redis. */
+function createLockouts() {
+  const lockouts = new Map<string, number>();
+  return {
+    until(client: string, now: number): number | undefined {
+      const until = lockouts.get(client);
+      if (until === undefined || until > now) return until;
+      lockouts.delete(client);
+      return undefined;
+    },
+    note(client: string, until: number): void {
+      if (lockouts.size >= maxLockouts) lockouts.delete(lockouts.keys().next().value as string);
+      lockouts.set(client, until);
+    },
+  };
+}
 
 /** The reply of a counter script: the result, and at the end 1 if the counter was started. */
 type Reply = [...unknown[], started: number];
@@ -11,14 +74,9 @@ type Reply = [...unknown[], started: number];
  * Runs a script on the counter of a client: its own, or a shared one if the budget is used up. The last argument tells
  * the script whether it may start the counter. If it may not, it returns false.
  */
-export type CountFor = (client: ClientId, now: number, args: readonly (string | number)[]) => Promise<Reply>;
+type CountFor = (client: ClientId, now: number, args: readonly (string | number)[]) => Promise<Reply>;
 
-export function createCounters(
-  redis: Redis,
-  script: Script,
-  nameOf: (key: string) => string,
-  rules: GuardRules,
-): CountFor {
+function createCounters(redis: Redis, script: Script, nameOf: (key: string) => string, rules: GuardRules): CountFor {
   const budget = new CounterBudget(rules);
   return async (client, now, args) => {
     const key = budget.keyFor(client, now);
@@ -27,3 +85,49 @@ export function createCounters(
     return own ?? ((await redis.run(script, [nameOf(key)], [...args, 1])) as Reply);
   };
 }
+
+/**
+ * Counts a miss. A client with too many misses receives that instead of the result, so that concurrent attempts reveal
+ * no more than the limit allows.
+ *
+ * KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs, the limit for cross-site requests or 0 for others, 1 if the
+ * counter may be started. Returns whether the client is locked out, until when, and whether the counter was started;
+ * false if there is no counter and none may be started.
+ */
+const settleLookupScript = scriptWhenFull(`
+local now, limit, share = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
+local misses = redis.call('HMGET', KEYS[1], 'count', 'resetAt', 'crossSite')
+local count, resetAt, crossSite = tonumber(misses[1] or 0), tonumber(misses[2] or 0), tonumber(misses[3] or 0)
+local isNew = resetAt <= now
+if isNew and ARGV[6] == '0' then return false end
+if isNew then count, crossSite, resetAt = 0, 0, now + tonumber(ARGV[4]) end
+local function isShutOut() return count >= limit or (share > 0 and crossSite >= share) end
+if isShutOut() then return {1, string.format('%.0f', resetAt), 0} end
+if ARGV[1] == '0' then return {0, '0', 0} end
+count = count + 1
+if share > 0 then crossSite = crossSite + 1 end
+redis.call('HSET', KEYS[1], 'count', count, 'resetAt', string.format('%.0f', resetAt), 'crossSite', crossSite)
+redis.call('PEXPIRE', KEYS[1], ARGV[4])
+return {0, isShutOut() and string.format('%.0f', resetAt) or '0', isNew and 1 or 0}
+`);
+
+/**
+ * KEYS: spending. ARGV: 1 to take, now, limit, windowMs, 1 if the counter may be started. Returns whether it is granted,
+ * the used requests, the reset time, and whether the counter was started; false if there is no counter and none may be
+ * started.
+ */
+const spendRequestScript = scriptWhenFull(`
+local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
+local spending = redis.call('HMGET', KEYS[1], 'used', 'resetAt')
+local used, resetAt = tonumber(spending[1] or 0), tonumber(spending[2] or 0)
+local isNew = resetAt <= now
+if isNew and ARGV[5] == '0' then return false end
+if isNew then used, resetAt = 0, now + tonumber(ARGV[4]) end
+local granted = used < limit
+if ARGV[1] == '1' and granted then
+  used = used + 1
+  redis.call('HSET', KEYS[1], 'used', used, 'resetAt', string.format('%.0f', resetAt))
+  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+end
+return {granted and 1 or 0, used, string.format('%.0f', resetAt), isNew and used > 0 and 1 or 0}
+`);

@@ -17,24 +17,24 @@ export function createIdempotencyStore(redis: Redis, { requests }: Keys): Idempo
 
     async begin(room, { key }, runner, now, leaseMs) {
       const { results, lease } = requests(room);
-      const reply = await redis.run(begin, [results, lease(key)], [key, runner, now, leaseMs]);
+      const reply = await redis.run(beginScript, [results, lease(key)], [key, runner, now, leaseMs]);
       if (reply === 'started') return { state: 'started' };
       if (typeof reply === 'number') return { state: 'running', leaseMs: reply };
       return { state: 'finished', request: requestOf(String(reply)) };
     },
 
     async renew(room, { key }, runner, _now, leaseMs) {
-      await redis.run(renew, [requests(room).lease(key)], [runner, leaseMs]);
+      await redis.run(renewScript, [requests(room).lease(key)], [runner, leaseMs]);
     },
 
     async end(room, { key }, runner) {
-      await redis.run(end, [requests(room).lease(key)], [runner]);
+      await redis.run(endScript, [requests(room).lease(key)], [runner]);
     },
   };
 }
 
 /** Runs a script of a room that returns an earlier request instead, or stores the record of this one. */
-export type RunOnce = (
+type RunOnce = (
   scripts: OnceScripts,
   keys: readonly string[],
   args: readonly (string | number)[],
@@ -42,7 +42,7 @@ export type RunOnce = (
 ) => Promise<unknown>;
 
 /** Without and with a record. */
-export interface OnceScripts {
+interface OnceScripts {
   plain: Script;
   once: Script;
 }
@@ -94,7 +94,7 @@ end
 `;
 
 /** KEYS: results, lease. ARGV: key, runner, now, leaseMs. Returns a request, or how long another one has the key. */
-const begin = script(`${findRequest}
+const beginScript = script(`${findRequest}
 local stored = findRequest(KEYS[1], ARGV[1], ARGV[3])
 if stored then return stored end
 if redis.call('SET', KEYS[2], ARGV[2], 'NX', 'PX', ARGV[4]) then return 'started' end
@@ -102,12 +102,12 @@ return redis.call('PTTL', KEYS[2])
 `);
 
 /** KEYS: lease. ARGV: runner, leaseMs. */
-const renew = script(`
+const renewScript = script(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('PEXPIRE', KEYS[1], ARGV[2]) end
 `);
 
 /** KEYS: lease. ARGV: runner. */
-const end = script(`
+const endScript = script(`
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 `);
 
@@ -154,7 +154,7 @@ end
 `;
 
 /** KEYS: results, order, ofClients, counts. ARGV: client, key. */
-const forget = script(`${rememberRequest}
+const forgetScript = script(`${rememberRequest}
 local stored = redis.call('HGET', KEYS[1], ARGV[2])
 if not stored then return end
 drop(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1] .. ' ' .. string.match(stored, '^%d+') .. ' ' .. ARGV[2])
@@ -163,7 +163,7 @@ drop(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1] .. ' ' .. string.match(stored, 
 /** Forgets a request that claimed a code for a new room. */
 export async function forgetClaim(redis: Redis, keys: Keys, { client, key }: RequestKey): Promise<void> {
   const { results, order, ofClients, counts } = keys.requests();
-  await redis.run(forget, [results, order, ofClients, counts], [client, key]);
+  await redis.run(forgetScript, [results, order, ofClients, counts], [client, key]);
 }
 
 /**

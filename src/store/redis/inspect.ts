@@ -3,8 +3,7 @@ import type { GuardRules } from '../../core/ports.ts';
 import { connectRedis, type Redis } from '../../redis/connection.ts';
 import { hostsOf, parseRedisUrl } from '../../redis/redis-url.ts';
 import { configValue, noneIfDenied, parseInfo } from '../../redis/server-info.ts';
-import { currentFormat, findFormat } from './format.ts';
-import { createRedisStore } from './index.ts';
+import { createRedisStore, currentFormat, findFormat } from './open.ts';
 
 export interface RedisFacts {
   /** The version of Redis, or the Redis version that Valkey is compatible with. */

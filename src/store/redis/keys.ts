@@ -1,8 +1,12 @@
 /**
- * The keys in Redis. All keys of a room have one hash tag, together with the blobs and the trash of rooms that share it,
+ * The keys in Redis, and the Lua for all scripts of rooms. All keys of a room have one hash tag, together with the blobs and the trash of rooms that share it,
  * so that a script can use several of them on a cluster too.
+ *
+ * Each script is one atomic step. All its keys are in KEYS and have one hash tag. Times always come from the caller; the
+ * expiry of Redis only removes what is no longer needed.
  */
 import type { RoomCode } from '../../core/room-code.ts';
+import type { Redis } from '../../redis/connection.ts';
 
 /** How long Redis keeps a room that no sweep has removed, as a safety net. */
 export const netMs = 7 * 86_400_000;
@@ -112,4 +116,31 @@ function shardOf(code: string): number {
   let sum = 0;
   for (let i = 0; i < code.length; i++) sum = (sum * 31 + code.charCodeAt(i)) % 65_521;
   return sum % shardCount;
+}
+
+/** Whether a room exists and has not expired. */
+export const isLive = `
+local function isLive(room, now)
+  local expiresAt = redis.call('HGET', room, 'expiresAt')
+  return expiresAt and tonumber(expiresAt) > tonumber(now)
+end
+`;
+
+/**
+ * The start of a script that needs a room: returns its MissingReason unless it exists. KEYS starts with the room, and
+ * ARGV with now and rememberExpiredMs.
+ */
+export const returnIfMissing = `
+do
+  local expiresAt, now = tonumber(redis.call('HGET', KEYS[1], 'expiresAt') or 0), tonumber(ARGV[1])
+  if expiresAt <= now then return expiresAt > now - tonumber(ARGV[2]) and 'expired' or 'gone' end
+end
+`;
+
+/**
+ * Removes a key on another node of a cluster, which is harmless if it stays. The change itself has succeeded, so a
+ * failure here must not fail the request.
+ */
+export async function clearUp(redis: Redis, key: string, command: readonly string[]): Promise<void> {
+  await redis.send(key, command).catch(() => undefined);
 }

@@ -1,26 +1,23 @@
 /**
- * Moves the expiry of a room. Its place among all rooms, the indexes of its files and the charges of its bytes are on
- * other nodes of a cluster, so no script can change all of them with the room. Each of these steps can be repeated, and
+ * How rooms end: by deletion, or by expiry, which can be moved. The place of a room among all rooms, the indexes of its files and
+ * the charges of its bytes are on other nodes of a cluster, so no script can change all of them with the room. Each of these steps can be repeated, and
  * the order of them ensures that nothing ends before its room and that the sweep finds the room in time: a sweep that
  * comes too early finds that the room has not expired, and puts it back.
  */
-import type { Owner } from '../../core/ports.ts';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { GuardRules, MissingReason, Owner, RoomStore } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { keepIndex } from './file-index.ts';
-import { parseFile } from './file-list.ts';
-import { type Keys, netMs } from './keys.ts';
-import type { RedisStorage } from './storage.ts';
-import { textName } from './text-charges.ts';
-import * as scripts from './update-scripts.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
+import { dropFiles, dropIndexes, keepIndex, parseFile } from './files.ts';
+import { clearUp, isLive, type Keys, leaseMs, netMs, returnIfMissing } from './keys.ts';
+import { endText, type RedisStorage, textName } from './quota.ts';
 
-export interface RoomExpiry {
+interface RoomExpiry extends Pick<RoomStore, 'deleteRoom' | 'expireRooms'> {
   /** Before the room changes. */
   prepare(code: RoomCode, expiresAt: number, now: number): Promise<void>;
   /** After the room has changed, or was found unchanged. Another change may run at the same time. */
   settle(code: RoomCode, now: number): Promise<void>;
-  /** Lists a room for the sweep that took it too early. */
-  putBack(code: RoomCode, expiresAt: number, now: number): Promise<void>;
 }
 
 interface Holdings {
@@ -32,12 +29,20 @@ interface Holdings {
 /** Each repetition means that the expiry was changed again. */
 const maxRepetitions = 10;
 
-export function createRoomExpiry(redis: Redis, keys: Keys, storage: Pick<RedisStorage, 'moveCharges'>): RoomExpiry {
+export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): RoomExpiry {
   const zadd = (...options: string[]) => redis.send(keys.rooms, ['ZADD', keys.rooms, ...options]);
+
+  /** The keys of a room for the scripts that end it, in their order. */
+  const keysToEnd = (code: RoomCode): string[] => {
+    const { room, files, removed, uploads, removals, uploadEnds, blobs, ...rest } = keys.ofRoom(code);
+    const { trash, trashOwners, storedBytes, endedTexts, ...others } = rest;
+    const lists = [room, files, removed, uploads, removals, uploadEnds];
+    return [...lists, blobs, trash, trashOwners, storedBytes, endedTexts, ...Object.values(others)];
+  };
 
   async function readHoldings(code: RoomCode): Promise<Holdings | undefined> {
     const { room, files, removed, uploads } = keys.ofRoom(code);
-    const reply = await redis.run(scripts.readHoldings, [room, files, removed, uploads]);
+    const reply = await redis.run(readHoldingsScript, [room, files, removed, uploads]);
     return reply === null ? undefined : holdingsOf(code, reply as HoldingsReply);
   }
 
@@ -57,6 +62,22 @@ export function createRoomExpiry(redis: Redis, keys: Keys, storage: Pick<RedisSt
     }
   }
 
+  /** Lists a room for the sweep that took it too early. */
+  async function putBack(code: RoomCode, expiresAt: number, now: number): Promise<void> {
+    await zadd('NX', String(expiresAt), code);
+    await settle(code, now);
+  }
+
+  /** Returns whether the room has ended. A room that was extended is listed for the sweep again. */
+  async function end(code: RoomCode, member: string, now: number): Promise<boolean> {
+    const reply = await redis.run(expireRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
+    const fileIds = Array.isArray(reply) ? (reply as string[]) : undefined;
+    if (fileIds) await dropIndexes(redis, keys, fileIds);
+    else await putBack(code, Number(reply), now);
+    await redis.send(keys.ending, ['ZREM', keys.ending, member]);
+    return fileIds !== undefined;
+  }
+
   return {
     async prepare(code, expiresAt, now) {
       const held = await readHoldings(code);
@@ -67,12 +88,41 @@ export function createRoomExpiry(redis: Redis, keys: Keys, storage: Pick<RedisSt
 
     settle,
 
-    async putBack(code, expiresAt, now) {
-      await zadd('NX', String(expiresAt), code);
-      await settle(code, now);
+    async deleteRoom(code, now) {
+      const reply = await redis.run(deleteRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
+      if (typeof reply === 'string') return reply as MissingReason;
+      const [seq, hadText, fileIds] = reply as [number, number, string[]];
+      await clearUp(redis, keys.rooms, ['ZREM', keys.rooms, code]);
+      await dropIndexes(redis, keys, fileIds);
+      // If this fails, the sweep does it.
+      if (hadText === 1) await storage.dischargeEndedTexts(keys.ofRoom(code)).catch(() => undefined);
+      return { seq };
+    },
+
+    async expireRooms(now, limit) {
+      const taken = await redis.run(takeExpiredScript, [keys.rooms, keys.ending], [now, limit, now + leaseMs]);
+      const members = taken as string[];
+      const ended: RoomCode[] = [];
+      for (let at = 0; at < members.length; at += roomsAtOnce) {
+        const startedAt = performance.now();
+        const batch = members.slice(at, at + roomsAtOnce);
+        const codes = await Promise.all(
+          batch.map(async (member) => {
+            const [code] = member.split(':') as [RoomCode];
+            return (await end(code, member, now)) ? code : undefined;
+          }),
+        );
+        ended.push(...codes.filter((code) => code !== undefined));
+        // Requests of clients wait in the same queue. Half of the time is theirs.
+        await pause(performance.now() - startedAt);
+      }
+      return ended;
     },
   };
 }
+
+/** Redis runs one script at a time: many would delay the requests of clients. */
+const roomsAtOnce = 20;
 
 type HoldingsReply = [room: (string | null)[], files: string[], removed: string[], uploads: string[]];
 
@@ -85,3 +135,61 @@ function holdingsOf(code: RoomCode, [room, ...lists]: HoldingsReply): Holdings {
   }
   return { expiresAt: Number(expiresAt), fileIds: files.map(({ id }) => id), charges };
 }
+
+/**
+ * KEYS: room, files, removed files, unfinished files, removals, ends of uploads, blobs, trash, owners of the trash,
+ * stored bytes, ended texts, then all other keys of the room. ARGV: now, rememberExpiredMs, code. Returns the seq, 1 if
+ * the text counted, and the ids of the files.
+ */
+const deleteRoomScript = scriptWhenFull(`${returnIfMissing}${dropFiles}${endText}
+local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
+local files = dropFiles(ARGV[3], unpack(KEYS, 2, 10))
+local hadText = endText(KEYS[1], KEYS[11], ARGV[3])
+redis.call('DEL', KEYS[1], unpack(KEYS, 12))
+return {seq, hadText, files}
+`);
+
+/**
+ * Assigns expired rooms to be ended, each to one node. Rooms that a node did not finish are assigned again when its
+ * lease ends. KEYS: all rooms by expiry, those being ended. ARGV: now, limit, end of the lease.
+ */
+const takeExpiredScript = scriptWhenFull(`
+local taken = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, ARGV[2])
+local due = redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'WITHSCORES', 'LIMIT', 0, tonumber(ARGV[2]) - #taken)
+for i = 1, #due, 2 do
+  redis.call('ZREM', KEYS[1], due[i])
+  taken[#taken + 1] = due[i] .. ':' .. due[i + 1]
+end
+for _, member in ipairs(taken) do redis.call('ZADD', KEYS[2], ARGV[3], member) end
+return taken
+`);
+
+/**
+ * Deletes an expired room except for a record that it existed. A missing room was deleted while the list of all rooms
+ * was unreachable. KEYS as for deleteRoom. ARGV: now, rememberMs, code. Returns the expiry of a room that has not
+ * expired, because it was extended; otherwise the ids of its files.
+ */
+const expireRoomScript = scriptWhenFull(`${isLive}${dropFiles}${endText}
+local expiresAt = redis.call('HGET', KEYS[1], 'expiresAt')
+if isLive(KEYS[1], ARGV[1]) then return expiresAt end
+local files = dropFiles(ARGV[3], unpack(KEYS, 2, 10))
+endText(KEYS[1], KEYS[11], ARGV[3])
+redis.call('DEL', KEYS[1], unpack(KEYS, 12))
+local rest = expiresAt and tonumber(expiresAt) + tonumber(ARGV[2]) - tonumber(ARGV[1]) or 0
+if rest > 0 then
+  redis.call('HSET', KEYS[1], 'expiresAt', expiresAt)
+  redis.call('PEXPIRE', KEYS[1], string.format('%.0f', rest))
+end
+return files
+`);
+
+/**
+ * Reads the data of a room that other nodes of a cluster keep and that ends with it. KEYS: room, files, removed files,
+ * unfinished files. Returns the expiry, the charge of the text with its client and network, and the entries of all
+ * files; false if there is no room.
+ */
+const readHoldingsScript = script(`
+local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'textCharge', 'client', 'network')
+if not room[1] then return false end
+return {room, redis.call('HVALS', KEYS[2]), redis.call('HVALS', KEYS[3]), redis.call('HVALS', KEYS[4])}
+`);

@@ -1,16 +1,16 @@
 /** Blobs that no file references any more, and known blobs. */
 import type { Owner, RoomStore } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
+import { scriptWhenFull } from '../../redis/script.ts';
 import { type Keys, leaseMs } from './keys.ts';
-import { claimTrash } from './scripts.ts';
-import type { RedisStorage } from './storage.ts';
+import type { RedisStorage } from './quota.ts';
 
 type Shard = Keys['shards'][number];
 
 /** A blob, and the owner that it is charged to. */
 type Charge = Owner & { blob: string };
 
-export type Trash = Pick<RoomStore, 'listTrash' | 'claimTrash' | 'releaseTrash' | 'clearTrash'>;
+type Trash = Pick<RoomStore, 'listTrash' | 'claimTrash' | 'releaseTrash' | 'clearTrash' | 'knownBlobs'>;
 
 export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage, 'discharge'>): Trash {
   const inAllShards = <T>(work: (shard: Shard) => Promise<T>) => Promise.all(keys.shards.map(work));
@@ -22,6 +22,8 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
   }
 
   return {
+    knownBlobs: (blobs) => knownBlobs(redis, keys, blobs),
+
     async listTrash(limit) {
       const found = await inAllShards(({ trash }) => redis.send(trash, ['SRANDMEMBER', trash, String(limit)]));
       return (found as string[][]).flat().slice(0, limit);
@@ -29,7 +31,7 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
 
     async claimTrash(blobs, now) {
       if (blobs.length === 0) return [];
-      return (await redis.run(claimTrash, [keys.claims], [now, now + leaseMs, leaseMs, ...blobs])) as string[];
+      return (await redis.run(claimTrashScript, [keys.claims], [now, now + leaseMs, leaseMs, ...blobs])) as string[];
     },
 
     async releaseTrash(blobs) {
@@ -56,3 +58,17 @@ export async function knownBlobs(redis: Redis, { shards }: Keys, names: readonly
   const replies = await Promise.all(shards.flatMap(({ blobs, trash }) => [isMember(blobs), isMember(trash)]));
   return new Set(names.filter((_, i) => replies.some((reply) => reply[i] === 1)));
 }
+
+/**
+ * Assigns blobs to be removed, each to one node. A claim lasts longer than the removal, because another node may have
+ * listed the blob before. KEYS: claims. ARGV: now, end of the lease, its length, the blobs.
+ */
+const claimTrashScript = scriptWhenFull(`
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[1])
+local own = {}
+for i = 4, #ARGV do
+  if redis.call('ZADD', KEYS[1], 'NX', ARGV[2], ARGV[i]) == 1 then own[#own + 1] = ARGV[i] end
+end
+redis.call('PEXPIRE', KEYS[1], ARGV[3])
+return own
+`);

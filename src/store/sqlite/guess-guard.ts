@@ -1,7 +1,7 @@
 /** Guards against guessing codes and PINs. Synchronous, so that counting and checking are one step. */
 import type { ClientId, GuardRules, Room } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { guesserOf } from '../counters/network.ts';
+import { guesserOf } from '../client-counters.ts';
 import { CounterTable } from './counter-table.ts';
 import { createMissGuard, type Guesser } from './miss-guard.ts';
 import { createPinRules, type LifeCount, type Lock, type RoomGuard, type Tries } from './pin-attempts.ts';

@@ -1,6 +1,6 @@
 /** Counts unknown codes and wrong PINs per client, and locks out clients with too many. */
 import type { AccessAttempt, ClientId, GuardRules } from '../../core/ports.ts';
-import { CounterBudget } from '../counters/budget.ts';
+import { CounterBudget } from '../client-counters.ts';
 import { CounterTable } from './counter-table.ts';
 
 export type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;

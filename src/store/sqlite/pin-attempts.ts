@@ -1,6 +1,6 @@
 /** The PIN attempts of one room: counts them, and derives the locks from the counts. */
 import type { ClientId, GuardRules } from '../../core/ports.ts';
-import { networkOf } from '../counters/network.ts';
+import { networkOf } from '../client-counters.ts';
 
 export interface Tries {
   wrong: number;

@@ -1,6 +1,6 @@
 /** Requests per client and window. Synchronous, so that a burst is granted exactly the limit. */
 import type { Allowance, ClientId, GuardRules, Quota, RateCounter } from '../../core/ports.ts';
-import { CounterBudget } from '../counters/budget.ts';
+import { CounterBudget } from '../client-counters.ts';
 import { CounterTable } from './counter-table.ts';
 
 interface Spending {

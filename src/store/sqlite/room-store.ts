@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { GuardRules, RoomStore } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { guesserOf } from '../counters/network.ts';
+import { guesserOf } from '../client-counters.ts';
 import { createAdmission } from './admission.ts';
 import { createDeviceList } from './device-list.ts';
 import { createFileList, filesOf } from './file-list.ts';

@@ -1,20 +1,88 @@
-/**
- * The version of the data format in Redis, and the servers that use the data. Servers with different formats must not
- * run side by side: an older one would return old texts, and overwrite what it does not understand.
- */
+/** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
 import { randomUUID } from 'node:crypto';
 import { PoproomError } from '../../core/errors.ts';
+import type { GuardRules, SecretRecord, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
-import { createKeys } from './keys.ts';
+import { evictionPolicyOf } from '../../redis/server-info.ts';
+import { createAccess, createDeviceList } from './access.ts';
+import { createActivityStore, createBlockStore, createRoomSummaries } from './admin.ts';
+import { createKeyStore } from './api-keys.ts';
+import { createArchive } from './archive.ts';
+import { createClaims } from './claims.ts';
+import { createRateCounter } from './counters.ts';
+import { createFiles } from './files.ts';
+import { createIdempotencyStore } from './idempotency.ts';
+import { createKeys, type Keys } from './keys.ts';
+import { createStorage } from './quota.ts';
+import { createRooms } from './rooms.ts';
+import { createTexts } from './text.ts';
+import { createTrash, knownBlobs } from './trash.ts';
+import { createUploads } from './uploads.ts';
+
+export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): Store {
+  const keys = createKeys(prefix);
+  const storage = createStorage(redis, keys, (blobs) => knownBlobs(redis, keys, blobs));
+  const archive = createArchive(redis, keys, rules, storage);
+  return {
+    rooms: {
+      ...createRooms(redis, keys, rules, storage),
+      ...createAccess(redis, keys, rules),
+      ...createDeviceList(redis, keys, rules),
+      ...createTexts(redis, keys, rules),
+      ...createFiles(redis, keys, rules, storage),
+      ...createClaims(redis, keys, rules),
+      ...createUploads(redis, keys, rules, storage),
+      ...createTrash(redis, keys, storage),
+    },
+    rates: createRateCounter(redis, keys, rules),
+    keys: createKeyStore(redis, keys),
+    archive,
+    storage,
+    idempotency: createIdempotencyStore(redis, keys),
+    secretRecord: createSecretRecord(redis, keys),
+    summaries: createRoomSummaries(redis, keys, archive),
+    blocks: createBlockStore(redis, keys),
+    activity: createActivityStore(redis, keys),
+    inbox: undefined,
+    queueLength: redis.queueLength,
+    ping: redis.ping,
+    evictionPolicy: () => evictionPolicyOf(redis),
+    // Uses no disk of this node. Redis itself reports when it is full.
+    checkSpace: async () => undefined,
+    close: redis.close,
+  };
+}
+
+/** The fingerprint of the secret, the same for every node. */
+function createSecretRecord(redis: Redis, { secretRecord: key }: Keys): SecretRecord {
+  async function find(): Promise<string | undefined> {
+    const stored = await redis.send(key, ['GET', key]);
+    return stored === null ? undefined : String(stored);
+  }
+
+  return {
+    find,
+    async keep(fingerprint) {
+      await redis.send(key, ['SET', key, fingerprint, 'NX']);
+      return (await find()) ?? fingerprint;
+    },
+    async replace(fingerprint) {
+      await redis.send(key, ['SET', key, fingerprint]);
+    },
+  };
+}
 
 /**
+ * The version of the data format. Servers with different formats must not run side by side: an older one would return
+ * old texts, and overwrite what it does not understand.
+ *
  * Increase this with every change that a running server of the previous version would not understand. Data without a
  * version is from before the first format, which can read it.
  */
 export const currentFormat = { version: 1, oldestReadable: 1 };
 
-export type Format = typeof currentFormat;
+type Format = typeof currentFormat;
 
 /** A server that crashed counts as running for this long. */
 const leaseMs = 60_000;

@@ -1,15 +1,15 @@
-/**
- * Limits how many counters clients can start. A counter in use is never dropped for a new one: when the budget or the
- * share of a network is used up, further clients share one counter with their network.
- */
-import type { ClientId } from '../../core/ports.ts';
-import { networkOf } from './network.ts';
+/** Counters of clients: how clients are identified for them, and how many they can start. */
+import type { AccessAttempt, ClientId } from '../core/ports.ts';
 
 /** One network may use a tenth of the budget. */
 const partsOfBudget = 10;
 /** As many as IPv4 has. Clients of further networks share one counter. */
 const maxSharing = 65_536;
 
+/**
+ * Limits how many counters clients can start. A counter in use is never dropped for a new one: when the budget or the
+ * share of a network is used up, further clients share one counter with their network.
+ */
 export class CounterBudget {
   readonly #windowMs: number;
   readonly #max: number;
@@ -62,4 +62,16 @@ export class CounterBudget {
     this.#startedBy.clear();
     this.#sharing.clear();
   }
+}
+
+/** The network of a client: 16 bits of IPv4, 32 of IPv6. An API key is its own network. */
+export function networkOf(client: ClientId): string {
+  if (client.startsWith('key:')) return client;
+  const separator = client.includes(':') ? ':' : '.';
+  return client.split(separator, 2).join(separator);
+}
+
+/** The id for PIN attempts. Cross-site requests count separately, so that they cannot lock out the visitor. */
+export function guesserOf({ client, isCrossSite }: Pick<AccessAttempt, 'client' | 'isCrossSite'>): ClientId {
+  return isCrossSite ? `${client}#cross-site` : client;
 }

@@ -1,0 +1,303 @@
+/** What operators see and change: the activity of all nodes, blocks of addresses, summaries of rooms. */
+import type {
+  ActivityInterval,
+  ActivityReport,
+  ActivityStore,
+  AddressBlock,
+  Archive,
+  BlockStore,
+  ClientTraffic,
+  KeyUse,
+  MissingReason,
+  RoomDirectory,
+  RoomSummaries,
+  RoomSummary,
+  Store,
+} from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { script, scriptWhenFull } from '../../redis/script.ts';
+import { createKeys, type Keys } from './keys.ts';
+
+const hourMs = 3600_000;
+const fields = ['requests', 'refused', 'received', 'sent'] as const;
+
+/** Old intervals and hours expire in Redis. */
+export function createActivityStore(redis: Redis, { activity: keys }: Keys): ActivityStore {
+  /** Pairs of member and score of each field, of an hour. */
+  const hour = (at: number) =>
+    Promise.all(fields.map((field) => redis.run(readScoresScript, [keys.clients(at, field)]) as Promise<string[]>));
+
+  return {
+    async report(report, limits, now) {
+      const at = now - (now % limits.intervalMs);
+      const ofHour = fields.map((field) => keys.clients(now - (now % hourMs), field));
+      const { intervals, interval, nodes, keyUse } = keys;
+      const args = [JSON.stringify(report), JSON.stringify(limits), now, at];
+      await redis.run(addReportScript, [intervals, interval(at), nodes, keyUse, ...ofHour], args);
+    },
+
+    async intervals(since) {
+      const range = ['ZRANGEBYSCORE', keys.intervals, String(since), '+inf'];
+      const starts = (await redis.send(keys.intervals, range)) as string[];
+      const all = await Promise.all(
+        starts.map(async (at) => {
+          const key = keys.interval(Number(at));
+          return intervalOf(Number(at), (await redis.run(readHashScript, [key])) as string[]);
+        }),
+      );
+      return all.filter((found) => found !== undefined);
+    },
+
+    async clients(since) {
+      const newest = (await redis.send(keys.intervals, ['ZRANGE', keys.intervals, '-1', '-1'])) as string[];
+      const sums = new Map<string, ClientTraffic>();
+      for (let at = since; at <= Number(newest[0] ?? -1); at += hourMs) addHour(sums, await hour(at));
+      return [...sums.values()];
+    },
+
+    async keyUse() {
+      return keyUseOf((await redis.run(readHashScript, [keys.keyUse])) as string[]);
+    },
+
+    async nodes(since) {
+      const pairs = (await redis.run(readHashScript, [keys.nodes])) as string[];
+      return pairsOf(pairs)
+        .map(([node, value]) => ({ node, ...(JSON.parse(value) as { seenAt: number; channels: number }) }))
+        .filter(({ seenAt }) => seenAt >= since)
+        .map(({ node, channels }) => ({ node, channels }));
+    },
+  };
+}
+
+/** Scripts, because their replies are flat lists with every version of the protocol. */
+const readHashScript = script("return redis.call('HGETALL', KEYS[1])");
+const readScoresScript = script("return redis.call('ZRANGE', KEYS[1], 0, -1, 'WITHSCORES')");
+
+/**
+ * KEYS: intervals, the interval, nodes, use of keys, and the clients of the hour by requests, refused, received and sent.
+ * ARGV: report, limits, now, start of the interval.
+ */
+const addReportScript = scriptWhenFull(`
+  local report, limits = cjson.decode(ARGV[1]), cjson.decode(ARGV[2])
+  local now, at = tonumber(ARGV[3]), tonumber(ARGV[4])
+  local whole = function (number) return string.format('%.0f', number) end
+  redis.call('ZADD', KEYS[1], at, ARGV[4])
+  redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', '(' .. whole(now - limits.keptMs))
+  for name, count in pairs(report.totals) do redis.call('HINCRBY', KEYS[2], name, whole(count)) end
+
+  redis.call('HDEL', KEYS[3], report.node)
+  local gauges, channels = report.gauges, 0
+  if gauges then
+    redis.call('HSET', KEYS[3], report.node, cjson.encode({seenAt = now, channels = gauges.channels}))
+    local nodes = redis.call('HGETALL', KEYS[3])
+    for i = 1, #nodes, 2 do
+      local node = cjson.decode(nodes[i + 1])
+      if node.seenAt < now - limits.nodeSeenMs then redis.call('HDEL', KEYS[3], nodes[i])
+      else channels = channels + node.channels end
+    end
+    local most = tonumber(redis.call('HGET', KEYS[2], 'channels') or 0)
+    redis.call('HSET', KEYS[2], 'rooms', whole(gauges.rooms), 'storedBytes', whole(gauges.storedBytes),
+      'channels', whole(math.max(most, channels)))
+  end
+  redis.call('PEXPIRE', KEYS[2], whole(limits.keptMs + limits.intervalMs))
+
+  local fields = {'requests', 'refused', 'received', 'sent'}
+  for _, traffic in ipairs(report.clients) do
+    for i, field in ipairs(fields) do redis.call('ZINCRBY', KEYS[4 + i], whole(traffic[field]), traffic.client) end
+    local key_id = string.match(traffic.client, '^key:(.+)$')
+    if key_id then
+      for _, field in ipairs(fields) do redis.call('HINCRBY', KEYS[4], key_id .. ' ' .. field, whole(traffic[field])) end
+      redis.call('HSET', KEYS[4], key_id .. ' lastUsedAt', ARGV[3])
+    end
+  end
+  local excess = redis.call('ZCARD', KEYS[5]) - limits.clientsPerHour
+  if excess > 0 then
+    for _, client in ipairs(redis.call('ZRANGE', KEYS[5], 0, excess - 1)) do
+      for i = 1, 4 do redis.call('ZREM', KEYS[4 + i], client) end
+    end
+  end
+  for i = 1, 4 do redis.call('PEXPIRE', KEYS[4 + i], whole(limits.clientsKeptMs + 3600000)) end
+`);
+
+function addHour(sums: Map<string, ClientTraffic>, hour: readonly string[][]): void {
+  for (const [i, pairs] of hour.entries()) {
+    for (const [client, count] of pairsOf(pairs)) {
+      const sum = sums.get(client) ?? { client, requests: 0, refused: 0, received: 0, sent: 0 };
+      sum[fields[i] as (typeof fields)[number]] += Number(count);
+      sums.set(client, sum);
+    }
+  }
+}
+
+/** Undefined if Redis has dropped it. */
+function intervalOf(at: number, reply: readonly string[]): ActivityInterval | undefined {
+  if (reply.length === 0) return undefined;
+  const values: Record<string, string> = Object.fromEntries(pairsOf(reply));
+  const count = (name: keyof ActivityReport['totals'] | keyof NonNullable<ActivityReport['gauges']>) =>
+    Number(values[name] ?? 0);
+  return {
+    at,
+    requests: count('requests'),
+    refused: count('refused'),
+    received: count('received'),
+    sent: count('sent'),
+    failed: count('failed'),
+    roomsCreated: count('roomsCreated'),
+    rooms: count('rooms'),
+    channels: count('channels'),
+    storedBytes: count('storedBytes'),
+  };
+}
+
+function keyUseOf(reply: readonly string[]): KeyUse[] {
+  const all = new Map<string, KeyUse>();
+  for (const [name, value] of pairsOf(reply)) {
+    const [keyId = '', field = ''] = name.split(' ');
+    const use = all.get(keyId) ?? { keyId, requests: 0, refused: 0, received: 0, sent: 0, lastUsedAt: 0 };
+    all.set(keyId, { ...use, [field]: Number(value) });
+  }
+  return [...all.values()];
+}
+
+const pairsOf = (list: readonly string[]): [string, string][] =>
+  list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] ?? '']] : []));
+
+/** Blocks of addresses, the same for every node. */
+export function createBlockStore(redis: Redis, { blocks: key }: Keys): BlockStore {
+  return {
+    async put(block, maximum) {
+      const args = [block.range, JSON.stringify(block), block.createdAt, maximum];
+      return (await redis.run(putBlockScript, [key], args)) === 1 ? 'stored' : 'full';
+    },
+    async remove(id) {
+      return (await redis.run(removeBlockScript, [key], [id])) === 1 ? 'removed' : 'unknown';
+    },
+    async list(now) {
+      const jsons = (await redis.send(key, ['HVALS', key])) as string[];
+      return jsons
+        .map(blockOf)
+        .filter(({ endsAt }) => endsAt === undefined || endsAt > now)
+        .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1));
+    },
+  };
+}
+
+/** By range. ARGV: range, block, now, maximum. */
+const putBlockScript = scriptWhenFull(`
+  local entries = redis.call('HGETALL', KEYS[1])
+  for i = 1, #entries, 2 do
+    local ends_at = cjson.decode(entries[i + 1]).endsAt
+    if ends_at and ends_at <= tonumber(ARGV[3]) then redis.call('HDEL', KEYS[1], entries[i]) end
+  end
+  local others = redis.call('HLEN', KEYS[1]) - redis.call('HEXISTS', KEYS[1], ARGV[1])
+  if others >= tonumber(ARGV[4]) then return 0 end
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+  return 1
+`);
+
+const removeBlockScript = script(`
+  local entries = redis.call('HGETALL', KEYS[1])
+  for i = 1, #entries, 2 do
+    if cjson.decode(entries[i + 1]).id == ARGV[1] then return redis.call('HDEL', KEYS[1], entries[i]) end
+  end
+  return 0
+`);
+
+function blockOf(json: string): AddressBlock {
+  const { id, range, reason, createdAt, endsAt } = JSON.parse(json) as AddressBlock;
+  return { id, range, reason, createdAt, endsAt };
+}
+
+/** The maximum number of concurrent requests. */
+const batchSize = 100;
+
+export function createRoomSummaries(redis: Redis, keys: Keys, archive: Pick<Archive, 'codes'>): RoomSummaries {
+  async function find(code: RoomCode, now: number): Promise<RoomSummary | undefined> {
+    const { room, edits, historyTexts } = keys.ofRoom(code);
+    const reply = await redis.run(summarizeScript, [room, edits, historyTexts], [now]);
+    return reply === null ? undefined : summaryOf(code, reply as SummaryReply);
+  }
+
+  async function* inBatches(now: number): AsyncGenerator<RoomCode[]> {
+    let codes: RoomCode[] = [];
+    for await (const code of archive.codes(now)) {
+      codes.push(code);
+      if (codes.length < batchSize) continue;
+      yield codes;
+      codes = [];
+    }
+    yield codes;
+  }
+
+  return {
+    async *list(now) {
+      for await (const codes of inBatches(now)) {
+        const found = await Promise.all(codes.map((code) => find(code, now)));
+        yield* found.filter((summary) => summary !== undefined);
+      }
+    },
+
+    find,
+  };
+}
+
+type SummaryReply = [fields: string[], textBytes: number];
+
+function summaryOf(code: RoomCode, [fields, textBytes]: SummaryReply): RoomSummary {
+  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, client, salt] = fields;
+  return {
+    code,
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
+    hasPin: Boolean(pinMac) && !salt,
+    ...(salt && { salt }),
+    fileCount: Number(fileCount),
+    fileBytes: Number(fileBytes),
+    textBytes,
+    client: client || undefined,
+  };
+}
+
+/** KEYS: room, edits, history texts. ARGV: now. No text leaves Redis. */
+const summarizeScript = script(`
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'client', 'salt')
+if not room[1] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
+local bytes = redis.call('HSTRLEN', KEYS[1], 'content')
+for _, entry in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do bytes = bytes + #entry end
+for _, version in ipairs(redis.call('HKEYS', KEYS[3])) do bytes = bytes + redis.call('HSTRLEN', KEYS[3], version) end
+return {room, bytes}
+`);
+
+interface DirectoryDeps {
+  redis: Redis;
+  prefix: string;
+  store: Pick<Store, 'rooms' | 'archive'>;
+  /** Removes rooms like any node. Returns the reason for each missing room. */
+  remove: (codes: readonly RoomCode[]) => Promise<(MissingReason | undefined)[]>;
+  close(): Promise<void>;
+}
+
+/** The rooms for the command line, which acts like any other node. */
+export function createRedisDirectory({ redis, prefix, store, remove, close }: DirectoryDeps): RoomDirectory {
+  const { rooms, archive } = store;
+
+  return {
+    ...createRoomSummaries(redis, createKeys(prefix), archive),
+
+    async countDevices(codes, now) {
+      const counts: number[] = [];
+      for (let i = 0; i < codes.length; i += batchSize) {
+        const devices = await Promise.all(codes.slice(i, i + batchSize).map((code) => rooms.listDevices(code, now)));
+        counts.push(...devices.map(({ length }) => length));
+      }
+      return counts;
+    },
+
+    async remove(codes) {
+      return (await remove(codes)).map((reason) => reason ?? 'removed');
+    },
+
+    close,
+  };
+}

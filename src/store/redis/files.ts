@@ -1,0 +1,303 @@
+/** The files of a room. The index by file id is on other nodes of a cluster. */
+import {
+  type GuardRules,
+  type MissingReason,
+  type RoomStore,
+  type StoredFile,
+  unfinishedName,
+} from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { type Script, script, scriptWhenFull } from '../../redis/script.ts';
+import { createRunOnce, onceScripts, repeatedIn } from './idempotency.ts';
+import { clearUp, isLive, type Keys, netMs, returnIfMissing } from './keys.ts';
+import type { RedisStorage } from './quota.ts';
+
+type Files = Pick<
+  RoomStore,
+  'addFile' | 'listFiles' | 'findFile' | 'removeFile' | 'restoreFile' | 'eraseRemoved' | 'eraseRemovedIn'
+>;
+
+export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): Files {
+  const runOnce = createRunOnce(redis, keys);
+  const keysToErase = (code: RoomCode) => {
+    const { room, removed, removals, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
+    return [room, removed, removals, blobs, trash, trashOwners, storedBytes];
+  };
+
+  /** Removes a file from the list, or restores it. */
+  async function move(script: Script, code: RoomCode, fileId: string, now: number) {
+    const { room, files, removed, removals } = keys.ofRoom(code);
+    const args = [now, rules.rememberExpiredMs, fileId, dueMember(code, fileId)];
+    const reply = await redis.run(script, [room, files, removed, removals], args);
+    return typeof reply === 'string' ? (reply as 'no-file' | MissingReason) : { seq: Number(reply) };
+  }
+
+  async function erase({ code, fileId }: DueFile, moment: number): Promise<boolean> {
+    const args = [moment, fileId, dueMember(code, fileId)];
+    const isErased = (await redis.run(eraseFileScript, keysToErase(code), args)) === 1;
+    if (isErased) await dropIndexes(redis, keys, [fileId]);
+    return isErased;
+  }
+
+  return {
+    async addFile(code, file, { files: maxFiles, bytes: maxBytes }, record) {
+      const { room, files, blobs, storedBytes } = keys.ofRoom(code);
+      const index = keys.roomOfFile(file.id);
+      const entry = [file.id, file.blob, file.size, fileJson(file)];
+      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, maxFiles, maxBytes];
+      const reply = await storage.addCharged(code, file, async () => {
+        // The index first, so that a listed file can be downloaded.
+        await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
+        const request = { record, room: code, now: file.uploadedAt };
+        return runOnce(addFileOnce, [room, files, blobs, storedBytes], args, request);
+      });
+      if (typeof reply === 'string') {
+        await redis.send(index, ['DEL', index]);
+        const repeated = repeatedIn(reply);
+        if (repeated) return { repeated };
+        return reply as MissingReason | 'full';
+      }
+      const [seq, expiresAt] = reply as [number, string];
+      await keepIndex(redis, keys, file.id, Number(expiresAt) - file.uploadedAt + netMs);
+      return { seq };
+    },
+
+    async listFiles(code, now) {
+      const { room, files } = keys.ofRoom(code);
+      const reply = await redis.run(listFilesScript, [room, files], [now, rules.rememberExpiredMs]);
+      return typeof reply === 'string' ? (reply as MissingReason) : filesOf(reply as string[]);
+    },
+
+    async findFile(fileId, now) {
+      const index = keys.roomOfFile(fileId);
+      const code = await redis.send(index, ['GET', index]);
+      if (code === null) return undefined;
+      const { room, files } = keys.ofRoom(code as RoomCode);
+      const entry = await redis.run(findFileScript, [room, files], [now, fileId]);
+      return entry === null ? undefined : fileOf(String(entry));
+    },
+
+    removeFile: (code, fileId, now) => move(removeFileScript, code, fileId, now),
+    restoreFile: (code, fileId, now) => move(restoreFileScript, code, fileId, now),
+
+    async eraseRemoved(moment, limit) {
+      const sets = keys.shards.map(({ removals }) => removals);
+      const due = await dueFiles(redis, sets, `(${moment}`, limit);
+      const erased = await Promise.all(due.map((file) => erase(file, moment)));
+      return erased.filter(Boolean).length;
+    },
+
+    async eraseRemovedIn(code) {
+      const erased = (await redis.run(eraseFilesOfRoomScript, keysToErase(code), [code])) as string[];
+      await dropIndexes(redis, keys, erased);
+      return erased.length;
+    },
+  };
+}
+
+/** Oldest first; files of the same moment in order of arrival. */
+export function filesOf(entries: string[]): StoredFile[] {
+  const files = entries.map((entry) => ({ seq: Number.parseInt(entry, 10), file: fileOf(entry) }));
+  files.sort((a, b) => a.file.uploadedAt - b.file.uploadedAt || a.seq - b.seq);
+  return files.map(({ file }) => file);
+}
+
+/** Only one-time files have `once`. With an owner of null the file counts. Files from versions without quotas have no owner field. */
+export function fileJson(file: StoredFile): string {
+  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId, once, meta } = file;
+  const optional = { deviceId, once: once || undefined, meta };
+  return JSON.stringify({ id, blob, name, type, size, uploadedAt, owner, folder, ...optional });
+}
+
+/** Files of earlier versions have no folder and no device. */
+export function parseFile(json: string): StoredFile {
+  const { owner: stored, folder = '', deviceId, once = false, ...file } = JSON.parse(json) as StoredFile;
+  const owner = stored ? { client: stored.client, network: stored.network } : undefined;
+  return { ...file, owner, folder, deviceId, once };
+}
+
+export const fileOf = (entry: string): StoredFile => parseFile(entry.slice(entry.indexOf(':') + 1));
+
+/** Keeps an entry at least this long. It is never shortened, because the room may be extended at the same time. */
+export async function keepIndex(redis: Redis, keys: Keys, fileId: string, ms: number): Promise<void> {
+  await redis.run(keepIndexScript, [keys.roomOfFile(fileId)], [ms]);
+}
+
+/** Removes the entries of files that no longer exist. An entry that stays expires with its room, and leads nowhere. */
+export async function dropIndexes(redis: Redis, keys: Keys, fileIds: readonly string[]): Promise<void> {
+  const indexes = fileIds.map(keys.roomOfFile);
+  await Promise.all(indexes.map((index) => clearUp(redis, index, ['DEL', index])));
+}
+
+/** A file that a sweep has to drop: a removed one by time, or an unfinished one by expiry. */
+export interface DueFile {
+  code: RoomCode;
+  fileId: string;
+}
+
+/** Neither contains a space. */
+export const dueMember = (code: RoomCode, fileId: string): string => `${code} ${fileId}`;
+
+/** Up to `limit` files of the sorted sets with a score up to `max`. */
+export async function dueFiles(redis: Redis, sets: string[], max: string, limit: number): Promise<DueFile[]> {
+  const dueIn = (key: string) => redis.send(key, ['ZRANGEBYSCORE', key, '-inf', max, 'LIMIT', '0', String(limit)]);
+  const members = (await Promise.all(sets.map(dueIn))) as string[][];
+  return members.flat().slice(0, limit).map(dueFileOf);
+}
+
+function dueFileOf(member: string): DueFile {
+  const [code = '', fileId = ''] = member.split(' ');
+  return { code: code as RoomCode, fileId };
+}
+
+/**
+ * A file entry is a number and the JSON of the file. The number is the seq of a listed or removed file, which orders
+ * files of the same moment, and the received bytes of an unfinished one.
+ */
+export const fileIn = `
+local function fileIn(entry)
+  return cjson.decode(string.match(entry, '^%d+:(.*)$'))
+end
+`;
+
+/** Adds a file to the counts of its room. False if that would exceed the limits. */
+export const countFile = `
+local function countFile(room, storedBytes, size, maxFiles, maxBytes)
+  local used = redis.call('HMGET', room, 'fileCount', 'fileBytes')
+  if tonumber(used[1]) >= tonumber(maxFiles) or tonumber(used[2]) + tonumber(size) > tonumber(maxBytes) then
+    return false
+  end
+  redis.call('HINCRBY', room, 'fileCount', 1)
+  redis.call('HINCRBY', room, 'fileBytes', size)
+  redis.call('INCRBY', storedBytes, size)
+  return true
+end
+`;
+
+/**
+ * Moves the bytes of a file to the trash under a name, with its owner, because they count until they are removed. Files
+ * from versions without quotas have no owner and were never counted.
+ */
+const discard = `
+local function discard(file, name, blobs, trash, trashOwners, storedBytes)
+  redis.call('SREM', blobs, file.blob, name)
+  redis.call('SADD', trash, name)
+  if file.owner == nil then return end
+  -- Not -file.size: of an empty file that is -0, which is not a number for Redis.
+  redis.call('INCRBY', storedBytes, 0 - file.size)
+  if file.owner == cjson.null then return end
+  file.owner.blob = file.blob
+  redis.call('HSET', trashOwners, name, cjson.encode(file.owner))
+end
+`;
+
+/**
+ * Drops a removed or an unfinished file from the list of its room, and from the due ones of all rooms. Returns whether
+ * it was there. If no sweep ran for long, Redis has removed the room, and its counts must not be created again.
+ */
+export const dropFile = `${fileIn}${discard}
+local function dropFile(room, list, due, id, member, suffix, ...)
+  redis.call('ZREM', due, member)
+  local entry = redis.call('HGET', list, id)
+  if not entry then return 0 end
+  redis.call('HDEL', list, id)
+  local file = fileIn(entry)
+  discard(file, file.blob .. suffix, ...)
+  if redis.call('HEXISTS', room, 'fileCount') == 1 then
+    redis.call('HINCRBY', room, 'fileCount', -1)
+    redis.call('HINCRBY', room, 'fileBytes', 0 - file.size)
+  end
+  return 1
+end
+`;
+
+/** Deletes the files of a room, finished or not, and moves their bytes to the trash. Returns their ids. */
+export const dropFiles = `${fileIn}${discard}
+local function dropFiles(code, files, removed, uploads, removals, uploadEnds, ...)
+  local shard, ids = {...}, {}
+  local function drop(list, suffix, due)
+    local entries = redis.call('HGETALL', list)
+    for i = 1, #entries, 2 do
+      local file = fileIn(entries[i + 1])
+      discard(file, file.blob .. suffix, unpack(shard))
+      if due then redis.call('ZREM', due, code .. ' ' .. entries[i]) end
+      ids[#ids + 1] = entries[i]
+    end
+    redis.call('DEL', list)
+  end
+  drop(files, '')
+  drop(removed, '', removals)
+  drop(uploads, '${unfinishedName('')}', uploadEnds)
+  return ids
+end
+`;
+
+/** KEYS: any. ARGV: milliseconds. */
+const keepIndexScript = script(`
+local left = redis.call('PTTL', KEYS[1])
+if left >= 0 and left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
+`);
+
+/** KEYS: room, files, blobs, stored bytes. ARGV: now, rememberExpiredMs, id, blob, size, json, max files, max bytes. */
+const addFileScript = script(`${returnIfMissing}${countFile}
+if not countFile(KEYS[1], KEYS[4], ARGV[5], ARGV[7], ARGV[8]) then return 'full' end
+local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
+redis.call('HSET', KEYS[2], ARGV[3], seq .. ':' .. ARGV[6])
+redis.call('SADD', KEYS[3], ARGV[4])
+return {seq, redis.call('HGET', KEYS[1], 'expiresAt')}
+`);
+
+/** With and without the record of its request. */
+const addFileOnce = onceScripts(addFileScript, "type(reply) == 'table'");
+
+/** KEYS: room, files, removed files, removals. ARGV: now, rememberExpiredMs, id, member of the removals. */
+const removeFileScript = scriptWhenFull(`${returnIfMissing}
+local entry = redis.call('HGET', KEYS[2], ARGV[3])
+if not entry then return 'no-file' end
+redis.call('HDEL', KEYS[2], ARGV[3])
+redis.call('HSET', KEYS[3], ARGV[3], entry)
+redis.call('ZADD', KEYS[4], ARGV[1], ARGV[4])
+return redis.call('HINCRBY', KEYS[1], 'seq', 1)
+`);
+
+/** KEYS and ARGV as for removeFile. */
+const restoreFileScript = script(`${returnIfMissing}
+local entry = redis.call('HGET', KEYS[3], ARGV[3])
+if not entry then return 'no-file' end
+redis.call('HDEL', KEYS[3], ARGV[3])
+redis.call('HSET', KEYS[2], ARGV[3], entry)
+redis.call('ZREM', KEYS[4], ARGV[4])
+return redis.call('HINCRBY', KEYS[1], 'seq', 1)
+`);
+
+/**
+ * Erases a file that was removed before a moment. It may have been restored, and removed again, since it was found due.
+ * KEYS: room, removed files, removals, blobs, trash, owners of the trash, stored bytes. ARGV: moment, id, member of the
+ * removals. Returns whether it was erased.
+ */
+const eraseFileScript = scriptWhenFull(`${dropFile}
+local removedAt = redis.call('ZSCORE', KEYS[3], ARGV[3])
+if not removedAt or tonumber(removedAt) >= tonumber(ARGV[1]) then return 0 end
+return dropFile(KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3], '', unpack(KEYS, 4, 7))
+`);
+
+/** KEYS as for eraseFile. ARGV: code. Returns the ids of the erased files. */
+const eraseFilesOfRoomScript = scriptWhenFull(`${dropFile}
+local ids = redis.call('HKEYS', KEYS[2])
+for _, id in ipairs(ids) do
+  dropFile(KEYS[1], KEYS[2], KEYS[3], id, ARGV[1] .. ' ' .. id, '', unpack(KEYS, 4, 7))
+end
+return ids
+`);
+
+/** KEYS: room, files. ARGV: now, rememberExpiredMs. */
+const listFilesScript = script(`${returnIfMissing}
+return redis.call('HVALS', KEYS[2])
+`);
+
+/** KEYS: room, files. ARGV: now, id. */
+const findFileScript = script(`${isLive}
+if not isLive(KEYS[1], ARGV[1]) then return false end
+return redis.call('HGET', KEYS[2], ARGV[2])
+`);

@@ -1,0 +1,278 @@
+/** Rooms in Redis. Each method is one script if all its keys have one hash tag. */
+import type {
+  FinishedRequest,
+  GuardRules,
+  MissingReason,
+  Repeated,
+  RequestRecord,
+  Room,
+  RoomDraft,
+  RoomState,
+  RoomStore,
+  RoomUpdate,
+  TextState,
+} from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import type { Redis } from '../../redis/connection.ts';
+import { script } from '../../redis/script.ts';
+import { guesserOf } from '../client-counters.ts';
+import { fileIn, filesOf } from './files.ts';
+import { createIdempotencyStore, createRunOnce, forgetClaim, onceScripts, repeatedIn } from './idempotency.ts';
+import { type Keys, netMs, returnIfMissing } from './keys.ts';
+import type { RedisStorage } from './quota.ts';
+import { createRoomExpiry } from './room-expiry.ts';
+import { contentOf, entryOf, type FullTextReply, fullText, lastRefsOf } from './text.ts';
+
+export type Rooms = Pick<
+  RoomStore,
+  'createRoom' | 'readState' | 'updateRoom' | 'deleteRoom' | 'expireRooms' | 'countRooms'
+>;
+
+export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): Rooms {
+  const expiry = createRoomExpiry(redis, keys, rules, storage);
+  const runOnce = createRunOnce(redis, keys);
+  const idempotency = createIdempotencyStore(redis, keys);
+
+  /**
+   * Lists a room, which has another hash tag than the room itself. If the node crashes before the room exists, another
+   * run of its request finds the claim and continues, so that no request makes two rooms. `isListed`: by this call.
+   */
+  async function claimCode(draft: RoomDraft, record: RequestRecord | undefined): Promise<Claim> {
+    const { draw, codeLengths, createdAt, expiresAt, claimedLength } = draft;
+    if (claimedLength !== undefined && record) {
+      const code = draw.slice(0, claimedLength) as RoomCode;
+      const repeated = await idempotency.find(code, record, createdAt);
+      if (repeated) return { repeated };
+      const added = await redis.send(keys.rooms, ['ZADD', keys.rooms, 'NX', String(expiresAt), code]);
+      return { code, isListed: Number(added) === 1 };
+    }
+    const lengths = codeLengths.flatMap(({ length, upTo }) => [length, upTo]);
+    const request = { record, room: undefined, now: createdAt };
+    const args = [draw, createdAt, expiresAt, ...lengths];
+    const reply = await runOnce(claimCodeOnce, [keys.rooms], args, request);
+    if (reply === null) return undefined;
+    const claimed = repeatedIn(reply);
+    return claimed ? { claimed } : { code: reply as RoomCode, isListed: true };
+  }
+
+  async function makeRoom(code: RoomCode, draft: RoomDraft, record: RequestRecord | undefined): Promise<unknown> {
+    const { createdAt, expiresAt, pinMac, creator, owner, countsText, keepsHistory } = draft;
+    const { room, trusted, edits, history, historyTexts } = keys.ofRoom(code);
+    const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
+    const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
+    const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
+    args.push(draft.name ?? '', draft.salt ?? '');
+    const request = { record, room: code, now: createdAt };
+    return runOnce(createRoomOnce, [room, trusted, edits, history, historyTexts], args, request);
+  }
+
+  /** In one step for the room itself, including its guards. */
+  async function update(code: RoomCode, change: RoomUpdate, now: number) {
+    const { room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds } = keys.ofRoom(code);
+    const { expiresAt, pinMac, name, admittedBy, uploadLifetimeMs } = change;
+    const left = (expiresAt ?? 0) - now;
+    const reply = await redis.run(
+      updateRoomScript,
+      [room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds],
+      [
+        ...[now, rules.rememberExpiredMs, hex(admittedBy)],
+        ...[pinMac === undefined ? '' : 1, hex(pinMac ?? undefined), guesserOf(change)],
+        ...[name === undefined ? '' : 1, name ?? ''],
+        ...[expiresAt ?? '', left + rules.rememberExpiredMs + netMs, left + rules.windowMs, uploadLifetimeMs, code],
+      ],
+    );
+    if (typeof reply === 'string') return reply as 'pin-changed' | MissingReason;
+    const [seq, fields] = reply as [number, string[]];
+    return { seq, room: roomOf(code, fields) };
+  }
+
+  return {
+    async createRoom(draft, record) {
+      const claim = await claimCode(draft, record);
+      if (!claim || !('isListed' in claim)) return claim;
+      const { code, isListed } = claim;
+      const reply = await makeRoom(code, draft, record && { ...record, codeLength: code.length });
+      if (reply === 1) return code;
+      const repeated = repeatedIn(reply);
+      if (repeated) return { repeated };
+      // A recently expired room had this code, so the new room must not use it.
+      if (record) await forgetClaim(redis, keys, record);
+      if (isListed) await redis.send(keys.rooms, ['ZREM', keys.rooms, code]);
+      return undefined;
+    },
+
+    async readState(code, now, known) {
+      const { room, files, edits } = keys.ofRoom(code);
+      const args = [now, rules.rememberExpiredMs, known?.version ?? '', known?.writtenAt ?? ''];
+      const reply = await redis.run(readStateScript, [room, files, edits], args);
+      return typeof reply === 'string' ? (reply as MissingReason) : stateOf(code, reply as StateReply);
+    },
+
+    async updateRoom(code, change, now) {
+      const { expiresAt } = change;
+      if (expiresAt === undefined) return update(code, change, now);
+      await expiry.prepare(code, expiresAt, now);
+      const updated = await update(code, change, now);
+      await expiry.settle(code, now);
+      return updated;
+    },
+
+    deleteRoom: expiry.deleteRoom,
+    expireRooms: expiry.expireRooms,
+
+    async countRooms(now) {
+      return Number(await redis.send(keys.rooms, ['ZCOUNT', keys.rooms, `(${now}`, '+inf']));
+    },
+  };
+}
+
+type Claim = { code: RoomCode; isListed: boolean } | Repeated | { claimed: FinishedRequest } | undefined;
+
+export const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
+
+type RoomFields = readonly (string | null | undefined)[];
+
+export function roomOf(
+  code: RoomCode,
+  [createdAt, expiresAt, pinMac, fileCount, fileBytes, name, salt]: RoomFields,
+): Room {
+  return {
+    code,
+    createdAt: Number(createdAt),
+    expiresAt: Number(expiresAt),
+    hasPin: pinMac !== '' && !salt,
+    ...(salt && { salt }),
+    name: name ?? undefined,
+    fileCount: Number(fileCount),
+    fileBytes: Number(fileBytes),
+  };
+}
+
+/** In an encrypted room, which has a salt, the entries since the full text are part of the text. */
+function wholeTextOf(text: FullTextReply, salt: string | null | undefined): TextState {
+  const content = contentOf(text);
+  const [, , , log, contentVersion, refs] = text;
+  const entries = (log ?? []).map(entryOf);
+  const lastRefs = lastRefsOf(refs, entries);
+  return salt ? { ...content, contentVersion, entries, lastRefs } : { ...content, entries: [], lastRefs };
+}
+
+/** Contains the text if there are no entries. */
+type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply];
+
+function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): RoomState {
+  const [seq, pinAttempts, version, writtenAt] = fields.slice(7).map(Number) as [number, number, number, number];
+  const pinMac = fields[2];
+  return {
+    room: roomOf(code, fields),
+    seq,
+    text: entries
+      ? { version, writtenAt, content: undefined, entries: entries.map(entryOf) }
+      : wholeTextOf(text, fields[6]),
+    files: filesOf(files),
+    pinAttempts,
+    pinMac: pinMac ? Buffer.from(pinMac, 'hex') : undefined,
+  };
+}
+
+/** The fields of a `Room`, as arguments of HMGET. Rooms without a name, and rooms that are not encrypted, lack a field. */
+export const roomFields = "'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'name', 'salt'";
+
+/** KEYS: all rooms by expiry. ARGV: draw, createdAt, expiresAt, then pairs of a length and up to how many rooms. */
+const claimCodeScript = script(`
+local live = redis.call('ZCOUNT', KEYS[1], '(' .. ARGV[2], '+inf') + 1
+for i = 4, #ARGV, 2 do
+  if live <= tonumber(ARGV[i + 1]) then
+    local code = string.sub(ARGV[1], 1, tonumber(ARGV[i]))
+    if redis.call('ZADD', KEYS[1], 'NX', ARGV[3], code) == 0 then return false end
+    return code
+  end
+end
+return false
+`);
+
+/** With and without the record of the request for a new room. The record has the length of the claimed code. */
+const claimCodeOnce = onceScripts(claimCodeScript, 'reply');
+
+/**
+ * A recently expired room keeps its code, so that it is not confused with the new one.
+ * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
+ * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
+ * counts for them or '', name or '', salt or ''.
+ */
+const createRoomScript = script(`
+local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
+if formerly and tonumber(formerly) > tonumber(ARGV[1]) - tonumber(ARGV[6]) then return 0 end
+redis.call('DEL', unpack(KEYS))
+redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac', ARGV[3], 'seq', 0, 'version', 0,
+  'textVersion', 0, 'logVersion', 0, 'writtenAt', ARGV[1], 'content', '', 'keepsHistory', ARGV[7], 'fileCount', 0,
+  'fileBytes', 0, 'pinAttempts', 0, 'client', ARGV[8], 'network', ARGV[9],
+  'textCharge', ARGV[10])
+if ARGV[11] ~= '' then redis.call('HSET', KEYS[1], 'name', ARGV[11]) end
+if ARGV[12] ~= '' then redis.call('HSET', KEYS[1], 'salt', ARGV[12]) end
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+if ARGV[3] ~= '' and ARGV[12] == '' then
+  redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
+  redis.call('PEXPIRE', KEYS[2], ARGV[5])
+end
+return 1
+`);
+
+/** With and without the record of its request. */
+const createRoomOnce = onceScripts(createRoomScript, 'reply == 1');
+
+/**
+ * KEYS: room, files, edits. ARGV: now, rememberExpiredMs, the version of the reader's text or '', when it was written.
+ * Returns the entries since then, or the whole text if the log does not lead from there, or there are too many.
+ */
+const readStateScript = script(`${returnIfMissing}${fullText}
+local room = redis.call('HMGET', KEYS[1], ${roomFields}, 'seq', 'pinAttempts', 'version', 'writtenAt')
+local files = redis.call('HVALS', KEYS[2])
+
+local known, versions, entries = tonumber(ARGV[3]), textVersions(KEYS[1]), false
+if known == versions.current then
+  entries = room[11] == ARGV[4] and {}
+elseif known and known < versions.current and versions.current - known <= 1000 then
+  -- The entry of the known version shows whether it is the same text. A log that starts after it does not have it.
+  entries = entriesSince(KEYS[3], versions, known - 1)
+  if not entries then entries = entriesSince(KEYS[3], versions, known)
+  elseif string.match(table.remove(entries, 1), '"writtenAt":(%d+)}$') ~= ARGV[4] then entries = false end
+end
+return {room, files, entries or false, not entries and fullText(KEYS[1], KEYS[3])}
+`);
+
+/**
+ * KEYS: room, guard, trusted, edits, history, history texts, unfinished files, ends of uploads. ARGV: now,
+ * rememberExpiredMs, the pinMac that the client was admitted with or ''; 1 to set the PIN, the pinMac or '', the client;
+ * 1 to set the name, the name or ''; the expiry or '', milliseconds to keep the room, milliseconds to keep the guard, how
+ * long an upload may be unfinished, code. Returns the seq and the fields of the room.
+ *
+ * The client was admitted a moment ago, so the comparison of the PINs reveals nothing new.
+ */
+const updateRoomScript = script(`${returnIfMissing}${fileIn}
+if redis.call('HGET', KEYS[1], 'pinMac') ~= ARGV[3] then return 'pin-changed' end
+
+if ARGV[9] ~= '' then
+  redis.call('HSET', KEYS[1], 'expiresAt', ARGV[9])
+  for i = 1, 6 do redis.call('PEXPIRE', KEYS[i], i == 2 and ARGV[11] or ARGV[10]) end
+  local uploads = redis.call('HGETALL', KEYS[7])
+  for i = 1, #uploads, 2 do
+    local endsAt = math.min(tonumber(ARGV[9]), fileIn(uploads[i + 1]).uploadedAt + tonumber(ARGV[12]))
+    redis.call('ZADD', KEYS[8], 'XX', string.format('%.0f', endsAt), ARGV[13] .. ' ' .. uploads[i])
+  end
+end
+
+if ARGV[4] == '1' then
+  redis.call('HSET', KEYS[1], 'pinMac', ARGV[5], 'pinAttempts', 0)
+  redis.call('DEL', KEYS[2], KEYS[3])
+  if ARGV[5] ~= '' then
+    redis.call('ZADD', KEYS[3], ARGV[1], ARGV[6])
+    redis.call('PEXPIRE', KEYS[3], redis.call('PTTL', KEYS[1]))
+  end
+end
+
+if ARGV[7] == '1' then
+  if ARGV[8] == '' then redis.call('HDEL', KEYS[1], 'name') else redis.call('HSET', KEYS[1], 'name', ARGV[8]) end
+end
+return {redis.call('HINCRBY', KEYS[1], 'seq', 1), redis.call('HMGET', KEYS[1], ${roomFields})}
+`);
