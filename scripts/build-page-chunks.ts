@@ -39,8 +39,7 @@ const chunks: Record<string, readonly string[]> = {
   files: ['views/files/file-list.tsx'],
   uploads: ['views/files/upload-rows.tsx', 'room/uploads.ts'],
   qr: ['../../node_modules/uqr/dist/index.mjs'],
-  requests: ['../../src/client/room.ts'],
-  transfer: ['../../src/client/transfer.ts'],
+  transfer: ['../../src/client/upload.ts', '../../src/client/download.ts'],
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],

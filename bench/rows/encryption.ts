@@ -4,13 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import {
-  createFileCipher,
-  createFileSalt,
-  createSalt,
-  deriveKeys,
-  generateRoomKey,
-} from '../../src/client/crypto/index.ts';
+import { createFileCipher } from '../../src/client/crypto/file-cipher.ts';
+import { createSalt, deriveKeys } from '../../src/client/crypto/keys.ts';
+import { createFileSalt } from '../../src/client/crypto/metadata.ts';
+import { generateRoomKey } from '../../src/client/crypto/room-key.ts';
 import { createClient } from '../../src/client/index.ts';
 import { batchIntervalMs } from '../../src/client/text/delivery.ts';
 import { launchBrowser } from '../../test/support/browser.ts';

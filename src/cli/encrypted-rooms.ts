@@ -139,7 +139,7 @@ export async function requireKey(code: string): Promise<string> {
 
 /** Accepts a key or a link. A typo is detected locally, so that it does not use up a try. */
 async function askKey(question: string): Promise<string | undefined> {
-  const { parseRoomKey } = await import('../client/crypto/index.ts');
+  const { parseRoomKey } = await import('../client/crypto/room-key.ts');
   for (;;) {
     const text = await askHidden(question);
     if (text === undefined) return undefined;

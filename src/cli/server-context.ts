@@ -1,5 +1,5 @@
 /** Chooses the server, the room and the PIN for commands that connect to a server. */
-import type { EncryptedRoom } from '../client/crypto/index.ts';
+import type { EncryptedRoom } from '../client/crypto/keys.ts';
 import {
   type Client,
   createClient,
@@ -49,7 +49,8 @@ export interface UnlockedRoom {
 
 /** Opens a room with its key, and derives its keys. */
 export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
-  const { authToken, deriveKeys, parseRoomKey, parseSalt } = await import('../client/crypto/index.ts');
+  const { authToken, deriveKeys, parseSalt } = await import('../client/crypto/keys.ts');
+  const { parseRoomKey } = await import('../client/crypto/room-key.ts');
   return withRoom(input, async (room) => {
     await room.info();
     const { code, key, salt } = room;

@@ -1,5 +1,5 @@
 /** Checks the arguments of programs, which may be written without types, before anything is sent. */
-import type { RoomBase } from './room-base.ts';
+import type { RoomBase } from './room.ts';
 import { isObject, isWhole } from './shapes.ts';
 
 type Check = readonly [isValid: (value: unknown) => boolean, expected: string];

@@ -1,8 +1,9 @@
-/** One WebSocket to a room. It is closed if the server stops sending. */
+/** One WebSocket to a room, and what belongs to it: its messages, the writes that wait for a response, and the resume token. */
 import type { CloseCode } from '../protocol/close-codes.ts';
+import { liveProtocol, resumePrefix, resumeTokenTtlMs } from '../protocol/resume.ts';
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
-import { invalidMessage, PoproomError } from './error.ts';
-import { parseMessage } from './parse-message.ts';
+import { invalidMessage, PoproomError, type PoproomErrorCode } from './error.ts';
+import { isObject, isToken, messageShapes, parseJson } from './shapes.ts';
 
 /** The server sends a heartbeat every 25 seconds. After two missed ones, the connection is dead. */
 const idleTimeoutMs = 55_000;
@@ -28,7 +29,7 @@ export interface Connection {
  */
 export type ConnectionEnd = 'closed' | 'limited' | 'lost' | PoproomError;
 
-export interface ConnectOptions {
+interface ConnectOptions {
   /** Ignored in browsers, whose WebSocket cannot send headers. */
   headers: Readonly<Record<string, string>>;
   /** Subprotocols to offer. */
@@ -111,4 +112,111 @@ function openSocket(url: string, { headers, protocols }: ConnectOptions): WebSoc
   if (Object.keys(headers).length === 0 || 'document' in globalThis) return new WebSocket(url, protocols);
   // An extension of Node, Deno and Bun. A browser would take the object for a subprotocol name.
   return new WebSocket(url, { headers, protocols } as unknown as string[]);
+}
+
+/** Parses and checks a message. Returns undefined for an unknown type, as from a newer server. Throws for anything malformed. */
+function parseMessage(data: string): ServerMessage | undefined {
+  const message = parseJson(data);
+  const type = isObject(message) && (message as Partial<ServerMessage>).type;
+  if (typeof type !== 'string') throw invalidMessage('something that is not a message');
+  const isValid = messageShapes.get(type);
+  if (!isValid) return undefined;
+  if (!isValid(message)) throw invalidMessage(`a malformed "${type}" message`);
+  return message as ServerMessage;
+}
+
+export type WriteAnswer = Extract<ServerMessage, { type: 'written' | 'conflict' }>;
+
+/** Writes that were sent and are not answered yet. */
+interface Writes {
+  send(connection: Connection, content: string, baseVersion: number): Promise<WriteAnswer>;
+  /** Settles the write that the message is the response to, if any. */
+  onMessage(message: ServerMessage): void;
+  /** Rejects all writes, because no response will arrive. They may have been stored. */
+  fail(error: PoproomError): void;
+}
+
+export function createWrites(): Writes {
+  const waiting = new Map<string, PromiseWithResolvers<WriteAnswer>>();
+  let count = 0;
+
+  return {
+    send(connection, content, baseVersion) {
+      const ref = String(++count);
+      const answer = Promise.withResolvers<WriteAnswer>();
+      waiting.set(ref, answer);
+      connection.send({ type: 'content', content, baseVersion, ref });
+      return answer.promise;
+    },
+
+    onMessage(message) {
+      // Edits of other devices may have the same ref.
+      if (!('ref' in message) || message.type === 'edit' || message.type === 'sealed-edit') return;
+      const { ref = '' } = message;
+      const answer = waiting.get(ref);
+      waiting.delete(ref);
+      if (message.type === 'error') answer?.reject(toError(message));
+      else answer?.resolve(message);
+    },
+
+    fail(error) {
+      for (const { reject } of waiting.values()) reject(error);
+      waiting.clear();
+    },
+  };
+}
+
+export function toError({ error }: Extract<ServerMessage, { type: 'error' }>): PoproomError {
+  return new PoproomError(error.code as PoproomErrorCode, error.message, { details: error.details });
+}
+
+/** After this many refusals in a row by a reachable server, the token is considered invalid. */
+const maxRefusals = 3;
+
+/** Resumes a live channel. A resumed channel does not count as a request. */
+export interface ResumeToken {
+  /** The WebSocket subprotocols that present the token; undefined if there is none that may be valid. */
+  protocols(): string[] | undefined;
+  /** Stores the token of a message and removes it from the message, because programs log messages. */
+  takeFrom(message: ServerMessage): void;
+  /** Returns whether to try again with the token. */
+  onRefused(): boolean;
+}
+
+export function createResumeToken(given: string | undefined, onNew: (token: string) => void = () => {}): ResumeToken {
+  let usable: UsableToken | undefined;
+  if (isToken(given)) keep(given);
+
+  function keep(token: string): void {
+    usable = { token, receivedAt: Date.now(), refusals: 0 };
+  }
+
+  return {
+    protocols() {
+      if (usable && Date.now() - usable.receivedAt > resumeTokenTtlMs) usable = undefined;
+      return usable && [liveProtocol, resumePrefix + usable.token];
+    },
+
+    takeFrom(message) {
+      if (!('resumeToken' in message)) return;
+      const { resumeToken } = message;
+      delete message.resumeToken;
+      if (resumeToken === undefined) return;
+      keep(resumeToken);
+      onNew(resumeToken);
+    },
+
+    onRefused() {
+      if (usable && ++usable.refusals >= maxRefusals) usable = undefined;
+      return usable !== undefined;
+    },
+  };
+}
+
+/** A token that the server may still accept. */
+interface UsableToken {
+  token: string;
+  receivedAt: number;
+  /** In a row. */
+  refusals: number;
 }

@@ -1,13 +1,10 @@
 /** Rooms of callers who have a room key, or a code that needs one. The code of the encryption is loaded when they are first used. */
 import { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
-import type { EncryptedRoom } from './crypto/index.ts';
-import type { SeenVersion } from './encryption.ts';
+import type { EncryptedRoom } from './crypto/keys.ts';
 import { PoproomError } from './error.ts';
-import { openLive } from './live.ts';
-import type { LiveOptions } from './live-channel.ts';
-import { randomId } from './random-id.ts';
-import type { RoomAccess } from './room-access.ts';
-import type { RoomBase } from './room-base.ts';
+import { type LiveOptions, openLive } from './live-channel.ts';
+import type { RoomBase } from './room.ts';
+import { type RoomAccess, randomId, type SeenVersion } from './room-access.ts';
 import type { KeySource, Unlocked } from './sealed/index.ts';
 import type { Transport } from './transport.ts';
 

@@ -1,9 +1,7 @@
 /** The error class of the SDK, and its causes. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { ErrorBody } from '../protocol/types.ts';
-import type { DetailsOf } from './error-details.ts';
-import { parseJson } from './json.ts';
-import { isError, isObject } from './shapes.ts';
+import { isError, isObject, parseJson } from './shapes.ts';
 
 /**
  * An error code of the server, or one of the SDK: `OFFLINE` if the server cannot be reached, `TIMEOUT` if it does not
@@ -33,7 +31,7 @@ export type EncryptionErrorCode =
   | 'FILE_CHANGED'
   | 'ZIP_UNAVAILABLE';
 
-export interface PoproomErrorExtras {
+interface PoproomErrorExtras {
   details?: Readonly<Record<string, unknown>> | undefined;
   /** Seconds until the next attempt makes sense. */
   retryAfter?: number | undefined;
@@ -169,4 +167,57 @@ function parseRetryAfter(header: (name: string) => string | null): number | unde
   // Relative to the server's clock if known, because the two clocks may differ.
   const now = Date.parse(header('Date') ?? '') || Date.now();
   return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
+}
+
+/** Every error may have further details. */
+type DetailsOf<Code extends string> = Code extends keyof ErrorDetails
+  ? Details & Readonly<ErrorDetails[Code]>
+  : Details;
+
+type Details = Readonly<Record<string, unknown>>;
+
+/** The current text of a room, because of which a write was refused. */
+export interface ConflictDetails {
+  version: number;
+  /** Undefined if the edits were based on a version that is not in the log, and for long texts on a live channel. */
+  content?: string;
+  timestamp?: string;
+}
+
+/** By error code. Older servers omit optional ones. `shapes.ts` checks them. */
+export interface ErrorDetails {
+  VERSION_CONFLICT: ConflictDetails;
+  EDIT_CONFLICT: { version: number; timestamp?: string };
+  UPLOAD_CONFLICT: { offset: number };
+  VALIDATION_FAILED: InvalidField;
+  ENCRYPTION_REQUIRED: InvalidField;
+  ORIGIN_NOT_ALLOWED: InvalidField;
+  PIN_INCORRECT: WrongProof;
+  KEY_INCORRECT: WrongProof;
+  PIN_LOCKED: Delay;
+  KEY_LOCKED: Delay;
+  FILE_CLAIMED: Delay;
+  /** `reason`: which limit was reached, such as `requests` or `messages`; `limit`: the requests per hour. */
+  RATE_LIMITED: Delay & { reason?: string; limit?: number };
+  CONTENT_TOO_LARGE: { maximum?: number };
+  FILE_TOO_LARGE: { maximum?: number };
+  ROOM_FULL: { maximumFiles?: number; maximumBytes?: number };
+  QUOTA_EXCEEDED: { scope?: string; used?: number; maximum?: number; freesAt?: string };
+  INVALID_RESPONSE: { status?: number; location?: string };
+}
+
+interface InvalidField {
+  /** The name of the field, parameter or header. */
+  field?: string;
+}
+
+interface WrongProof {
+  triesLeft?: number;
+  /** In seconds. */
+  lockedFor?: number;
+}
+
+interface Delay {
+  /** In seconds. */
+  retryAfter?: number;
 }

@@ -19,22 +19,18 @@ export type {
   TextEdit,
   UpdateRoomRequest,
 } from '../protocol/types.ts';
-export type { ClientOptions, NewRoom } from './base-client.ts';
-export { type Client, type CreatedRoom, createClient, type Room } from './client.ts';
-export type { SeenVersion } from './encryption.ts';
+export { type Client, type ClientOptions, type CreatedRoom, createClient, type NewRoom, type Room } from './client.ts';
+export type { WriteAnswer } from './connection.ts';
+export type { DownloadOptions, ReceiveOptions, ZipOptions } from './download.ts';
+export type { ConflictDetails, ErrorDetails } from './error.ts';
 export { EncryptionError, type EncryptionErrorCode, PoproomError, type PoproomErrorCode } from './error.ts';
-export type { ConflictDetails, ErrorDetails } from './error-details.ts';
 export type { LiveOptions } from './live-channel.ts';
-export type { LiveEnd, LiveRoom, LiveWriteOptions } from './live-end.ts';
-export type { Ended, LiveEvent } from './live-event.ts';
-export type { RateLimit } from './rate-limit.ts';
-export type { ReceiveOptions } from './receive.ts';
+export type { LiveEnd, LiveRoom, LiveText, LiveTextOptions, LiveWriteOptions } from './live-end.ts';
+export type { Ended, LiveEvent } from './live-state.ts';
 export type { RetryEvent, RetryOptions } from './retry.ts';
-export type { DownloadOptions, EditOptions, RoomKeyAccess, WriteOptions, ZipOptions } from './room-base.ts';
+export type { EditOptions, RoomKeyAccess, WriteOptions } from './room.ts';
+export type { SeenVersion } from './room-access.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
-export type { LiveText, LiveTextOptions } from './text/live-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';
-export type { CallOptions } from './transport.ts';
-export type { OnProgress, UploadOptions } from './upload.ts';
-export type { UploadSource } from './upload-source.ts';
-export type { WriteAnswer } from './writes.ts';
+export type { CallOptions, RateLimit } from './transport.ts';
+export type { OnProgress, UploadOptions, UploadSource } from './upload.ts';

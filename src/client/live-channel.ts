@@ -1,15 +1,22 @@
-/** Runs one live channel: connects, passes messages on, and reconnects, as its state says. */
+/** The live channel of a room: connects, passes messages on, and reconnects, as its state says. */
 import type { Join, ServerMessage } from '../protocol/types.ts';
-import { type AsyncQueue, createAsyncQueue } from './async-queue.ts';
-import { ping, pingWithinLimit, throwRefusal } from './connect-failure.ts';
-import { type Connection, connect } from './connection.ts';
-import type { ChannelCodec } from './encryption.ts';
+import {
+  type Connection,
+  connect,
+  createResumeToken,
+  createWrites,
+  type ResumeToken,
+  type WriteAnswer,
+} from './connection.ts';
 import { offlineError, PoproomError, toPoproomError } from './error.ts';
-import { createDeviceList, type Ended, isChange, type LiveEvent } from './live-event.ts';
 import {
   type Connecting,
+  createDeviceList,
+  type Ended,
   initialState,
+  isChange,
   isConnected,
+  type LiveEvent,
   type LiveState,
   onConnectFailed,
   onConnectionEnd,
@@ -20,13 +27,11 @@ import {
   onRetry,
   onStart,
 } from './live-state.ts';
-import type { ResumeToken } from './resume-token.ts';
 import { delay } from './retry.ts';
-import { accessHeaders, type RoomAccess } from './room-access.ts';
-import { channelOf } from './text/channel.ts';
-import type { SharedText } from './text/shared-text.ts';
+import { accessHeaders, type ChannelCodec, type RoomAccess } from './room-access.ts';
+import { isObject, isRoomInfo, isWhole } from './shapes.ts';
+import { channelOf, type SharedText } from './text/shared-text.ts';
 import type { Transport } from './transport.ts';
-import { createWrites, type WriteAnswer } from './writes.ts';
 
 export interface LiveOptions {
   /** Leaves the room when it aborts. */
@@ -39,7 +44,54 @@ export interface LiveOptions {
   onResumeToken?: ((token: string) => void) | undefined;
 }
 
-export interface LiveChannel {
+/**
+ * Iterating joins the room and reconnects after interruptions, until the room ends or `signal` aborts; the return value
+ * says which. It throws errors that waiting does not resolve: an unknown room, a missing or wrong PIN, a server that
+ * repeatedly sends malformed messages.
+ */
+export interface LiveRoom {
+  [Symbol.asyncIterator](): AsyncGenerator<LiveEvent, Ended>;
+  /** Writes a text based on a version. Resolves with `written` or `conflict`; fails with `OFFLINE` without a connection. */
+  write(content: string, baseVersion: number): Promise<WriteAnswer>;
+  /** Reconnects now if the connection may be dead. Call it when the device wakes up or the network returns. */
+  wake(): void;
+  /** Closes the connection and reconnects later. Call it when the network is known to be lost. */
+  interrupt(): void;
+  /** Changes the name of this device. Reconnects to do so. */
+  rename(deviceName: string): void;
+}
+
+export function openLive(transport: Transport, path: string, access: RoomAccess, options: LiveOptions = {}): LiveRoom {
+  const token = createResumeToken(options.resumeToken, options.onResumeToken);
+  let { deviceName } = access;
+  // Read for each connection: the PIN and the name of the device may change.
+  const currentAccess = () => ({ ...access, deviceName });
+  const openChannel = () => createLiveChannel(transport, path, currentAccess, token, options);
+  let channel = openChannel();
+
+  return {
+    async *[Symbol.asyncIterator]() {
+      // A new iterator starts with a snapshot.
+      channel = openChannel();
+      return yield* channel.run();
+    },
+
+    async write(content, baseVersion) {
+      if (!isWhole(baseVersion)) throw new TypeError('A version is a whole number from 0.');
+      return channel.write(content, baseVersion);
+    },
+
+    wake: () => channel.wake(),
+    interrupt: () => channel.interrupt(),
+
+    rename(name) {
+      deviceName = name;
+      channel.reconnect();
+    },
+  };
+}
+
+interface LiveChannel {
   /** Runs the channel. It can be called once. */
   run(): AsyncGenerator<LiveEvent, Ended>;
   write(content: string, baseVersion: number): Promise<WriteAnswer>;
@@ -52,7 +104,7 @@ const responseTimeoutMs = 8_000;
 /** In UTF-16 code units of messages that the program has not read yet. */
 const maxUnread = 64 * 1024 * 1024;
 
-export function createLiveChannel(
+function createLiveChannel(
   transport: Transport,
   path: string,
   currentAccess: () => RoomAccess,
@@ -215,3 +267,101 @@ const roomEnded = {
   deleted: () => new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.'),
   expired: () => new PoproomError('ROOM_EXPIRED', 'This room has expired.'),
 };
+
+/**
+ * Finds out why a live channel did not open, which browsers do not reveal, and throws it. No limit applies to a channel
+ * that was to be resumed with a token.
+ */
+async function throwRefusal(
+  transport: Transport,
+  path: string,
+  headers: Readonly<Record<string, string | undefined>>,
+  token: ResumeToken | undefined,
+  withTimeout: () => AbortSignal,
+): Promise<never> {
+  if (token) {
+    await ping(transport, withTimeout());
+    if (token.onRefused()) throw noChannel();
+  }
+  const signal = withTimeout();
+  await pingWithinLimit(transport, signal);
+  await transport.call(path, isRoomInfo, { headers, signal });
+  if (isForeignPage(transport.url)) await throwIfOriginRefused(transport, path, signal);
+  // The server responds but the channel did not open: too many are open, or a proxy blocks it.
+  throw noChannel();
+}
+
+/** Whether this is a page of another origin. Other programs have no location. */
+function isForeignPage(url: string): boolean {
+  const { location } = globalThis as { location?: { origin: string } };
+  return location !== undefined && location.origin !== new URL(url).origin;
+}
+
+/** A plain request for the channel says whether the server allows the origin of this page. */
+async function throwIfOriginRefused(transport: Transport, path: string, signal: AbortSignal): Promise<void> {
+  await transport.send(`${path}/live`, { signal }).catch((error) => {
+    if (error.code === 'ORIGIN_NOT_ALLOWED') throw error;
+  });
+}
+
+const noChannel = () => new PoproomError('UNAVAILABLE', 'The server responds, but does not open a live channel.');
+
+/** Fails if the server is unreachable or the rate limit is used up. Does not count as a request. */
+async function pingWithinLimit(transport: Transport, signal: AbortSignal): Promise<void> {
+  await ping(transport, signal);
+  if (transport.rateLimit?.remaining !== 0) return;
+  const retryAfter = Math.max(1, Math.ceil((transport.rateLimit.resetAt.getTime() - Date.now()) / 1000));
+  throw new PoproomError('RATE_LIMITED', `Too many requests; try again in ${retryAfter} seconds.`, {
+    details: { reason: 'requests', retryAfter },
+  });
+}
+
+async function ping(transport: Transport, signal: AbortSignal): Promise<void> {
+  await transport.call('/livez', isObject, { signal });
+}
+
+/** Filled by callbacks, and read by an async iterator. */
+interface AsyncQueue<T> extends AsyncIterable<T> {
+  /** Total size of the queued items. */
+  readonly size: number;
+  push(item: T, size: number): void;
+  /** The iterator ends after the queued items. */
+  end(): void;
+}
+
+function createAsyncQueue<T>(): AsyncQueue<T> {
+  const items: { item: T; size: number }[] = [];
+  let size = 0;
+  let isEnded = false;
+  let notifyReader = () => {};
+
+  return {
+    get size() {
+      return size;
+    },
+
+    push(item, itemSize) {
+      items.push({ item, size: itemSize });
+      size += itemSize;
+      notifyReader();
+    },
+
+    end() {
+      isEnded = true;
+      notifyReader();
+    },
+
+    async *[Symbol.asyncIterator]() {
+      while (true) {
+        for (let next = items.shift(); next; next = items.shift()) {
+          size -= next.size;
+          yield next.item;
+        }
+        if (isEnded) return;
+        await new Promise<void>((resolve) => {
+          notifyReader = resolve;
+        });
+      }
+    },
+  };
+}

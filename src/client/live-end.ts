@@ -1,11 +1,13 @@
-/** The live channel as programs use it: with the reason of its end, and with the writes of a room. */
+/** The live channel as programs use it: with the reason of its end, with the writes of a room, or as a shared text. */
 import type { RoomText } from '../protocol/types.ts';
 import { anyText, check, checkOptions } from './arguments.ts';
+import type { WriteAnswer } from './connection.ts';
 import { PoproomError } from './error.ts';
-import type { LiveRoom as BaseLiveRoom } from './live.ts';
-import type { Ended, LiveEvent } from './live-event.ts';
-import type { WriteOptions } from './room-base.ts';
-import type { WriteAnswer } from './writes.ts';
+import type { LiveRoom as BaseLiveRoom, LiveOptions } from './live-channel.ts';
+import type { Ended, LiveEvent } from './live-state.ts';
+import type { WriteOptions } from './room.ts';
+import { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
+import type { SharedText } from './text/shared-text.ts';
 
 /**
  * Why a live channel ended:
@@ -126,4 +128,48 @@ function versionConflict(
   return new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
     details,
   });
+}
+
+export interface LiveTextOptions extends Omit<SharedTextOptions, 'deviceId'> {
+  /** Leaves the room when it aborts, as `close()` does. */
+  signal?: AbortSignal | undefined;
+}
+
+export interface LiveText extends SharedText {
+  /** Resolves with the reason why the channel ended. Rejects if the room could not be joined. */
+  readonly ended: Promise<Ended>;
+}
+
+/** A shared text with its own live channel. */
+export function createRoomText(
+  openLive: (options: LiveOptions) => BaseLiveRoom,
+  deviceId: string | undefined,
+  { signal, ...options }: LiveTextOptions,
+): LiveText {
+  const text = createSharedText({ ...options, deviceId });
+  const leaving = new AbortController();
+  const closeText = text.close;
+  const close = () => {
+    closeText();
+    leaving.abort();
+  };
+  signal?.addEventListener('abort', close);
+  if (signal?.aborted) close();
+
+  const ended = follow(openLive({ text, signal: leaving.signal })).finally(() => {
+    signal?.removeEventListener('abort', close);
+    closeText();
+  });
+  // Avoids an unhandled rejection in programs that do not use `ended`.
+  ended.catch(() => undefined);
+  return Object.assign(text, { ended, close });
+}
+
+/** Runs the channel. The text receives its messages separately. */
+async function follow(live: BaseLiveRoom): Promise<Ended> {
+  const events = live[Symbol.asyncIterator]();
+  for (;;) {
+    const { done, value } = await events.next();
+    if (done) return value;
+  }
 }

@@ -79,3 +79,18 @@ export function measure(source: ReadableStream<Uint8Array>, events: MeasureEvent
     },
   };
 }
+
+/** Reports the progress of a stream. */
+export function countBytes(
+  total: number,
+  onProgress: (bytes: number, total: number) => void,
+): TransformStream<Uint8Array, Uint8Array> {
+  let bytes = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      bytes += chunk.byteLength;
+      controller.enqueue(chunk);
+      onProgress(bytes, total);
+    },
+  });
+}

@@ -1,23 +1,36 @@
 /** Checks the shape of everything that a server sends. The server is not trusted. */
+import { hasMoreValues } from '../protocol/json-values.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
+  Confirmation,
+  ContentEdited,
+  ContentRead,
+  FileClaimed,
   FileEntry,
+  FileList,
+  FileUploaded,
+  HealthReport,
+  HistoryEntry,
+  HistoryList,
+  HistoryText,
   RoomCreated,
+  RoomDetails,
   RoomDevice,
   RoomInfo,
   RoomLimits,
   RoomText,
   SealedEdit,
   ServerMessage,
+  TicketIssued,
 } from '../protocol/types.ts';
 
 type StoredRef = NonNullable<RoomText['lastRefs']>[number];
 
 export type Shape<T> = (value: unknown) => value is T;
 
-export type Check = (value: unknown) => boolean;
+type Check = (value: unknown) => boolean;
 /** One check per field, so that the compiler reports a new field of the protocol that is missing here. */
-export type Checks<T> = { readonly [Name in keyof T]-?: Check };
+type Checks<T> = { readonly [Name in keyof T]-?: Check };
 type Message<Type> = Checks<Omit<Extract<ServerMessage, { type: Type }>, 'type'>>;
 
 export const isObject = (value: unknown): value is object =>
@@ -28,29 +41,29 @@ export const isWhole: Check = (value) => Number.isSafeInteger(value) && (value a
 /** Whether the value can become part of a WebSocket subprotocol name, as a resume token does. */
 export const isToken = (value: unknown): value is string => typeof value === 'string' && /^[\w.~-]{1,500}$/.test(value);
 
-export const text: Check = (value) => typeof value === 'string' && value.isWellFormed();
+const text: Check = (value) => typeof value === 'string' && value.isWellFormed();
 const flag: Check = (value) => typeof value === 'boolean';
-export const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
+const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
 const roomId: Check = (value) => typeof value === 'string' && parseRoomCode(value) === value;
 /** Excludes names that every object has, such as `__proto__`. */
 const errorCode: Check = (value) => typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value);
-export const isTrue: Check = (value) => value === true;
+const isTrue: Check = (value) => value === true;
 
-export const oneOf =
+const oneOf =
   (...values: readonly string[]): Check =>
   (value) =>
     values.includes(value as string);
-export const optional =
+const optional =
   (isValid: Check): Check =>
   (value) =>
     value === undefined || isValid(value);
-export const list =
+const list =
   (isValid: Check): Check =>
   (value) =>
     Array.isArray(value) && value.every(isValid);
 
 /** Ignores other fields, because a newer server may send more. */
-export function object<T>(checks: Checks<T>): Shape<T> {
+function object<T>(checks: Checks<T>): Shape<T> {
   const entries = Object.entries(checks) as [string, Check][];
   return (value): value is T =>
     isObject(value) && entries.every(([name, isValid]) => isValid((value as Record<string, unknown>)[name]));
@@ -66,7 +79,7 @@ const limits = optional(
   }),
 );
 const changeable = { expiresAt: time, hasPin: flag, name: optional(text) };
-export const room: Checks<Omit<RoomCreated, 'link'>> = { roomId, ...changeable, encrypted: optional(isTrue), limits };
+const room: Checks<Omit<RoomCreated, 'link'>> = { roomId, ...changeable, encrypted: optional(isTrue), limits };
 const sealedEdit: Checks<SealedEdit> = {
   version: isWhole,
   sealed: text,
@@ -74,10 +87,10 @@ const sealedEdit: Checks<SealedEdit> = {
   deviceId: optional(text),
   ref: optional(text),
 };
-export const sealedText = { contentVersion: optional(isWhole), sealedEdits: optional(list(object(sealedEdit))) };
+const sealedText = { contentVersion: optional(isWhole), sealedEdits: optional(list(object(sealedEdit))) };
 const lastRefs = optional(list(object<StoredRef>({ deviceId: text, ref: text })));
 const roomText: Checks<RoomText> = { content: text, version: isWhole, timestamp: time, ...sealedText, lastRefs };
-export const file = object<FileEntry>({
+const file = object<FileEntry>({
   fileId: text,
   fileUrl: text,
   fileName: text,
@@ -175,3 +188,68 @@ function areEdits(value: unknown): boolean {
 }
 
 const isEdit = object<{ from: number; to: number; insert: string }>({ from: isWhole, to: isWhole, insert: text });
+
+/** More than the largest text that a server can be configured for, with every character escaped. */
+export const maxJsonBytes = 64 * 1024 * 1024;
+/** A snapshot of a full room has about 2,000. */
+const maxValues = 100_000;
+
+/** Returns undefined for anything that is not JSON or is too large. */
+export function parseJson(text: string): unknown {
+  if (text.length > maxJsonBytes || hasMoreValues(text, maxValues)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const historyEntry: Checks<HistoryEntry> = {
+  version: isWhole,
+  timestamp: time,
+  size: isWhole,
+  deviceId: optional(text),
+};
+
+/** Older servers send neither the text nor the files. */
+export const isRoomDetails = object<RoomDetails>({
+  ...room,
+  deviceCount: isWhole,
+  fileCount: optional(isWhole),
+  fileBytes: optional(isWhole),
+  text: optional(object<NonNullable<RoomDetails['text']>>({ version: isWhole, bytes: isWhole, timestamp: time })),
+  files: optional(list(file)),
+});
+export const isConfirmation = object<Confirmation>({ success: isTrue, message: text });
+/** Older servers send the version only as `ETag`. */
+export const isContent = object<Omit<ContentRead, 'version'> & { version?: number }>({
+  content: text,
+  version: optional(isWhole),
+  timestamp: time,
+  ...sealedText,
+});
+export const isContentEdited = object<ContentEdited>({
+  success: isTrue,
+  version: isWhole,
+  timestamp: time,
+  compact: optional(isTrue),
+});
+export const isHistoryList = object<HistoryList>({ history: list(object(historyEntry)) });
+export const isHistoryText = object<HistoryText>({ content: text, ...historyEntry });
+export const isFileList = object<FileList>({ files: list(file) });
+/** Older servers send the id only in the URL. */
+export const isFileUploaded = object<Omit<FileUploaded, 'fileId'> & { fileId?: string }>({
+  success: isTrue,
+  fileId: optional(text),
+  fileUrl: text,
+  fileName: text,
+  fileSize: isWhole,
+  once: optional(isTrue),
+});
+export const isFileClaimed = object<FileClaimed>({ claim: isToken, url: text, expiresAt: time });
+export const isTicketIssued = object<TicketIssued>({ ticket: isToken, url: text, expiresAt: time });
+export const isHealthReport = object<HealthReport>({
+  status: oneOf('healthy', 'degraded'),
+  timestamp: time,
+  uptime: Number.isFinite,
+});

@@ -1,11 +1,8 @@
 /** Sends requests to the server, and turns responses into values or errors. */
-import { connectionError, errorFrom, unexpectedResponse } from './error.ts';
-import { maxJsonBytes, parseJson } from './json.ts';
+import { connectionError, errorFrom, redirectError, unexpectedResponse } from './error.ts';
 import type { Measured, streamBody } from './measured-stream.ts';
-import { type RateLimit, rateLimitIn } from './rate-limit.ts';
 import type { OnRetry, Retry } from './retry.ts';
-import { fetchFromOrigin } from './same-origin.ts';
-import type { Shape } from './shapes.ts';
+import { maxJsonBytes, parseJson, type Shape } from './shapes.ts';
 
 export interface CallOptions {
   /** Aborts the call. */
@@ -81,13 +78,13 @@ export interface SilenceLimit {
   stop(): void;
 }
 
-export interface CheckedResponse<T> {
+interface CheckedResponse<T> {
   status: number;
   body: T;
   header(name: string): string | null;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   url: string;
   apiKey: string | undefined;
   withRetry: Retry;
@@ -233,4 +230,49 @@ export function definedHeaders(headers: Readonly<Record<string, string | undefin
   return Object.fromEntries(
     Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
+}
+
+const maxRedirects = 5;
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Follows redirects of reads within the origin, and fails on all others: `fetch` would send the PIN to the new origin.
+ * Browsers do not reveal the target of a redirect, so there every redirect fails.
+ */
+async function fetchFromOrigin(url: string, init: RequestInit): Promise<Response> {
+  let address = url;
+  for (let count = 0; ; count++) {
+    const response = await fetch(address, { ...init, redirect: 'manual' });
+    if (response.type !== 'opaqueredirect' && !redirects.has(response.status)) return response;
+    const target = redirectTarget(response, address);
+    await response.body?.cancel();
+    const isFollowed = init.method === 'GET' && target?.origin === new URL(url).origin && count < maxRedirects;
+    if (!isFollowed) throw redirectError(response.status, target);
+    address = target.href;
+  }
+}
+
+function redirectTarget({ headers }: Response, base: string): URL | undefined {
+  const location = headers.get('Location') ?? '';
+  return location && URL.canParse(location, base) ? new URL(location, base) : undefined;
+}
+
+/** The limit of requests in the current window, from the last response. */
+export interface RateLimit {
+  limit: number;
+  remaining: number;
+  /** When the window ends, by the clock of this device. */
+  resetAt: Date;
+}
+
+/** Undefined if the server has no limit. Uses the relative time, because the two clocks may differ. */
+export function rateLimitIn(header: (name: string) => string | null): RateLimit | undefined {
+  const [limit] = /^\d{1,15}$/.exec(header('X-RateLimit-Limit') ?? '') ?? [];
+  const [, remaining, seconds] = /;r=(\d{1,15});t=(\d{1,9})(?!\d)/.exec(header('RateLimit') ?? '') ?? [];
+  if (limit === undefined || remaining === undefined) return undefined;
+  return {
+    limit: Number(limit),
+    remaining: Number(remaining),
+    resetAt: new Date(Date.now() + Number(seconds) * 1000),
+  };
 }

@@ -1,11 +1,18 @@
-/** Uploads a file, with progress. */
+/** Uploads a file, with progress: opens its source, and sends it by parts or in one request. */
 import type { FileUploaded } from '../protocol/types.ts';
-import { isConfirmation, isFileUploaded } from './response-shapes.ts';
-import { type FileLabels, noOneTimeFiles, type PartSource, uploadResumably } from './resumable-upload.ts';
+import { measure } from './measured-stream.ts';
+import { type FileLabels, noOneTimeFiles, type PartSource, sendWithXhr, uploadResumably } from './resumable-upload.ts';
+import { isConfirmation, isFileUploaded } from './shapes.ts';
 import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
-import { typeByName } from './type-by-name.ts';
-import { nameOf, openSource, readIntoBlob, type UploadSource } from './upload-source.ts';
-import { sendWithXhr } from './upload-xhr.ts';
+
+/** A string is the path of a file, and works only where there is a file system. */
+export type UploadSource =
+  | Blob
+  | ArrayBuffer
+  | ArrayBufferView
+  | ReadableStream<Uint8Array>
+  | AsyncIterable<Uint8Array>
+  | string;
 
 export type OnProgress = (bytes: number, total: number | undefined) => void;
 
@@ -50,7 +57,7 @@ export interface UploadTarget {
 }
 
 /** A file whose bytes can be read once, and by parts if it can be continued. */
-export interface OutgoingFile {
+interface OutgoingFile {
   parts: PartSource | undefined;
   /** The bytes of the upload that is continued, if they differ from `parts`. */
   continued?: PartSource | undefined;
@@ -66,7 +73,7 @@ interface WholeFile {
   labels: FileLabels;
 }
 
-export interface TransferOptions
+interface TransferOptions
   extends Pick<UploadOptions, 'once' | 'uploadId' | 'onUploadId' | 'signal' | 'timeoutSeconds'> {
   onProgress?: ((sent: number) => void) | undefined;
 }
@@ -153,4 +160,151 @@ function uploadWhole(
 function labelHeaders(labels: FileLabels): Record<string, string> {
   if ('meta' in labels) return { 'Content-Type': 'application/octet-stream', 'X-File-Meta': labels.meta };
   return { 'Content-Type': labels.type, 'X-File-Name': encodeURIComponent(labels.name.toWellFormed()) };
+}
+
+/** Uses the file system only for a path, because browsers have none. */
+export async function openSource(source: UploadSource): Promise<Blob | ReadableStream<Uint8Array>> {
+  if (typeof source === 'string') return openFile(source);
+  if (source instanceof Blob || source instanceof ReadableStream) return source;
+  if (Symbol.asyncIterator in source) return streamOf(source);
+  return new Blob([source as Uint8Array<ArrayBuffer>]);
+}
+
+export function nameOf(source: UploadSource): string | undefined {
+  if (typeof source === 'string') return source.split(/[/\\]/).at(-1);
+  return source instanceof Blob && 'name' in source ? String(source.name) : undefined;
+}
+
+/** Differs when a file has changed on the disk, as far as its source knows that. */
+export function versionOf(source: UploadSource): string {
+  if (typeof source !== 'string') return 'lastModified' in source ? String(source.lastModified) : '';
+  const { size, mtimeMs, ctimeMs } = fileSystem().statSync(source);
+  return `${size}/${mtimeMs}/${ctimeMs}`;
+}
+
+/** Reads the whole stream, for browsers that cannot send one. */
+export async function readIntoBlob(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
+  const { stream, stop } = measure(source);
+  const abort = () => stop(signal?.reason);
+  signal?.addEventListener('abort', abort);
+  try {
+    signal?.throwIfAborted();
+    return await new Response(stream).blob();
+  } catch (error) {
+    stop(error);
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
+/** Node 26 truncates the size of a larger Blob, so that only a part of the file would be uploaded. */
+const maxBlobBytes = 2 ** 32;
+
+async function openFile(path: string): Promise<Blob> {
+  const fs = fileSystem();
+  const blob = await fs.openAsBlob(path);
+  if (fs.statSync(path).size >= maxBlobBytes) throw new TypeError('A path can name a file of up to 4 GiB.');
+  return blob;
+}
+
+interface FileSystem {
+  openAsBlob(path: string): Promise<Blob>;
+  statSync(path: string): { size: number; mtimeMs: number; ctimeMs: number };
+}
+
+function fileSystem(): FileSystem {
+  const { process } = globalThis as { process?: { getBuiltinModule?(name: 'node:fs'): FileSystem } };
+  const fs = process?.getBuiltinModule?.('node:fs');
+  if (!fs) throw new TypeError('There is no file system here: pass a File or Blob instead of a path.');
+  return fs;
+}
+
+function streamOf(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  const iterator = source[Symbol.asyncIterator]();
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await iterator.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => void (await iterator.return?.()),
+  });
+}
+
+/** Common ones, each with the extensions of file names. */
+const mediaTypes = `text/plain txt log ini conf
+text/markdown md markdown
+text/html html htm
+text/css css
+text/csv csv
+text/calendar ics
+text/vcard vcf
+text/javascript js mjs
+application/json json map
+application/xml xml
+application/yaml yaml yml
+application/pdf pdf
+application/rtf rtf
+application/epub+zip epub
+application/zip zip
+application/gzip gz tgz
+application/x-tar tar
+application/x-7z-compressed 7z
+application/vnd.rar rar
+application/x-bzip2 bz2
+application/wasm wasm
+application/sql sql
+application/msword doc
+application/vnd.ms-excel xls
+application/vnd.ms-powerpoint ppt
+application/vnd.openxmlformats-officedocument.wordprocessingml.document docx
+application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx
+application/vnd.openxmlformats-officedocument.presentationml.presentation pptx
+application/vnd.oasis.opendocument.text odt
+application/vnd.oasis.opendocument.spreadsheet ods
+application/vnd.oasis.opendocument.presentation odp
+application/vnd.android.package-archive apk
+image/png png
+image/jpeg jpg jpeg
+image/gif gif
+image/webp webp
+image/avif avif
+image/heic heic
+image/heif heif
+image/svg+xml svg
+image/bmp bmp
+image/tiff tif tiff
+image/vnd.microsoft.icon ico
+audio/mpeg mp3
+audio/mp4 m4a
+audio/aac aac
+audio/ogg oga ogg opus
+audio/flac flac
+audio/wav wav
+audio/midi mid midi
+video/mp4 mp4 m4v
+video/webm webm
+video/quicktime mov
+video/x-matroska mkv
+video/x-msvideo avi
+video/mpeg mpg mpeg
+video/ogg ogv
+font/ttf ttf
+font/otf otf
+font/woff woff
+font/woff2 woff2`;
+
+let byExtension: ReadonlyMap<string, string> | undefined;
+
+/** `application/octet-stream` if the name has no known extension. */
+export function typeByName(name: string): string {
+  byExtension ??= new Map(mediaTypes.split('\n').flatMap(entriesOf));
+  const [, extension = ''] = /\.([^.]+)$/.exec(name) ?? [];
+  return byExtension.get(extension.toLowerCase()) ?? 'application/octet-stream';
+}
+
+function entriesOf(line: string): [extension: string, type: string][] {
+  const [type = '', ...extensions] = line.split(' ');
+  return extensions.map((extension) => [extension, type]);
 }

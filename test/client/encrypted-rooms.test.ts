@@ -1,10 +1,10 @@
 /** Encrypted rooms in the SDK: their keys, names and texts by requests, and what leaves the device. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { deriveKeys } from '../../src/client/crypto/index.ts';
+import { deriveKeys } from '../../src/client/crypto/keys.ts';
 import { createEncryptedRoom } from '../../src/client/encrypted-room.ts';
 import { createClient, EncryptionError, PoproomError } from '../../src/client/index.ts';
-import { createRoomPin } from '../../src/client/light-room.ts';
+import { createRoomPin } from '../../src/client/room-access.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import { eventually } from '../support/eventually.ts';
 import { jsonResponse, startMaliciousServer, tamperJson } from '../support/malicious-server.ts';

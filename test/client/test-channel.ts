@@ -1,7 +1,7 @@
 /** A shared text on a fake live channel: the test plays the server. */
-import { channelOf, type TextJoin } from '../../src/client/text/channel.ts';
+
 import { createSharedText, type SharedTextOptions } from '../../src/client/text/create-shared-text.ts';
-import type { SharedText, TextChange } from '../../src/client/text/shared-text.ts';
+import { channelOf, type SharedText, type TextChange, type TextJoin } from '../../src/client/text/shared-text.ts';
 import type { EditText, RoomText, ServerMessage, TextEdit } from '../../src/protocol/types.ts';
 import { defaultLimits } from '../support/no-quota.ts';
 import { createTime } from './manual-time.ts';

@@ -1,7 +1,7 @@
 /** Shared texts over a simulated network that delays, loses and repeats messages, with a simulated clock. */
-import { channelOf, type TextLink } from '../../src/client/text/channel.ts';
+
 import { createSharedText } from '../../src/client/text/create-shared-text.ts';
-import type { SavedText, SharedText } from '../../src/client/text/shared-text.ts';
+import { channelOf, type SavedText, type SharedText, type TextLink } from '../../src/client/text/shared-text.ts';
 import type { EditText, ServerMessage } from '../../src/protocol/types.ts';
 import type { Random } from '../support/seeded-random.ts';
 import { createTime } from './manual-time.ts';

@@ -1,8 +1,7 @@
 /** A shared text over lost answers, refusals, reconnects and snapshots. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { channelOf } from '../../src/client/text/channel.ts';
-import type { SavedText } from '../../src/client/text/shared-text.ts';
+import { channelOf, type SavedText } from '../../src/client/text/shared-text.ts';
 import type { EditText, ServerMessage, TextEdit } from '../../src/protocol/types.ts';
 import { checksumOf } from '../../src/text/document.ts';
 import {

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { createFileCipher, openFileMetadata, sealFileMetadata } from '../../src/client/crypto/index.ts';
+import { createFileCipher } from '../../src/client/crypto/file-cipher.ts';
+import { openFileMetadata, sealFileMetadata } from '../../src/client/crypto/metadata.ts';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { field, filePart, form, formType } from '../support/form.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { openRoomName, sealDeviceName, sealRoomName } from '../../src/client/crypto/index.ts';
+import { openRoomName, sealDeviceName, sealRoomName } from '../../src/client/crypto/metadata.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { connect, joinRoom } from '../support/device.ts';

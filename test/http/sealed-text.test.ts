@@ -1,7 +1,7 @@
 /** The text of an encrypted room over the API: sealed texts, edits, conflicts, snapshots and history. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openText } from '../../src/client/crypto/index.ts';
+import { openText } from '../../src/client/crypto/text-chain.ts';
 import type { SealedEdit, TextEdit } from '../../src/protocol/types.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { EncryptionError, parseRoomKey } from '../../src/client/crypto/index.ts';
+import { parseRoomKey } from '../../src/client/crypto/room-key.ts';
+import { EncryptionError } from '../../src/client/error.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,

@@ -150,7 +150,7 @@ describe('the page, size', () => {
     const { page } = await site.openDevice({ at: '/docs' });
     const requested = (name: string) => page.waitForRequest((request) => request.url().includes(`/assets/${name}.`));
     await Promise.all([requested('room'), page.goto('/')]);
-    const parts = ['dialogs', 'files', 'uploads', 'transfer', 'requests', 'viewer'];
+    const parts = ['dialogs', 'files', 'uploads', 'transfer', 'viewer'];
     await Promise.all([...parts.map(requested), page.goto(`/r/${await site.server.api.room()}`)]);
   });
 

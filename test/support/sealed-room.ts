@@ -1,25 +1,26 @@
 /** An encrypted room as its clients use it, with the real encryption. */
 import assert from 'node:assert/strict';
+import { encodeBase64url } from '../../src/client/crypto/base64url.ts';
 import {
-  advanceChain,
   authToken,
-  type ChainPosition,
-  chainStart,
-  createFileSalt,
   createSalt,
   deriveKeys,
   type EncryptedRoom,
-  encodeBase64url,
-  generateRoomKey,
+  type RoomKeys,
+  verifierOf,
+} from '../../src/client/crypto/keys.ts';
+import { createFileSalt, sealFileMetadata } from '../../src/client/crypto/metadata.ts';
+import { generateRoomKey } from '../../src/client/crypto/room-key.ts';
+import {
+  advanceChain,
+  type ChainPosition,
+  chainStart,
   openEdits,
   openText,
-  type RoomKeys,
   sealEdits,
-  sealFileMetadata,
   sealSnapshot,
   sealText,
-  verifierOf,
-} from '../../src/client/crypto/index.ts';
+} from '../../src/client/crypto/text-chain.ts';
 import type { RoomCode } from '../../src/protocol/room-code.ts';
 import type { RoomText, SealedEdit, TextEdit } from '../../src/protocol/types.ts';
 import { rebase, toChanges, toEdits } from '../../src/text/changes.ts';

@@ -1,5 +1,6 @@
 /** The connection to the server that served this page. */
-import { createTransport, PoproomError } from '../../src/client/light.ts';
+import { PoproomError } from '../../src/client/error.ts';
+import { createTransport } from '../../src/client/transport.ts';
 import { baseUrl, forwardedTo } from './page-settings.ts';
 
 export const transport = createTransport({

@@ -1,18 +1,13 @@
 /** `poproom seal` and `poproom open`: filters for programs that send their own requests to encrypted rooms. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
-import {
-  chainStart,
-  createFileCipher,
-  createFileSalt,
-  type EncryptedRoom,
-  openFileMetadata,
-  sealFileMetadata,
-  sealText,
-} from '../../client/crypto/index.ts';
-import { isContent, isFileList, isHistoryText } from '../../client/response-shapes.ts';
+import { createFileCipher } from '../../client/crypto/file-cipher.ts';
+import type { EncryptedRoom } from '../../client/crypto/keys.ts';
+import { createFileSalt, openFileMetadata, sealFileMetadata } from '../../client/crypto/metadata.ts';
+import { chainStart, sealText } from '../../client/crypto/text-chain.ts';
+import { isContent, isFileList, isHistoryText } from '../../client/shapes.ts';
 import { openFiles } from '../../client/sealed/opened.ts';
-import { openVersion } from '../../client/sealed/sealed-text.ts';
+import { openVersion } from '../../client/sealed/versions.ts';
 import { assertOnlyCode } from '../arguments.ts';
 import type { Input } from '../command.ts';
 import { withFileErrors } from '../file-error.ts';

@@ -6,16 +6,15 @@ import type { RoomCode } from '../../protocol/room-code.ts';
 import {
   type EnvelopeKind,
   hashBytes,
+  maxRecentHashes,
   minimumSizes,
   nonceBytes,
+  paddedSize,
   envelopePrefix as prefix,
   tagBytes,
 } from '../../protocol/sealed.ts';
+import { EncryptionError } from '../error.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
-import { damaged } from './errors.ts';
-import { pad, unpad } from './padding.ts';
-
-export { type EnvelopeKind, envelopeSize, hashBytes } from '../../protocol/sealed.ts';
 
 /** Authenticated but not sealed: an envelope opens only with the same context. */
 export interface EnvelopeContext {
@@ -94,4 +93,73 @@ function associatedData({ kind, code, version, subject = '' }: EnvelopeContext):
   const versionBytes = new Uint8Array(8);
   new DataView(versionBytes.buffer).setBigUint64(0, BigInt(version));
   return concatBytes(utf8ToBytes(`poproom/v1/${kind}\0${code}\0`), versionBytes, utf8ToBytes(subject));
+}
+
+const marker = 0x80;
+
+/** Hides the exact size: appends 0x80 and zeros up to a size of Padmé, which adds at most 12 %. */
+export function pad(bytes: Uint8Array, minimum: number): Uint8Array<ArrayBuffer> {
+  const padded = new Uint8Array(paddedSize(bytes.length + 1, minimum));
+  padded.set(bytes);
+  padded[bytes.length] = marker;
+  return padded;
+}
+
+/** Returns undefined if the bytes are not the result of `pad`. */
+export function unpad(padded: Uint8Array, minimum: number): Uint8Array | undefined {
+  let end = padded.length - 1;
+  while (end >= 0 && padded[end] === 0) end -= 1;
+  if (padded[end] !== marker || padded.length !== paddedSize(end + 1, minimum)) return undefined;
+  return padded.subarray(0, end);
+}
+
+/** The payload of a text or a snapshot. */
+interface FullText {
+  readonly text: string;
+  /** The hashes of the versions before the one that `previous` names, newest first. */
+  readonly recent: readonly string[];
+}
+
+export function encodeFullText({ text, recent }: FullText): Uint8Array {
+  if (recent.length > maxRecentHashes) throw new RangeError(`A full text has at most ${maxRecentHashes} hashes.`);
+  return concatBytes(Uint8Array.of(recent.length), ...recent.map(decodeHash), encodeText(text));
+}
+
+export function decodeFullText(bytes: Uint8Array): FullText {
+  const [count = maxRecentHashes + 1] = bytes;
+  const end = 1 + count * hashBytes;
+  if (count > maxRecentHashes || end > bytes.length) throw damaged('The text');
+  const recent = Array.from({ length: count }, (_, index) =>
+    encodeBase64url(bytes.subarray(1 + index * hashBytes, 1 + (index + 1) * hashBytes)),
+  );
+  return { text: decodeText(bytes.subarray(end)), recent };
+}
+
+/** Throws for half a surrogate pair, which UTF-8 cannot represent. */
+export function encodeText(text: string): Uint8Array {
+  if (!text.isWellFormed()) throw new TypeError('The text has half of a surrogate pair.');
+  return utf8ToBytes(text);
+}
+
+export function decodeText(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw damaged('The text');
+  }
+}
+
+/** The bytes of the hash of an envelope. */
+export function decodeHash(hash: string): Uint8Array {
+  const bytes = decodeBase64url(hash);
+  if (bytes?.length !== hashBytes) throw new RangeError(`The hash of a version has ${hashBytes} bytes.`);
+  return bytes;
+}
+
+/** `what` starts the message, for example "The text". */
+export function damaged(what: string): EncryptionError {
+  return new EncryptionError(
+    'DATA_DAMAGED',
+    `${what} cannot be decrypted. It was changed, or sealed with another key.`,
+  );
 }

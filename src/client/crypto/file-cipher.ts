@@ -3,10 +3,19 @@ import { equalBytes } from '@noble/ciphers/utils.js';
 import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
-import { type ByteReader, type ByteTransform, transformBy } from './byte-transform.ts';
-import { type ChunkCipher, type CreateChunkCipher, createChunkCipher } from './chunk-cipher.ts';
-import { damaged, fileChanged } from './errors.ts';
-import { type ByteRange, type Chunk, type FileLayout, fileLayout, header, tagBytes } from './file-layout.ts';
+import { EncryptionError } from '../error.ts';
+import { damaged } from './envelope.ts';
+import {
+  type ByteRange,
+  type Chunk,
+  type ChunkCipher,
+  type CreateChunkCipher,
+  createChunkCipher,
+  type FileLayout,
+  fileLayout,
+  header,
+  tagBytes,
+} from './file-chunks.ts';
 import type { RoomKeys } from './keys.ts';
 import { type FileMetadata, fileSaltBytes } from './metadata.ts';
 
@@ -98,6 +107,13 @@ async function* encryptRange(
   if (!(await input.isAtEnd())) throw fileChanged();
 }
 
+/** Encrypting a changed file with the same salt would reveal the difference. A stream may also have another size than announced. */
+export const fileChanged = (): EncryptionError =>
+  new EncryptionError(
+    'FILE_CHANGED',
+    'The file has changed since its upload started, or its size is not the given one. Upload it again.',
+  );
+
 async function* decryptRange(layout: FileLayout, cipher: ChunkCipher, input: ByteReader, range: ByteRange) {
   for (const chunk of layout.chunksIn(layout.ciphertextFor(range))) {
     yield part(await openChunk(cipher, input, chunk), chunk.plaintext, range);
@@ -137,3 +153,76 @@ const withinSize = ({ from, to }: ByteRange, size: number): ByteRange => {
 };
 
 const lengthOf = ({ from, to }: ByteRange): number => to - from;
+
+/** For `pipeThrough`, like a TransformStream. */
+interface ByteTransform {
+  readonly writable: WritableStream<Uint8Array>;
+  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
+}
+
+/**
+ * The generator runs only as fast as its output is read. A TransformStream would hold all output of its end in memory,
+ * which for the padding of a large file is many chunks.
+ */
+function transformBy(transform: (input: ByteReader) => AsyncGenerator<Uint8Array<ArrayBuffer>>): ByteTransform {
+  const { writable, readable } = new TransformStream<Uint8Array, Uint8Array>();
+  const input = new ByteReader(readable);
+  const output = transform(input);
+  return {
+    writable,
+    readable: new ReadableStream({
+      async pull(controller) {
+        try {
+          const { done, value } = await output.next();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          // The source must stop too.
+          await input.cancel(error).catch(() => undefined);
+          throw error;
+        }
+      },
+      cancel: (reason) => input.cancel(reason),
+    }),
+  };
+}
+
+/** Reads a stream in pieces of a given size. */
+class ByteReader {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  /** Read from the stream, but not yet returned. */
+  #rest: Uint8Array = new Uint8Array(0);
+
+  constructor(stream: ReadableStream<Uint8Array>) {
+    this.#reader = stream.getReader();
+  }
+
+  /** Fills the bytes. Returns how many there were, which are fewer only at the end. */
+  async readInto(bytes: Uint8Array): Promise<number> {
+    let filled = 0;
+    while (filled < bytes.length && (await this.#hasMore())) {
+      const part = this.#rest.subarray(0, bytes.length - filled);
+      bytes.set(part, filled);
+      filled += part.length;
+      this.#rest = this.#rest.subarray(part.length);
+    }
+    return filled;
+  }
+
+  async isAtEnd(): Promise<boolean> {
+    return !(await this.#hasMore());
+  }
+
+  cancel(reason: unknown): Promise<void> {
+    return this.#reader.cancel(reason);
+  }
+
+  async #hasMore(): Promise<boolean> {
+    while (this.#rest.length === 0) {
+      const { done, value } = await this.#reader.read();
+      if (done) return false;
+      this.#rest = value;
+    }
+    return true;
+  }
+}

@@ -9,10 +9,9 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseRoomCode, type RoomCode } from '../../protocol/room-code.ts';
-import { parseJson } from '../json.ts';
+import { parseJson } from '../shapes.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
-import { damaged } from './errors.ts';
-import { pad, unpad } from './padding.ts';
+import { damaged, pad, unpad } from './envelope.ts';
 import { parseRoomKey, type RoomKey } from './room-key.ts';
 
 /** The contents of the QR code. */

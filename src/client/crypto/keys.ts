@@ -1,13 +1,15 @@
 /** Derives the keys of an encrypted room from its room key and its salt. */
 import { equalBytes } from '@noble/ciphers/utils.js';
 import { expand } from '@noble/hashes/hkdf.js';
+import { scrypt as nobleScrypt, scryptAsync } from '@noble/hashes/scrypt.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { RoomCode } from '../../protocol/room-code.ts';
+import { EncryptionError } from '../error.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
-import { damaged, EncryptionError } from './errors.ts';
+import { damaged } from './envelope.ts';
+import { findNativeCrypto, type NativeCrypto } from './native.ts';
 import type { RoomKey } from './room-key.ts';
-import { scrypt } from './scrypt.ts';
 
 /** Each has 32 bytes. All except `auth` never leave the device. */
 export interface RoomKeys {
@@ -60,4 +62,43 @@ export function checkVerifier(keys: RoomKeys, verifier: string): void {
   const expected = decodeBase64url(verifier);
   if (expected && equalBytes(expected, sha256(keys.auth))) return;
   throw new EncryptionError('KEY_WRONG', 'The room key is not that of this room.');
+}
+
+/** Of scrypt, which makes it expensive to guess a room key. Fixed by the scheme: a server could weaken parameters that it sends. */
+const cost = { N: 2 ** 15, r: 8, p: 1 };
+
+export function scrypt(password: Uint8Array, salt: Uint8Array, bytes: number): Promise<Uint8Array> {
+  const native = findNativeCrypto();
+  return native ? nativeScrypt(native, password, salt, bytes) : portableScrypt(password, salt, bytes);
+}
+
+/** Gives way to other tasks every 10 ms, so that a page stays responsive. */
+export function portableScrypt(password: Uint8Array, salt: Uint8Array, bytes: number): Promise<Uint8Array> {
+  const run = () => scryptAsync(password, salt, { ...cost, dkLen: bytes, asyncTick: 10 });
+  const { scheduler } = globalThis as { scheduler?: Partial<TaskScheduler> };
+  // At a higher priority, Chromium would delay all timers until the end, and most frames.
+  return scheduler?.postTask ? scheduler.postTask(run, { priority: 'background' }) : run();
+}
+
+/** A fifth faster, for a thread that has nothing else to do. */
+export const blockingScrypt: typeof scrypt = async (password, salt, bytes) =>
+  nobleScrypt(password, salt, { ...cost, dkLen: bytes });
+
+/** Part of Chromium and Firefox. */
+interface TaskScheduler {
+  postTask<T>(task: () => Promise<T>, options: { priority: 'background' }): Promise<T>;
+}
+
+/** Runs on another thread. */
+function nativeScrypt(
+  native: NativeCrypto,
+  password: Uint8Array,
+  salt: Uint8Array,
+  bytes: number,
+): Promise<Uint8Array> {
+  // Node needs a little more than the 32 MiB of the algorithm.
+  const limits = { ...cost, maxmem: 64 * 1024 * 1024 };
+  return new Promise((resolve, reject) => {
+    native.scrypt(password, salt, bytes, limits, (error, key) => (error ? reject(error) : resolve(key)));
+  });
 }

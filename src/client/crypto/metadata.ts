@@ -2,13 +2,12 @@
 import { expand } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { parseJson } from '../json.ts';
+import { type EnvelopeKind, hashBytes } from '../../protocol/sealed.ts';
+import { parseJson } from '../shapes.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
-import { type EnvelopeKind, hashBytes, openEnvelope, sealEnvelope } from './envelope.ts';
-import { damaged } from './errors.ts';
-import { largestSize } from './file-layout.ts';
+import { damaged, decodeText, encodeText, openEnvelope, sealEnvelope } from './envelope.ts';
+import { largestSize } from './file-chunks.ts';
 import type { EncryptedRoom } from './keys.ts';
-import { decodeText, encodeText } from './payload.ts';
 
 /**
  * The key of the bytes derives from the salt, so the bytes of another file do not open with this metadata. Other people

@@ -2,7 +2,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { codeSymbols } from '../../protocol/room-code.ts';
-import { EncryptionError } from './errors.ts';
+import { EncryptionError } from '../error.ts';
 
 declare const canonical: unique symbol;
 /** A room key in canonical form: 16 symbols in upper case, with a correct check symbol. */

@@ -10,27 +10,16 @@ import type {
 } from '../../protocol/types.ts';
 import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
-import {
-  authToken,
-  type ChainPosition,
-  type EncryptedRoom,
-  hashAt,
-  hashOf,
-  nextPosition,
-  sealDeviceName,
-  sealEdits,
-  sealSnapshot,
-  sealText,
-} from '../crypto/index.ts';
-import type { ChannelCodec, SealedLink, SealedStart } from '../encryption.ts';
+import { hashOf } from '../crypto/envelope.ts';
+import { authToken, type EncryptedRoom } from '../crypto/keys.ts';
+import { sealDeviceName } from '../crypto/metadata.ts';
+import { type ChainPosition, hashAt, nextPosition, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
 import { invalidMessage, PoproomError } from '../error.ts';
+import type { ChannelCodec, SealedLink, SealedStart } from '../room-access.ts';
 import { createCompaction } from './compaction.ts';
-import { notEncrypted } from './not-encrypted.ts';
-import { createFileList, openDevice, withRoomName } from './opened.ts';
+import { createFileList, notEncrypted, openDevice, withRoomName } from './opened.ts';
 import { lostWords, type OwnWords, onEdit, onOwnEdit } from './own-words.ts';
-import { type OpenedVersion, openNext, versionsIn } from './sealed-text.ts';
-import type { SeenVersions } from './seen-versions.ts';
-import { exceeds, tooLarge } from './text-limit.ts';
+import { exceeds, type OpenedVersion, openNext, type SeenVersions, tooLarge, versionsIn } from './versions.ts';
 
 /** A text or edit that was sent and is not answered yet. */
 interface SentChange {

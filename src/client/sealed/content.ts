@@ -4,25 +4,15 @@ import { rebase, toChanges, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
 import { findProblem, insertsBefore } from '../../text/edits.ts';
-import { damaged } from '../crypto/errors.ts';
-import {
-  type ChainPosition,
-  type EncryptedRoom,
-  nextPosition,
-  openText,
-  sealEdits,
-  sealSnapshot,
-  sealText,
-} from '../crypto/index.ts';
+import { damaged } from '../crypto/envelope.ts';
+import type { EncryptedRoom } from '../crypto/keys.ts';
+import { type ChainPosition, nextPosition, openText, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
 import { invalidMessage, PoproomError } from '../error.ts';
-import { isContent, isContentEdited, isHistoryText } from '../response-shapes.ts';
 import { delay, retryDelay } from '../retry.ts';
-import type { EditOptions, WriteOptions } from '../room-base.ts';
-import { isRoomInfo, type Shape } from '../shapes.ts';
+import type { EditOptions, WriteOptions } from '../room.ts';
+import { isContent, isContentEdited, isHistoryText, isRoomInfo, type Shape } from '../shapes.ts';
 import type { Call, CallOptions } from '../transport.ts';
-import { type OpenedVersion, versionsIn } from './sealed-text.ts';
-import type { SeenVersions } from './seen-versions.ts';
-import { exceeds, tooLarge } from './text-limit.ts';
+import { exceeds, type OpenedVersion, type SeenVersions, tooLarge, versionsIn } from './versions.ts';
 
 /** Sends a request to a path below that of the room, with its key. */
 export type RoomCall = <T>(end: string, shape: Shape<T>, call?: Call) => Promise<T>;

@@ -8,35 +8,29 @@ import type {
   RoomInfo,
   UpdateRoomRequest,
 } from '../../protocol/types.ts';
+import { encodeBase64url } from '../crypto/base64url.ts';
+import type { CreateChunkCipher } from '../crypto/file-chunks.ts';
 import {
   authToken,
-  type CreateChunkCipher,
   createSalt,
   deriveKeys,
   type EncryptedRoom,
-  encodeBase64url,
-  formatRoomKey,
-  generateRoomKey,
-  parseRoomKey,
   parseSalt,
   type RoomKeys,
-  sealRoomName,
   verifierOf,
-} from '../crypto/index.ts';
-import type { SeenVersion, UnlockedRoom } from '../encryption.ts';
+} from '../crypto/keys.ts';
+import { sealRoomName } from '../crypto/metadata.ts';
+import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
-import { isFileList, isHistoryList } from '../response-shapes.ts';
-import { senderHeaders } from '../room.ts';
-import { accessHeaders, type RoomAccess } from '../room-access.ts';
-import type { RoomBase } from '../room-base.ts';
-import { isRoomInfo } from '../shapes.ts';
+import { type RoomBase, senderHeaders } from '../room.ts';
+import { accessHeaders, type RoomAccess, type SeenVersion, type UnlockedRoom } from '../room-access.ts';
+import { isFileList, isHistoryList, isRoomInfo } from '../shapes.ts';
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';
 import { createSealedContent, type RoomCall } from './content.ts';
 import { createSealedFiles } from './files.ts';
-import { notEncrypted } from './not-encrypted.ts';
-import { openFiles, withRoomName } from './opened.ts';
-import { createSeenVersions, type SeenVersions } from './seen-versions.ts';
+import { notEncrypted, openFiles, withRoomName } from './opened.ts';
+import { createSeenVersions, type SeenVersions } from './versions.ts';
 
 /** Keys that are known from the creation of the room, or derive from its room key. */
 export interface KeySource {

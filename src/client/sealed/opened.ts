@@ -1,15 +1,11 @@
-/** Opens names and file metadata. Those that do not open are unknown, so that one cannot hide all others. */
+/** Opens the names and file metadata of an encrypted room. Those that do not open are unknown, so that one cannot hide all others. */
 import { cleanFileName, cleanFolder, cleanType } from '../../protocol/file-name.ts';
 import type { FileEntry, RoomDevice } from '../../protocol/types.ts';
-import { damaged } from '../crypto/errors.ts';
-import {
-  type EncryptedRoom,
-  encodeBase64url,
-  type FileMetadata,
-  openDeviceName,
-  openFileMetadata,
-  openRoomName,
-} from '../crypto/index.ts';
+import { encodeBase64url } from '../crypto/base64url.ts';
+import { damaged } from '../crypto/envelope.ts';
+import type { EncryptedRoom } from '../crypto/keys.ts';
+import { type FileMetadata, openDeviceName, openFileMetadata, openRoomName } from '../crypto/metadata.ts';
+import { EncryptionError } from '../error.ts';
 
 export function withRoomName<T extends { name?: string }>(room: EncryptedRoom, { name, ...rest }: T): T {
   const opened = name === undefined ? undefined : attempt(() => openRoomName(room, name));
@@ -97,3 +93,10 @@ function attempt<T>(open: () => T): T | undefined {
     return undefined;
   }
 }
+
+/** For a server that answers with plaintext. Fails closed: nothing was sent, and nothing will be. */
+export const notEncrypted = (): EncryptionError =>
+  new EncryptionError(
+    'NOT_ENCRYPTED',
+    'You have a room key, but the server says that this room is not encrypted. Nothing was sent. Check the code and the server.',
+  );

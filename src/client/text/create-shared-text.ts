@@ -1,16 +1,20 @@
 /** A shared text: a replica of the room's text with undo, which sends its edits over a live channel. */
 import { type Changes, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
-import type { TextEdit } from '../../text/edits.ts';
-import type { ChannelCodec } from '../encryption.ts';
-import { randomId } from '../random-id.ts';
-import { bindChannel, type TextChannel, type TextLink } from './channel.ts';
+import { cutsPair, findProblem, type TextEdit } from '../../text/edits.ts';
+import { type ChannelCodec, randomId } from '../room-access.ts';
 import { batchIntervalMs, createDelivery } from './delivery.ts';
-import { createEmitter } from './emitter.ts';
-import { toLocalEdits } from './local-edits.ts';
 import { createReceiver } from './receiver.ts';
 import { noVersion, Replica } from './replica.ts';
-import type { SavedText, SharedText, TextChange, TextEvents } from './shared-text.ts';
+import {
+  bindChannel,
+  type SavedText,
+  type SharedText,
+  type TextChange,
+  type TextChannel,
+  type TextEvents,
+  type TextLink,
+} from './shared-text.ts';
 import { createTextStatus } from './text-status.ts';
 import { createUndoHistory } from './undo.ts';
 
@@ -208,4 +212,95 @@ function createRefs(): () => string {
 function scheduleTimeout(callback: () => void, ms: number): () => void {
   const timer = setTimeout(callback, ms);
   return () => clearTimeout(timer);
+}
+
+type Arguments<L> = L extends (...args: infer A) => void ? A : never;
+
+interface Emitter<E> {
+  /** Returns a function that removes the listener. */
+  on<K extends keyof E>(event: K, listener: E[K]): () => void;
+  emit<K extends keyof E>(event: K, ...args: Arguments<E[K]>): void;
+}
+
+function createEmitter<E>(): Emitter<E> {
+  const entries = new Set<{ event: keyof E; listener: unknown }>();
+  const queue: (() => void)[] = [];
+  let isDraining = false;
+
+  /** An event that a listener emits waits until all listeners have received the current one. */
+  function drain(): void {
+    if (isDraining) return;
+    isDraining = true;
+    for (let next = queue.shift(); next; next = queue.shift()) callSafely(next);
+    isDraining = false;
+  }
+
+  return {
+    on(event, listener) {
+      const entry = { event, listener };
+      entries.add(entry);
+      return () => entries.delete(entry);
+    },
+
+    emit(event, ...args) {
+      for (const entry of entries) {
+        if (entry.event !== event) continue;
+        const listener = entry.listener as (...args: Arguments<E[typeof event]>) => void;
+        queue.push(() => {
+          if (entries.has(entry)) listener(...args);
+        });
+      }
+      drain();
+    },
+  };
+}
+
+/** Reports the error of a listener as uncaught, without interrupting the text. */
+function callSafely(call: () => void): void {
+  try {
+    call();
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error;
+    });
+  }
+}
+
+/**
+ * Drops edits without effect, joins adjacent ones, and widens an edit that splits a surrogate pair to the whole pair.
+ * Throws a RangeError for positions outside the text.
+ */
+function toLocalEdits(edits: readonly TextEdit[], text: string): TextEdit[] {
+  checkPositions(edits, text.length);
+  return joinAdjacent(edits)
+    .map((edit) => widen(edit, text))
+    .filter(({ from, to, insert }) => insert !== text.slice(from, to));
+}
+
+function checkPositions(edits: readonly TextEdit[], length: number): void {
+  const ranges = edits.map(({ from, to }) => ({ from, to, insert: '' }));
+  const misfit = ranges.find(({ from, to }) => !Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 0);
+  const found = findProblem(ranges, length);
+  if (found?.problem === 'overlapping') throw new RangeError('Edits must be in ascending order and must not overlap.');
+  const wrong = misfit ?? (found && ranges[found.index]);
+  if (wrong)
+    throw new RangeError(`${wrong.from} to ${wrong.to} is not a valid range in a text of ${length} code units.`);
+}
+
+function joinAdjacent(edits: readonly TextEdit[]): TextEdit[] {
+  const joined: TextEdit[] = [];
+  for (const edit of edits) {
+    const last = joined.at(-1);
+    if (last?.to === edit.from) joined[joined.length - 1] = { ...last, to: edit.to, insert: last.insert + edit.insert };
+    else joined.push(edit);
+  }
+  return joined;
+}
+
+/** Includes the other half of a surrogate pair that the edit would split. */
+function widen({ from, to, insert }: TextEdit, text: string): TextEdit {
+  const start = cutsPair(text, from) ? from - 1 : from;
+  const end = cutsPair(text, to) ? to + 1 : to;
+  const whole = text.slice(start, from) + insert + text.slice(to, end);
+  return { from: start, to: end, insert: whole.toWellFormed() };
 }

@@ -2,8 +2,8 @@
 
 import { toEdits } from '../../text/changes.ts';
 import { maxEdits } from '../../text/edits.ts';
-import type { TextLink } from './channel.ts';
 import type { Replica } from './replica.ts';
+import type { TextLink } from './shared-text.ts';
 
 /** The server accepts 20 messages per second. */
 const minIntervalMs = 100;

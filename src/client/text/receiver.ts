@@ -1,8 +1,8 @@
 /** Applies the messages of the live channel to a replica. */
 import type { Conflict, Problem, RoomText, ServerMessage, TextEdited, Written } from '../../protocol/types.ts';
 import type { Changes } from '../../text/changes.ts';
+import { toError } from '../connection.ts';
 import type { PoproomError } from '../error.ts';
-import { toError } from '../writes.ts';
 import type { Delivery } from './delivery.ts';
 import type { Replica } from './replica.ts';
 import type { TextStatus } from './text-status.ts';

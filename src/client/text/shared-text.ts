@@ -1,7 +1,7 @@
 /** The text of a room, which several devices can edit at the same time. */
-import type { TextEdit } from '../../protocol/types.ts';
-import type { SeenVersion } from '../encryption.ts';
+import type { EditText, Join, ServerMessage, TextEdit } from '../../protocol/types.ts';
 import type { PoproomError } from '../error.ts';
+import type { ChannelCodec, SealedStart, SeenVersion } from '../room-access.ts';
 
 /**
  * The state of the edits of this device:
@@ -86,4 +86,43 @@ export interface SharedText {
   save(): SavedText | undefined;
   /** Stops sending and receiving. A text from `room.text()` leaves the room. */
   close(): void;
+}
+
+/** A live channel that has joined the room. */
+export interface TextLink {
+  send(message: EditText): void;
+  /** Closes the connection and rejoins. */
+  reconnect(): void;
+}
+
+export interface TextChannel {
+  /** The room is encrypted: creates the codec that continues the versions of this text. */
+  bindCodec(create: (start: SealedStart) => ChannelCodec): ChannelCodec;
+  /** Returns the fields for a join. A text without a device id uses that of the client, or a random one. */
+  join(clientDeviceId: string | undefined): TextJoin;
+  /** The server has admitted the session. */
+  onConnected(link: TextLink): void;
+  onMessage(message: ServerMessage): void;
+  onDisconnected(): void;
+  /** Joining failed permanently, or the room has ended. */
+  onFailed(error: PoproomError): void;
+}
+
+export type TextJoin = Pick<Join, 'version' | 'timestamp' | 'diverged'> & {
+  deviceId: string;
+  edits: true;
+  /** Whether the text needs a snapshot even if the channel does not. */
+  needsSnapshot: boolean;
+};
+
+const channels = new WeakMap<SharedText, TextChannel>();
+
+export function bindChannel(text: SharedText, channel: TextChannel): void {
+  channels.set(text, channel);
+}
+
+export function channelOf(text: SharedText): TextChannel {
+  const channel = channels.get(text);
+  if (!channel) throw new TypeError('A text must be created by createSharedText() or room.text().');
+  return channel;
 }

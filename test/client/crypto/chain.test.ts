@@ -10,7 +10,7 @@ import {
   sealEdits,
   sealSnapshot,
   sealText,
-} from '../../../src/client/crypto/index.ts';
+} from '../../../src/client/crypto/text-chain.ts';
 import { room, throwsWith } from './encrypted-room.ts';
 
 const insertion = (insert: string) => [{ from: 0, to: 0, insert }];

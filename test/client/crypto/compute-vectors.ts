@@ -2,18 +2,18 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { decodeBase64url, encodeBase64url } from '../../../src/client/crypto/base64url.ts';
-import { type EnvelopeKind, openEnvelope, sealWithNonce } from '../../../src/client/crypto/envelope.ts';
 import {
-  createFileCipher,
-  deriveKeys,
-  type EncryptedRoom,
-  formatRoomKey,
+  decodeFullText,
+  encodeFullText,
   hashOf,
-  parseRoomKey,
-  verifierOf,
-} from '../../../src/client/crypto/index.ts';
-import { decodeFullText, encodeFullText } from '../../../src/client/crypto/payload.ts';
+  openEnvelope,
+  sealWithNonce,
+} from '../../../src/client/crypto/envelope.ts';
+import { createFileCipher } from '../../../src/client/crypto/file-cipher.ts';
+import { deriveKeys, type EncryptedRoom, verifierOf } from '../../../src/client/crypto/keys.ts';
+import { formatRoomKey, parseRoomKey } from '../../../src/client/crypto/room-key.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
+import type { EnvelopeKind } from '../../../src/protocol/sealed.ts';
 import type { Vectors } from './encrypted-room.ts';
 import { bytesOf, streamOf } from './streams.ts';
 

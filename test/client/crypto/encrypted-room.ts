@@ -1,7 +1,8 @@
 /** A room with known keys, and checks of errors. */
 import assert from 'node:assert/strict';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { type EncryptedRoom, EncryptionError, type EncryptionErrorCode } from '../../../src/client/crypto/index.ts';
+import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';
+import { EncryptionError, type EncryptionErrorCode } from '../../../src/client/error.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import vectors from './vectors.json' with { type: 'json' };
 

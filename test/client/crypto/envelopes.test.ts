@@ -4,28 +4,28 @@ import { describe, it } from 'node:test';
 import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
+import { decodeBase64url, encodeBase64url } from '../../../src/client/crypto/base64url.ts';
 import { sealEnvelope } from '../../../src/client/crypto/envelope.ts';
+import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';
+import {
+  createFileSalt,
+  openDeviceName,
+  openFileMetadata,
+  openRoomName,
+  sealDeviceName,
+  sealFileMetadata,
+  sealRoomName,
+} from '../../../src/client/crypto/metadata.ts';
 import {
   type ChainPosition,
   chainStart,
-  createFileSalt,
-  decodeBase64url,
-  type EncryptedRoom,
-  encodeBase64url,
-  envelopeSize,
-  openDeviceName,
   openEdits,
-  openFileMetadata,
-  openRoomName,
   openText,
-  sealDeviceName,
   sealEdits,
-  sealFileMetadata,
-  sealRoomName,
   sealSnapshot,
   sealText,
-} from '../../../src/client/crypto/index.ts';
-import { maxRecentBytes, paddedSize } from '../../../src/protocol/sealed.ts';
+} from '../../../src/client/crypto/text-chain.ts';
+import { envelopeSize, maxRecentBytes, paddedSize } from '../../../src/protocol/sealed.ts';
 import { anyEdits, anyText, editsOf } from '../../contract/any-text.ts';
 import { otherCode, otherKeys, room, throwsWith } from './encrypted-room.ts';
 

@@ -2,16 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createChunkCipher, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
 import {
   type ByteRange,
-  createFileCipher,
-  createFileSalt,
-  EncryptionError,
+  createChunkCipher,
   fileLayout,
-  openFileMetadata,
-  sealFileMetadata,
-} from '../../../src/client/crypto/index.ts';
+  portableCipher,
+} from '../../../src/client/crypto/file-chunks.ts';
+import { createFileCipher } from '../../../src/client/crypto/file-cipher.ts';
+import { createFileSalt, openFileMetadata, sealFileMetadata } from '../../../src/client/crypto/metadata.ts';
+import { EncryptionError } from '../../../src/client/error.ts';
 import { otherKeys, rejectsWith, room, throwsWith } from './encrypted-room.ts';
 import { bytesOf, streamOf } from './streams.ts';
 

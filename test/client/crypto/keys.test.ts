@@ -3,19 +3,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
+import { decodeBase64url, encodeBase64url } from '../../../src/client/crypto/base64url.ts';
 import {
   checkVerifier,
   createSalt,
-  decodeBase64url,
   deriveKeys,
-  encodeBase64url,
-  formatRoomKey,
-  generateRoomKey,
-  parseRoomKey,
   parseSalt,
+  portableScrypt,
+  scrypt,
   verifierOf,
-} from '../../../src/client/crypto/index.ts';
-import { portableScrypt, scrypt } from '../../../src/client/crypto/scrypt.ts';
+} from '../../../src/client/crypto/keys.ts';
+import { formatRoomKey, generateRoomKey, parseRoomKey } from '../../../src/client/crypto/room-key.ts';
 import { codeSymbols } from '../../../src/protocol/room-code.ts';
 import { throwsWith } from './encrypted-room.ts';
 import vectors from './vectors.json' with { type: 'json' };

@@ -5,30 +5,28 @@ import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import { decodeBase64url, encodeBase64url } from '../../../src/client/crypto/base64url.ts';
+import { createFileCipher } from '../../../src/client/crypto/file-cipher.ts';
+import { createSalt, deriveKeys, type EncryptedRoom } from '../../../src/client/crypto/keys.ts';
+import {
+  createFileSalt,
+  openDeviceName,
+  openFileMetadata,
+  openRoomName,
+  sealDeviceName,
+  sealFileMetadata,
+  sealRoomName,
+} from '../../../src/client/crypto/metadata.ts';
+import { formatRoomKey, generateRoomKey } from '../../../src/client/crypto/room-key.ts';
 import {
   advanceChain,
   type ChainPosition,
-  createFileCipher,
-  createFileSalt,
-  createSalt,
-  decodeBase64url,
-  deriveKeys,
-  type EncryptedRoom,
-  encodeBase64url,
-  formatRoomKey,
-  generateRoomKey,
-  openDeviceName,
   openEdits,
-  openFileMetadata,
-  openRoomName,
   openText,
-  sealDeviceName,
   sealEdits,
-  sealFileMetadata,
-  sealRoomName,
   sealSnapshot,
   sealText,
-} from '../../../src/client/crypto/index.ts';
+} from '../../../src/client/crypto/text-chain.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { findPython, pyNaClMissing } from '../../support/python.ts';
 import { bytesOf, streamOf } from './streams.ts';

@@ -1,5 +1,5 @@
 /** The states of a device that answers an invitation. The effects are in answer.ts. */
-import type { PoproomError } from '../../../src/client/light.ts';
+import type { PoproomError } from '../../../src/client/error.ts';
 import type { Transitions } from '../room/state-machine.ts';
 
 export type AnswerState =

@@ -1,8 +1,8 @@
 /** Answers the invitation of a screen: seals a room for it, and waits until the screen has taken it. */
 import type { ReadonlySignal } from '@preact/signals';
-import { EncryptionError } from '../../../src/client/crypto/errors.ts';
 import { type Invitation, sealAnswer } from '../../../src/client/crypto/invitation.ts';
 import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
+import { EncryptionError } from '../../../src/client/error.ts';
 import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
 import { recentRooms, savedPin } from '../device/recent-rooms.ts';
 import { requestKey, savedKey } from '../device/room-keys.ts';

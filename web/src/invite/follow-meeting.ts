@@ -1,10 +1,12 @@
 /** Follows a meeting room until it ends, on both sides of an invitation. */
+
+import { PoproomError } from '../../../src/client/error.ts';
 import type { Ended, LiveEvent } from '../../../src/client/index.ts';
-import { type FileRoom, PoproomError } from '../../../src/client/light.ts';
+import type { RoomBase } from '../../../src/client/room.ts';
 
 /** Returns how the room ended: `left` if the signal aborted. */
 export async function followMeeting(
-  room: FileRoom,
+  room: RoomBase,
   signal: AbortSignal,
   onEvent: (event: LiveEvent) => void,
 ): Promise<Ended> {

@@ -2,7 +2,7 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { createInvitationSecret, formatInvitation, openAnswer } from '../../../src/client/crypto/invitation.ts';
 import type { LiveEvent, RoomCode } from '../../../src/client/index.ts';
-import { requestRoom } from '../../../src/client/light.ts';
+import { requestRoom } from '../../../src/client/room-access.ts';
 import { basePath, limits } from '../page-settings.ts';
 import { createStateMachine } from '../room/state-machine.ts';
 import { shareUrl } from '../router.ts';

@@ -1,5 +1,5 @@
 /** Asks for an encrypted room without its key: the refusal has the salt. This is sent before the code that needs it is loaded. */
-import type { PoproomError } from '../../../src/client/light.ts';
+import type { PoproomError } from '../../../src/client/error.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { toPoproomError, transport } from '../server.ts';
 

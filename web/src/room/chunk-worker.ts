@@ -1,5 +1,5 @@
 /** Encrypts and decrypts the chunks of files on a thread of its own. */
-import { type ChunkPlace, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
+import { type ChunkPlace, portableCipher } from '../../../src/client/crypto/file-chunks.ts';
 
 export interface ChunkRequest {
   id: number;

@@ -1,5 +1,6 @@
 /** Derives the keys of an encrypted room in a worker, so that the page stays responsive and can load the rest. */
-import { deriveKeys, type RoomKey, type RoomKeys } from '../../../src/client/crypto/index.ts';
+import { deriveKeys, type RoomKeys } from '../../../src/client/crypto/keys.ts';
+import type { RoomKey } from '../../../src/client/crypto/room-key.ts';
 import { trustedScriptUrl } from '../trusted-script-url.ts';
 import type { KeyRequest } from './key-worker.ts';
 import workerUrl from './key-worker.ts?worker&url';

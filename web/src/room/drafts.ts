@@ -2,8 +2,9 @@
  * Edits that the server has not confirmed, stored so that they survive a reload. Each tab stores its own. The text of a
  * plain room is stored for the tab only: on the device, it would outlast a room that was deleted.
  */
+
+import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomCode, SavedText } from '../../../src/client/index.ts';
-import { PoproomError } from '../../../src/client/light.ts';
 import { draftKeys, forgetRoom, isKnownAsEncrypted, recentRooms } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { isPrevious, runIfTabClosed, tab } from '../device/tab.ts';

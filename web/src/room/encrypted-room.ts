@@ -1,26 +1,16 @@
 /** Encrypted rooms: joins and starts them, and seals the drafts of their text. Loaded for the first such room. */
-import {
-  type EncryptedRoom,
-  encodeBase64url,
-  fileLayout,
-  hideText,
-  openDraft,
-  parseRoomKey,
-  parseSalt,
-  type RoomKey,
-  type RoomKeys,
-  sealDraft,
-} from '../../../src/client/crypto/index.ts';
+
+import { encodeBase64url } from '../../../src/client/crypto/base64url.ts';
+import { fileLayout } from '../../../src/client/crypto/file-chunks.ts';
+import { type EncryptedRoom, parseSalt, type RoomKeys } from '../../../src/client/crypto/keys.ts';
+import { hideText, openDraft, sealDraft } from '../../../src/client/crypto/metadata.ts';
+import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
+import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomCode, SavedText, SeenVersion } from '../../../src/client/index.ts';
-import { PoproomError, requestRoom } from '../../../src/client/light.ts';
-import { createRoomPin } from '../../../src/client/light-room.ts';
 import { createRoomHandle } from '../../../src/client/room.ts';
-import type { RoomAccess } from '../../../src/client/room-access.ts';
-import type { RoomBase } from '../../../src/client/room-base.ts';
-import { createTextRequests } from '../../../src/client/room-text.ts';
-import { createSharedText } from '../../../src/client/text.ts';
-import type { Transport } from '../../../src/client/transport.ts';
+import { createRoomPin, requestRoom } from '../../../src/client/room-access.ts';
+import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
 import { deviceIdIn, deviceName } from '../device/identity.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
@@ -30,7 +20,7 @@ import { transport } from '../server.ts';
 import { askRoom } from './ask-room.ts';
 import { deriveInWorker } from './derive-keys.ts';
 import { isSavedText, sealedDraftsOf } from './drafts.ts';
-import { lazyTransfer } from './lazy-room.ts';
+import { lazyTransfer } from './lazy-transfer.ts';
 import type { FileSizes, JoinAttempt } from './room-phase.ts';
 import { createWorkerCipher } from './worker-cipher.ts';
 
@@ -176,13 +166,8 @@ const open = (code: string, source: KeyOptions) =>
     transport,
     { code, pin: createRoomPin(undefined), deviceId: deviceIdIn(code), deviceName: deviceName.value },
     source,
-    openPlain,
+    (transport, access) => createRoomHandle(transport, access, lazyTransfer),
   );
-
-function openPlain(transport: Transport, access: RoomAccess): RoomBase {
-  const room = createRoomHandle(transport, access, lazyTransfer);
-  return { ...room, ...createTextRequests(transport, access, room) };
-}
 
 /** A key that cannot be one stays as it is, and fails when the room is unlocked. */
 function canonicalKey(typed: string): string {

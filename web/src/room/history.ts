@@ -1,7 +1,8 @@
 /** The version history of a room's text. The text of a version is loaded when it is selected. */
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { PoproomError } from '../../../src/client/error.ts';
 import type { HistoryEntry } from '../../../src/client/index.ts';
-import type { FileRoom, PoproomError } from '../../../src/client/light.ts';
+import type { RoomBase } from '../../../src/client/room.ts';
 import { toPoproomError } from '../server.ts';
 
 type Loading<T> = { status: 'loading' } | { status: 'failed'; error: PoproomError } | ({ status: 'loaded' } & T);
@@ -17,7 +18,7 @@ export interface History {
   deleteAll(): Promise<void>;
 }
 
-export function createHistory(room: Pick<FileRoom, 'history' | 'historyText' | 'clearHistory'>): History {
+export function createHistory(room: Pick<RoomBase, 'history' | 'historyText' | 'clearHistory'>): History {
   const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ status: 'loading' });
   const selected = signal<number | undefined>(undefined);
   const preview = signal<Loading<{ content: string }>>({ status: 'loading' });

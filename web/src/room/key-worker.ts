@@ -1,7 +1,6 @@
 /** Derives the keys of an encrypted room, which takes long, on a thread of its own. */
-import { deriveKeys } from '../../../src/client/crypto/keys.ts';
+import { blockingScrypt, deriveKeys } from '../../../src/client/crypto/keys.ts';
 import type { RoomKey } from '../../../src/client/crypto/room-key.ts';
-import { blockingScrypt } from '../../../src/client/crypto/scrypt.ts';
 
 export interface KeyRequest {
   key: RoomKey;

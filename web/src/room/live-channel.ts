@@ -1,6 +1,6 @@
 /** The live channel of a room: turns what it receives into events of the room, and follows changes of the device. */
 import type { Ended, LiveEvent, RoomCode } from '../../../src/client/index.ts';
-import type { LiveRoom } from '../../../src/client/light-room.ts';
+import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import { deviceName } from '../device/identity.ts';
 import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
 import { toPoproomError } from '../server.ts';

@@ -1,9 +1,11 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
+
+import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';
+import type { PoproomError } from '../../../src/client/error.ts';
 import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
-import type { EncryptedRoom, PoproomError } from '../../../src/client/light.ts';
+import type { RoomBase } from '../../../src/client/room.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
 import type { DraftCipher } from './drafts.ts';
-import type { LazyRoom } from './lazy-room.ts';
 import type { Transitions } from './state-machine.ts';
 import type { TextModel } from './text-model.ts';
 
@@ -30,7 +32,7 @@ export interface RoomContent extends Readonly<RecentRoom> {
 /** An attempt to join the room, and the live channel that it opens. */
 export interface JoinAttempt {
   /** Sends requests with the PIN of this attempt, until someone else changes it. */
-  readonly room: LazyRoom;
+  readonly room: RoomBase;
   /** Closes the live channel. */
   readonly aborter: AbortController;
   /** Of this device in the room. */

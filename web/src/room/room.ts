@@ -1,8 +1,9 @@
 /** A room on this device, for the views: joins it, follows its events, and leaves it. */
 import { computed, type ReadonlySignal } from '@preact/signals';
+import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomCode } from '../../../src/client/index.ts';
-import { PoproomError } from '../../../src/client/light.ts';
-import { createRoomPin } from '../../../src/client/light-room.ts';
+import { createRoomHandle, type RoomBase } from '../../../src/client/room.ts';
+import { createRoomPin } from '../../../src/client/room-access.ts';
 import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import { deviceId, deviceIdIn, deviceName } from '../device/identity.ts';
 import {
@@ -15,8 +16,9 @@ import {
   saveResumeToken,
 } from '../device/recent-rooms.ts';
 import { keepKey, keptKey, savedKey, saveKey, saveNewKey } from '../device/room-keys.ts';
+import { transport } from '../server.ts';
 import { claimDrafts } from './drafts.ts';
-import { type LazyRoom, openLazyRoom } from './lazy-room.ts';
+import { lazyTransfer } from './lazy-transfer.ts';
 import { openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
@@ -44,7 +46,7 @@ export interface RoomModel {
   /** Of this device in the room. */
   readonly deviceId: string;
   /** The room's API, with the PIN of the latest attempt to join. */
-  requests(): LazyRoom;
+  requests(): RoomBase;
   /** With a key, the room is opened as an encrypted one, whatever the server says. */
   join(secret?: RoomSecret): void;
   /** Returns whether it succeeded. */
@@ -82,7 +84,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   let keepsKey = false;
 
   /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
-  function requests(): LazyRoom {
+  function requests(): RoomBase {
     const { attempt, content } = phase.peek();
     if (content?.hasPin && attempt.room.pin() === undefined) send({ type: 'pin-needed' });
     return attempt.room;
@@ -249,7 +251,11 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
 }
 
 const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
-  room: openLazyRoom({ code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value }),
+  room: createRoomHandle(
+    transport,
+    { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value },
+    lazyTransfer,
+  ),
   aborter: new AbortController(),
   deviceId,
 });

@@ -1,6 +1,6 @@
 /** Sends the edits of a closed tab. */
-import type { LiveRoom } from '../../../src/client/light-room.ts';
-import { createSharedText } from '../../../src/client/text.ts';
+import type { LiveRoom } from '../../../src/client/live-channel.ts';
+import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import { savedResumeToken } from '../device/recent-rooms.ts';
 import type { Draft } from './drafts.ts';
 import type { JoinAttempt } from './room-phase.ts';

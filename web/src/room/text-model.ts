@@ -1,7 +1,7 @@
 /** The shared text of a room for the views: exposed as signals, and saved so that it survives a reload. */
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { PoproomError, SharedText } from '../../../src/client/index.ts';
-import { createSharedText } from '../../../src/client/text.ts';
+import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { Draft } from './drafts.ts';
 import { createTypingDevices } from './typing-devices.ts';
 

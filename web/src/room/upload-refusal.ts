@@ -1,5 +1,5 @@
 /** Refuses files that the server would not accept. */
-import { PoproomError } from '../../../src/client/light.ts';
+import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomContent } from './room-phase.ts';
 import { largestFile, type SizedUpload, spaceLeft } from './space.ts';
 

@@ -1,5 +1,5 @@
 /** The states of an upload, and how events change them. The effects are in uploads.ts. */
-import type { PoproomError } from '../../../src/client/light.ts';
+import type { PoproomError } from '../../../src/client/error.ts';
 import type { Transitions } from './state-machine.ts';
 
 export type UploadState =

@@ -1,7 +1,7 @@
 /** Uploads of files to the room; see lazy-uploads.ts. */
 import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { PoproomError } from '../../../src/client/light.ts';
-import type { LazyRoom } from './lazy-room.ts';
+import type { PoproomError } from '../../../src/client/error.ts';
+import type { RoomBase } from '../../../src/client/room.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
 import { createStateMachine, type StateMachine } from './state-machine.ts';
@@ -41,7 +41,7 @@ export interface Uploads {
 export interface UploadsOptions {
   code: string;
   /** The room's API. */
-  room: () => LazyRoom;
+  room: () => RoomBase;
   /** The limits and the files of the room. */
   content: () => RoomContent;
   /** Makes a text unreadable in an encrypted room, to store it. Undefined if the keys are not known. */
@@ -175,7 +175,7 @@ function withScreenshotName(file: File): File {
   return new File([file], name, { type: file.type });
 }
 
-async function transfer(upload: Upload, room: LazyRoom, signal: AbortSignal): Promise<void> {
+async function transfer(upload: Upload, room: RoomBase, signal: AbortSignal): Promise<void> {
   const { file, folder, name, once, id, send } = upload;
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
   const onUploadId = (uploadId: string) => {

@@ -1,5 +1,5 @@
 /** The cipher of encrypted files in a worker, so that large files do not freeze the page. */
-import { type ChunkCipher, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
+import { type ChunkCipher, portableCipher } from '../../../src/client/crypto/file-chunks.ts';
 import { trustedScriptUrl } from '../trusted-script-url.ts';
 import type { ChunkRequest, ChunkResult } from './chunk-worker.ts';
 import workerUrl from './chunk-worker.ts?worker&url';

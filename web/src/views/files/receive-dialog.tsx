@@ -7,7 +7,7 @@ import { percent, roughTime, size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import '../../style/uploads.css';
-import { PoproomError } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import { createStateMachine, type StateMachine, type Transitions } from '../../room/state-machine.ts';

@@ -1,7 +1,8 @@
 /** Starts a room with one click. A PIN and a lifetime are optional. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { PoproomError, requestRoom } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
+import { requestRoom } from '../../../../src/client/room-access.ts';
 import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';

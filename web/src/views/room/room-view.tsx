@@ -8,7 +8,7 @@ import { lazy } from '../../components/lazy.tsx';
 import { clockTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
-import { loadRequests, loadTransfer } from '../../room/lazy-room.ts';
+import { loadTransfer } from '../../room/lazy-transfer.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { RoomContent } from '../../room/room-phase.ts';
@@ -25,7 +25,7 @@ import { TextPanel } from './text-panel.tsx';
 const loadViewer = () => import('../viewer/viewer.tsx');
 const loadDialogs = () => import('./dialogs.tsx');
 /** In the order in which people are likely to need them. */
-const onDemand = [loadFileList, loadUploads, loadUploadParts, loadTransfer, loadRequests, loadDialogs, loadViewer];
+const onDemand = [loadFileList, loadUploads, loadUploadParts, loadTransfer, loadDialogs, loadViewer];
 const loadSettings = () => import('./room-settings-dialog.tsx');
 const RoomSettingsDialog = lazy(loadSettings, 'RoomSettingsDialog');
 

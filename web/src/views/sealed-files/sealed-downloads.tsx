@@ -8,7 +8,7 @@ import { forgetThumbnails } from './sealed-media.tsx';
 import '../../style/sealed-files.css';
 import '../../style/uploads.css';
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { PoproomError } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
 import { localPaths } from '../../../../src/core/files/local-name.ts';
 import { zipChunks } from '../../../../src/zip/chunks.ts';
 import { planZip } from '../../../../src/zip/format.ts';

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { PoproomError } from '../../../../src/client/light.ts';
+import { PoproomError } from '../../../../src/client/error.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent } from '../../i18n/quantities.ts';

@@ -1,7 +1,7 @@
 /** A file in the viewer, by its kind: an image, a player, a PDF or text. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { PoproomError } from '../../../../src/client/light.ts';
+import type { PoproomError } from '../../../../src/client/error.ts';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';

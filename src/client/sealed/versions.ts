@@ -1,17 +1,12 @@
-/** The text of an encrypted room on one device: opens each version, and checks that it continues the one before. */
+/** The versions of the text of an encrypted room: opens each, and checks that it continues what this device has seen. */
 import type { RoomText, SealedEdit, TextEdit } from '../../protocol/types.ts';
 import { TextDocument } from '../../text/document.ts';
 import { findProblem, splitsPair } from '../../text/edits.ts';
-import { damaged } from '../crypto/errors.ts';
-import {
-  advanceChain,
-  type ChainPosition,
-  chainStart,
-  type EncryptedRoom,
-  openEdits,
-  openText,
-} from '../crypto/index.ts';
-import { notEncrypted } from './not-encrypted.ts';
+import { damaged } from '../crypto/envelope.ts';
+import type { EncryptedRoom } from '../crypto/keys.ts';
+import { advanceChain, type ChainPosition, chainStart, checkFork, openEdits, openText } from '../crypto/text-chain.ts';
+import { PoproomError } from '../error.ts';
+import { notEncrypted } from './opened.ts';
 
 /** A version of the text that was opened and verified. */
 export interface OpenedVersion {
@@ -86,4 +81,44 @@ function fits(edits: readonly TextEdit[], document: TextDocument): boolean {
 function cuts(document: TextDocument, position: number): boolean {
   const around = position > 0 ? document.slice(position - 1, position + 1) : '';
   return splitsPair(around.charCodeAt(0), around.charCodeAt(1));
+}
+
+/** The newest version of the text that this device has seen, whether by a request or on a live channel. */
+export interface SeenVersions {
+  readonly position: ChainPosition | undefined;
+  /** Throws `FORK` if a version differs from what was seen in another way. */
+  note(position: ChainPosition): void;
+  /** The newer one of this and another position. */
+  newest(other: ChainPosition | undefined): ChainPosition | undefined;
+}
+
+export function createSeenVersions(
+  start: ChainPosition | undefined,
+  onSeen: (seen: ChainPosition) => void,
+): SeenVersions {
+  let newest = start;
+  return {
+    get position() {
+      return newest;
+    },
+    note(position) {
+      // A response may arrive after newer messages.
+      if (newest && newest.version >= position.version) return checkFork(newest, position);
+      newest = advanceChain(newest, position);
+      onSeen(newest);
+    },
+    newest: (other) => (newest && newest.version > (other?.version ?? -1) ? newest : other),
+  };
+}
+
+/** Only the clients can check the size. A code unit has at most three bytes, so only texts near the limit are measured. */
+export function exceeds(document: TextDocument, maxBytes: number): boolean {
+  if (document.length * 3 <= maxBytes) return false;
+  return document.length > maxBytes || new TextEncoder().encode(document.toString()).length > maxBytes;
+}
+
+export function tooLarge(maxBytes: number): PoproomError {
+  return new PoproomError('CONTENT_TOO_LARGE', `The text exceeds the limit of ${maxBytes} bytes of UTF-8.`, {
+    details: { maximum: maxBytes },
+  });
 }

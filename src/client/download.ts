@@ -1,10 +1,26 @@
-/** Receives a one-time file: claims it, downloads it, and confirms the receipt. */
-import type { Confirmation, FileClaimed } from '../protocol/types.ts';
+/** Downloads files: watches the bodies of downloads, and receives one-time files. */
+import type { Confirmation, FileClaimed, FileEntry } from '../protocol/types.ts';
 import { connectionError, invalidMessage, offlineError, PoproomError } from './error.ts';
 import { delay, type OnRetry, retryDelay } from './retry.ts';
-import { withinSeconds } from './silence-limit.ts';
-import type { CallOptions } from './transport.ts';
+import { limitOf, withinSeconds } from './silence-limit.ts';
+import type { CallOptions, Transport } from './transport.ts';
 import type { OnProgress } from './upload.ts';
+
+export interface DownloadOptions extends CallOptions {
+  /** Only these bytes of the file; `to` is exclusive. Default: the whole file. */
+  range?: { readonly from: number; readonly to: number } | undefined;
+  /** Called with the number of bytes read from the body, and that of all. */
+  onProgress?: OnProgress | undefined;
+  /** Does not use what the browser has cached. In an encrypted room this is automatic after a damaged download. */
+  reload?: boolean | undefined;
+}
+
+export interface ZipOptions extends CallOptions {
+  /** The ids of the files to include, at most 200. Default: all files. */
+  files?: readonly string[] | undefined;
+  /** Called with the number of bytes read from the body of `downloadZip`. The total is undefined if it is unknown. */
+  onProgress?: OnProgress | undefined;
+}
 
 export interface ReceiveOptions<T = Blob> extends CallOptions {
   /**
@@ -19,7 +35,7 @@ export interface ReceiveOptions<T = Blob> extends CallOptions {
 }
 
 /** The requests for one file. */
-export interface ReceiveCalls {
+interface ReceiveCalls {
   claim(options: CallOptions): Promise<FileClaimed>;
   /** Downloads from an offset. */
   download(claim: string, offset: number, options: CallOptions): Promise<Response>;
@@ -33,7 +49,7 @@ const releaseTimeoutMs = 5_000;
 
 const temporary: readonly string[] = ['OFFLINE', 'TIMEOUT', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
 
-/** If the file cannot be saved, it becomes available to others again. */
+/** Receives a one-time file: claims it, downloads it, and confirms the receipt. If it cannot be saved, it becomes available to others again. */
 export async function receive<T>(calls: ReceiveCalls, size: number, options: ReceiveOptions<T>): Promise<T> {
   const claim = await claimFile(calls, options);
   const saved = await saveWhole(calls, claim, size, options).catch(async (error) => {
@@ -186,3 +202,71 @@ class ResumingBody {
 }
 
 const tooLong = () => invalidMessage('more bytes than the file has');
+
+/** The requests whose bodies are downloads. */
+interface Downloads {
+  download(file: Pick<FileEntry, 'fileUrl' | 'meta'>, options?: DownloadOptions): Promise<Response>;
+  downloadZip(options?: ZipOptions): Promise<Response>;
+}
+
+interface WatchOptions extends CallOptions {
+  onProgress?: OnProgress | undefined;
+}
+
+/** The downloads of a room whose bodies are watched. */
+export function watchDownloads({ timeouts }: Transport, { download, downloadZip }: Downloads): Downloads {
+  const watched = (response: Response, { timeoutSeconds = timeouts?.seconds, ...options }: WatchOptions) =>
+    watchBody(response, { ...options, timeoutSeconds });
+  return {
+    download: async (file, options = {}) => watched(await download(file, options), options),
+    downloadZip: async (options = {}) => watched(await downloadZip(options), options),
+  };
+}
+
+/** The same response. Its body fails with a PoproomError. */
+function watchBody(response: Response, options: WatchOptions): Response {
+  const { body, status, statusText, headers, url } = response;
+  if (!body || (!options.onProgress && limitOf(options.timeoutSeconds) === undefined)) return response;
+  const stream = watch(body, totalOf(response), options);
+  // The body must keep the response: Node ends a body whose response was garbage-collected.
+  responsesByBody.set(stream, response);
+  return Object.defineProperty(new Response(stream, { status, statusText, headers }), 'url', { value: url });
+}
+
+const responsesByBody = new WeakMap<object, Response>();
+
+/** A stream of the same bytes. The time that the program takes to read does not count. */
+function watch(
+  source: ReadableStream<Uint8Array<ArrayBuffer>>,
+  total: number | undefined,
+  { onProgress, timeoutSeconds, signal }: WatchOptions,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = source.getReader();
+  let bytes = 0;
+  const read = () =>
+    withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel()).catch((cause) => {
+      throw signal?.aborted ? signal.reason : connectionError(cause);
+    });
+  return new ReadableStream({
+    // As that of fetch, so that a program can read into its own buffer.
+    type: 'bytes',
+    async pull(controller) {
+      const { done, value } = await read();
+      if (done) {
+        controller.close();
+        controller.byobRequest?.respond(0);
+        return;
+      }
+      bytes += value.byteLength;
+      controller.enqueue(value);
+      onProgress?.(bytes, total);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+/** Undefined if the server does not know it, or has compressed the body. */
+function totalOf({ headers }: Response): number | undefined {
+  const length = headers.get('Content-Length');
+  return length === null || headers.has('Content-Encoding') ? undefined : Number(length);
+}
