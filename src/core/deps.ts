@@ -1,12 +1,13 @@
 /** The dependencies of the core, created once by the composition root. */
 
 import type { RoomLimits } from './limits.ts';
-import type { BlobStore, Clock, EventBus, RoomStore, StorageAccounts } from './ports.ts';
+import type { BlobStore, Clock, EngineParts, EventBus, StorageAccounts, Store } from './ports.ts';
 import type { StorageQuota } from './storage-quota.ts';
 import type { WorkBudget } from './work-budget.ts';
 
-export interface CoreDeps {
-  rooms: RoomStore;
+export interface CoreDeps
+  extends Pick<Store, 'rooms' | 'texts' | 'files' | 'uploads' | 'trash'>,
+    Pick<EngineParts, 'trashClaims'> {
   blobs: BlobStore;
   bus: EventBus;
   storage: StorageAccounts;

@@ -20,3 +20,4 @@ export * from './ports/secret.ts';
 export * from './ports/storage.ts';
 export * from './ports/store.ts';
 export * from './ports/text.ts';
+export * from './ports/trash.ts';

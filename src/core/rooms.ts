@@ -91,7 +91,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
   async function readWithKey(caller: Caller): Promise<Content | SealedContent> {
     const { code, salt } = await admit(parts, caller);
     if (salt === undefined) return admitToRead(parts, caller);
-    const { content, fullTextVersion, entries } = orThrow(await rooms.readText(code, clock()));
+    const { content, fullTextVersion, entries } = orThrow(await parts.texts.readText(code, clock()));
     const later = entries.filter(({ version }) => version > fullTextVersion);
     return { ...content, contentVersion: fullTextVersion, sealedEdits: later.map(sealedEditOf) };
   }
@@ -218,12 +218,12 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
 
     async listHistory(caller: Caller): Promise<CheckpointInfo[]> {
       const { code } = await admit(parts, caller);
-      return orThrow(await rooms.listHistory(code, clock()));
+      return orThrow(await parts.texts.listHistory(code, clock()));
     },
 
     async readHistory(caller: Caller, version: number): Promise<Checkpoint> {
       const { code } = await admit(parts, caller);
-      const found = orThrow(await rooms.readCheckpoint(code, version, clock()));
+      const found = orThrow(await parts.texts.readCheckpoint(code, version, clock()));
       if (found === 'no-checkpoint') throw noCheckpoint(version);
       return found;
     },

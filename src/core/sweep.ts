@@ -17,7 +17,7 @@ export interface SweepReport {
 
 /** `onBatch`: many rooms that end together take minutes, because requests of clients come first. */
 export async function sweepRooms(parts: CoreDeps, onBatch: () => void = () => undefined): Promise<SweepReport> {
-  const { rooms, bus, storage, clock } = parts;
+  const { rooms, files, uploads, bus, storage, clock } = parts;
   const now = clock();
   let ended = 0;
   for (;;) {
@@ -27,8 +27,8 @@ export async function sweepRooms(parts: CoreDeps, onBatch: () => void = () => un
     onBatch();
     if (codes.length < batchSize) break;
   }
-  while ((await rooms.eraseRemoved(now - restorableMs, batchSize)) === batchSize);
-  while ((await rooms.expireUploads(now, batchSize)) === batchSize);
+  while ((await files.eraseRemoved(now - restorableMs, batchSize)) === batchSize);
+  while ((await uploads.expireUploads(now, batchSize)) === batchSize);
   await storage.releaseAbandoned(now);
   return { rooms: ended, blobs: await trashOf(parts).empty() };
 }
@@ -43,11 +43,14 @@ export async function removeOrphanBlobs(parts: CoreDeps): Promise<number> {
   return removed;
 }
 
-async function removeUnknown({ rooms, blobs, clock }: CoreDeps, candidates: readonly string[]): Promise<number> {
+async function removeUnknown(
+  { trash, trashClaims, blobs, clock }: CoreDeps,
+  candidates: readonly string[],
+): Promise<number> {
   if (candidates.length === 0) return 0;
-  const known = await rooms.knownBlobs([...new Set([...candidates, ...candidates.map(blobOf)])]);
+  const known = await trash.knownBlobs([...new Set([...candidates, ...candidates.map(blobOf)])]);
   const orphans = candidates.filter((name) => !known.has(name));
-  const claimed = await rooms.claimTrash(orphans, clock());
+  const claimed = trashClaims ? await trashClaims.claim(orphans, clock()) : orphans;
   for (const name of claimed) {
     // A blob that is known without this name is finished. It must not be removed with what an upload left.
     await (known.has(blobOf(name)) ? blobs.removeLeftovers(blobOf(name)) : blobs.remove(name));

@@ -1,6 +1,6 @@
 /** Removes bytes that no file references any more, each once, however many nodes and requests try. */
 import type { CoreDeps } from './deps.ts';
-import type { MissingReason, RoomStore } from './ports.ts';
+import type { MissingReason, TrashStore } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
 
 export interface Trash {
@@ -15,14 +15,14 @@ const batchSize = 500;
 /** A request does not wait longer for a slow file store. */
 const maxWaitMs = 1000;
 
-type TrashParts = Pick<CoreDeps, 'rooms' | 'blobs' | 'clock'>;
+type TrashParts = Pick<CoreDeps, 'trash' | 'trashClaims' | 'blobs' | 'clock'>;
 
-const trashes = new WeakMap<RoomStore, Trash>();
+const trashes = new WeakMap<TrashStore, Trash>();
 
 /** The trash of a store, one per process. */
 export function trashOf(parts: TrashParts): Trash {
-  const trash = trashes.get(parts.rooms) ?? createTrash(parts);
-  trashes.set(parts.rooms, trash);
+  const trash = trashes.get(parts.trash) ?? createTrash(parts);
+  trashes.set(parts.trash, trash);
   return trash;
 }
 
@@ -35,9 +35,9 @@ export async function endRoom(parts: EndingParts, code: RoomCode): Promise<Missi
   return undefined;
 }
 
-export type EndingParts = Pick<CoreDeps, 'rooms' | 'blobs' | 'bus' | 'clock'>;
+export type EndingParts = Pick<CoreDeps, 'rooms' | 'bus'> & TrashParts;
 
-function createTrash({ rooms, blobs, clock }: TrashParts): Trash {
+function createTrash({ trash, trashClaims, blobs, clock }: TrashParts): Trash {
   let running: Promise<number> | undefined;
   let next: Promise<number> | undefined;
 
@@ -64,21 +64,21 @@ function createTrash({ rooms, blobs, clock }: TrashParts): Trash {
   async function emptyInBatches(): Promise<number> {
     let removed = 0;
     for (;;) {
-      const trash = await rooms.listTrash(batchSize);
-      const gone = trash.length > 0 ? await removeOwn(trash) : 0;
+      const listed = await trash.listTrash(batchSize);
+      const gone = listed.length > 0 ? await removeOwn(listed) : 0;
       removed += gone;
-      if (trash.length < batchSize || gone === 0) return removed;
+      if (listed.length < batchSize || gone === 0) return removed;
     }
   }
 
   /** Removes the bytes before their entries, so that a crash in between only repeats the work. */
-  async function removeOwn(trash: readonly string[]): Promise<number> {
-    const own = await rooms.claimTrash(trash, clock());
+  async function removeOwn(listed: readonly string[]): Promise<number> {
+    const own = trashClaims ? await trashClaims.claim(listed, clock()) : listed;
     const tried = await Promise.allSettled(own.map((blob) => blobs.remove(blob)));
     // A blob that cannot be removed must not block the others. The next sweep tries again.
     const [gone, left] = [own.filter((_, i) => isDone(tried[i])), own.filter((_, i) => !isDone(tried[i]))];
-    if (gone.length > 0) await rooms.clearTrash(gone);
-    if (left.length > 0) await rooms.releaseTrash(left);
+    if (gone.length > 0) await trash.clearTrash(gone);
+    if (left.length > 0) await trashClaims?.release(left);
     return gone.length;
   }
 

@@ -2,14 +2,14 @@
 import { openDiskBlobs } from '../blobs/disk.ts';
 import type { S3Options } from '../blobs/s3.ts';
 import { createLocalBus } from '../bus/local.ts';
-import type { BlobStore, EventBus, GuardRules, Store } from '../core/ports.ts';
+import type { BlobStore, EngineParts, EventBus, GuardRules, Store } from '../core/ports.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { RedisTarget } from '../redis/redis-url.ts';
 import { openSqliteStore, type SqliteOptions } from '../store/sqlite/index.ts';
 import type { FilesPlace, StorePlace } from './location.ts';
 
 interface OpenedStore {
-  store: Store;
+  store: Store & EngineParts;
   /** Opens the events of this store. */
   openBus(): Promise<OpenedBus>;
   /** Registers a server with the others that use this store. Returns a function that removes it. */

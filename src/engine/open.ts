@@ -5,7 +5,16 @@ import type { Config } from '../config.ts';
 import { mapInBatches } from '../core/concurrency.ts';
 import { PoproomError } from '../core/errors.ts';
 import { guardRules } from '../core/limits.ts';
-import type { BlobStore, Clock, EventBus, GuardRules, KeyStore, RoomDirectory, Store } from '../core/ports.ts';
+import type {
+  BlobStore,
+  Clock,
+  EngineParts,
+  EventBus,
+  GuardRules,
+  KeyStore,
+  RoomDirectory,
+  Store,
+} from '../core/ports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/trash.ts';
 import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
@@ -16,7 +25,7 @@ import type { FilesPlace, StorePlace } from './location.ts';
 import { openSecret } from './secret.ts';
 
 export interface Engine {
-  store: Store;
+  store: Store & EngineParts;
   bus: EventBus;
   blobs: BlobStore;
   /** Keys the hashes of PINs. */
@@ -152,8 +161,8 @@ async function openRedisDirectory(config: Config, target: RedisTarget): Promise<
 }
 
 function endRooms({ store, blobs, bus }: Pick<Engine, 'store' | 'blobs' | 'bus'>, codes: readonly RoomCode[]) {
-  const parts = { rooms: store.rooms, blobs, bus, clock: Date.now };
-  return mapInBatches(codes, (code) => endRoom(parts, code));
+  const deps = { ...store, blobs, bus, clock: Date.now };
+  return mapInBatches(codes, (code) => endRoom(deps, code));
 }
 
 /** By default uploads leave a fifth of the disk to everything else. */

@@ -64,7 +64,7 @@ export function createHub({
   const heartbeats = startHeartbeats({ parts, feeds, heartbeatMs, onFailure });
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
-  const missedDeps = { ...parts, work, texts: rooms.texts, slowForMs };
+  const missedDeps = { ...parts, work, replacedSince: rooms.texts.replacedSince, slowForMs };
   const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow, onRefusal };
   let isStopped = false;
 

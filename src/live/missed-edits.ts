@@ -27,9 +27,9 @@ export interface MissedEdits {
   rest: readonly TextEntry[];
 }
 
-export interface MissedDeps extends Pick<CoreDeps, 'rooms' | 'clock'> {
+export interface MissedDeps extends Pick<CoreDeps, 'texts' | 'clock'> {
   work: WorkBudget;
-  texts: Pick<Texts, 'replacedSince'>;
+  replacedSince: Texts['replacedSince'];
   /** How long a client may take to read one part. */
   slowForMs: number;
 }
@@ -45,8 +45,8 @@ export async function sendMissed(
 ): Promise<MissedEdits | undefined> {
   if (version === undefined) return undefined;
   const read: ReadEdits = async (since, limit) => {
-    const found = await deps.work.measure(client, () => deps.rooms.readEdits(feed.code, since, limit, deps.clock()));
-    if (found === 'no-log') return deps.texts.replacedSince(feed.code, since);
+    const found = await deps.work.measure(client, () => deps.texts.readEdits(feed.code, since, limit, deps.clock()));
+    if (found === 'no-log') return deps.replacedSince(feed.code, since);
     return typeof found === 'string' ? undefined : found;
   };
   const budget = new ByteBudget();

@@ -4,7 +4,10 @@ import type { LiveMeter } from '../core/meters.ts';
 import { errorCodes } from '../protocol/error-codes.ts';
 import { definitions } from './definitions.ts';
 import { Counter, type Distribution, Histogram } from './family.ts';
-import { storeOperations } from './store-operations.ts';
+
+/** `admit` checks access, `count` counts requests and bytes, and `sweep` removes what has expired. */
+const storeOperations = ['admit', 'read', 'write', 'count', 'sweep'] as const;
+export type StoreOperation = (typeof storeOperations)[number];
 
 /** The kinds of file operations that the metrics distinguish. */
 const fileOperations = ['put', 'append', 'finish', 'open', 'size', 'space', 'remove'] as const;

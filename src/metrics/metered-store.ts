@@ -1,37 +1,46 @@
 /** Measures the operations of a store. */
-import type { RoomStore, Store } from '../core/ports.ts';
-import type { Instruments, UploadKind } from './instruments.ts';
-import {
-  idempotencyOperations,
-  keyOperations,
-  type Operations,
-  rateOperations,
-  roomOperations,
-  type StoreOperation,
-  storageOperations,
-} from './store-operations.ts';
+import type { EngineParts, FileStore, Store, UploadStore } from '../core/ports.ts';
+import type { Instruments, StoreOperation, UploadKind } from './instruments.ts';
+
+const meteredPorts = [
+  'rooms',
+  'texts',
+  'files',
+  'uploads',
+  'trash',
+  'trashClaims',
+  'rates',
+  'keys',
+  'storage',
+  'idempotency',
+] as const;
+type MeteredPort = (typeof meteredPorts)[number];
 
 type Method = (...args: unknown[]) => unknown;
+type Methods = Record<string, Method>;
 
-export function meterStore(store: Store, instruments: Instruments): Store {
-  const meter = <Port extends object>(port: Port, operations: Operations<Port>) =>
-    meterPort(port, operations, instruments);
-  return {
-    ...store,
-    rooms: countUploads(meter(store.rooms, roomOperations), instruments),
-    rates: meter(store.rates, rateOperations),
-    keys: meter(store.keys, keyOperations),
-    storage: meter(store.storage, storageOperations),
-    idempotency: meter(store.idempotency, idempotencyOperations),
-  };
+export function meterStore(store: Store & EngineParts, instruments: Instruments): Store & EngineParts {
+  const metered: Store & EngineParts = { ...store };
+  for (const port of meteredPorts) {
+    if (store[port]) Object.assign(metered, { [port]: meterPort(port, store[port], instruments) });
+  }
+  return { ...metered, ...countUploads(metered, instruments) };
 }
 
-function meterPort<Port extends object>(port: Port, operations: Operations<Port>, instruments: Instruments): Port {
-  const methods = Object.entries(operations as Record<string, StoreOperation>).map(([name, operation]) => [
+function meterPort(port: MeteredPort, methods: object, instruments: Instruments): Methods {
+  const metered = Object.entries(methods as Methods).map(([name, method]) => [
     name,
-    meterMethod((port as Record<string, Method>)[name] as Method, operation, instruments),
+    typeof method === 'function' ? meterMethod(method, operationOf(port, name), instruments) : method,
   ]);
-  return { ...port, ...Object.fromEntries(methods) };
+  return Object.fromEntries(metered);
+}
+
+/** By the names of methods, so that a port has no list of them to keep. */
+function operationOf(port: MeteredPort, method: string): StoreOperation {
+  if (port.startsWith('trash') || /^(expire|erase)|Abandoned$/.test(method)) return 'sweep';
+  if (method === 'admit' || method === 'read') return 'admit';
+  if (/^(read|find|list|count|usage)/.test(method)) return 'read';
+  return port === 'rates' || port === 'storage' ? 'count' : 'write';
 }
 
 /** Returns the same value or promise as the method: a further promise would delay every operation. */
@@ -56,14 +65,13 @@ function meterMethod(method: Method, operation: StoreOperation, instruments: Ins
 }
 
 /** A file counts when it is listed. */
-function countUploads(rooms: RoomStore, { uploads }: Instruments): RoomStore {
+function countUploads({ files, uploads }: Store, instruments: Instruments): { files: FileStore; uploads: UploadStore } {
   const counted = <T>(kind: UploadKind, outcome: T): T => {
-    if (typeof outcome === 'object' && outcome && 'seq' in outcome) uploads.with(kind).add();
+    if (typeof outcome === 'object' && outcome && 'seq' in outcome) instruments.uploads.with(kind).add();
     return outcome;
   };
   return {
-    ...rooms,
-    addFile: async (...args) => counted('whole', await rooms.addFile(...args)),
-    finishUpload: async (...args) => counted('resumable', await rooms.finishUpload(...args)),
+    files: { ...files, addFile: async (...args) => counted('whole', await files.addFile(...args)) },
+    uploads: { ...uploads, finishUpload: async (...args) => counted('resumable', await uploads.finishUpload(...args)) },
   };
 }

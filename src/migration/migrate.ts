@@ -23,7 +23,7 @@ export async function migrate(migration: Migration): Promise<MigrationReport> {
 /** A killed run may have left incomplete files under names that this run will use. */
 async function removeUnfinished({ to, clock }: Migration): Promise<void> {
   for await (const names of to.blobs.orphanBlobs(clock())) {
-    const known = await to.rooms.knownBlobs(names);
+    const known = await to.trash.knownBlobs(names);
     const left = names.filter((name) => isUnfinishedName(name) && !known.has(name));
     // The blob itself may be complete.
     for (const name of left) await to.blobs.removeLeftovers(blobOf(name));

@@ -1,8 +1,9 @@
 /** Input and report of a migration. */
-import type { Archive, BlobStore, Clock, RoomStore, SecretRecord } from '../core/ports.ts';
+import type { Archive, BlobStore, Clock, RoomStore, SecretRecord, TrashStore } from '../core/ports.ts';
 
 export interface MigrationEnd {
-  rooms: Pick<RoomStore, 'countRooms' | 'knownBlobs'>;
+  rooms: Pick<RoomStore, 'countRooms'>;
+  trash: Pick<TrashStore, 'knownBlobs'>;
   archive: Archive;
   blobs: BlobStore;
   secretRecord: SecretRecord;

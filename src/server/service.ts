@@ -52,7 +52,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const quota = createStorageQuota(quotaRules, hashClient);
   const limits = roomLimits(config);
   const work = new WorkBudget(config.workLimit);
-  const deps: CoreDeps = { rooms: store.rooms, blobs, bus, storage: store.storage, quota, limits, clock, work, secret };
+  const deps: CoreDeps = { ...store, blobs, bus, quota, limits, clock, work, secret };
   const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(deps, {
     lifetime: config.roomTtl,

@@ -7,6 +7,7 @@ import {
   type StoredText,
   type TextAppend,
   type TextEntry,
+  type TextStore,
   withRefsOf,
 } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
@@ -48,7 +49,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
   let current = '';
   let revision = 0;
 
-  const rooms = {
+  const store = {
     async readText(): Promise<StoredText> {
       const writtenAt = log.at(-1)?.writtenAt ?? 0;
       return {
@@ -75,7 +76,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
       current = applyEdits(current, entry.edits);
       return { outcome: 'appended' as const, seq: log.length };
     },
-  } as unknown as RoomStore;
+  } as unknown as RoomStore & TextStore;
 
   const bus = {
     publish(_code: RoomCode, { entry }: { entry: TextEntry }) {
@@ -83,7 +84,7 @@ export function createAuthority(now: () => number, largestContent = 1_000_000): 
     },
   } as unknown as EventBus;
 
-  const texts = createTexts({ rooms, bus, clock: now }, { largestContent });
+  const texts = createTexts({ rooms: store, texts: store, bus, clock: now }, { largestContent });
 
   return {
     get text() {

@@ -44,7 +44,7 @@ export const listedIn = ({ files }: ModelRoom): StoredFile[] =>
   files.filter(({ status }) => status === 'listed').map(({ file: one }) => storedFileOf(one));
 
 /** A file is found while it is listed in a live room. Its bytes are known for ever, as nobody empties the trash here. */
-export async function compareFiles(model: Model, { rooms, codes }: Real): Promise<void> {
+export async function compareFiles(model: Model, { store, codes }: Real): Promise<void> {
   const present = new Map(codes.flatMap((code) => (live(model, code)?.files ?? []).map((one) => [one, code] as const)));
   const names = new Map<string, boolean>();
   const compareFile = async (taken: ModelFile) => {
@@ -52,12 +52,13 @@ export async function compareFiles(model: Model, { rooms, codes }: Real): Promis
     const code = present.get(taken);
     const found = code && taken.status === 'listed' ? storedFileOf(taken.file) : undefined;
     for (const [name, isKnown] of namesOf(taken, code !== undefined)) names.set(name, isKnown);
-    assert.deepEqual(await rooms.findFile(id, model.now), found);
-    if (code) assert.deepEqual(await rooms.findUpload(code, id, model.now), uploadOf(taken, model.now) ?? 'no-file');
+    assert.deepEqual(await store.files.findFile(id, model.now), found);
+    if (code)
+      assert.deepEqual(await store.uploads.findUpload(code, id, model.now), uploadOf(taken, model.now) ?? 'no-file');
   };
   await Promise.all(model.everTaken.map(compareFile));
   const known = new Set([...names.keys()].filter((name) => names.get(name)));
-  assert.deepEqual(await rooms.knownBlobs([...names.keys()]), known);
+  assert.deepEqual(await store.trash.knownBlobs([...names.keys()]), known);
 }
 
 /** The names of the bytes of a file, and whether they are known. Where a room has ended, that of an upload may be. */
@@ -69,10 +70,10 @@ function namesOf({ file: { blob }, status }: ModelFile, isPresent: boolean): [st
 }
 
 function adding(size: number): Step {
-  return async (model, { rooms }, code) => {
+  return async (model, { store }, code) => {
     const room = live(model, code);
     const added = file({ size, uploadedAt: model.now });
-    const outcome = await rooms.addFile(code, added, quota);
+    const outcome = await store.files.addFile(code, added, quota);
     if (!room) return assert.equal(outcome, absence(model, code));
     if (!hasSpace(room, size)) return assert.equal(outcome, 'full');
     room.seq += 1;
@@ -82,10 +83,10 @@ function adding(size: number): Step {
 }
 
 function starting(size: number, ms: number): Step {
-  return async (model, { rooms }, code) => {
+  return async (model, { store }, code) => {
     const room = live(model, code);
     const upload = unfinishedFile({ size, uploadedAt: model.now, expiresAt: model.now + ms });
-    const outcome = await rooms.startUpload(code, upload, quota);
+    const outcome = await store.uploads.startUpload(code, upload, quota);
     if (!room) return assert.equal(outcome, absence(model, code));
     assert.equal(outcome, hasSpace(room, size) ? 'started' : 'full');
     if (outcome === 'started') take(model, room, upload, 'unfinished');
@@ -99,17 +100,17 @@ interface Change {
 }
 
 const remove: Change = {
-  run: ({ rooms }, code, fileId, now) => rooms.removeFile(code, fileId, now),
+  run: ({ store }, code, fileId, now) => store.files.removeFile(code, fileId, now),
   apply: (_, one, now) => Boolean(Object.assign(one, { status: 'removed', removedAt: now })),
 };
 
 const restore: Change = {
-  run: ({ rooms }, code, fileId, now) => rooms.restoreFile(code, fileId, now),
+  run: ({ store }, code, fileId, now) => store.files.restoreFile(code, fileId, now),
   apply: (_, one) => Boolean(Object.assign(one, { status: 'listed' })),
 };
 
 const finish: Change = {
-  run: ({ rooms }, code, fileId, now) => rooms.finishUpload(code, fileId, now),
+  run: ({ store }, code, fileId, now) => store.uploads.finishUpload(code, fileId, now),
   apply(room, one, now) {
     if (one.file.received < one.file.size || one.file.expiresAt <= now) return false;
     Object.assign(one, { status: 'listed', file: { ...one.file, uploadedAt: now } });
@@ -133,12 +134,12 @@ function changing(nth: number, status: ModelFile['status'], { run, apply }: Chan
 
 /** From the received bytes, or from further on, as a caller would that has seen others. */
 function advancing(nth: number, by: number, ahead: number): Step {
-  return async (model, { rooms }, code) => {
+  return async (model, { store }, code) => {
     const room = live(model, code);
     const one = fileOf(room, nth, 'unfinished');
     const { id, received, size } = one?.file ?? unfinishedFile();
     const progress = { received: Math.min(size, received + by), state: `after ${by}` };
-    const outcome = await rooms.advanceUpload(code, id, received + ahead, progress, model.now);
+    const outcome = await store.uploads.advanceUpload(code, id, received + ahead, progress, model.now);
     if (!room) return assert.equal(outcome, absence(model, code));
     if (!one || !uploadOf(one, model.now)) return assert.equal(outcome, 'no-file');
     assert.equal(outcome, ahead ? 'stale' : 'advanced');
@@ -147,10 +148,10 @@ function advancing(nth: number, by: number, ahead: number): Step {
 }
 
 function cancelling(nth: number): Step {
-  return async (model, { rooms }, code) => {
+  return async (model, { store }, code) => {
     const room = live(model, code);
     const one = fileOf(room, nth, 'unfinished');
-    const outcome = await rooms.cancelUpload(code, one?.file.id ?? file().id, model.now);
+    const outcome = await store.uploads.cancelUpload(code, one?.file.id ?? file().id, model.now);
     if (!room) return assert.equal(outcome, absence(model, code));
     if (!one || !uploadOf(one, model.now)) return assert.equal(outcome, 'no-file');
     drop(room, (other) => other === one, 'cancelled');
@@ -158,17 +159,17 @@ function cancelling(nth: number): Step {
   };
 }
 
-async function erase(model: Model, { rooms }: Real): Promise<void> {
+async function erase(model: Model, { store }: Real): Promise<void> {
   const moment = model.now - removedMs;
-  await rooms.eraseRemoved(moment, all);
+  await store.files.eraseRemoved(moment, all);
   for (const room of model.rooms.values()) {
     drop(room, ({ status, removedAt }) => status === 'removed' && removedAt < moment, 'erased');
   }
 }
 
-async function eraseInRoom(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+async function eraseInRoom(model: Model, { store }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
-  const erased = await rooms.eraseRemovedIn(code);
+  const erased = await store.files.eraseRemovedIn(code);
   if (room)
     assert.equal(
       drop(room, ({ status }) => status === 'removed', 'erased'),
@@ -176,8 +177,8 @@ async function eraseInRoom(model: Model, { rooms }: Real, code: RoomCode): Promi
     );
 }
 
-async function expireUploads(model: Model, { rooms }: Real): Promise<void> {
-  await rooms.expireUploads(model.now, all);
+async function expireUploads(model: Model, { store }: Real): Promise<void> {
+  await store.uploads.expireUploads(model.now, all);
   for (const room of model.rooms.values()) {
     drop(room, ({ status, file: { expiresAt } }) => status === 'unfinished' && expiresAt <= model.now, 'cancelled');
   }

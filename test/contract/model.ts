@@ -1,8 +1,8 @@
 /** A simple model of rooms, which random operations are compared with. */
-import type { MissingReason, RoomStore, UnfinishedFile } from '../../src/core/ports.ts';
+import type { MissingReason, UnfinishedFile } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import type { ModelText } from './model-text.ts';
-import { day } from './store-under-test.ts';
+import { day, type RoomStores } from './store-under-test.ts';
 
 export interface ModelRoom {
   expiresAt: number;
@@ -29,7 +29,7 @@ export interface Model {
 
 /** Some codes of its own for each run, few enough that operations meet. */
 export interface Real {
-  rooms: RoomStore;
+  store: RoomStores;
   codes: RoomCode[];
 }
 

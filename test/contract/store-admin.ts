@@ -25,11 +25,12 @@ const minute = 60 * second;
 
 export function summaryTests(open: OpenStore): void {
   it('[ADMIN-4] lists every unexpired room once, with its size and without its name', async (t) => {
-    const { rooms, summaries } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { rooms, summaries } = store;
     const owner = { client: '0123456789ab', network: undefined };
     const code = await createRoom(rooms, { name: 'secret name', owner });
-    await rooms.addFile(code, file({ size: 1000 }), quota);
-    await writeText(rooms, code, 'secret text');
+    await store.files.addFile(code, file({ size: 1000 }), quota);
+    await writeText(store.texts, code, 'secret text');
     await createRoom(rooms, { expiresAt: start });
     // More than one batch.
     const others = await Promise.all(Array.from({ length: 250 }, () => createRoom(rooms)));

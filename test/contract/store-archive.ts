@@ -51,9 +51,9 @@ function readingTests(open: OpenStore): void {
       textEntry(2, { edits: [{ from: 0, to: 5, insert: oddText }], writtenAt: start + second }),
     ];
     const kept = { checkpoint: checkpoint(1, 'first', { deviceId: 'phone' }), limits: manyCheckpoints };
-    await store.rooms.appendText(code, textAppend(entries[0] as TextEntry));
-    await store.rooms.appendText(code, textAppend(entries[1] as TextEntry, { checkpoint: kept }));
-    for (const added of files) await store.rooms.addFile(code, added, quota);
+    await store.texts.appendText(code, textAppend(entries[0] as TextEntry));
+    await store.texts.appendText(code, textAppend(entries[1] as TextEntry, { checkpoint: kept }));
+    for (const added of files) await store.files.addFile(code, added, quota);
     await store.rooms.notePinAttempt(code, start);
     assert.deepEqual(await store.archive.readRoom(code, start), {
       code,
@@ -84,11 +84,11 @@ function readingTests(open: OpenStore): void {
 
   it('[MOVE-1] are read with their full text when the log no longer starts at the beginning', async () => {
     const code = await createRoom(store.rooms, { keepsHistory: false });
-    await store.rooms.appendText(code, textAppend(insertion(1, 'c')));
+    await store.texts.appendText(code, textAppend(insertion(1, 'c')));
     const compaction = { content: 'bc', dropThrough: 1 };
     const entries = [insertion(2, 'b'), insertion(3, 'a')] as const;
-    await store.rooms.appendText(code, textAppend(entries[0], { compaction }));
-    await store.rooms.appendText(code, textAppend(entries[1]));
+    await store.texts.appendText(code, textAppend(entries[0], { compaction }));
+    await store.texts.appendText(code, textAppend(entries[1]));
     const record = await store.archive.readRoom(code, start);
     const content = { content: 'abc', version: 3, writtenAt: start };
     assert.deepEqual(record, { ...roomRecord({ content }), code, seq: 3, entries, keepsHistory: false });
@@ -148,12 +148,12 @@ function restoringTests(open: OpenStore): void {
     assert.equal((await store.rooms.admit(accessAttempt(code, { pinMac: wrong }))).outcome, 'pin-incorrect');
     const admitted = await store.rooms.admit(accessAttempt(code, { pinMac: right }));
     assert.deepEqual(admitted.outcome === 'admitted' && [admitted.room.fileCount, admitted.room.fileBytes], [2, 100]);
-    assert.deepEqual(await writeText(store.rooms, code, 'next'), { version: 5, seq: 10 });
+    assert.deepEqual(await writeText(store.texts, code, 'next'), { version: 5, seq: 10 });
     const added = file();
-    assert.deepEqual(await store.rooms.addFile(code, added, quota), { seq: 11 });
-    assert.deepEqual(await store.rooms.findFile(dropped.id, start), dropped);
-    assert.deepEqual(await store.rooms.removeFile(code, dropped.id, start), { seq: 12 });
-    assert.deepEqual(await store.rooms.listFiles(code, start), [kept, added]);
+    assert.deepEqual(await store.files.addFile(code, added, quota), { seq: 11 });
+    assert.deepEqual(await store.files.findFile(dropped.id, start), dropped);
+    assert.deepEqual(await store.files.removeFile(code, dropped.id, start), { seq: 12 });
+    assert.deepEqual(await store.files.listFiles(code, start), [kept, added]);
   });
 
   it('[MOVE-1] [TEXT-7] [HIST-2] continue their log and their history', async () => {
@@ -165,13 +165,13 @@ function restoringTests(open: OpenStore): void {
     });
     const { code } = record;
     await store.archive.restoreRoom(record, start);
-    const stale = await store.rooms.appendText(code, textAppend(insertion(3, 'late')));
+    const stale = await store.texts.appendText(code, textAppend(insertion(3, 'late')));
     assert.deepEqual(stale, { outcome: 'stale', version: 4, revision: 4, entries: record.entries });
-    assert.deepEqual(await appendInsertion(store.rooms, code, 5, 'a'), { outcome: 'appended', seq: 10 });
-    const { content, entries, checkpointVersion } = await storedText(store.rooms, code);
+    assert.deepEqual(await appendInsertion(store.texts, code, 5, 'a'), { outcome: 'appended', seq: 10 });
+    const { content, entries, checkpointVersion } = await storedText(store.texts, code);
     assert.deepEqual([content.content, checkpointVersion], ['abc', 3]);
     assert.deepEqual(entries, [...record.entries, insertion(5, 'a')]);
-    assert.deepEqual(await store.rooms.readCheckpoint(code, 3, start), record.history[1]);
+    assert.deepEqual(await store.texts.readCheckpoint(code, 3, start), record.history[1]);
   });
 
   it('[MOVE-1] include the clients that gave the correct PIN', async () => {
@@ -198,25 +198,26 @@ function restoringTests(open: OpenStore): void {
   });
 
   it('are counted, and expire with their files', async (t) => {
-    const { rooms, archive } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { rooms, archive } = store;
     const record = roomRecord({ expiresAt: start + hour, files: [file()] });
     await archive.restoreRoom(record, start);
     assert.equal(await rooms.countRooms(start), 1);
     assert.deepEqual(await Array.fromAsync(archive.codes(start)), [record.code]);
     const blob = record.files[0]?.blob as string;
-    assert.deepEqual(await rooms.knownBlobs([blob]), new Set([blob]));
+    assert.deepEqual(await store.trash.knownBlobs([blob]), new Set([blob]));
     assert.deepEqual(await rooms.expireRooms(start + hour, 10), [record.code]);
-    assert.deepEqual(await rooms.listTrash(10), [blob]);
+    assert.deepEqual(await store.trash.listTrash(10), [blob]);
   });
 
   it('[MOVE-2] do not take a code that is in use, and do not change that room', async () => {
     const code = await createRoom(store.rooms);
-    await writeText(store.rooms, code, 'mine');
+    await writeText(store.texts, code, 'mine');
     const before = await store.archive.readRoom(code, start);
     const added = file();
     assert.equal(await store.archive.restoreRoom(roomRecord({ code, files: [added] }), start), 'taken');
     assert.deepEqual(await store.archive.readRoom(code, start), before);
-    assert.equal(await store.rooms.findFile(added.id, start), undefined);
+    assert.equal(await store.files.findFile(added.id, start), undefined);
   });
 
   it('[MOVE-2] do not take a code that was in use until recently', async () => {
@@ -236,13 +237,14 @@ function restoringTests(open: OpenStore): void {
   });
 
   it('can be restored after they were deleted, which takes their bytes out of the trash', async (t) => {
-    const { rooms, archive } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { rooms, archive } = store;
     const record = roomRecord({ files: [file()] });
     await archive.restoreRoom(record, start);
     await rooms.deleteRoom(record.code, start);
     assert.equal(await archive.restoreRoom(record, start), 'restored');
-    assert.deepEqual(await rooms.listTrash(10), []);
-    assert.deepEqual(await rooms.findFile(record.files[0]?.id as string, start), record.files[0]);
+    assert.deepEqual(await store.trash.listTrash(10), []);
+    assert.deepEqual(await store.files.findFile(record.files[0]?.id as string, start), record.files[0]);
   });
 
   it('[MOVE-1] survive a restart', async (t) => {

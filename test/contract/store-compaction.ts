@@ -29,12 +29,12 @@ function compactingTests(open: OpenStore): void {
 
   it('[TEXT-8] stores the full text, drops entries up to a version, and leaves the text as it is', async () => {
     const code = await createRoom(store.rooms);
-    for (const version of [1, 2, 3]) await appendInsertion(store.rooms, code, version, `${version}\u0000`);
+    for (const version of [1, 2, 3]) await appendInsertion(store.texts, code, version, `${version}\u0000`);
     const content = '4\u00003\u00002\u00001\u0000';
     const compaction = { content, dropThrough: 2 };
-    const appended = await store.rooms.appendText(code, textAppend(insertion(4, '4\u0000'), { compaction }));
+    const appended = await store.texts.appendText(code, textAppend(insertion(4, '4\u0000'), { compaction }));
     assert.ok(appended.outcome === 'appended' && appended.seq === 4);
-    assert.deepEqual(await comparableText(store.rooms, code), {
+    assert.deepEqual(await comparableText(store.texts, code), {
       content: { content, version: 4, writtenAt: start },
       entries: [insertion(3, '3\u0000'), insertion(4, '4\u0000')],
       lastRefs: [],
@@ -43,7 +43,7 @@ function compactingTests(open: OpenStore): void {
       checkpointVersion: 0,
       keepsHistory: true,
     });
-    await appendInsertion(store.rooms, code, 5, '5');
+    await appendInsertion(store.texts, code, 5, '5');
     assert.equal((await textOf(store.rooms, code))?.content, `5${content}`);
   });
 
@@ -54,13 +54,13 @@ function compactingTests(open: OpenStore): void {
   ] as const) {
     it(`[TEXT-8] keeps entries ${kept.join(', ') || 'none'} of 3 when those up to ${dropThrough} are dropped`, async () => {
       const code = await createRoom(store.rooms);
-      await appendInsertion(store.rooms, code, 1, 'a');
-      await appendInsertion(store.rooms, code, 2, 'a');
-      await store.rooms.appendText(code, compacting(3, 'aaa', dropThrough));
-      const { entries, fullTextVersion } = await storedText(store.rooms, code);
+      await appendInsertion(store.texts, code, 1, 'a');
+      await appendInsertion(store.texts, code, 2, 'a');
+      await store.texts.appendText(code, compacting(3, 'aaa', dropThrough));
+      const { entries, fullTextVersion } = await storedText(store.texts, code);
       assert.deepEqual([entries.map(({ version }) => version), fullTextVersion], [[...kept], 3]);
       assert.equal((await textOf(store.rooms, code))?.content, 'aaa');
-      assert.deepEqual(await appendInsertion(store.rooms, code, 4, 'b'), { outcome: 'appended', seq: 4 });
+      assert.deepEqual(await appendInsertion(store.texts, code, 4, 'b'), { outcome: 'appended', seq: 4 });
       assert.equal((await textOf(store.rooms, code))?.content, 'baaa');
     });
   }
@@ -68,18 +68,18 @@ function compactingTests(open: OpenStore): void {
   it('[TEXT-8] keeps older entries that are recent, up to a number of bytes', async () => {
     const code = await createRoom(store.rooms);
     for (let version = 1; version <= 9; version++)
-      await store.rooms.appendText(code, textAppend(insertion(version, 'a', { writtenAt: start + version })));
+      await store.texts.appendText(code, textAppend(insertion(version, 'a', { writtenAt: start + version })));
     const append = (version: number, keep: LogRetention) =>
-      store.rooms.appendText(code, compacting(version, 'a'.repeat(version), version - 2, { keep }));
+      store.texts.appendText(code, compacting(version, 'a'.repeat(version), version - 2, { keep }));
     const versions = async () => {
-      const log = await store.rooms.readEdits(code, 0, 100, start);
-      const known = log === 'no-log' ? (await storedText(store.rooms, code)).entries : log;
+      const log = await store.texts.readEdits(code, 0, 100, start);
+      const known = log === 'no-log' ? (await storedText(store.texts, code)).entries : log;
       return typeof known === 'string' ? known : known.map(({ version }) => version);
     };
     const whole = await append(10, { writtenSince: start + 1, maxBytes: 1_000_000 });
     assert.deepEqual(await versions(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     assert.ok(whole.outcome === 'appended' && whole.logBytes);
-    assert.equal((await storedText(store.rooms, code)).logBytes, whole.logBytes);
+    assert.equal((await storedText(store.texts, code)).logBytes, whole.logBytes);
 
     await append(11, { writtenSince: start + 4, maxBytes: 1_000_000 });
     assert.deepEqual(await versions(), [4, 5, 6, 7, 8, 9, 10, 11]);
@@ -96,45 +96,45 @@ function compactingTests(open: OpenStore): void {
       insertion(1, 'a', { deviceId: 'phone', ref: 'x-1' }),
       insertion(2, 'a', { deviceId: 'laptop', ref: 'y-1' }),
     ];
-    await store.rooms.appendText(code, textAppend(first));
-    await store.rooms.appendText(code, textAppend(second));
-    const { lastRefs } = await storedText(store.rooms, code);
+    await store.texts.appendText(code, textAppend(first));
+    await store.texts.appendText(code, textAppend(second));
+    const { lastRefs } = await storedText(store.texts, code);
     assert.deepEqual(lastRefs, [refOf(first), refOf(second)]);
-    await store.rooms.appendText(code, compacting(3, 'aaa', 3, { lastRefs }));
+    await store.texts.appendText(code, compacting(3, 'aaa', 3, { lastRefs }));
     const third = insertion(4, 'a', { deviceId: 'phone', ref: 'x-2' });
-    await store.rooms.appendText(code, textAppend(third));
-    assert.deepEqual((await storedText(store.rooms, code)).lastRefs, [refOf(second), refOf(third)]);
+    await store.texts.appendText(code, textAppend(third));
+    assert.deepEqual((await storedText(store.texts, code)).lastRefs, [refOf(second), refOf(third)]);
     const state = await store.rooms.readState(code, start);
     assert.deepEqual(typeof state === 'object' && state.text.lastRefs, [refOf(second), refOf(third)]);
     const current = { ...currentText('aaaa', 4), lastRefs: [refOf(second), refOf(third)] };
-    assert.equal(await store.rooms.clearHistory(code, current, start), 'cleared');
-    assert.deepEqual((await storedText(store.rooms, code)).lastRefs, [refOf(second), refOf(third)]);
+    assert.equal(await store.texts.clearHistory(code, current, start), 'cleared');
+    assert.deepEqual((await storedText(store.texts, code)).lastRefs, [refOf(second), refOf(third)]);
   });
 
   it('[TEXT-8] replaces the full text each time, the empty one included', async () => {
     const code = await createRoom(store.rooms);
-    await store.rooms.appendText(code, compacting(1, 'a', 1));
+    await store.texts.appendText(code, compacting(1, 'a', 1));
     const cleared = textEntry(2, { edits: [{ from: 0, to: 1, insert: '' }] });
-    await store.rooms.appendText(code, textAppend(cleared, { compaction: { content: '', dropThrough: 2 } }));
+    await store.texts.appendText(code, textAppend(cleared, { compaction: { content: '', dropThrough: 2 } }));
     assert.deepEqual({ ...(await textOf(store.rooms, code)) }, { content: '', version: 2, writtenAt: start });
-    await appendInsertion(store.rooms, code, 3, 'b');
-    const { content, fullTextVersion } = await storedText(store.rooms, code);
+    await appendInsertion(store.texts, code, 3, 'b');
+    const { content, fullTextVersion } = await storedText(store.texts, code);
     assert.deepEqual([content.content, fullTextVersion], ['b', 2]);
   });
 
   it('[TEXT-8] leaves the texts and logs of other rooms alone', async () => {
     const [code, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
-    await appendInsertion(store.rooms, other, 1, 'other');
-    const before = await storedText(store.rooms, other);
-    await store.rooms.appendText(code, compacting(1, 'a', 1));
-    assert.deepEqual(await storedText(store.rooms, other), before);
+    await appendInsertion(store.texts, other, 1, 'other');
+    const before = await storedText(store.texts, other);
+    await store.texts.appendText(code, compacting(1, 'a', 1));
+    assert.deepEqual(await storedText(store.texts, other), before);
   });
 
   it('[TEXT-8] shows the correct text to concurrent reads while appends compact', async () => {
     const code = await createRoom(store.rooms);
     const appends = Array.from({ length: 200 }, async (_, n) => {
       const append = n % 10 === 9 ? compacting(n + 1, 'a'.repeat(n + 1), n - 3) : textAppend(insertion(n + 1, 'a'));
-      await store.rooms.appendText(code, append);
+      await store.texts.appendText(code, append);
       await assertAllA(store.rooms, code, n + 1);
     });
     await Promise.all(appends);
@@ -178,7 +178,7 @@ function sinceTests(open: OpenStore): void {
     for (const [n, entry] of entries.entries()) {
       const isSecondLast = n === entries.length - 2;
       const content = applyEntries('', entries.slice(0, n + 1));
-      await store.rooms.appendText(
+      await store.texts.appendText(
         code,
         textAppend(entry, { compaction: isSecondLast ? { content, dropThrough } : undefined }),
       );
@@ -237,7 +237,7 @@ function sinceTests(open: OpenStore): void {
 
   it('[LIVE-18] returns the log in parts', async () => {
     const code = await roomWith(entries, 1);
-    const read = (since: number, limit: number) => store.rooms.readEdits(code, since, limit, start);
+    const read = (since: number, limit: number) => store.texts.readEdits(code, since, limit, start);
     assert.deepEqual(await read(1, 2), entries.slice(1, 3));
     assert.deepEqual(await read(3, 2), entries.slice(3));
     assert.deepEqual(await read(1, 1000), entries.slice(1));
@@ -253,7 +253,7 @@ function sinceTests(open: OpenStore): void {
     for (let version = 1; version <= 30; version++) {
       const content = `${version},${contents.at(-1)}`;
       const compaction = version % 7 === 0 ? { content, dropThrough: version - 5 } : undefined;
-      await store.rooms.appendText(code, textAppend(insertion(version, `${version},`), { compaction }));
+      await store.texts.appendText(code, textAppend(insertion(version, `${version},`), { compaction }));
       contents.push(content);
     }
     for (const [since, before] of contents.entries()) {

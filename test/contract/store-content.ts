@@ -54,9 +54,9 @@ function textTests(open: OpenStore): void {
   for (const [name, text] of Object.entries(texts)) {
     it(`[TEXT-1] returns ${name} unchanged`, async () => {
       const code = await createRoom(store.rooms);
-      await writeText(store.rooms, code, 'something before it');
+      await writeText(store.texts, code, 'something before it');
       await store.rooms.admit(accessAttempt(code));
-      await writeText(store.rooms, code, text);
+      await writeText(store.texts, code, text);
       await store.rooms.admit(accessAttempt(code));
       for (let reads = 0; reads < 3; reads++) {
         const read = await textOf(store.rooms, code, start);
@@ -70,7 +70,7 @@ function textTests(open: OpenStore): void {
   it('[TEXT-1] returns any well-formed text unchanged', async () => {
     const code = await createRoom(store.rooms);
     const comesBack = fc.asyncProperty(anyText(200), async (text) => {
-      await writeText(store.rooms, code, text);
+      await writeText(store.texts, code, text);
       assert.equal((await textOf(store.rooms, code, start))?.content, text);
     });
     await fc.assert(comesBack, { seed: 1, numRuns: 50 });
@@ -83,15 +83,15 @@ function textTests(open: OpenStore): void {
 
   it('[API-4] [API-5] keeps the last text and when it was written', async () => {
     const code = await createRoom(store.rooms);
-    await writeText(store.rooms, code, 'first');
-    await writeText(store.rooms, code, 'second', start + second);
+    await writeText(store.texts, code, 'first');
+    await writeText(store.texts, code, 'second', start + second);
     assert.deepEqual(await read(store.rooms, code), { content: 'second', version: 2, writtenAt: start + second });
   });
 
   it('keeps the texts of rooms apart', async () => {
     const [one, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
-    await writeText(store.rooms, one, 'one');
-    await writeText(store.rooms, other, 'other');
+    await writeText(store.texts, one, 'one');
+    await writeText(store.texts, other, 'other');
     assert.equal((await read(store.rooms, one)).content, 'one');
     assert.equal((await read(store.rooms, other)).content, 'other');
   });
@@ -103,20 +103,20 @@ function versionTests(open: OpenStore): void {
   it('[TEXT-3] creates the next version with each write, including the same text', async () => {
     const code = await createRoom(store.rooms);
     for (const version of [1, 2, 3]) {
-      assert.deepEqual(await writeText(store.rooms, code, 'same'), { version, seq: version });
+      assert.deepEqual(await writeText(store.texts, code, 'same'), { version, seq: version });
     }
-    const withoutEdits = await store.rooms.appendText(code, textAppend(textEntry(4)));
+    const withoutEdits = await store.texts.appendText(code, textAppend(textEntry(4)));
     assert.deepEqual(withoutEdits, { outcome: 'appended', seq: 4 });
     assert.deepEqual(await read(store.rooms, code), { content: 'same', version: 4, writtenAt: start });
   });
 
   it('[TEXT-4] [TEXT-7] changes nothing unless the version before it is the current one', async () => {
     const code = await createRoom(store.rooms);
-    await writeText(store.rooms, code, 'there\u0000', start + second);
+    await writeText(store.texts, code, 'there\u0000', start + second);
     const current = { content: 'there\u0000', version: 1, writtenAt: start + second };
     for (const version of [1, 3, 4, 1000]) {
       const late = textAppend(textEntry(version, { edits: [{ from: 0, to: 0, insert: 'late' }] }), { content: 'late' });
-      assert.equal((await store.rooms.appendText(code, late)).outcome, 'stale');
+      assert.equal((await store.texts.appendText(code, late)).outcome, 'stale');
       assert.deepEqual(await read(store.rooms, code), current);
     }
     const state = await store.rooms.readState(code, start);
@@ -126,7 +126,7 @@ function versionTests(open: OpenStore): void {
   it('[TEXT-4] [TEXT-7] accepts exactly one of 50 concurrent appends to the same version', async () => {
     const code = await createRoom(store.rooms);
     const appends = await Promise.all(
-      Array.from({ length: 50 }, (_, n) => appendInsertion(store.rooms, code, 1, `writer ${n}`)),
+      Array.from({ length: 50 }, (_, n) => appendInsertion(store.texts, code, 1, `writer ${n}`)),
     );
     const winner = appends.findIndex(({ outcome }) => outcome === 'appended');
     const stale = { outcome: 'stale', version: 1, revision: 1, entries: [insertion(1, `writer ${winner}`)] };
@@ -143,7 +143,7 @@ function versionTests(open: OpenStore): void {
     const writeAndRead = async (writer: number) => {
       for (let n = 0; n < 20; n++) {
         await store.rooms.admit(accessAttempt(code));
-        const written = await writeText(store.rooms, code, `${writer} ${n}`);
+        const written = await writeText(store.texts, code, `${writer} ${n}`);
         assert.ok(typeof written === 'object');
         const { content, version } = await read(store.rooms, code);
         assert.ok(version >= written.version, `read version ${version} after version ${written.version}`);
@@ -158,7 +158,7 @@ function versionTests(open: OpenStore): void {
     const code = await createRoom(store.rooms);
     // One write succeeds at a time, so the attempts grow with the square of the number.
     const texts = Array.from({ length: 30 }, (_, n) => `text ${n}`);
-    const writes = await Promise.all(texts.map((text) => writeText(store.rooms, code, text)));
+    const writes = await Promise.all(texts.map((text) => writeText(store.texts, code, text)));
     const versions = writes.map((written) => (typeof written === 'object' ? written.version : 0));
     assert.deepEqual(
       versions.toSorted((a, b) => a - b),
@@ -177,12 +177,12 @@ function sequenceTests(open: OpenStore): void {
     const code = await createRoom(store.rooms);
     const [one, other] = [file(), file()];
     const changes = [
-      await writeText(store.rooms, code, 'a'),
-      await store.rooms.addFile(code, one, quota),
-      await store.rooms.addFile(code, other, quota),
-      await writeText(store.rooms, code, 'b'),
-      await store.rooms.removeFile(code, one.id, start),
-      await store.rooms.restoreFile(code, one.id, start),
+      await writeText(store.texts, code, 'a'),
+      await store.files.addFile(code, one, quota),
+      await store.files.addFile(code, other, quota),
+      await writeText(store.texts, code, 'b'),
+      await store.files.removeFile(code, one.id, start),
+      await store.files.restoreFile(code, one.id, start),
     ];
     assert.deepEqual(changes.map(seqOf), [1, 2, 3, 4, 5, 6]);
     assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 7 });
@@ -190,11 +190,11 @@ function sequenceTests(open: OpenStore): void {
 
   it('gives no number to operations that change nothing', async () => {
     const code = await createRoom(store.rooms);
-    await store.rooms.appendText(code, textAppend(textEntry(5)));
-    await store.rooms.removeFile(code, file().id, start);
-    await store.rooms.addFile(code, file(), { files: 0, bytes: 0 });
-    await store.rooms.clearHistory(code, currentText('', 0), start);
-    assert.equal(seqOf(await writeText(store.rooms, code, 'a')), 1);
+    await store.texts.appendText(code, textAppend(textEntry(5)));
+    await store.files.removeFile(code, file().id, start);
+    await store.files.addFile(code, file(), { files: 0, bytes: 0 });
+    await store.texts.clearHistory(code, currentText('', 0), start);
+    assert.equal(seqOf(await writeText(store.texts, code, 'a')), 1);
   });
 }
 

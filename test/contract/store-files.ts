@@ -28,59 +28,59 @@ function recordTests(open: OpenStore): void {
     const late = file({ name: 'late.txt', uploadedAt: start + 2 * second });
     const early = file({ name: '', type: 'application/octet-stream', size: 0, uploadedAt: start });
     const between = file({ name: 'ünï 👍🏽 "quoted".pdf', size: 10 * 1024 * 1024, uploadedAt: start + second });
-    for (const added of [late, early, between]) await store.rooms.addFile(code, added, quota);
-    assert.deepEqual(await store.rooms.listFiles(code, start + 3 * second), [early, between, late]);
+    for (const added of [late, early, between]) await store.files.addFile(code, added, quota);
+    assert.deepEqual(await store.files.listFiles(code, start + 3 * second), [early, between, late]);
   });
 
   it('[API-8] lists files with the same time in the order they were added', async () => {
     const code = await createRoom(store.rooms);
     const files = Array.from({ length: 10 }, (_, n) => file({ name: `${n}` }));
-    for (const added of files) await store.rooms.addFile(code, added, quota);
-    assert.deepEqual(await store.rooms.listFiles(code, start), files);
+    for (const added of files) await store.files.addFile(code, added, quota);
+    assert.deepEqual(await store.files.listFiles(code, start), files);
   });
 
   it('lists nothing for a room without files', async () => {
-    assert.deepEqual(await store.rooms.listFiles(await createRoom(store.rooms), start), []);
+    assert.deepEqual(await store.files.listFiles(await createRoom(store.rooms), start), []);
   });
 
   it('[FILE-1] finds a file by its id alone', async () => {
     const code = await createRoom(store.rooms);
     const [one, other] = [file(), file()];
-    await store.rooms.addFile(code, one, quota);
-    await store.rooms.addFile(code, other, quota);
-    assert.deepEqual(await store.rooms.findFile(one.id, start), one);
-    assert.deepEqual(await store.rooms.findFile(other.id, start), other);
-    assert.equal(await store.rooms.findFile(file().id, start), undefined);
+    await store.files.addFile(code, one, quota);
+    await store.files.addFile(code, other, quota);
+    assert.deepEqual(await store.files.findFile(one.id, start), one);
+    assert.deepEqual(await store.files.findFile(other.id, start), other);
+    assert.equal(await store.files.findFile(file().id, start), undefined);
   });
 
   it('[FILE-1] [API-3] finds no file of a room that was deleted', async () => {
     const code = await createRoom(store.rooms);
     const added = file();
-    await store.rooms.addFile(code, added, quota);
+    await store.files.addFile(code, added, quota);
     await store.rooms.deleteRoom(code, start);
-    assert.equal(await store.rooms.findFile(added.id, start), undefined);
+    assert.equal(await store.files.findFile(added.id, start), undefined);
   });
 
   it('[FILE-1] finds no file of a room from the moment it expires', async () => {
     const code = await createRoom(store.rooms, { expiresAt: start + second });
     const added = file();
-    await store.rooms.addFile(code, added, quota);
-    assert.deepEqual(await store.rooms.findFile(added.id, start + second - 1), added);
-    assert.equal(await store.rooms.findFile(added.id, start + second), undefined);
+    await store.files.addFile(code, added, quota);
+    assert.deepEqual(await store.files.findFile(added.id, start + second - 1), added);
+    assert.equal(await store.files.findFile(added.id, start + second), undefined);
   });
 
   it('keeps the folder and the device of a file', async () => {
     const code = await createRoom(store.rooms);
     const added = file({ folder: 'photos/2026 ünï', deviceId: 'phone' });
-    await store.rooms.addFile(code, added, quota);
-    assert.deepEqual(await store.rooms.findFile(added.id, start), added);
-    assert.deepEqual(await store.rooms.listFiles(code, start), [added]);
+    await store.files.addFile(code, added, quota);
+    assert.deepEqual(await store.files.findFile(added.id, start), added);
+    assert.deepEqual(await store.files.listFiles(code, start), [added]);
   });
 }
 
 function quotaTests(open: OpenStore): void {
   const store = sharedStore(open);
-  const add = (code: RoomCode, size: number, limit: FileQuota) => store.rooms.addFile(code, file({ size }), limit);
+  const add = (code: RoomCode, size: number, limit: FileQuota) => store.files.addFile(code, file({ size }), limit);
 
   it('[UP-3] accepts exactly the maximum number of files, including empty ones', async () => {
     const code = await createRoom(store.rooms);
@@ -104,19 +104,19 @@ function quotaTests(open: OpenStore): void {
   it('[UP-3] keeps nothing of a rejected file', async () => {
     const code = await createRoom(store.rooms);
     const refused = file({ size: 1001 });
-    assert.equal(await store.rooms.addFile(code, refused, { files: 100, bytes: 1000 }), 'full');
-    assert.equal(await store.rooms.findFile(refused.id, start), undefined);
-    assert.deepEqual(await store.rooms.knownBlobs([refused.blob]), new Set());
+    assert.equal(await store.files.addFile(code, refused, { files: 100, bytes: 1000 }), 'full');
+    assert.equal(await store.files.findFile(refused.id, start), undefined);
+    assert.deepEqual(await store.trash.knownBlobs([refused.blob]), new Set());
   });
 
   it('[UP-3] [UNDO-2] has space again when a removed file is erased, not before', async () => {
     const code = await createRoom(store.rooms);
     const limit = { files: 1, bytes: 1000 };
     const first = file({ size: 1000 });
-    await store.rooms.addFile(code, first, limit);
-    await store.rooms.removeFile(code, first.id, start);
+    await store.files.addFile(code, first, limit);
+    await store.files.removeFile(code, first.id, start);
     assert.equal(await add(code, 0, limit), 'full');
-    await eraseAll(store.rooms);
+    await eraseAll(store.files);
     assert.deepEqual(await countedFiles(store.rooms, code), { files: 0, bytes: 0 });
     assert.deepEqual(await add(code, 1000, limit), { seq: 3 });
   });
@@ -126,17 +126,17 @@ function quotaTests(open: OpenStore): void {
     const added = await Promise.all(Array.from({ length: 50 }, () => add(code, 1, { files: 10, bytes: 1000 })));
     assert.equal(added.filter((outcome) => outcome === 'full').length, 40);
     assert.deepEqual(await countedFiles(store.rooms, code), { files: 10, bytes: 10 });
-    assert.equal((await store.rooms.listFiles(code, start)).length, 10);
+    assert.equal((await store.files.listFiles(code, start)).length, 10);
   });
 
   it('[UP-3] reports the usage of a room as soon as a file is added or erased', async () => {
     const code = await createRoom(store.rooms);
     for (let n = 1; n <= 5; n++) {
       const added = file({ size: 10 });
-      await store.rooms.addFile(code, added, quota);
+      await store.files.addFile(code, added, quota);
       assert.deepEqual(await countedFiles(store.rooms, code), { files: 1, bytes: 10 });
-      await store.rooms.removeFile(code, added.id, start);
-      await (n % 2 ? eraseAll(store.rooms) : store.rooms.eraseRemovedIn(code));
+      await store.files.removeFile(code, added.id, start);
+      await (n % 2 ? eraseAll(store.files) : store.files.eraseRemovedIn(code));
       assert.deepEqual(await countedFiles(store.rooms, code), { files: 0, bytes: 0 });
     }
   });

@@ -1,7 +1,7 @@
 /** Checkpoints of the text: kept within limits, listed, read and cleared. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Checkpoint, CheckpointInfo, RoomStore } from '../../src/core/ports.ts';
+import type { Checkpoint, CheckpointInfo } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   appendInsertion,
@@ -14,6 +14,7 @@ import {
   manyMisses,
   type OpenStore,
   ownStore,
+  type RoomStores,
   second,
   sharedStore,
   start,
@@ -36,9 +37,9 @@ function checkpointTests(open: OpenStore): void {
 
   it('[HIST-2] has no checkpoints in a new room', async () => {
     const code = await createRoom(store.rooms);
-    assert.deepEqual(await store.rooms.listHistory(code, start), []);
-    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
-    assert.equal((await storedText(store.rooms, code)).checkpointVersion, 0);
+    assert.deepEqual(await store.texts.listHistory(code, start), []);
+    assert.equal(await store.texts.readCheckpoint(code, 0, start), 'no-checkpoint');
+    assert.equal((await storedText(store.texts, code)).checkpointVersion, 0);
   });
 
   it('[HIST-1] [HIST-2] keeps checkpoints, lists them newest first, and returns each', async () => {
@@ -48,27 +49,27 @@ function checkpointTests(open: OpenStore): void {
       checkpoint(2, ''),
       checkpoint(3, '😀 "\\\r\n', { deviceId: 'laptop \u0000', writtenAt: start + second }),
     ];
-    await appendInsertion(store.rooms, code, 1, 'first\u0000');
-    for (const one of kept) await keepCheckpoint(store.rooms, code, one);
-    assert.deepEqual(await store.rooms.listHistory(code, start), kept.toReversed().map(infoOf));
-    for (const one of kept) assert.deepEqual(await store.rooms.readCheckpoint(code, one.version, start), one);
-    assert.equal(await store.rooms.readCheckpoint(code, 4, start), 'no-checkpoint');
-    assert.equal((await storedText(store.rooms, code)).checkpointVersion, 3);
+    await appendInsertion(store.texts, code, 1, 'first\u0000');
+    for (const one of kept) await keepCheckpoint(store.texts, code, one);
+    assert.deepEqual(await store.texts.listHistory(code, start), kept.toReversed().map(infoOf));
+    for (const one of kept) assert.deepEqual(await store.texts.readCheckpoint(code, one.version, start), one);
+    assert.equal(await store.texts.readCheckpoint(code, 4, start), 'no-checkpoint');
+    assert.equal((await storedText(store.texts, code)).checkpointVersion, 3);
   });
 
   it('[HIST-1] keeps a checkpoint in the same step as the edit, a compaction and the new text', async () => {
     const code = await createRoom(store.rooms);
-    await appendInsertion(store.rooms, code, 1, 'before');
+    await appendInsertion(store.texts, code, 1, 'before');
     const limits = { checkpoints: 50, bytes: MiB };
     const append = textAppend(textEntry(2, { edits: [{ from: 0, to: 6, insert: 'after' }] }), {
       content: 'after',
       compaction: { content: 'after', dropThrough: 2 },
       checkpoint: { checkpoint: checkpoint(1, 'before'), limits },
     });
-    const appended = await store.rooms.appendText(code, append);
+    const appended = await store.texts.appendText(code, append);
     assert.ok(appended.outcome === 'appended' && appended.seq === 2);
-    assert.deepEqual(await store.rooms.readCheckpoint(code, 1, start), checkpoint(1, 'before'));
-    const { content, fullTextVersion, checkpointVersion } = await storedText(store.rooms, code);
+    assert.deepEqual(await store.texts.readCheckpoint(code, 1, start), checkpoint(1, 'before'));
+    const { content, fullTextVersion, checkpointVersion } = await storedText(store.texts, code);
     assert.deepEqual([content.content, fullTextVersion, checkpointVersion], ['after', 2, 1]);
   });
 
@@ -89,10 +90,10 @@ function checkpointTests(open: OpenStore): void {
           compaction: { content, dropThrough: version },
           checkpoint: before && { checkpoint: before, limits, isFullText: true },
         });
-        assert.equal((await store.rooms.appendText(code, append)).outcome, 'appended');
+        assert.equal((await store.texts.appendText(code, append)).outcome, 'appended');
       }
-      for (const one of kept) assert.deepEqual(await store.rooms.readCheckpoint(code, one.version, start), one);
-      assert.equal((await storedText(store.rooms, code)).content.content, texts[0]);
+      for (const one of kept) assert.deepEqual(await store.texts.readCheckpoint(code, one.version, start), one);
+      assert.equal((await storedText(store.texts, code)).content.content, texts[0]);
     });
   }
 
@@ -110,30 +111,30 @@ function checkpointTests(open: OpenStore): void {
           checkpoint: version === 3 ? kept : undefined,
         });
       });
-      const outcomes = await Promise.all(writes.map((append) => store.rooms.appendText(code, append)));
+      const outcomes = await Promise.all(writes.map((append) => store.texts.appendText(code, append)));
       const appended = outcomes.filter(({ outcome }) => outcome === 'appended').length;
       assert.equal(appended, isLastStale ? 4 : 5);
-      const { content, fullTextVersion } = await storedText(store.rooms, code);
+      const { content, fullTextVersion } = await storedText(store.texts, code);
       assert.deepEqual([content.content, content.version, fullTextVersion], [`text ${appended}`, appended, appended]);
-      assert.deepEqual(await store.rooms.readCheckpoint(code, 2, start), checkpoint(2, 'text 2'));
+      assert.deepEqual(await store.texts.readCheckpoint(code, 2, start), checkpoint(2, 'text 2'));
     });
   }
 
   it('[HIST-1] [HIST-2] returns a checkpoint of a MiB', async () => {
     const code = await createRoom(store.rooms);
     const content = '\u0000é'.repeat(MiB / 3);
-    await keepCheckpoint(store.rooms, code, checkpoint(0, content));
-    const read = await store.rooms.readCheckpoint(code, 0, start);
+    await keepCheckpoint(store.texts, code, checkpoint(0, content));
+    const read = await store.texts.readCheckpoint(code, 0, start);
     assert.ok(typeof read === 'object' && read.content === content && read.size === MiB - 1);
   });
 
   it('keeps the histories of rooms apart', async () => {
     const [one, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
-    await keepCheckpoint(store.rooms, one, checkpoint(0, 'one'));
-    await keepCheckpoint(store.rooms, other, checkpoint(0, 'other'));
-    assert.equal(await clearAll(store.rooms, other), 'cleared');
-    assert.deepEqual(await store.rooms.readCheckpoint(one, 0, start), checkpoint(0, 'one'));
-    assert.equal(await store.rooms.readCheckpoint(other, 0, start), 'no-checkpoint');
+    await keepCheckpoint(store.texts, one, checkpoint(0, 'one'));
+    await keepCheckpoint(store.texts, other, checkpoint(0, 'other'));
+    assert.equal(await clearAll(store, other), 'cleared');
+    assert.deepEqual(await store.texts.readCheckpoint(one, 0, start), checkpoint(0, 'one'));
+    assert.equal(await store.texts.readCheckpoint(other, 0, start), 'no-checkpoint');
   });
 }
 
@@ -141,7 +142,7 @@ function limitTests(open: OpenStore): void {
   const store = sharedStore(open);
 
   const versionsIn = async (code: RoomCode) => {
-    const history = await store.rooms.listHistory(code, start);
+    const history = await store.texts.listHistory(code, start);
     assert.ok(typeof history === 'object');
     return history.map(({ version }) => version);
   };
@@ -150,11 +151,11 @@ function limitTests(open: OpenStore): void {
     const code = await createRoom(store.rooms);
     for (let version = 0; version < 15; version++) {
       const limits = { checkpoints: version < 12 ? 10 : 3, bytes: MiB };
-      await keepCheckpoint(store.rooms, code, checkpoint(version, `${version}`), limits);
+      await keepCheckpoint(store.texts, code, checkpoint(version, `${version}`), limits);
       if (version === 11) assert.deepEqual(await versionsIn(code), [11, 10, 9, 8, 7, 6, 5, 4, 3, 2]);
     }
     assert.deepEqual(await versionsIn(code), [14, 13, 12]);
-    assert.equal(await store.rooms.readCheckpoint(code, 11, start), 'no-checkpoint');
+    assert.equal(await store.texts.readCheckpoint(code, 11, start), 'no-checkpoint');
   });
 
   it('[HIST-1] drops the oldest checkpoints over the maximum bytes', async () => {
@@ -163,7 +164,7 @@ function limitTests(open: OpenStore): void {
     const sizes = [4, 4, 2, 1, 9, 1, 1];
     const expected = [[0], [1, 0], [2, 1, 0], [3, 2, 1], [4, 3], [5, 4], [6, 5]];
     for (const [version, size] of sizes.entries()) {
-      await keepCheckpoint(store.rooms, code, checkpoint(version, 'x'.repeat(size)), limits);
+      await keepCheckpoint(store.texts, code, checkpoint(version, 'x'.repeat(size)), limits);
       assert.deepEqual(await versionsIn(code), expected[version], `after version ${version}`);
     }
   });
@@ -171,17 +172,17 @@ function limitTests(open: OpenStore): void {
   it('[HIST-1] counts bytes, not characters', async () => {
     const code = await createRoom(store.rooms);
     const limits = { checkpoints: 50, bytes: 10 };
-    for (const version of [0, 1, 2]) await keepCheckpoint(store.rooms, code, checkpoint(version, '😀'), limits);
+    for (const version of [0, 1, 2]) await keepCheckpoint(store.texts, code, checkpoint(version, '😀'), limits);
     assert.deepEqual(await versionsIn(code), [2, 1]);
   });
 
   it('[HIST-1] keeps the newest checkpoint whatever its size', async () => {
     const code = await createRoom(store.rooms);
     const limits = { checkpoints: 50, bytes: 10 };
-    await keepCheckpoint(store.rooms, code, checkpoint(0, 'x'), limits);
-    await keepCheckpoint(store.rooms, code, checkpoint(1, 'x'.repeat(11)), limits);
+    await keepCheckpoint(store.texts, code, checkpoint(0, 'x'), limits);
+    await keepCheckpoint(store.texts, code, checkpoint(1, 'x'.repeat(11)), limits);
     assert.deepEqual(await versionsIn(code), [1]);
-    await keepCheckpoint(store.rooms, code, checkpoint(2, ''), limits);
+    await keepCheckpoint(store.texts, code, checkpoint(2, ''), limits);
     assert.deepEqual(await versionsIn(code), [2]);
   });
 }
@@ -191,14 +192,14 @@ function endTests(open: OpenStore): void {
 
   it('[HIST-3] clears the history and the log, and keeps the text', async () => {
     const code = await createRoom(store.rooms);
-    await appendInsertion(store.rooms, code, 1, 'text');
-    await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
-    const { content, revision } = await storedText(store.rooms, code);
+    await appendInsertion(store.texts, code, 1, 'text');
+    await keepCheckpoint(store.texts, code, checkpoint(1, 'text'));
+    const { content, revision } = await storedText(store.texts, code);
     const { version } = content;
-    assert.equal(await clearAll(store.rooms, code), 'cleared');
-    assert.deepEqual(await store.rooms.listHistory(code, start), []);
-    assert.equal(await store.rooms.readCheckpoint(code, 1, start), 'no-checkpoint');
-    const after = await storedText(store.rooms, code);
+    assert.equal(await clearAll(store, code), 'cleared');
+    assert.deepEqual(await store.texts.listHistory(code, start), []);
+    assert.equal(await store.texts.readCheckpoint(code, 1, start), 'no-checkpoint');
+    const after = await storedText(store.texts, code);
     const cleared = {
       entries: [],
       logBytes: 0,
@@ -208,65 +209,66 @@ function endTests(open: OpenStore): void {
       keepsHistory: true,
     };
     assert.deepEqual(after, { content, revision, ...cleared });
-    assert.equal((await appendInsertion(store.rooms, code, version + 1, 'more ')).outcome, 'appended');
-    assert.equal((await storedText(store.rooms, code)).content.content, `more ${content.content}`);
+    assert.equal((await appendInsertion(store.texts, code, version + 1, 'more ')).outcome, 'appended');
+    assert.equal((await storedText(store.texts, code)).content.content, `more ${content.content}`);
   });
 
   it('[HIST-3] clears nothing if the text has changed since', async () => {
     const code = await createRoom(store.rooms);
-    await appendInsertion(store.rooms, code, 1, 'text');
-    await keepCheckpoint(store.rooms, code, checkpoint(1, 'text'));
-    const stored = await storedText(store.rooms, code);
+    await appendInsertion(store.texts, code, 1, 'text');
+    await keepCheckpoint(store.texts, code, checkpoint(1, 'text'));
+    const stored = await storedText(store.texts, code);
     const { content, version } = stored.content;
     const others = [currentText(content, version - 1), { ...currentText(content, version), revision: 7 }];
-    for (const other of others) assert.equal(await store.rooms.clearHistory(code, other, start), 'stale');
-    assert.deepEqual(await storedText(store.rooms, code), stored);
+    for (const other of others) assert.equal(await store.texts.clearHistory(code, other, start), 'stale');
+    assert.deepEqual(await storedText(store.texts, code), stored);
   });
 
   it('[HIST-3] clears an empty history, and keeps checkpoints again afterwards', async () => {
     const code = await createRoom(store.rooms);
-    assert.equal(await clearAll(store.rooms, code), 'cleared');
-    await keepCheckpoint(store.rooms, code, checkpoint(0, ''));
-    assert.equal(await clearAll(store.rooms, code), 'cleared');
-    await keepCheckpoint(store.rooms, code, checkpoint(1, 'again'));
-    assert.deepEqual(await store.rooms.listHistory(code, start), [infoOf(checkpoint(1, 'again'))]);
+    assert.equal(await clearAll(store, code), 'cleared');
+    await keepCheckpoint(store.texts, code, checkpoint(0, ''));
+    assert.equal(await clearAll(store, code), 'cleared');
+    await keepCheckpoint(store.texts, code, checkpoint(1, 'again'));
+    assert.deepEqual(await store.texts.listHistory(code, start), [infoOf(checkpoint(1, 'again'))]);
   });
 
   it('[LIFE-4] [HIST-1] ends with a room that is deleted', async () => {
     const made = draft();
     const code = await createRoom(store.rooms, made);
-    await keepCheckpoint(store.rooms, code, checkpoint(0, 'kept'));
+    await keepCheckpoint(store.texts, code, checkpoint(0, 'kept'));
     await store.rooms.deleteRoom(code, start);
-    assert.equal(await store.rooms.listHistory(code, start), 'gone');
-    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');
-    assert.equal(await store.rooms.clearHistory(code, currentText('', 0), start), 'gone');
+    assert.equal(await store.texts.listHistory(code, start), 'gone');
+    assert.equal(await store.texts.readCheckpoint(code, 0, start), 'gone');
+    assert.equal(await store.texts.clearHistory(code, currentText('', 0), start), 'gone');
     await createRoom(store.rooms, { draw: made.draw });
-    assert.deepEqual(await store.rooms.listHistory(code, start), []);
-    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'no-checkpoint');
+    assert.deepEqual(await store.texts.listHistory(code, start), []);
+    assert.equal(await store.texts.readCheckpoint(code, 0, start), 'no-checkpoint');
   });
 
   it('[LIFE-2] [LIFE-5] [HIST-1] ends with a room that expires, swept or not', async (t) => {
-    const { rooms } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { rooms } = store;
     const code = await createRoom(rooms, { expiresAt: start + hour });
-    await keepCheckpoint(rooms, code, checkpoint(0, 'kept'));
-    assert.equal(await rooms.listHistory(code, start + hour), 'expired');
+    await keepCheckpoint(store.texts, code, checkpoint(0, 'kept'));
+    assert.equal(await store.texts.listHistory(code, start + hour), 'expired');
     await rooms.expireRooms(start + hour, 100);
-    assert.equal(await rooms.listHistory(code, start + hour), 'expired');
-    assert.equal(await rooms.readCheckpoint(code, 0, start + hour), 'expired');
-    assert.equal(await rooms.clearHistory(code, currentText('', 0), start + hour), 'expired');
+    assert.equal(await store.texts.listHistory(code, start + hour), 'expired');
+    assert.equal(await store.texts.readCheckpoint(code, 0, start + hour), 'expired');
+    assert.equal(await store.texts.clearHistory(code, currentText('', 0), start + hour), 'expired');
   });
 
   it('does not exist for a room that never existed', async () => {
     const code = unknownCode();
-    assert.equal(await store.rooms.listHistory(code, start), 'gone');
-    assert.equal(await store.rooms.readCheckpoint(code, 0, start), 'gone');
-    assert.equal(await store.rooms.clearHistory(code, currentText('', 0), start), 'gone');
+    assert.equal(await store.texts.listHistory(code, start), 'gone');
+    assert.equal(await store.texts.readCheckpoint(code, 0, start), 'gone');
+    assert.equal(await store.texts.clearHistory(code, currentText('', 0), start), 'gone');
   });
 }
 
-async function clearAll(rooms: RoomStore, code: RoomCode): Promise<string> {
-  const { content } = await storedText(rooms, code);
-  return rooms.clearHistory(code, currentText(content.content, content.version), start);
+async function clearAll(store: RoomStores, code: RoomCode): Promise<string> {
+  const { content } = await storedText(store.texts, code);
+  return store.texts.clearHistory(code, currentText(content.content, content.version), start);
 }
 
 const infoOf = ({ content, ...info }: Checkpoint): CheckpointInfo => info;

@@ -14,6 +14,7 @@ import {
   type OpenStore,
   ownStore,
   quota,
+  type RoomStores,
   second,
   sharedStore,
   start,
@@ -36,8 +37,8 @@ export function newRecord(over: Partial<RequestRecord> = {}): RequestRecord {
 /** The part of a record that the store returns. */
 const requestOf = ({ result }: RequestRecord): FinishedRequest => ({ fingerprint, result });
 
-const append = (rooms: RoomStore, code: RoomCode, version: number, record: RequestRecord) =>
-  rooms.appendText(code, textAppend(insertion(version, '+'), { record }));
+const append = (store: RoomStores, code: RoomCode, version: number, record: RequestRecord) =>
+  store.texts.appendText(code, textAppend(insertion(version, '+'), { record }));
 
 /** Creates a room as core does. Its result contains the draw. */
 export async function createOnce(
@@ -67,11 +68,11 @@ export function idempotencyTests(open: OpenStore): void {
       const code = await createRoom(rooms);
       const record = newRecord();
       const own = Array.from({ length: 20 }, () => ({ ...record, result: randomBytes(9).toString('base64') }));
-      const outcomes = await Promise.all(own.map((one) => append(rooms, code, 1, one)));
+      const outcomes = await Promise.all(own.map((one) => append(store, code, 1, one)));
       const winner = outcomes.findIndex(({ outcome }) => outcome === 'appended');
       const request = requestOf(own[winner] as RequestRecord);
       assert.deepEqual(outcomes.toSpliced(winner, 1), Array(19).fill({ outcome: 'repeated', request }));
-      assert.deepEqual(await append(rooms, code, 2, record), { outcome: 'repeated', request });
+      assert.deepEqual(await append(store, code, 2, record), { outcome: 'repeated', request });
       assert.equal((await textOf(rooms, code))?.content, '+');
       assert.deepEqual(await idempotency.find(code, record, expiresAt - 1), request);
       assert.equal(await idempotency.find(code, record, expiresAt), undefined);
@@ -81,10 +82,10 @@ export function idempotencyTests(open: OpenStore): void {
       const { rooms, idempotency } = store;
       const code = await createRoom(rooms);
       const record = newRecord();
-      assert.equal((await append(rooms, code, 2, record)).outcome, 'stale');
+      assert.equal((await append(store, code, 2, record)).outcome, 'stale');
       assert.equal(await idempotency.find(code, record, start), undefined);
-      assert.equal((await append(rooms, code, 1, record)).outcome, 'appended');
-      assert.equal((await append(rooms, unknownCode(), 1, newRecord())).outcome, 'gone');
+      assert.equal((await append(store, code, 1, record)).outcome, 'appended');
+      assert.equal((await append(store, unknownCode(), 1, newRecord())).outcome, 'gone');
     });
 
     it('[IDEM-1] creates one room, of 20 concurrent ones, also when their times and draws differ', async () => {
@@ -110,16 +111,19 @@ export function idempotencyTests(open: OpenStore): void {
       const code = await createRoom(rooms);
       const record = newRecord();
       const none = { files: 0, bytes: 0 };
-      assert.equal(await rooms.addFile(code, file(), none, record), 'full');
+      assert.equal(await store.files.addFile(code, file(), none, record), 'full');
       assert.equal(await idempotency.find(code, record, start), undefined);
       const owner = { client: randomBytes(6).toString('hex'), network: undefined };
-      const add = () => rooms.addFile(code, file({ owner }), quota, record);
+      const add = () => store.files.addFile(code, file({ owner }), quota, record);
       const added = await Promise.all(Array.from({ length: 20 }, add));
       const repeated = added.filter((outcome) => typeof outcome === 'object' && 'repeated' in outcome);
       assert.deepEqual(repeated, Array(19).fill({ repeated: requestOf(record) }));
-      assert.deepEqual([(await rooms.listFiles(code, start)).length, await countedFiles(rooms, code)], [1, countedOne]);
+      assert.deepEqual(
+        [(await store.files.listFiles(code, start)).length, await countedFiles(rooms, code)],
+        [1, countedOne],
+      );
       assert.equal(await storage.usageOf(owner.client), countedOne.bytes);
-      assert.deepEqual(await rooms.addFile(code, file(), none, record), { repeated: requestOf(record) });
+      assert.deepEqual(await store.files.addFile(code, file(), none, record), { repeated: requestOf(record) });
     });
 
     it('[IDEM-3] has a lease, of 20 concurrent ones, and the others learn how long', async () => {
@@ -139,7 +143,7 @@ export function idempotencyTests(open: OpenStore): void {
       assert.ok(renewed.state === 'running' && renewed.leaseMs > lease);
       await idempotency.end(code, record, `r${winner}`);
       assert.deepEqual(await begin('two'), { state: 'started' });
-      await rooms.addFile(code, file(), quota, record);
+      await store.files.addFile(code, file(), quota, record);
       assert.deepEqual(await begin('three'), { state: 'finished', request: requestOf(record) });
     });
 
@@ -147,9 +151,9 @@ export function idempotencyTests(open: OpenStore): void {
       const { rooms } = store;
       const code = await createRoom(rooms);
       const record = newRecord();
-      await append(rooms, code, 1, record);
+      await append(store, code, 1, record);
       for (const [n, other] of [newRecord(), newRecord({ client: record.client })].entries()) {
-        assert.equal((await append(rooms, code, n + 2, other)).outcome, 'appended');
+        assert.equal((await append(store, code, n + 2, other)).outcome, 'appended');
       }
     });
 
@@ -157,12 +161,12 @@ export function idempotencyTests(open: OpenStore): void {
       const { rooms, idempotency } = store;
       const code = await createRoom(rooms);
       const other = newRecord();
-      await append(rooms, code, 1, other);
+      await append(store, code, 1, other);
       const { client } = newRecord();
       const records = Array.from({ length: 5 }, (_, n) =>
         newRecord({ client, perClient: 3, expiresAt: expiresAt + n }),
       );
-      for (const [n, record] of records.entries()) await append(rooms, code, n + 2, record);
+      for (const [n, record] of records.entries()) await append(store, code, n + 2, record);
       const found = await Promise.all(records.map((record) => idempotency.find(code, record, start)));
       assert.deepEqual(found, [undefined, undefined, ...records.slice(2).map(requestOf)]);
       assert.deepEqual(await idempotency.find(code, other, start), requestOf(other));
@@ -172,24 +176,25 @@ export function idempotencyTests(open: OpenStore): void {
       const { rooms, idempotency } = store;
       const code = await createRoom(rooms, { expiresAt: start + 3 * day });
       const record = newRecord();
-      await append(rooms, code, 1, record);
+      await append(store, code, 1, record);
       const again = { ...record, result: 'later', expiresAt: expiresAt + day };
       const writtenAt = expiresAt + second;
       const later = textAppend(insertion(2, '+', { writtenAt }), { record: again });
-      assert.equal((await rooms.appendText(code, later)).outcome, 'appended');
+      assert.equal((await store.texts.appendText(code, later)).outcome, 'appended');
       assert.deepEqual(await idempotency.find(code, record, writtenAt), requestOf(again));
     });
   });
 
   it('[IDEM-4] evicts the oldest results of the client with the most when there are too many of all', async (t) => {
-    const { rooms, idempotency } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { rooms, idempotency } = store;
     const code = await createRoom(rooms);
     const victim = newRecord();
-    await append(rooms, code, 1, victim);
+    await append(store, code, 1, victim);
     const { client } = newRecord();
     const over = (n: number) => ({ client, expiresAt: expiresAt + n, inTotal: 160 });
     const flood = Array.from({ length: 170 }, (_, n) => newRecord(over(n)));
-    for (const [n, record] of flood.entries()) await append(rooms, code, n + 2, record);
+    for (const [n, record] of flood.entries()) await append(store, code, n + 2, record);
     assert.deepEqual(await idempotency.find(code, victim, start), requestOf(victim), 'a flood evicts only its own');
     const found = await Promise.all(flood.map((record) => idempotency.find(code, record, start)));
     const kept = found.filter(Boolean).length;
@@ -201,7 +206,7 @@ export function idempotencyTests(open: OpenStore): void {
     const under = await ownStore(t, open);
     const code = await createRoom(under.store.rooms);
     const [record, created] = [newRecord(), newRecord()];
-    await append(under.store.rooms, code, 1, record);
+    await append(under.store, code, 1, record);
     const room = await createOnce(under.store.rooms, created);
     const { rooms, idempotency } = await under.reopen(start);
     assert.deepEqual(await idempotency.find(code, record, start), requestOf(record));

@@ -16,6 +16,7 @@ import {
   type OpenStore,
   ownStore,
   quota,
+  type RoomStores,
   roomUpdate,
   sharedStore,
   start,
@@ -54,19 +55,19 @@ function endTests(open: OpenStore): void {
   it('[LIFE-2] reports an expired room in every operation', async () => {
     const code = await createRoom(store.rooms, { expiresAt: start + hour });
     const kept = file();
-    await store.rooms.addFile(code, kept, quota);
+    await store.files.addFile(code, kept, quota);
     await assertThere(store.rooms, code);
-    await assertOver(store.rooms, code, kept.id, start + hour, 'expired');
+    await assertOver(store, code, kept.id, start + hour, 'expired');
     await store.rooms.expireRooms(start + hour, 100);
-    await assertOver(store.rooms, code, kept.id, start + hour + day - 1, 'expired');
+    await assertOver(store, code, kept.id, start + hour + day - 1, 'expired');
   });
 
   for (const { name, run } of operations) {
     it(`[LIFE-2] [LIFE-3] reports to an attempt to ${name} that it has expired, for 24 hours`, async () => {
       const make = () => createRoom(store.rooms, { expiresAt: start + hour });
-      assert.equal(await run(store.rooms, await make(), start + hour), 'expired');
-      assert.equal(await run(store.rooms, await make(), start + hour + day - 1), 'expired');
-      assert.equal(await run(store.rooms, await make(), start + hour + day), 'gone');
+      assert.equal(await run(store, await make(), start + hour), 'expired');
+      assert.equal(await run(store, await make(), start + hour + day - 1), 'expired');
+      assert.equal(await run(store, await make(), start + hour + day), 'gone');
     });
   }
 
@@ -89,16 +90,16 @@ function endTests(open: OpenStore): void {
   it('[LIFE-4] [API-3] no longer knows a deleted room, nor anything in it', async () => {
     const code = await createRoom(store.rooms);
     const kept = file();
-    await writeText(store.rooms, code, 'secret');
-    await store.rooms.addFile(code, kept, quota);
+    await writeText(store.texts, code, 'secret');
+    await store.files.addFile(code, kept, quota);
     await assertThere(store.rooms, code);
     assert.deepEqual(await store.rooms.deleteRoom(code, start), { seq: 3 });
     assert.equal(await outcomeAt(code, start), 'unknown');
-    await assertOver(store.rooms, code, kept.id, start, 'gone');
+    await assertOver(store, code, kept.id, start, 'gone');
   });
 
   it('reports an unknown room in every operation', async () => {
-    await assertOver(store.rooms, unknownCode(), file().id, start, 'gone');
+    await assertOver(store, unknownCode(), file().id, start, 'gone');
   });
 
   it('deletes a room once when 10 callers delete it concurrently', async () => {
@@ -120,54 +121,54 @@ async function assertThere(rooms: RoomStore, code: RoomCode): Promise<void> {
 }
 
 async function assertOver(
-  rooms: RoomStore,
+  store: RoomStores,
   code: RoomCode,
   fileId: string,
   now: number,
   why: MissingReason,
 ): Promise<void> {
-  assert.equal(await textOf(rooms, code, now), undefined);
-  assert.equal(await rooms.findFile(fileId, now), undefined);
-  for (const { name, run } of operations) assert.equal(await run(rooms, code, now, fileId), why, name);
+  assert.equal(await textOf(store.rooms, code, now), undefined);
+  assert.equal(await store.files.findFile(fileId, now), undefined);
+  for (const { name, run } of operations) assert.equal(await run(store, code, now, fileId), why, name);
 }
 
 interface Operation {
   name: string;
   /** Why it could not be done. */
-  run(rooms: RoomStore, code: RoomCode, now: number, fileId?: string): Promise<unknown>;
+  run(store: RoomStores, code: RoomCode, now: number, fileId?: string): Promise<unknown>;
 }
 
 /** All that follow on an admission, and may find that the room ended after it. */
 const operations: readonly Operation[] = [
-  { name: 'read the state', run: (rooms, code, now) => rooms.readState(code, now) },
-  { name: 'read the text', run: (rooms, code, now) => rooms.readText(code, now) },
+  { name: 'read the state', run: (store, code, now) => store.rooms.readState(code, now) },
+  { name: 'read the text', run: (store, code, now) => store.texts.readText(code, now) },
   {
     name: 'edit the text',
-    run: async (rooms, code, now) => {
+    run: async (store, code, now) => {
       const append = textAppend(insertion(1, 'late', { writtenAt: now }));
-      return (await rooms.appendText(code, append)).outcome;
+      return (await store.texts.appendText(code, append)).outcome;
     },
   },
-  { name: 'list the history', run: (rooms, code, now) => rooms.listHistory(code, now) },
-  { name: 'read a checkpoint', run: (rooms, code, now) => rooms.readCheckpoint(code, 1, now) },
-  { name: 'clear the history', run: (rooms, code, now) => rooms.clearHistory(code, currentText('', 0), now) },
-  { name: 'add a file', run: (rooms, code, now) => rooms.addFile(code, file({ uploadedAt: now }), quota) },
-  { name: 'list the files', run: (rooms, code, now) => rooms.listFiles(code, now) },
-  { name: 'remove a file', run: (rooms, code, now, fileId = file().id) => rooms.removeFile(code, fileId, now) },
-  { name: 'restore a file', run: (rooms, code, now, fileId = file().id) => rooms.restoreFile(code, fileId, now) },
+  { name: 'list the history', run: (store, code, now) => store.texts.listHistory(code, now) },
+  { name: 'read a checkpoint', run: (store, code, now) => store.texts.readCheckpoint(code, 1, now) },
+  { name: 'clear the history', run: (store, code, now) => store.texts.clearHistory(code, currentText('', 0), now) },
+  { name: 'add a file', run: (store, code, now) => store.files.addFile(code, file({ uploadedAt: now }), quota) },
+  { name: 'list the files', run: (store, code, now) => store.files.listFiles(code, now) },
+  { name: 'remove a file', run: (store, code, now, fileId = file().id) => store.files.removeFile(code, fileId, now) },
+  { name: 'restore a file', run: (store, code, now, fileId = file().id) => store.files.restoreFile(code, fileId, now) },
   {
     name: 'start an upload',
-    run: (rooms, code, now) => rooms.startUpload(code, unfinishedFile({ uploadedAt: now }), quota),
+    run: (store, code, now) => store.uploads.startUpload(code, unfinishedFile({ uploadedAt: now }), quota),
   },
-  { name: 'find an upload', run: (rooms, code, now) => rooms.findUpload(code, file().id, now) },
+  { name: 'find an upload', run: (store, code, now) => store.uploads.findUpload(code, file().id, now) },
   {
     name: 'advance an upload',
-    run: (rooms, code, now) => rooms.advanceUpload(code, file().id, 0, { received: 1, state: '' }, now),
+    run: (store, code, now) => store.uploads.advanceUpload(code, file().id, 0, { received: 1, state: '' }, now),
   },
-  { name: 'finish an upload', run: (rooms, code, now) => rooms.finishUpload(code, file().id, now) },
-  { name: 'cancel an upload', run: (rooms, code, now) => rooms.cancelUpload(code, file().id, now) },
-  { name: 'change it', run: (rooms, code, now) => rooms.updateRoom(code, roomUpdate({ name: 'late' }), now) },
-  { name: 'delete it', run: (rooms, code, now) => rooms.deleteRoom(code, now) },
+  { name: 'finish an upload', run: (store, code, now) => store.uploads.finishUpload(code, file().id, now) },
+  { name: 'cancel an upload', run: (store, code, now) => store.uploads.cancelUpload(code, file().id, now) },
+  { name: 'change it', run: (store, code, now) => store.rooms.updateRoom(code, roomUpdate({ name: 'late' }), now) },
+  { name: 'delete it', run: (store, code, now) => store.rooms.deleteRoom(code, now) },
 ];
 
 function sweepTests(open: OpenStore): void {
@@ -188,15 +189,16 @@ function sweepTests(open: OpenStore): void {
   });
 
   it('[LIFE-5] moves the bytes of the rooms it ends to the trash, and only theirs', async (t) => {
-    const { rooms } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { rooms } = store;
     const [first, second, stays] = [file(), file(), file()];
     const expired = await createRoom(rooms, { expiresAt: start + hour });
-    await rooms.addFile(expired, first, quota);
-    await rooms.addFile(expired, second, quota);
-    await rooms.addFile(await createRoom(rooms), stays, quota);
+    await store.files.addFile(expired, first, quota);
+    await store.files.addFile(expired, second, quota);
+    await store.files.addFile(await createRoom(rooms), stays, quota);
 
     assert.deepEqual(await rooms.expireRooms(start + hour, 100), [expired]);
-    assert.deepEqual((await rooms.listTrash(100)).sort(), [first.blob, second.blob].sort());
+    assert.deepEqual((await store.trash.listTrash(100)).sort(), [first.blob, second.blob].sort());
   });
 
   it('[LIFE-5] ends each room once when two sweeps run concurrently', async (t) => {

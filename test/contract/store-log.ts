@@ -34,7 +34,7 @@ function appendTests(open: OpenStore): void {
 
   it('[TEXT-7] starts with an empty log', async () => {
     const code = await createRoom(store.rooms);
-    assert.deepEqual(await storedText(store.rooms, code), {
+    assert.deepEqual(await storedText(store.texts, code), {
       content: { content: '', version: 0, writtenAt: start },
       entries: [],
       logBytes: 0,
@@ -62,12 +62,12 @@ function appendTests(open: OpenStore): void {
       }),
     ];
     for (const [n, entry] of entries.entries()) {
-      assert.deepEqual(await store.rooms.appendText(code, textAppend(entry)), { outcome: 'appended', seq: n + 1 });
+      assert.deepEqual(await store.texts.appendText(code, textAppend(entry)), { outcome: 'appended', seq: n + 1 });
     }
     const content = { content: 'J\u0000ello,\r\n"\\👍 ', version: 3, writtenAt: start + second };
     const lastRefs = [{ deviceId: 'phone', ref: 'a1', version: 1, writtenAt: start }];
     const full = { revision: 3, fullTextVersion: 0, checkpointVersion: 0, keepsHistory: false };
-    assert.deepEqual(await comparableText(store.rooms, code), { content, entries, lastRefs, ...full });
+    assert.deepEqual(await comparableText(store.texts, code), { content, entries, lastRefs, ...full });
     assert.deepEqual({ ...(await textOf(store.rooms, code)) }, content);
   });
 
@@ -79,27 +79,27 @@ function appendTests(open: OpenStore): void {
       version += 1;
       text = applyEntries(text, [textEntry(version, { edits })]);
       const content = hasContent ? text : undefined;
-      await store.rooms.appendText(code, textAppend(textEntry(version, { edits }), { content }));
+      await store.texts.appendText(code, textAppend(textEntry(version, { edits }), { content }));
       assert.equal((await textOf(store.rooms, code))?.content, text);
     });
     await fc.assert(readsBack, { seed: 1, numRuns: 60, endOnFailure: true });
-    const { content, entries } = await storedText(store.rooms, code);
+    const { content, entries } = await storedText(store.texts, code);
     assert.deepEqual([content.content, applyEntries('', entries)], [text, text]);
   });
 
   it('[TEXT-7] appends a long edit to a long text', async () => {
     const code = await createRoom(store.rooms);
     const [long, longer] = ['\u0000'.repeat(MiB / 2), '😀'.repeat(MiB / 8)];
-    await appendInsertion(store.rooms, code, 1, long);
-    await appendInsertion(store.rooms, code, 2, longer);
+    await appendInsertion(store.texts, code, 1, long);
+    await appendInsertion(store.texts, code, 2, longer);
     assert.ok((await textOf(store.rooms, code))?.content === longer + long);
-    assert.ok((await storedText(store.rooms, code)).content.content === longer + long);
+    assert.ok((await storedText(store.texts, code)).content.content === longer + long);
   });
 
   it('[TEXT-7] appends 100 entries that were sent without waiting, each to the previous version', async () => {
     const code = await createRoom(store.rooms);
     const letters = Array.from({ length: 100 }, (_, n) => String.fromCodePoint(0x1f600 + n));
-    const outcomes = await Promise.all(letters.map((letter, n) => appendInsertion(store.rooms, code, n + 1, letter)));
+    const outcomes = await Promise.all(letters.map((letter, n) => appendInsertion(store.texts, code, n + 1, letter)));
     assert.deepEqual(
       outcomes,
       letters.map((_, n) => ({ outcome: 'appended', seq: n + 1 })),
@@ -112,7 +112,7 @@ function appendTests(open: OpenStore): void {
     const appendAndRead = async (n: number) => {
       // Some name the text after them and some do not: a store that caches must not mix them up.
       const content = n % 3 === 0 ? undefined : 'a'.repeat(n);
-      await store.rooms.appendText(code, textAppend(insertion(n, 'a'), { content }));
+      await store.texts.appendText(code, textAppend(insertion(n, 'a'), { content }));
       await store.rooms.admit(accessAttempt(code));
       const { content: text, version } = (await textOf(store.rooms, code)) ?? { content: '', version: 0 };
       assert.ok(version >= n, `read version ${version} after version ${n}`);
@@ -123,20 +123,20 @@ function appendTests(open: OpenStore): void {
 
   it('keeps the logs of rooms apart', async () => {
     const [one, other] = [await createRoom(store.rooms), await createRoom(store.rooms)];
-    await appendInsertion(store.rooms, one, 1, 'one');
-    await appendInsertion(store.rooms, other, 1, 'other');
-    assert.deepEqual((await storedText(store.rooms, one)).entries, [insertion(1, 'one')]);
-    assert.deepEqual((await storedText(store.rooms, other)).entries, [insertion(1, 'other')]);
+    await appendInsertion(store.texts, one, 1, 'one');
+    await appendInsertion(store.texts, other, 1, 'other');
+    assert.deepEqual((await storedText(store.texts, one)).entries, [insertion(1, 'one')]);
+    assert.deepEqual((await storedText(store.texts, other)).entries, [insertion(1, 'other')]);
   });
 
   it('[LIFE-4] starts with an empty log in a room that has the code of a deleted one', async () => {
     const made = draft();
     const code = await createRoom(store.rooms, made);
-    await appendInsertion(store.rooms, code, 1, 'deleted');
+    await appendInsertion(store.texts, code, 1, 'deleted');
     await textOf(store.rooms, code);
     await store.rooms.deleteRoom(code, start);
     await createRoom(store.rooms, { draw: made.draw });
-    const { content, entries, fullTextVersion } = await storedText(store.rooms, code);
+    const { content, entries, fullTextVersion } = await storedText(store.texts, code);
     assert.deepEqual([content.content, content.version, entries, fullTextVersion], ['', 0, [], 0]);
     assert.equal((await textOf(store.rooms, code))?.content, '');
   });
@@ -149,13 +149,13 @@ function staleTests(open: OpenStore): void {
   /** A room whose log has the entries after `trimmedThrough`. */
   async function roomAtVersion3(trimmedThrough = 0): Promise<RoomCode> {
     const code = await createRoom(store.rooms);
-    for (const entry of entries.slice(0, 2)) await store.rooms.appendText(code, textAppend(entry));
+    for (const entry of entries.slice(0, 2)) await store.texts.appendText(code, textAppend(entry));
     const compaction = trimmedThrough > 0 ? { content: 'abc', dropThrough: trimmedThrough } : undefined;
-    await store.rooms.appendText(code, textAppend(entries[2], { compaction }));
+    await store.texts.appendText(code, textAppend(entries[2], { compaction }));
     return code;
   }
 
-  const appendLate = (code: RoomCode, version: number) => appendInsertion(store.rooms, code, version, 'late');
+  const appendLate = (code: RoomCode, version: number) => appendInsertion(store.texts, code, version, 'late');
 
   it('[TEXT-7] return the entries since the expected version', async () => {
     const code = await roomAtVersion3();
@@ -177,9 +177,9 @@ function staleTests(open: OpenStore): void {
   it('[TEXT-7] include those for a text that has the version, but was never stored', async () => {
     const code = await roomAtVersion3();
     const entry = insertion(4, 'for another text');
-    const outcome = await store.rooms.appendText(code, textAppend(entry, { previousRevision: 1234 }));
+    const outcome = await store.texts.appendText(code, textAppend(entry, { previousRevision: 1234 }));
     assert.deepEqual(outcome, { outcome: 'stale', version: 3, revision: 3, entries: [] });
-    assert.equal((await storedText(store.rooms, code)).content.version, 3);
+    assert.equal((await storedText(store.texts, code)).content.version, 3);
   });
 
   it('[TEXT-7] return no entries if the expected version does not exist yet', async () => {
@@ -192,7 +192,7 @@ function staleTests(open: OpenStore): void {
 
   it('[TEXT-7] [TEXT-8] [HIST-1] change nothing: neither text nor log, full text or history', async () => {
     const code = await roomAtVersion3();
-    const before = await storedText(store.rooms, code);
+    const before = await storedText(store.texts, code);
     const late = textAppend(insertion(3, 'late'), {
       content: 'late',
       compaction: { content: 'late', dropThrough: 3 },
@@ -201,9 +201,9 @@ function staleTests(open: OpenStore): void {
         limits: { checkpoints: 50, bytes: MiB },
       },
     });
-    assert.equal((await store.rooms.appendText(code, late)).outcome, 'stale');
-    assert.deepEqual(await storedText(store.rooms, code), before);
+    assert.equal((await store.texts.appendText(code, late)).outcome, 'stale');
+    assert.deepEqual(await storedText(store.texts, code), before);
     assert.equal((await textOf(store.rooms, code))?.content, 'abc');
-    assert.deepEqual(await store.rooms.listHistory(code, start), []);
+    assert.deepEqual(await store.texts.listHistory(code, start), []);
   });
 }

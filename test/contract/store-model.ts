@@ -27,6 +27,7 @@ import {
   manyMisses,
   type OpenStore,
   ownStore,
+  type RoomStores,
   replacement,
   start,
   textAppend,
@@ -39,9 +40,9 @@ const interruptAfterTimeLimit = isLongRun ? 600_000 : 20_000;
 
 export function modelTests(open: OpenStore): void {
   const agreeOn = async (t: TestContext, anyCommands: fc.Arbitrary<Command>[], first: Step) => {
-    const { rooms } = (await ownStore(t, open, manyMisses)).store;
+    const { store } = await ownStore(t, open, manyMisses);
     const agrees = fc.asyncProperty(fc.commands(anyCommands, { maxCommands: 40, size: 'max' }), async (sequence) => {
-      const { model, real } = begin(rooms);
+      const { model, real } = begin(store);
       for (const code of real.codes) await first(model, real, code);
       await fc.asyncModelRun(() => ({ model, real }), sequence);
     });
@@ -57,9 +58,9 @@ export function modelTests(open: OpenStore): void {
     }));
 }
 
-function begin(rooms: RoomStore): { model: Model; real: Real } {
+function begin(store: RoomStores): { model: Model; real: Real } {
   const codes = Array.from({ length: 3 }, () => draft().draw.slice(0, 8) as RoomCode);
-  return { model: { now: start, rooms: new Map(), everTaken: [] }, real: { rooms, codes } };
+  return { model: { now: start, rooms: new Map(), everTaken: [] }, real: { store, codes } };
 }
 
 type Command = fc.AsyncCommand<Model, Real>;
@@ -102,20 +103,20 @@ const commands: fc.Arbitrary<Command>[] = [
   fc.nat({ max: 2 }).map((limit) => command(`sweep ${limit}`, 0, sweeping(limit))),
 ];
 
-async function create(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+async function create(model: Model, { store }: Real, code: RoomCode): Promise<void> {
   const known = model.rooms.get(code);
   // Whether a forgotten code is free depends on when the last sweep ran; both are right.
   if (known && known.expiresAt + day <= model.now) return;
   const expiresAt = model.now + lifetime;
-  const made = await rooms.createRoom(draft({ draw: `${code}00000`, createdAt: model.now, expiresAt }));
+  const made = await store.rooms.createRoom(draft({ draw: `${code}00000`, createdAt: model.now, expiresAt }));
   assert.equal(made, known ? undefined : code);
   if (!known) model.rooms.set(code, { expiresAt, seq: 0, text: emptyText(model.now), files: [] });
 }
 
 function writing(content: string): Step {
-  return async (model, { rooms }, code) => {
+  return async (model, { store }, code) => {
     const room = live(model, code);
-    const outcome = await writeText(rooms, code, content, model.now);
+    const outcome = await writeText(store.texts, code, content, model.now);
     if (!room) return assert.deepEqual(outcome, absence(model, code));
     const entry = replacement(room.text.content, content, model.now);
     room.seq += 1;
@@ -125,10 +126,10 @@ function writing(content: string): Step {
 }
 
 function appending(drawn: DrawnAppend): Step {
-  return async (model, { rooms }, code) => {
+  return async (model, { store }, code) => {
     const room = live(model, code);
     const append = appendTo(room?.text ?? emptyText(0), drawn, model.now);
-    const outcome = await rooms.appendText(code, append);
+    const outcome = await store.texts.appendText(code, append);
     if (!room) return assert.deepEqual(outcome, { outcome: absence(model, code) });
     const since = append.entry.version - 1;
     const { version } = room.text.content;
@@ -146,17 +147,17 @@ function appending(drawn: DrawnAppend): Step {
   };
 }
 
-async function clearHistory(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+async function clearHistory(model: Model, { store }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
   const { content, version } = room?.text.content ?? { content: '', version: 0 };
-  const cleared = await rooms.clearHistory(code, currentText(content, version), model.now);
+  const cleared = await store.texts.clearHistory(code, currentText(content, version), model.now);
   assert.equal(cleared, room ? 'cleared' : absence(model, code));
   if (room) Object.assign(room.text, { history: [], log: [], fullTextVersion: version });
 }
 
-async function remove(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+async function remove(model: Model, { store }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
-  assert.deepEqual(await rooms.deleteRoom(code, model.now), room ? { seq: room.seq + 1 } : absence(model, code));
+  assert.deepEqual(await store.rooms.deleteRoom(code, model.now), room ? { seq: room.seq + 1 } : absence(model, code));
   if (room) model.rooms.delete(code);
 }
 
@@ -167,20 +168,20 @@ function passing(ms: number): Step {
 }
 
 function sweeping(limit: number): Step {
-  return async (model, { rooms }) => {
-    await rooms.expireRooms(model.now, limit);
+  return async (model, { store }) => {
+    await store.rooms.expireRooms(model.now, limit);
   };
 }
 
-async function compare(model: Model, { rooms }: Real, code: RoomCode): Promise<void> {
+async function compare(model: Model, { store }: Real, code: RoomCode): Promise<void> {
   const room = live(model, code);
   const [access, content, files, text] = await Promise.all([
-    seen(rooms, code, model.now),
-    textOf(rooms, code, model.now),
-    rooms.listFiles(code, model.now),
-    rooms.readText(code, model.now),
-    room && compareHistory(rooms, code, room, model.now),
-    room && compareState(rooms, code, room, model.now),
+    seen(store.rooms, code, model.now),
+    textOf(store.rooms, code, model.now),
+    store.files.listFiles(code, model.now),
+    store.texts.readText(code, model.now),
+    room && compareHistory(store, code, room, model.now),
+    room && compareState(store.rooms, code, room, model.now),
   ]);
   assert.deepEqual(access, foreseen(model, code));
   assert.deepEqual(spread(content), room?.text.content);
@@ -189,11 +190,11 @@ async function compare(model: Model, { rooms }: Real, code: RoomCode): Promise<v
   assert.deepEqual(typeof text === 'object' ? compared : text, room ? storedTextOf(room.text) : absence(model, code));
 }
 
-async function compareHistory(rooms: RoomStore, code: RoomCode, { text }: ModelRoom, now: number): Promise<void> {
+async function compareHistory(store: RoomStores, code: RoomCode, { text }: ModelRoom, now: number): Promise<void> {
   const infos = text.history.map(({ content, ...info }) => info);
-  assert.deepEqual(await rooms.listHistory(code, now), infos.toReversed());
+  assert.deepEqual(await store.texts.listHistory(code, now), infos.toReversed());
   const newest = text.history.at(-1);
-  if (newest) assert.deepEqual(await rooms.readCheckpoint(code, newest.version, now), newest);
+  if (newest) assert.deepEqual(await store.texts.readCheckpoint(code, newest.version, now), newest);
 }
 
 /** Read since a version that differs from one comparison to the next. */

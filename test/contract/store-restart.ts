@@ -39,25 +39,26 @@ function roomTests(open: OpenStore): void {
     const under = await ownStore(t, open);
     const code = await createRoom(under.store.rooms, { pinMac: right });
     const files = [file({ size: 1 }), file({ size: 2, uploadedAt: start + 1 })] as const;
-    await writeText(under.store.rooms, code, 'kept\u0000👍');
-    for (const added of files) await under.store.rooms.addFile(code, added, quota);
+    await writeText(under.store.texts, code, 'kept\u0000👍');
+    for (const added of files) await under.store.files.addFile(code, added, quota);
     const before = await under.store.rooms.admit(accessAttempt(code, { pinMac: right }));
 
-    const { rooms } = await under.reopen(start + second);
+    const store = await under.reopen(start + second);
+    const { rooms } = store;
     assert.deepEqual(await rooms.admit(accessAttempt(code)), { outcome: 'pin-required' });
     assert.deepEqual(await rooms.admit(accessAttempt(code, { pinMac: right })), before);
     assert.deepEqual(
       { ...(await textOf(rooms, code, start, right)) },
       { content: 'kept\u0000👍', version: 1, writtenAt: start },
     );
-    assert.deepEqual(await rooms.listFiles(code, start), files);
-    assert.deepEqual(await writeText(rooms, code, 'next'), { version: 2, seq: 4 });
+    assert.deepEqual(await store.files.listFiles(code, start), files);
+    assert.deepEqual(await writeText(store.texts, code, 'next'), { version: 2, seq: 4 });
   });
 
   it('[LIFE-6] keeps writes that were pending when it was closed', async (t) => {
     const under = await ownStore(t, open);
     const code = await createRoom(under.store.rooms);
-    const writes = Array.from({ length: 500 }, (_, n) => appendInsertion(under.store.rooms, code, n + 1, 'a'));
+    const writes = Array.from({ length: 500 }, (_, n) => appendInsertion(under.store.texts, code, n + 1, 'a'));
     const { rooms } = await under.reopen(start);
     const written = await Promise.all(writes);
     assert.ok(written.every(({ outcome }) => outcome === 'appended'));
@@ -68,7 +69,7 @@ function roomTests(open: OpenStore): void {
   it('[LIFE-6] [TEXT-7] keeps the log, the full text and the history', async (t) => {
     const under = await ownStore(t, open);
     const code = await createRoom(under.store.rooms, { keepsHistory: false });
-    const appendTo = (append: TextAppend) => under.store.rooms.appendText(code, append);
+    const appendTo = (append: TextAppend) => under.store.texts.appendText(code, append);
     await appendTo(textAppend(insertion(1, 'three')));
     await appendTo(
       textAppend(insertion(2, 'two\u0000'), { compaction: { content: 'two\u0000three', dropThrough: 1 } }),
@@ -79,10 +80,10 @@ function roomTests(open: OpenStore): void {
         checkpoint: { checkpoint: kept, limits: manyCheckpoints },
       }),
     );
-    const before = await under.store.rooms.readText(code, start);
+    const before = await under.store.texts.readText(code, start);
 
-    const { rooms } = await under.reopen(start + second);
-    assert.deepEqual(await rooms.readText(code, start), before);
+    const store = await under.reopen(start + second);
+    assert.deepEqual(await store.texts.readText(code, start), before);
     assert.deepEqual(before, {
       content: { content: 'onetwo\u0000three', version: 3, writtenAt: start },
       entries: [insertion(2, 'two\u0000'), insertion(3, 'one', { deviceId: 'phone', ref: 'r' })],
@@ -93,8 +94,8 @@ function roomTests(open: OpenStore): void {
       checkpointVersion: 2,
       keepsHistory: false,
     });
-    assert.deepEqual(await rooms.readCheckpoint(code, 2, start), kept);
-    assert.deepEqual(await appendInsertion(rooms, code, 4, 'a'), { outcome: 'appended', seq: 4 });
+    assert.deepEqual(await store.texts.readCheckpoint(code, 2, start), kept);
+    assert.deepEqual(await appendInsertion(store.texts, code, 4, 'a'), { outcome: 'appended', seq: 4 });
   });
 
   it('[LIFE-2] [LIFE-3] [LIFE-4] keeps deleted rooms deleted and expired ones expired', async (t) => {
@@ -118,11 +119,11 @@ function roomTests(open: OpenStore): void {
     const under = await ownStore(t, open);
     const added = file();
     const code = await createRoom(under.store.rooms);
-    await under.store.rooms.addFile(code, added, quota);
+    await under.store.files.addFile(code, added, quota);
     await under.store.rooms.deleteRoom(code, start);
-    const { rooms } = await under.reopen(start);
-    assert.deepEqual(await rooms.listTrash(100), [added.blob]);
-    assert.deepEqual(await rooms.knownBlobs([added.blob]), new Set([added.blob]));
+    const store = await under.reopen(start);
+    assert.deepEqual(await store.trash.listTrash(100), [added.blob]);
+    assert.deepEqual(await store.trash.knownBlobs([added.blob]), new Set([added.blob]));
   });
 
   it('[CODE-2] keeps the number of unexpired rooms', async (t) => {

@@ -49,7 +49,7 @@ function creationTests(open: OpenStore): void {
   it('[CODE-4] rejects a code that is in use, and leaves its room unchanged', async () => {
     const first = draft({ pinMac: mac('1111') });
     const code = await createRoom(store.rooms, first);
-    await writeText(store.rooms, code, 'mine');
+    await writeText(store.texts, code, 'mine');
     assert.equal(await store.rooms.createRoom(draft({ draw: first.draw })), undefined);
     assert.equal((await textOf(store.rooms, code, start, first.pinMac))?.content, 'mine');
     assert.deepEqual(await store.rooms.admit(accessAttempt(code)), { outcome: 'pin-required' });
@@ -171,8 +171,8 @@ function entryTests(open: OpenStore): void {
   it('[API-2] admits to a room and returns its creation, expiry and usage', async () => {
     const name = 'Office';
     const code = await createRoom(store.rooms, { name });
-    await store.rooms.addFile(code, file({ size: 7 }), quota);
-    await store.rooms.addFile(code, file({ size: 5 }), quota);
+    await store.files.addFile(code, file({ size: 7 }), quota);
+    await store.files.addFile(code, file({ size: 5 }), quota);
     assert.deepEqual(await store.rooms.admit(accessAttempt(code)), {
       outcome: 'admitted',
       room: { code, createdAt: start, expiresAt: start + day, hasPin: false, name, fileCount: 2, fileBytes: 12 },

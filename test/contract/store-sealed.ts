@@ -13,6 +13,7 @@ import {
   newClient,
   type OpenStore,
   quota,
+  type RoomStores,
   roomUpdate,
   sharedStore,
   start,
@@ -61,8 +62,8 @@ export function sealedTests(open: OpenStore): void {
   it('[SEALED-8] keeps the full text and the sealed entries apart', async () => {
     const { rooms } = store;
     const code = await newRoom();
-    await fill(rooms, code);
-    const stored = await storedText(rooms, code);
+    await fill(store, code);
+    const stored = await storedText(store.texts, code);
     assert.deepEqual([stored.isEncrypted, stored.fullTextVersion, stored.content.content], [true, 2, 'full 2']);
     assert.deepEqual(stored.entries, [sealedEntry(1), textEntry(2), sealedEntry(3)]);
     const whole = await rooms.readState(code, start);
@@ -73,7 +74,7 @@ export function sealedTests(open: OpenStore): void {
     const since = await rooms.readState(code, start, { version: 2, writtenAt: start });
     assert.ok(typeof since === 'object' && since.text.content === undefined);
     assert.deepEqual(since.text.entries, [sealedEntry(3)]);
-    const stale = await rooms.appendText(code, textAppend(sealedEntry(3)));
+    const stale = await store.texts.appendText(code, textAppend(sealedEntry(3)));
     assert.ok(stale.outcome === 'stale');
     assert.deepEqual(stale.entries, [sealedEntry(3)]);
   });
@@ -81,8 +82,8 @@ export function sealedTests(open: OpenStore): void {
   it('[SEALED-9] replaces the log by a snapshot of a version in it', async () => {
     const { rooms } = store;
     const code = await newRoom();
-    await fill(rooms, code);
-    await rooms.appendText(code, textAppend(sealedEntry(4)));
+    await fill(store, code);
+    await store.texts.appendText(code, textAppend(sealedEntry(4)));
     const kept = checkpoint(2, 'full 2');
     const compaction = {
       ...{ version: 3, content: 'full 3', dropThrough: 2, lastRefs: [] },
@@ -91,54 +92,56 @@ export function sealedTests(open: OpenStore): void {
     };
     const seq = await seqOf(rooms, code);
     const other = { ...compaction, current: { version: 4, revision: 99 } };
-    assert.equal(await rooms.compactText(code, other, start), 'stale');
-    assert.equal(await rooms.compactText(code, compaction, start), 'compacted');
-    const { fullTextVersion, content, entries } = await storedText(rooms, code);
+    assert.equal(await store.texts.compactText(code, other, start), 'stale');
+    assert.equal(await store.texts.compactText(code, compaction, start), 'compacted');
+    const { fullTextVersion, content, entries } = await storedText(store.texts, code);
     assert.deepEqual([fullTextVersion, content.content, content.version], [3, 'full 3', 4]);
     assert.deepEqual(entries, [sealedEntry(3), sealedEntry(4)]);
-    assert.deepEqual(await rooms.readCheckpoint(code, 2, start), kept);
+    assert.deepEqual(await store.texts.readCheckpoint(code, 2, start), kept);
     assert.equal(await seqOf(rooms, code), seq);
     const older = { ...compaction, version: 2, content: 'older', checkpoint: undefined };
-    assert.equal(await rooms.compactText(code, older, start), 'compacted');
-    assert.equal((await storedText(rooms, code)).content.content, 'full 3');
-    assert.equal((await rooms.appendText(code, textAppend(sealedEntry(5)))).outcome, 'appended');
+    assert.equal(await store.texts.compactText(code, older, start), 'compacted');
+    assert.equal((await storedText(store.texts, code)).content.content, 'full 3');
+    assert.equal((await store.texts.appendText(code, textAppend(sealedEntry(5)))).outcome, 'appended');
     await rooms.deleteRoom(code, start);
-    assert.equal(await rooms.compactText(code, compaction, start), 'gone');
+    assert.equal(await store.texts.compactText(code, compaction, start), 'gone');
   });
 
   it('[SEALED-12] clears the history up to the full text', async () => {
-    const { rooms } = store;
     const code = await newRoom();
-    await fill(rooms, code);
+    await fill(store, code);
     const current = { version: 3, revision: 3, content: 'full 2', fullTextVersion: 2, lastRefs: [] };
-    assert.equal(await rooms.clearHistory(code, current, start), 'cleared');
-    const { fullTextVersion, entries, content } = await storedText(rooms, code);
+    assert.equal(await store.texts.clearHistory(code, current, start), 'cleared');
+    const { fullTextVersion, entries, content } = await storedText(store.texts, code);
     assert.deepEqual([fullTextVersion, content.content, content.version], [2, 'full 2', 3]);
     assert.deepEqual(entries, [sealedEntry(3)]);
-    assert.deepEqual(await rooms.listHistory(code, start), []);
+    assert.deepEqual(await store.texts.listHistory(code, start), []);
     // A room without a full text.
     const early = await newRoom();
-    await rooms.appendText(early, textAppend(sealedEntry(1)));
-    await rooms.clearHistory(early, { version: 1, revision: 1, content: '', fullTextVersion: 0, lastRefs: [] }, start);
-    assert.deepEqual((await storedText(rooms, early)).entries, [sealedEntry(1)]);
+    await store.texts.appendText(early, textAppend(sealedEntry(1)));
+    await store.texts.clearHistory(
+      early,
+      { version: 1, revision: 1, content: '', fullTextVersion: 0, lastRefs: [] },
+      start,
+    );
+    assert.deepEqual((await storedText(store.texts, early)).entries, [sealedEntry(1)]);
   });
 
   it('[SEALED-10] keeps the sealed metadata of files', async () => {
-    const { rooms } = store;
     const code = await newRoom();
     const sealed = file({ meta: 'pop1.meta', name: 'encrypted' });
-    await rooms.addFile(code, sealed, quota);
-    assert.deepEqual(await rooms.findFile(sealed.id, start), sealed);
+    await store.files.addFile(code, sealed, quota);
+    assert.deepEqual(await store.files.findFile(sealed.id, start), sealed);
     const unfinished = unfinishedFile({ meta: 'pop1.other' });
-    await rooms.startUpload(code, unfinished, quota);
-    assert.deepEqual(await rooms.findUpload(code, unfinished.id, start), unfinished);
+    await store.uploads.startUpload(code, unfinished, quota);
+    assert.deepEqual(await store.uploads.findUpload(code, unfinished.id, start), unfinished);
   });
 
   it('[SEALED-13] can be moved, and changed by someone with the key', async () => {
     const { rooms, archive } = store;
     const code = await newRoom({ name: 'pop1.name' });
-    await fill(rooms, code);
-    await rooms.addFile(code, file({ meta: 'pop1.meta' }), quota);
+    await fill(store, code);
+    await store.files.addFile(code, file({ meta: 'pop1.meta' }), quota);
     const record = await readRecord(archive, code);
     assert.deepEqual([record.salt, record.fullTextVersion, record.name], [salt, 2, 'pop1.name']);
     const update = { admittedBy: verifier, name: 'pop1.new' };
@@ -149,7 +152,7 @@ export function sealedTests(open: OpenStore): void {
     await rooms.deleteRoom(code, start);
     assert.equal(await archive.restoreRoom(record, start), 'restored');
     assert.deepEqual(await readRecord(archive, code), record);
-    assert.deepEqual((await storedText(rooms, code)).entries, [sealedEntry(1), textEntry(2), sealedEntry(3)]);
+    assert.deepEqual((await storedText(store.texts, code)).entries, [sealedEntry(1), textEntry(2), sealedEntry(3)]);
     assert.equal((await rooms.admit(accessAttempt(code))).outcome, 'key-required');
   });
 }
@@ -157,10 +160,10 @@ export function sealedTests(open: OpenStore): void {
 const sealedEntry = (version: number) => textEntry(version, { sealed: `pop1.${version}` });
 
 /** A sealed edit, a full text and another edit. */
-async function fill(rooms: RoomStore, code: RoomCode): Promise<void> {
-  await rooms.appendText(code, textAppend(sealedEntry(1)));
-  await rooms.appendText(code, textAppend(textEntry(2), { compaction: { content: 'full 2', dropThrough: 0 } }));
-  const appended = await rooms.appendText(code, textAppend(sealedEntry(3)));
+async function fill(store: RoomStores, code: RoomCode): Promise<void> {
+  await store.texts.appendText(code, textAppend(sealedEntry(1)));
+  await store.texts.appendText(code, textAppend(textEntry(2), { compaction: { content: 'full 2', dropThrough: 0 } }));
+  const appended = await store.texts.appendText(code, textAppend(sealedEntry(3)));
   assert.equal(appended.outcome, 'appended');
 }
 

@@ -2,14 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type {
-  Owner,
-  RoomStore,
-  StorageAccounts,
-  StorageLimits,
-  StorageRequest,
-  StoredFile,
-} from '../../src/core/ports.ts';
+import type { Owner, StorageLimits, StorageRequest, Store, StoredFile } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   checkpoint,
@@ -22,6 +15,7 @@ import {
   type OpenStore,
   ownStore,
   quota,
+  type RoomStores,
   second,
   sharedStore,
   start,
@@ -105,11 +99,12 @@ function sharedLimitTests(open: OpenStore): void {
   });
 
   it('[UP-10] apply to all clients together', async (t) => {
-    const { storage, rooms } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { storage, rooms } = store;
     const limits = { ...unlimited, total: 1000 };
     const code = await createRoom(rooms);
-    await upload({ storage, rooms }, code, request(newOwner(), 600));
-    await rooms.addFile(code, file({ size: 100 }), quota);
+    await upload(store, code, request(newOwner(), 600));
+    await store.files.addFile(code, file({ size: 100 }), quota);
     assert.equal((await storage.reserve(request(newOwner(), 200), limits, start)).outcome, 'granted');
     const refused = await storage.reserve(request(newOwner(), 101), limits, start);
     assert.deepEqual(refused, {
@@ -122,11 +117,12 @@ function sharedLimitTests(open: OpenStore): void {
   });
 
   it('[UP-10] are never exceeded, however many uploads start and end concurrently', async (t) => {
-    const { storage, rooms } = (await ownStore(t, open)).store;
+    const { store } = await ownStore(t, open);
+    const { storage, rooms } = store;
     const limits = { ...unlimited, total: 1000 };
     const code = await createRoom(rooms);
     const stored = await Promise.all(
-      Array.from({ length: 30 }, () => upload({ storage, rooms }, code, request(newOwner(), 90), limits)),
+      Array.from({ length: 30 }, () => upload(store, code, request(newOwner(), 90), limits)),
     );
     const { stored: bytes, reserved } = await storage.usage();
     assert.equal(reserved, 0);
@@ -144,7 +140,7 @@ function lifetimeTests(open: OpenStore): void {
     const code = await createRoom(store.rooms);
     await store.storage.reserve(asked, unlimited, start);
     assert.equal(await store.storage.usageOf(owner.client), 5000);
-    await store.rooms.addFile(code, file({ blob: asked.blob, owner, size: 42 }), quota);
+    await store.files.addFile(code, file({ blob: asked.blob, owner, size: 42 }), quota);
     assert.equal(await store.storage.usageOf(owner.client), 42);
   });
 
@@ -158,7 +154,7 @@ function lifetimeTests(open: OpenStore): void {
     const refused = request(owner, 500);
     await store.storage.reserve(refused, unlimited, start);
     const code = await createRoom(store.rooms);
-    const added = await store.rooms.addFile(code, file({ blob: refused.blob, owner, size: 500 }), {
+    const added = await store.files.addFile(code, file({ blob: refused.blob, owner, size: 500 }), {
       files: 1,
       bytes: 499,
     });
@@ -181,17 +177,17 @@ function lifetimeTests(open: OpenStore): void {
     ];
     assert.deepEqual(await used(), [1111, 1111]);
 
-    await store.rooms.removeFile(kept, removed?.id ?? '', start);
-    await emptyTrash(store.rooms);
+    await store.files.removeFile(kept, removed?.id ?? '', start);
+    await emptyTrash(store);
     assert.deepEqual(await used(), [1111, 1111], 'a removed file counts until it is erased');
-    await store.rooms.eraseRemovedIn(kept);
-    await emptyTrash(store.rooms);
+    await store.files.eraseRemovedIn(kept);
+    await emptyTrash(store);
     assert.deepEqual(await used(), [1110, 1110]);
     await store.rooms.deleteRoom(deleted, start);
-    await emptyTrash(store.rooms);
+    await emptyTrash(store);
     assert.deepEqual(await used(), [1010, 1010]);
     await store.rooms.expireRooms(start + hour, 100);
-    await emptyTrash(store.rooms);
+    await emptyTrash(store);
     assert.deepEqual(await used(), [10, 10]);
   });
 
@@ -223,7 +219,7 @@ function lifetimeTests(open: OpenStore): void {
     assert.equal(await other.storage.usageOf(owner.network as string), 123);
     assert.deepEqual(await other.storage.usage(), { stored: 123, reserved: 0 });
     await other.rooms.deleteRoom(code, start);
-    await emptyTrash(other.rooms);
+    await emptyTrash(other);
     assert.equal(await other.storage.usageOf(owner.client), 0);
     assert.deepEqual(await other.storage.usage(), { stored: 0, reserved: 0 });
   });
@@ -238,12 +234,12 @@ function textTests(open: OpenStore): void {
     const code = await createRoom(store.rooms, { owner, countsText: true });
     const charge = (bytes: number) => store.storage.chargeText({ code, owner, bytes }, limits, start);
     const used = () => store.storage.usageOf(owner.client);
-    assert.deepEqual(await quotaOf(store.rooms, code), { owner, charged: 0, historyBytes: 0 });
+    assert.deepEqual(await quotaOf(store, code), { owner, charged: 0, historyBytes: 0 });
     assert.equal(await charge(600), undefined);
-    assert.deepEqual(await quotaOf(store.rooms, code), { owner, charged: 600, historyBytes: 0 });
+    assert.deepEqual(await quotaOf(store, code), { owner, charged: 600, historyBytes: 0 });
     const refused = await charge(1001);
     assert.deepEqual([refused?.scope, refused?.used, refused?.maximum], ['client', 600, 1000]);
-    assert.deepEqual([await used(), (await quotaOf(store.rooms, code))?.charged], [600, 600]);
+    assert.deepEqual([await used(), (await quotaOf(store, code))?.charged], [600, 600]);
     assert.equal((await store.storage.reserve(request(owner, 401), limits, start)).outcome, 'refused');
     assert.equal((await store.storage.reserve(request(owner, 400), limits, start)).outcome, 'granted');
     assert.equal((await charge(601))?.scope, 'client');
@@ -282,7 +278,7 @@ function textTests(open: OpenStore): void {
   it('do not count in rooms without a text charge', async () => {
     const owner = newOwner();
     const code = await createRoom(store.rooms, { owner });
-    assert.equal(await quotaOf(store.rooms, code), undefined);
+    assert.equal(await quotaOf(store, code), undefined);
     await store.storage.chargeText({ code, owner, bytes: 300 }, limits, start);
     assert.equal(await store.storage.usageOf(owner.client), 0);
   });
@@ -290,42 +286,37 @@ function textTests(open: OpenStore): void {
   it('[UP-8] count with the size of their history, which is known', async () => {
     const owner = newOwner();
     const code = await createRoom(store.rooms, { owner, countsText: true });
-    await keepCheckpoint(store.rooms, code, checkpoint(0, 'a'.repeat(70)));
-    await keepCheckpoint(store.rooms, code, checkpoint(1, 'b'.repeat(50)));
-    assert.equal((await quotaOf(store.rooms, code))?.historyBytes, 120);
-    await keepCheckpoint(store.rooms, code, checkpoint(2, 'c'), { checkpoints: 2, bytes: 1000 });
-    assert.equal((await quotaOf(store.rooms, code))?.historyBytes, 51);
-    await store.rooms.clearHistory(code, currentText('', 3), start);
-    assert.equal((await quotaOf(store.rooms, code))?.historyBytes, 0);
+    await keepCheckpoint(store.texts, code, checkpoint(0, 'a'.repeat(70)));
+    await keepCheckpoint(store.texts, code, checkpoint(1, 'b'.repeat(50)));
+    assert.equal((await quotaOf(store, code))?.historyBytes, 120);
+    await keepCheckpoint(store.texts, code, checkpoint(2, 'c'), { checkpoints: 2, bytes: 1000 });
+    assert.equal((await quotaOf(store, code))?.historyBytes, 51);
+    await store.texts.clearHistory(code, currentText('', 3), start);
+    assert.equal((await quotaOf(store, code))?.historyBytes, 0);
   });
 
   it('[MOVE-1] continue to count in restored rooms', async (t) => {
     const owner = newOwner(newAccount());
     const code = await createRoom(store.rooms, { owner, countsText: true });
-    await keepCheckpoint(store.rooms, code, checkpoint(0, 'kept'));
+    await keepCheckpoint(store.texts, code, checkpoint(0, 'kept'));
     await store.storage.chargeText({ code, owner, bytes: 300 }, limits, start);
     const record = await store.archive.readRoom(code, start);
     assert.equal(record?.textCharge, 300);
     const other = (await ownStore(t, open)).store;
     assert.ok(record && (await other.archive.restoreRoom(record, start)) === 'restored');
     assert.deepEqual(await other.archive.readRoom(code, start), record);
-    assert.deepEqual(await quotaOf(other.rooms, code), { owner, charged: 300, historyBytes: 4 });
+    assert.deepEqual(await quotaOf(other, code), { owner, charged: 300, historyBytes: 4 });
     assert.equal(await other.storage.usageOf(owner.client), 300);
     await other.rooms.deleteRoom(code, start);
     assert.equal(await other.storage.usageOf(owner.network as string), 0);
   });
 }
 
-const quotaOf = async (rooms: RoomStore, code: RoomCode) => (await storedText(rooms, code)).quota;
-
-interface Stores {
-  storage: StorageAccounts;
-  rooms: RoomStore;
-}
+const quotaOf = async (store: RoomStores, code: RoomCode) => (await storedText(store.texts, code)).quota;
 
 /** Reserves and adds a file; undefined where it was refused. */
 async function upload(
-  { storage, rooms }: Stores,
+  { storage, files }: Pick<Store, 'storage' | 'files'>,
   code: RoomCode,
   asked: StorageRequest,
   limits = unlimited,
@@ -334,14 +325,13 @@ async function upload(
   const { outcome } = await storage.reserve(asked, limits, start);
   if (outcome === 'refused') return undefined;
   const added = file({ blob, owner, size });
-  assert.ok(typeof (await rooms.addFile(code, added, quota)) === 'object');
+  assert.ok(typeof (await files.addFile(code, added, quota)) === 'object');
   return added;
 }
 
 /** As core does it. */
-async function emptyTrash(rooms: RoomStore): Promise<void> {
-  const trash = await rooms.listTrash(1000);
-  await rooms.clearTrash(await rooms.claimTrash(trash, start));
+async function emptyTrash({ trash }: RoomStores): Promise<void> {
+  await trash.clearTrash(await trash.listTrash(1000));
 }
 
 function request(owner: Owner, size: number, expiresAt = start + day): StorageRequest {

@@ -11,6 +11,7 @@ import type {
   Content,
   CurrentText,
   FileQuota,
+  FileStore,
   GuardRules,
   HistoryLimits,
   MissingReason,
@@ -22,10 +23,14 @@ import type {
   StoredText,
   TextAppend,
   TextEntry,
+  TextStore,
   UnfinishedFile,
 } from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import { applyEdits } from '../../src/text/edits.ts';
+
+/** The ports of rooms and of everything in them. */
+export type RoomStores = Pick<Store, 'rooms' | 'texts' | 'files' | 'uploads' | 'trash'>;
 
 export interface StoreUnderTest {
   store: Store;
@@ -46,37 +51,24 @@ export const start = Date.now();
 /** No limit of one client over all rooms: for tests in which another guard must be the one that acts. */
 export const manyMisses = guardRules(0);
 
+/** The room ports, and others that suites share. */
+const sharedPorts = [
+  ...(['rooms', 'texts', 'files', 'uploads', 'trash'] as const),
+  ...(['rates', 'keys', 'archive', 'storage', 'idempotency'] as const),
+];
+type SharedStore = Pick<Store, (typeof sharedPorts)[number] | 'queueLength'>;
+
 /** One store for all the tests of a suite; each makes its own rooms and clients, so that they do not meet. */
-export function sharedStore(
-  open: OpenStore,
-  rules: GuardRules = guardRules(20),
-): Pick<Store, 'rooms' | 'rates' | 'keys' | 'archive' | 'storage' | 'idempotency' | 'queueLength'> {
+export function sharedStore(open: OpenStore, rules: GuardRules = guardRules(20)): SharedStore {
   let under: StoreUnderTest;
   before(async () => {
     under = await open({ rules, now: start });
   });
   after(() => under.dispose());
-  return {
-    queueLength: () => under.store.queueLength(),
-    get rooms() {
-      return under.store.rooms;
-    },
-    get rates() {
-      return under.store.rates;
-    },
-    get keys() {
-      return under.store.keys;
-    },
-    get archive() {
-      return under.store.archive;
-    },
-    get storage() {
-      return under.store.storage;
-    },
-    get idempotency() {
-      return under.store.idempotency;
-    },
-  };
+  // Getters, because the store is opened when the suite starts.
+  const ports = sharedPorts.map((port) => [port, { enumerable: true, get: () => under.store[port] }]);
+  const shared = { queueLength: () => under.store.queueLength() };
+  return Object.defineProperties(shared, Object.fromEntries(ports)) as SharedStore;
 }
 
 /** A store for one test that looks at all there is in it, or opens it again. */
@@ -148,7 +140,7 @@ export async function countedFiles(rooms: RoomStore, code: RoomCode, now: number
 }
 
 /** Erases everything that was removed, however recently. */
-export const eraseAll = (rooms: RoomStore): Promise<number> => rooms.eraseRemoved(Number.MAX_SAFE_INTEGER, 1000);
+export const eraseAll = (files: FileStore): Promise<number> => files.eraseRemoved(Number.MAX_SAFE_INTEGER, 1000);
 
 /** The text as someone at the door gets it; undefined where there is no room. */
 export async function textOf(
@@ -208,26 +200,26 @@ export function textAppend(entry: TextEntry, over: Partial<TextAppend> = {}): Te
 
 /** Inserts a text before all others, without waiting for earlier appends. */
 export function appendInsertion(
-  rooms: RoomStore,
+  texts: TextStore,
   code: RoomCode,
   version: number,
   insert: string,
 ): Promise<AppendOutcome> {
-  return rooms.appendText(code, textAppend(insertion(version, insert)));
+  return texts.appendText(code, textAppend(insertion(version, insert)));
 }
 
 /** Replaces the whole text, whatever its version is. */
 export async function writeText(
-  rooms: RoomStore,
+  texts: TextStore,
   code: RoomCode,
   content: string,
   now: number = start,
 ): Promise<{ version: number; seq: number } | MissingReason> {
   for (;;) {
-    const stored = await rooms.readText(code, now);
+    const stored = await texts.readText(code, now);
     if (typeof stored === 'string') return stored;
     const entry = replacement(stored.content, content, now);
-    const appended = await rooms.appendText(code, textAppend(entry, { content }));
+    const appended = await texts.appendText(code, textAppend(entry, { content }));
     if (appended.outcome === 'appended') return { version: entry.version, seq: appended.seq };
     assert.ok(appended.outcome !== 'repeated');
     if (appended.outcome !== 'stale') return appended.outcome;
@@ -239,15 +231,15 @@ export function replacement(before: Content, insert: string, writtenAt: number =
 }
 
 /** The text with its log. */
-export async function storedText(rooms: RoomStore, code: RoomCode, now: number = start): Promise<StoredText> {
-  const stored = await rooms.readText(code, now);
+export async function storedText(texts: TextStore, code: RoomCode, now: number = start): Promise<StoredText> {
+  const stored = await texts.readText(code, now);
   assert.ok(typeof stored === 'object', 'the room should exist');
   return stored;
 }
 
 /** Without the size of the log, which differs between stores. */
-export async function comparableText(rooms: RoomStore, code: RoomCode, now: number = start) {
-  const { logBytes, ...stored } = await storedText(rooms, code, now);
+export async function comparableText(texts: TextStore, code: RoomCode, now: number = start) {
+  const { logBytes, ...stored } = await storedText(texts, code, now);
   return stored;
 }
 
@@ -263,11 +255,11 @@ export const manyCheckpoints: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024
 
 /** Appends an entry without edits that keeps the text before it as a checkpoint. */
 export async function keepCheckpoint(
-  rooms: RoomStore,
+  texts: TextStore,
   code: RoomCode,
   kept: Checkpoint,
   limits: HistoryLimits = manyCheckpoints,
 ): Promise<void> {
   const append = textAppend(textEntry(kept.version + 1), { checkpoint: { checkpoint: kept, limits } });
-  assert.equal((await rooms.appendText(code, append)).outcome, 'appended');
+  assert.equal((await texts.appendText(code, append)).outcome, 'appended');
 }

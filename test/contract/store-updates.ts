@@ -57,7 +57,7 @@ function nameTests(open: OpenStore): void {
 
   it('[CHANGE-1] is changed without changing the rest', async () => {
     const code = await createRoom(store.rooms, { pinMac: first });
-    await writeText(store.rooms, code, 'text');
+    await writeText(store.texts, code, 'text');
     const before = await stateOf(store.rooms, code);
     await changed(store.rooms, code, { name: 'Office', admittedBy: first });
     const room = { ...before.room, name: 'Office' };
@@ -76,9 +76,10 @@ function nameTests(open: OpenStore): void {
 
 function expiryTests(open: OpenStore): void {
   it('[CHANGE-2] is extended: the room and its text remain beyond the first expiry, also for the sweep', async (t) => {
-    const { rooms } = (await ownStore(t, open, manyMisses)).store;
+    const { store } = await ownStore(t, open, manyMisses);
+    const { rooms } = store;
     const code = await createRoom(rooms, { expiresAt: start + hour });
-    await writeText(rooms, code, 'text');
+    await writeText(store.texts, code, 'text');
     const { room } = await changed(rooms, code, { expiresAt: start + 3 * hour });
     assert.equal(room.expiresAt, start + 3 * hour);
     assert.deepEqual(await rooms.expireRooms(start + 2 * hour, 100), []);
@@ -125,35 +126,37 @@ function expiryTests(open: OpenStore): void {
 
 function contentTests(open: OpenStore): void {
   it('[CHANGE-2] moves the end of unfinished uploads, at most to their own', async (t) => {
-    const { rooms } = (await ownStore(t, open, manyMisses)).store;
+    const { store } = await ownStore(t, open, manyMisses);
+    const { rooms } = store;
     const code = await createRoom(rooms, { expiresAt: start + 2 * hour });
     const upload = unfinishedFile({ expiresAt: start + 2 * hour });
-    await rooms.startUpload(code, upload, quota);
+    await store.uploads.startUpload(code, upload, quota);
     const endAfter = async (expiresAt: number) => {
       await changed(rooms, code, { expiresAt });
-      const found = await rooms.findUpload(code, upload.id, start);
+      const found = await store.uploads.findUpload(code, upload.id, start);
       return typeof found === 'object' ? found.expiresAt : found;
     };
     assert.equal(await endAfter(start + hour), start + hour);
     assert.equal(await endAfter(start + 3 * hour), start + 3 * hour);
     assert.equal(await endAfter(start + 2 * day), start + day);
-    assert.equal(await rooms.expireUploads(start + day - 1, 100), 0);
-    assert.equal(await rooms.expireUploads(start + day, 100), 1);
+    assert.equal(await store.uploads.expireUploads(start + day - 1, 100), 0);
+    assert.equal(await store.uploads.expireUploads(start + day, 100), 1);
   });
 
   it('[CHANGE-2] keeps files, the history and the charges of both as long as the room', async (t) => {
-    const { rooms, storage } = (await ownStore(t, open, manyMisses)).store;
+    const { store } = await ownStore(t, open, manyMisses);
+    const { rooms, storage } = store;
     const owner = { client: 'client-hash', network: 'network-hash' };
     const code = await createRoom(rooms, { expiresAt: start + hour, owner, countsText: true });
     const kept = file({ owner });
-    await rooms.addFile(code, kept, quota);
+    await store.files.addFile(code, kept, quota);
     await storage.chargeText({ code, owner, bytes: 500 }, unlimited, start);
-    await keepCheckpoint(rooms, code, checkpoint(0, 'earlier'));
+    await keepCheckpoint(store.texts, code, checkpoint(0, 'earlier'));
     await changed(rooms, code, { expiresAt: start + 30 * day });
 
     const late = start + 20 * day;
-    assert.equal((await rooms.findFile(kept.id, late))?.id, kept.id);
-    assert.equal((await rooms.listHistory(code, late)).length, 1);
+    assert.equal((await store.files.findFile(kept.id, late))?.id, kept.id);
+    assert.equal((await store.texts.listHistory(code, late)).length, 1);
     const request = { blob: 'another', expiresAt: late + hour, deadline: late + hour, least: 9000, most: 9000 };
     const refused = await storage.reserve({ ...request, owner }, unlimited, late);
     assert.deepEqual(refused.limit, { scope: 'client', used: 1500, maximum: 10_000, freesAt: start + 30 * day });
@@ -161,10 +164,11 @@ function contentTests(open: OpenStore): void {
   });
 
   it('[CHANGE-2] reports the new time at which the bytes of a shortened room are free', async (t) => {
-    const { rooms, storage } = (await ownStore(t, open, manyMisses)).store;
+    const { store } = await ownStore(t, open, manyMisses);
+    const { rooms, storage } = store;
     const owner = { client: 'client-hash', network: undefined };
     const code = await createRoom(rooms, { expiresAt: start + 5 * day, owner });
-    await rooms.addFile(code, file({ owner, size: 9000 }), quota);
+    await store.files.addFile(code, file({ owner, size: 9000 }), quota);
     await changed(rooms, code, { expiresAt: start + hour });
     const request = { blob: 'another', expiresAt: start + day, deadline: start + hour, least: 9000, most: 9000 };
     const refused = await storage.reserve({ ...request, owner }, unlimited, start);

@@ -12,9 +12,8 @@ async function open(t: TestContext) {
   const store = await openStore(t, await temporaryFolder(t));
   const lifetime = { createdAt: Date.now(), expiresAt: Date.now() + 600_000 };
   const code = (await createRoom(store.rooms, { ...lifetime, pinMac: mac('auth'), salt: 'A'.repeat(22) })) as RoomCode;
-  const node = () =>
-    createTexts({ rooms: store.rooms, bus: createLocalBus(), clock: Date.now }, { largestContent: 1e6 });
-  const stored = () => storedText(store.rooms, code, Date.now());
+  const node = () => createTexts({ ...store, bus: createLocalBus(), clock: Date.now }, { largestContent: 1e6 });
+  const stored = () => storedText(store.texts, code, Date.now());
   return { code, node, stored, replica: new SealedReplica(await sealedRoom(code)) };
 }
 

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { createLocalBus } from '../../src/bus/local.ts';
 import { PoproomError } from '../../src/core/errors.ts';
-import type { RoomChange, RoomStore } from '../../src/core/ports.ts';
+import type { RoomChange, TextStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { createTexts } from '../../src/core/text/texts.ts';
 import { createRoom, storedText } from '../contract/store-under-test.ts';
@@ -12,16 +12,16 @@ import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
 
 const insert = (at: number, text: string) => ({ edits: [{ from: at, to: at, insert: text }] });
 
-async function open(t: TestContext, change: (rooms: RoomStore) => Partial<RoomStore> = () => ({})) {
+async function open(t: TestContext, change: (texts: TextStore) => Partial<TextStore> = () => ({})) {
   const store = await openStore(t, await temporaryFolder(t));
   const code = (await createRoom(store.rooms, { createdAt: Date.now(), expiresAt: Date.now() + 60_000 })) as RoomCode;
   const bus = createLocalBus();
   const changes: RoomChange[] = [];
   bus.subscribe(code, (change) => changes.push(change));
-  const rooms = { ...store.rooms, ...change(store.rooms) };
-  const node = () => createTexts({ rooms, bus, clock: Date.now }, { largestContent: 100_000 });
-  const content = async () => (await storedText(store.rooms, code, Date.now())).content.content;
-  return { rooms: store.rooms, code, node, changes, content };
+  const texts = { ...store.texts, ...change(store.texts) };
+  const node = () => createTexts({ rooms: store.rooms, texts, bus, clock: Date.now }, { largestContent: 100_000 });
+  const content = async () => (await storedText(store.texts, code, Date.now())).content.content;
+  return { texts: store.texts, code, node, changes, content };
 }
 
 describe('the authority over texts', () => {
@@ -140,13 +140,14 @@ describe('the authority over texts', () => {
   });
 
   it('[HIST-1] writes a large text at most once in five seconds for removals of a part of it', async (t) => {
-    const { rooms, code, node } = await open(t);
+    const store = await open(t);
+    const { code, node } = store;
     const texts = node();
     await texts.replace(code, { content: 'x'.repeat(90_000) });
     for (let n = 0; n < 10; n++) {
       await texts.edit(code, { edits: [{ from: 0, to: 1000, insert: 'y'.repeat(1000) }], baseVersion: undefined });
     }
-    const history = await rooms.listHistory(code, Date.now());
+    const history = await store.texts.listHistory(code, Date.now());
     assert.equal(Array.isArray(history) && history.length, 1);
   });
 
@@ -178,10 +179,10 @@ describe('the authority over texts', () => {
     const lost = new Error('the store is gone');
     const failing: { reject?: (error: Error) => void } = {};
     let calls = 0;
-    const { code, node, content } = await open(t, (rooms) => ({
+    const { code, node, content } = await open(t, (texts) => ({
       appendText(...append) {
         calls += 1;
-        if (calls > 1) return rooms.appendText(...append);
+        if (calls > 1) return texts.appendText(...append);
         return new Promise((_, reject) => {
           failing.reject = reject;
         });
@@ -199,11 +200,16 @@ describe('the authority over texts', () => {
   });
 
   it('[TEXT-10] [TEXT-8] rebases an edit over entries that are only in the store', async (t) => {
-    const { rooms, code, node, content } = await open(t);
+    const store = await open(t);
+    const { code, node, content } = store;
     const [one, two] = [node(), node()];
     for (let n = 0; n < 2100; n++)
       await one.edit(code, { ...insert(n, 'x'), baseVersion: n, deviceId: 'a', ref: `r-${n}` });
-    assert.equal((await storedText(rooms, code, Date.now())).entries.length, 500, 'the rest is read when it is needed');
+    assert.equal(
+      (await storedText(store.texts, code, Date.now())).entries.length,
+      500,
+      'the rest is read when it is needed',
+    );
     const late = { ...insert(0, 'x'), baseVersion: 0, deviceId: 'a', ref: 'r-0' };
     assert.equal((await two.edit(code, late)).version, 1, 'an edit that was delayed is stored once');
     await two.edit(code, { ...insert(1, '!'), baseVersion: 1, deviceId: 'b' });
@@ -211,7 +217,8 @@ describe('the authority over texts', () => {
   });
 
   it('[TEXT-8] keeps a bounded log, whatever is written', async (t) => {
-    const { rooms, code, node, content } = await open(t);
+    const store = await open(t);
+    const { code, node, content } = store;
     const texts = node();
     let expected = '';
     for (let n = 0; n < 3100; n++) {
@@ -226,35 +233,40 @@ describe('the authority over texts', () => {
         ref: `${n}`,
       });
       if (n % 500 !== 499) continue;
-      const { entries, fullTextVersion, content: current } = await storedText(rooms, code, Date.now());
+      const { entries, fullTextVersion, content: current } = await storedText(store.texts, code, Date.now());
       assert.ok(entries.length <= 2500 && entries.length >= 500, `${entries.length} entries`);
       assert.ok(current.version - fullTextVersion <= 2000);
     }
     assert.equal(await content(), expected);
-    const log = await rooms.readEdits(code, 0, 4000, Date.now());
-    assert.deepEqual([log.length, log.at(-1)], [3100, (await storedText(rooms, code, Date.now())).entries.at(-1)]);
+    const log = await store.texts.readEdits(code, 0, 4000, Date.now());
+    assert.deepEqual(
+      [log.length, log.at(-1)],
+      [3100, (await storedText(store.texts, code, Date.now())).entries.at(-1)],
+    );
   });
 
   it('[TEXT-8] bounds the log of large edits by their bytes', async (t) => {
-    const { rooms, code, node } = await open(t);
+    const store = await open(t);
+    const { code, node } = store;
     const texts = node();
     const large = (n: number) => String.fromCharCode(97 + (n % 26)).repeat(90_000);
     for (let n = 0; n < 100; n++) {
       const edits = [{ from: 0, to: n === 0 ? 0 : 90_000, insert: large(n) }];
       await texts.edit(code, { edits, baseVersion: n, deviceId: 'phone', ref: `${n}` });
     }
-    const { entries, logBytes } = await storedText(rooms, code, Date.now());
+    const { entries, logBytes } = await storedText(store.texts, code, Date.now());
     assert.ok(logBytes <= 8 * 1024 * 1024 && logBytes > 8_000_000, `${logBytes} bytes`);
     assert.ok(entries.length >= 88 && entries.length <= 93, `${entries.length} entries`);
     assert.equal(entries.at(-1)?.ref, '99', 'who sent it must recognise it');
   });
 
   it('[TEXT-8] does not store a large text twice if no client needs to recognise it', async (t) => {
-    const { rooms, code, node, content } = await open(t);
+    const store = await open(t);
+    const { code, node, content } = store;
     const texts = node();
     for (let n = 0; n < 30; n++)
       await texts.replace(code, { content: String.fromCharCode(97 + (n % 26)).repeat(90_000) });
-    const { entries, fullTextVersion } = await storedText(rooms, code, Date.now());
+    const { entries, fullTextVersion } = await storedText(store.texts, code, Date.now());
     assert.deepEqual([entries, fullTextVersion], [[], 30]);
     await texts.edit(code, { ...insert(0, '!'), baseVersion: 30 });
     assert.equal((await content()).slice(0, 2), '!d');

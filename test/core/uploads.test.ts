@@ -14,12 +14,14 @@ function startUploads() {
   const appends: BlobAppend[] = [];
   const { promise: hasStopped, resolve: stop } = Promise.withResolvers<void>();
   const file = { id: fileId, received: 0, size: 100 };
-  const rooms = {
-    admit: ({ code }: { code: string }) => ({ outcome: 'admitted', room: { code } }),
-    findUpload: async (code: string) => (code === ownRoom ? { ...file } : 'no-file'),
-    findFile: async () => undefined,
-    cancelUpload: async (code: string) => (code === ownRoom ? 'cancelled' : 'no-file'),
-    takeTrash: async () => [],
+  const stores = {
+    rooms: { admit: ({ code }: { code: string }) => ({ outcome: 'admitted', room: { code } }) },
+    files: { findFile: async () => undefined },
+    uploads: {
+      findUpload: async (code: string) => (code === ownRoom ? { ...file } : 'no-file'),
+      cancelUpload: async (code: string) => (code === ownRoom ? 'cancelled' : 'no-file'),
+    },
+    trash: { listTrash: async () => [] },
   };
   const blobs = {
     checkSpace: async () => undefined,
@@ -32,7 +34,7 @@ function startUploads() {
       });
     },
   };
-  const deps = { rooms, blobs, clock: () => 0, secret: 'secret' } as unknown as CoreDeps;
+  const deps = { ...stores, blobs, clock: () => 0, secret: 'secret' } as unknown as CoreDeps;
   const uploads = createUploads(deps, {} as FileSpace);
   const callerIn = (roomId: string) => ({ client: '192.0.2.1', roomId, pin: undefined, deviceId: undefined });
 

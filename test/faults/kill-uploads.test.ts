@@ -110,7 +110,7 @@ async function assertNothingElse(config: Config, { s3 }: Storage, complete: read
     await sweepRooms(deps);
     await removeOrphanBlobs(deps);
     for (const { id = '', bytes } of complete) {
-      const stored = await blobs.open((await store.rooms.findFile(id, clock()))?.blob ?? '', undefined);
+      const stored = await blobs.open((await store.files.findFile(id, clock()))?.blob ?? '', undefined);
       assert.equal(stored && hashOf(await buffer(stored)), hashOf(bytes), 'a complete file is intact');
     }
     const sum = complete.reduce((total, { bytes }) => total + bytes.length, 0);
@@ -130,7 +130,7 @@ async function abandonParts(
   [first]: readonly TrackedUpload[],
 ): Promise<void> {
   const { CreateMultipartUploadCommand, S3Client } = await import('@aws-sdk/client-s3');
-  const file = await store.rooms.findFile(first?.id ?? '', Date.now());
+  const file = await store.files.findFile(first?.id ?? '', Date.now());
   assert.ok(file && files !== 'disk:' && 'bucket' in files);
   const client = new S3Client({ endpoint, forcePathStyle: true });
   await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key: files.prefix + file.blob }));

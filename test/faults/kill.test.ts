@@ -70,15 +70,15 @@ async function assertNothingElse(folder: string, filesThere: number): Promise<vo
   try {
     const blobs = openDiskBlobs({ folder: join(folder, 'files'), minFree: 0 });
     const parts = {
-      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota, limits: defaultLimits, blobs },
+      ...{ ...store, quota: noQuota, limits: defaultLimits, blobs },
       ...{ bus: createLocalBus(), clock, secret: '' },
     };
     await sweepRooms(parts);
     await removeOrphanBlobs(parts);
     assert.deepEqual(await unfinishedBlobs(folder), []);
-    assert.deepEqual(await store.rooms.listTrash(1), []);
+    assert.deepEqual(await store.trash.listTrash(1), []);
     const left = (await storedBlobs(folder)).map((path) => basename(path));
-    const known = await store.rooms.knownBlobs(left);
+    const known = await store.trash.knownBlobs(left);
     assert.deepEqual(
       left.filter((blob) => !known.has(blob)),
       [],

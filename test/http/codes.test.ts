@@ -158,7 +158,7 @@ async function roomsWithLoadedDice(t: TestContext) {
     return store.rooms.createRoom(loaded ? { ...draft, draw: loaded + draft.draw.slice(loaded.length) } : draft);
   };
   const parts = {
-    ...{ rooms: { ...store.rooms, createRoom }, storage: store.storage, quota: noQuota, limits: defaultLimits },
+    ...{ ...store, rooms: { ...store.rooms, createRoom }, quota: noQuota, limits: defaultLimits },
     ...{ blobs, bus, secret, clock: () => clock.now },
   };
   const rooms = createRooms(parts, { lifetime: 60, longestLifetime: 60, largestContent: 10 });

@@ -49,7 +49,7 @@ describe('heartbeats', () => {
     const { store, blobs, bus, secret, close } = await openEngine(config, Date.now);
     const lossyBus: EventBus = { ...bus, publish: () => undefined };
     const parts = {
-      ...{ rooms: store.rooms, storage: store.storage, quota: noQuota, limits: defaultLimits },
+      ...{ ...store, quota: noQuota, limits: defaultLimits },
       ...{ blobs, bus: lossyBus, clock: Date.now, secret },
     };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
-import type { EventBus, RoomStore } from '../../src/core/ports.ts';
+import type { EventBus } from '../../src/core/ports.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { createHub } from '../../src/live/hub.ts';
 import type { Outgoing } from '../../src/live/wire.ts';
@@ -30,9 +30,10 @@ describe('the reads of a room', () => {
   });
 
   it('[LIVE-20] happen once for a change that the notification does not include, however often it is sent', async (t) => {
-    const { join, counts, rooms, bus, code } = await open(t);
+    const store = await open(t);
+    const { join, counts, bus, code } = store;
     const { sent } = await join('reader', true);
-    const added = await rooms.addFile(code, file(), quota);
+    const added = await store.files.addFile(code, file(), quota);
     assert.ok(typeof added === 'object' && 'seq' in added);
     counts.clear();
     const told = sent.length;
@@ -67,7 +68,7 @@ describe('the reads of a room', () => {
 async function open(t: TestContext) {
   const store = await openStore(t, await temporaryFolder(t));
   const counts = new Map<string, number>();
-  const rooms = counting(store.rooms, counts);
+  const [rooms, texts] = [counting(store.rooms, counts), counting(store.texts, counts)];
   const local = createLocalBus();
   const bus: EventBus & { isDeaf: boolean } = {
     ...local,
@@ -77,7 +78,15 @@ async function open(t: TestContext) {
     },
   };
   const parts = {
-    ...{ rooms, storage: undefined as never, quota: noQuota, limits: defaultLimits, blobs: undefined as never },
+    ...{
+      ...store,
+      rooms,
+      texts,
+      storage: undefined as never,
+      quota: noQuota,
+      limits: defaultLimits,
+      blobs: undefined as never,
+    },
     ...{ bus, clock: Date.now, secret: 'a secret' },
   };
   const service = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1000 });
@@ -116,13 +125,13 @@ async function open(t: TestContext) {
     return { session, sent };
   }
 
-  return { join, counts, rooms: store.rooms, service, bus, code, caller };
+  return { join, counts, files: store.files, service, bus, code, caller };
 }
 
-function counting(rooms: RoomStore, counts: Map<string, number>): RoomStore {
+function counting<Port extends object>(port: Port, counts: Map<string, number>): Port {
   const count = (name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
-  return new Proxy(rooms, {
-    get(target, name: keyof RoomStore & string) {
+  return new Proxy(port, {
+    get(target, name: keyof Port & string) {
       return (...args: never[]) => {
         count(name);
         return (target[name] as (...args: never[]) => unknown)(...args);

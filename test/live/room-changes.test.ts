@@ -193,7 +193,7 @@ async function lossyHub(t: TestContext) {
   const { store, blobs, bus, secret, close } = await openEngine(config, clock);
   const lossyBus: EventBus = { ...bus, publish: () => undefined };
   const parts = {
-    ...{ rooms: store.rooms, storage: store.storage, quota: noQuota, limits: defaultLimits },
+    ...{ ...store, quota: noQuota, limits: defaultLimits },
     ...{ blobs, bus: lossyBus, clock, secret },
   };
   const rooms = createRooms(parts, { lifetime: 300, longestLifetime: 3600, largestContent: 1024 });

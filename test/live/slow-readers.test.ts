@@ -150,16 +150,16 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
       await feed.refresh();
     },
     async addFile() {
-      await parts.rooms.addFile(code, file(), quota);
+      await parts.files.addFile(code, file(), quota);
       await feed.refresh();
     },
   };
 }
 
 async function partsOf(t: TestContext): Promise<CoreDeps> {
-  const { rooms } = await openStore(t, await temporaryFolder(t));
+  const store = await openStore(t, await temporaryFolder(t));
   return {
-    ...{ rooms, storage: undefined as never, quota: noQuota, limits: defaultLimits, blobs: undefined as never },
+    ...{ ...store, storage: undefined as never, quota: noQuota, limits: defaultLimits, blobs: undefined as never },
     ...{ bus: createLocalBus(), clock: Date.now, secret: 'a secret' },
   };
 }

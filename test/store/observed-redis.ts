@@ -22,7 +22,7 @@ export async function observed(t: TestContext, { url }: RedisServer) {
   };
   const store = createRedisStore({ ...redis, run }, prefix, guardRules(0));
   t.after(() => store.close());
-  return { redis, rooms: store.rooms, archive: store.archive, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
+  return { ...store, redis, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
 }
 
 const reads = new Set(['EXISTS', 'GET', 'HGET', 'HKEYS', 'HMGET', 'HVALS', 'SMISMEMBER', 'SRANDMEMBER', 'ZRANGE']);

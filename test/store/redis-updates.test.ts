@@ -80,7 +80,7 @@ describe('a changed room in Redis', () => {
           assert.deepEqual(await store.rooms.expireRooms(now, 10), [], `after ${commands} commands`);
         }
         assert.deepEqual(await store.rooms.expireRooms(end, 10), [code], `after ${commands} commands`);
-        await store.rooms.clearTrash(await store.rooms.listTrash(10));
+        await store.trash.clearTrash(await store.trash.listTrash(10));
         await store.storage.releaseAbandoned(start);
         assert.equal(await store.storage.usageOf(owner.client), 0, `after ${commands} commands`);
       }
@@ -105,7 +105,7 @@ describe('a changed room in Redis', () => {
     };
     const slow = createRedisStore({ ...redis, run }, prefix, guardRules(0));
     const added = file({ owner });
-    await slow.rooms.addFile(code, added, quota);
+    await slow.files.addFile(code, added, quota);
     const ends = () =>
       Promise.all([added.blob, `text:${code}`].map((b) => chargeEnd(redis, keys.usage(owner.client), b)));
     assert.equal((await ends())[0], start + 108 * day);
@@ -125,16 +125,16 @@ async function open(t: Parameters<typeof observed>[0], server: RedisServer) {
 }
 
 /** A room with something under each of its keys. */
-async function filledRoom({ rooms, storage }: Store, { expiresAt }: { expiresAt: number }) {
-  const code = await createRoom(rooms, { expiresAt, pinMac: right, owner, countsText: true });
-  await writeText(rooms, code, 'text');
-  await keepCheckpoint(rooms, code, checkpoint(1, 'text'));
+async function filledRoom(store: Store, { expiresAt }: { expiresAt: number }) {
+  const code = await createRoom(store.rooms, { expiresAt, pinMac: right, owner, countsText: true });
+  await writeText(store.texts, code, 'text');
+  await keepCheckpoint(store.texts, code, checkpoint(1, 'text'));
   const [kept, removed] = [file({ owner }), file({ owner })];
-  for (const added of [kept, removed]) await rooms.addFile(code, added, quota);
-  await rooms.removeFile(code, removed.id, start);
-  await rooms.startUpload(code, unfinishedFile({ owner, expiresAt }), quota);
-  await storage.chargeText({ code, owner, bytes: 300 }, unlimited, start);
-  await rooms.admit(accessAttempt(code, { pinMac: mac('9999') }));
+  for (const added of [kept, removed]) await store.files.addFile(code, added, quota);
+  await store.files.removeFile(code, removed.id, start);
+  await store.uploads.startUpload(code, unfinishedFile({ owner, expiresAt }), quota);
+  await store.storage.chargeText({ code, owner, bytes: 300 }, unlimited, start);
+  await store.rooms.admit(accessAttempt(code, { pinMac: mac('9999') }));
   return { code, kept, removed };
 }
 

@@ -6,7 +6,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import type { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Quota, RoomRecord, RoomStore, Store } from '../../src/core/ports.ts';
+import type { Quota, RoomRecord, Store } from '../../src/core/ports.ts';
 import { connectRedis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { script } from '../../src/redis/script.ts';
@@ -27,7 +27,6 @@ import {
   keepCheckpoint,
   mac,
   newClient,
-  ownStore,
   quota,
   start,
   storedText,
@@ -51,21 +50,32 @@ describe('on one server', () => {
     opener(() => redis.url),
   );
 
+  it('assigns the trash to the node that claimed it, until the claim is released', async (t) => {
+    const { rooms, files, trash, trashClaims } = await observed(t, redis);
+    const code = await createRoom(rooms);
+    for (let n = 0; n < 3; n++) await files.addFile(code, file(), quota);
+    await rooms.deleteRoom(code, start);
+    const listed = await trash.listTrash(100);
+    assert.equal(listed.length, 3);
+    assert.deepEqual(await trashClaims.claim(listed, start), listed);
+    await trashClaims.release(listed);
+    await trashClaims.release([]);
+    assert.deepEqual(await trashClaims.claim(listed, start), listed);
+    assert.deepEqual(new Set(await trash.listTrash(100)), new Set(listed), 'a claim removes nothing');
+  });
+
   it('[NODE-14] assigns the trash to one node, and to another one after a timeout', async (t) => {
-    const { store } = await ownStore(
-      t,
-      opener(() => redis.url),
-    );
+    const store = await observed(t, redis);
     const trash = ['a', 'b', 'c'];
-    assert.deepEqual(await store.rooms.claimTrash(trash, start), trash);
-    assert.deepEqual(await store.rooms.claimTrash(['c', 'd'], start), ['d']);
-    await store.rooms.clearTrash(trash);
+    assert.deepEqual(await store.trashClaims.claim(trash, start), trash);
+    assert.deepEqual(await store.trashClaims.claim(['c', 'd'], start), ['d']);
+    await store.trash.clearTrash(trash);
     assert.deepEqual(
-      await store.rooms.claimTrash(trash, start),
+      await store.trashClaims.claim(trash, start),
       [],
       'also for a node that listed the trash before it was cleared',
     );
-    assert.deepEqual(await store.rooms.claimTrash(trash, start + 60_000), trash);
+    assert.deepEqual(await store.trashClaims.claim(trash, start + 60_000), trash);
   });
 
   it('[IDEM-1] creates one room for a request, wherever nodes crash while they run it', async (t) => {
@@ -88,10 +98,10 @@ describe('on one server', () => {
 
   it('[LIFE-4] has deleted a room permanently, even if the list of all rooms is unreachable', async (t) => {
     const { whole, partial } = await fullAndPartialStores(t, redis);
-    const code = await createRoom(whole, { expiresAt: start + hour });
-    assert.deepEqual(await partial.deleteRoom(code, start), { seq: 1 });
-    await whole.expireRooms(start + hour, 100);
-    assert.equal((await whole.admit(accessAttempt(code, { now: start + hour }))).outcome, 'unknown');
+    const code = await createRoom(whole.rooms, { expiresAt: start + hour });
+    assert.deepEqual(await partial.rooms.deleteRoom(code, start), { seq: 1 });
+    await whole.rooms.expireRooms(start + hour, 100);
+    assert.equal((await whole.rooms.admit(accessAttempt(code, { now: start + hour }))).outcome, 'unknown');
   });
 
   it('[GUESS-6] [GUESS-7] evaluates exactly 100 wrong PINs over the lifetime of a room, on several nodes', async (t) => {
@@ -134,14 +144,14 @@ describe('on one server', () => {
 
   it('[UNDO-2] has erased a file even if its index is unreachable', async (t) => {
     const { whole, partial } = await fullAndPartialStores(t, redis);
-    const code = await createRoom(whole);
+    const code = await createRoom(whole.rooms);
     const removed = [file(), file()];
-    for (const added of removed) await whole.addFile(code, added, quota);
-    for (const { id } of removed) await partial.removeFile(code, id, start);
-    assert.equal(await partial.eraseRemoved(start + 1, 1), 1);
-    assert.equal(await partial.eraseRemovedIn(code), 1);
-    for (const { id } of removed) assert.equal(await whole.findFile(id, start), undefined);
-    assert.deepEqual(new Set(await whole.listTrash(10)), new Set(removed.map(({ blob }) => blob)));
+    for (const added of removed) await whole.files.addFile(code, added, quota);
+    for (const { id } of removed) await partial.files.removeFile(code, id, start);
+    assert.equal(await partial.files.eraseRemoved(start + 1, 1), 1);
+    assert.equal(await partial.files.eraseRemovedIn(code), 1);
+    for (const { id } of removed) assert.equal(await whole.files.findFile(id, start), undefined);
+    assert.deepEqual(new Set(await whole.trash.listTrash(10)), new Set(removed.map(({ blob }) => blob)));
   });
 });
 
@@ -153,12 +163,13 @@ describe('the text in Redis', () => {
   after(() => server.stop());
 
   it('expires with its room, log and history included', async (t) => {
-    const { redis, rooms, keysOf } = await observed(t, server);
+    const store = await observed(t, server);
+    const { redis, rooms, keysOf } = store;
     const code = await createRoom(rooms);
     const { room, edits, history, historyTexts } = keysOf(code);
-    await writeText(rooms, code, 'first');
+    await writeText(store.texts, code, 'first');
     await redis.send(room, ['PEXPIRE', room, '5000000']);
-    await keepCheckpoint(rooms, code, checkpoint(1, 'first'));
+    await keepCheckpoint(store.texts, code, checkpoint(1, 'first'));
     const inMs = (await redis.run(expiries, [room, edits, history, historyTexts])) as number[];
     assert.ok(
       inMs.every((ms) => ms > 4_000_000 && ms <= 5_000_000),
@@ -167,11 +178,12 @@ describe('the text in Redis', () => {
   });
 
   it('[LIFE-4] leaves no key behind when its room is deleted, and only the marker of one that expired', async (t) => {
-    const { redis, rooms, prefix, keysOf } = await observed(t, server);
+    const store = await observed(t, server);
+    const { redis, rooms, prefix, keysOf } = store;
     const [deleted, expired] = [await createRoom(rooms), await createRoom(rooms, { expiresAt: start + hour })];
     for (const code of [deleted, expired]) {
-      await writeText(rooms, code, 'first');
-      await keepCheckpoint(rooms, code, checkpoint(1, 'first'));
+      await writeText(store.texts, code, 'first');
+      await keepCheckpoint(store.texts, code, checkpoint(1, 'first'));
     }
     await rooms.deleteRoom(deleted, start);
     await rooms.expireRooms(start + hour, 10);
@@ -179,7 +191,8 @@ describe('the text in Redis', () => {
   });
 
   it('continues in a room from before the log: the text is that of its version', async (t) => {
-    const { redis, rooms, archive, keysOf } = await observed(t, server);
+    const store = await observed(t, server);
+    const { redis, rooms, archive, keysOf } = store;
     const code = await createRoom(rooms);
     const { room } = keysOf(code);
     await redis.send(room, ['HSET', room, 'content', 'older', 'version', '7']);
@@ -187,54 +200,56 @@ describe('the text in Redis', () => {
 
     const content = { content: 'older', version: 7, writtenAt: start };
     const full = { revision: 7, fullTextVersion: 7, checkpointVersion: 0, keepsHistory: true };
-    assert.deepEqual(await storedText(rooms, code), { content, entries: [], logBytes: 0, lastRefs: [], ...full });
+    assert.deepEqual(await storedText(store.texts, code), { content, entries: [], logBytes: 0, lastRefs: [], ...full });
     assert.deepEqual(await textOf(rooms, code), content);
     const record = await archive.readRoom(code, start);
     assert.deepEqual([record?.content, record?.entries, record?.keepsHistory], [content, [], true]);
-    assert.deepEqual(await appendInsertion(rooms, code, 7, ''), {
+    assert.deepEqual(await appendInsertion(store.texts, code, 7, ''), {
       outcome: 'stale',
       version: 7,
       revision: 7,
       entries: undefined,
     });
 
-    assert.equal((await appendInsertion(rooms, code, 8, 'much ')).outcome, 'appended');
+    assert.equal((await appendInsertion(store.texts, code, 8, 'much ')).outcome, 'appended');
     assert.equal((await textOf(rooms, code))?.content, 'much older');
-    assert.equal((await storedText(rooms, code)).fullTextVersion, 7);
+    assert.equal((await storedText(store.texts, code)).fullTextVersion, 7);
   });
 
   it('uses the text that a node from before the log wrote in between as the whole one', async (t) => {
-    const { redis, rooms, keysOf } = await observed(t, server);
+    const store = await observed(t, server);
+    const { redis, rooms, keysOf } = store;
     const code = await createRoom(rooms);
     const { room } = keysOf(code);
-    for (const version of [1, 2, 3]) await appendInsertion(rooms, code, version, `${version}`);
+    for (const version of [1, 2, 3]) await appendInsertion(store.texts, code, version, `${version}`);
     await redis.send(room, ['HSET', room, 'content', 'theirs', 'version', '4']);
 
     assert.equal((await textOf(rooms, code))?.content, 'theirs');
     const state = await rooms.readState(code, start, { version: 3, writtenAt: start });
     assert.deepEqual(typeof state === 'object' && [state.text.content, state.text.entries], ['theirs', []]);
-    assert.deepEqual(await appendInsertion(rooms, code, 4, ''), {
+    assert.deepEqual(await appendInsertion(store.texts, code, 4, ''), {
       outcome: 'stale',
       version: 4,
       revision: 3,
       entries: undefined,
     });
 
-    await rooms.appendText(code, textAppend(insertion(5, 'not '), { previousRevision: 3 }));
+    await store.texts.appendText(code, textAppend(insertion(5, 'not '), { previousRevision: 3 }));
     assert.equal((await textOf(rooms, code))?.content, 'not theirs');
-    const { entries, fullTextVersion } = await storedText(rooms, code);
+    const { entries, fullTextVersion } = await storedText(store.texts, code);
     assert.deepEqual([entries.map(({ version }) => version), fullTextVersion], [[5], 4]);
   });
 
   it('[TEXT-7] is not sent with an edit, nor to a reader whose version is in the log', async (t) => {
-    const { rooms, traffic } = await observed(t, server);
+    const store = await observed(t, server);
+    const { rooms, traffic } = store;
     const code = await createRoom(rooms);
     const content = 'a'.repeat(1024 * 1024);
     const compaction = { content, dropThrough: 1 };
-    await rooms.appendText(code, textAppend(insertion(1, content), { compaction }));
+    await store.texts.appendText(code, textAppend(insertion(1, content), { compaction }));
 
     traffic.length = 0;
-    await appendInsertion(rooms, code, 2, 'b');
+    await appendInsertion(store.texts, code, 2, 'b');
     await rooms.readState(code, start, { version: 1, writtenAt: start });
     await rooms.readState(code, start, { version: 2, writtenAt: start });
     assert.equal(traffic.length, 3);
@@ -243,10 +258,11 @@ describe('the text in Redis', () => {
   });
 
   it('[TEXT-7] is the result of its edits in order, whatever they are', async (t) => {
-    const { rooms } = await observed(t, server);
+    const store = await observed(t, server);
+    const { rooms } = store;
     const replays = fc.asyncProperty(anyText(20), fc.array(anyEdits, { maxLength: 6 }), async (original, drawn) => {
       const code = await createRoom(rooms);
-      await rooms.appendText(
+      await store.texts.appendText(
         code,
         textAppend(insertion(1, original), { compaction: { content: original, dropThrough: 1 } }),
       );
@@ -254,7 +270,7 @@ describe('the text in Redis', () => {
       for (const [n, one] of drawn.entries()) {
         const edits = editsOf(one, text);
         text = applyEdits(text, edits);
-        await rooms.appendText(code, textAppend(textEntry(n + 2, { edits })));
+        await store.texts.appendText(code, textAppend(textEntry(n + 2, { edits })));
       }
       assert.equal((await textOf(rooms, code))?.content, text);
     });
@@ -262,7 +278,8 @@ describe('the text in Redis', () => {
   });
 
   it('[MOVE-1] is restored with a log and a history of any length', async (t) => {
-    const { rooms, archive } = await observed(t, server);
+    const store = await observed(t, server);
+    const { rooms, archive } = store;
     const record: RoomRecord = {
       code: unknownCode(),
       createdAt: start,
@@ -284,7 +301,7 @@ describe('the text in Redis', () => {
     };
     assert.equal(await archive.restoreRoom(record, start), 'restored');
     assert.deepEqual(await archive.readRoom(record.code, start), record);
-    assert.equal((await appendInsertion(rooms, record.code, 20_001, 'more ')).outcome, 'appended');
+    assert.equal((await appendInsertion(store.texts, record.code, 20_001, 'more ')).outcome, 'appended');
     assert.equal((await textOf(rooms, record.code))?.content, 'more text');
   });
 });
@@ -308,17 +325,14 @@ return inMs
 `);
 
 /** The same rooms from two sides. One reaches what lies with a room alone, as when a part of a cluster is away. */
-async function fullAndPartialStores(
-  t: TestContext,
-  { port }: RedisServer,
-): Promise<{ whole: RoomStore; partial: RoomStore }> {
+async function fullAndPartialStores(t: TestContext, { port }: RedisServer): Promise<{ whole: Store; partial: Store }> {
   const rights = ['on', 'nopass', '~*:{?}:*', '~*:{??}:*', '+@all'];
   execFileSync('redis-cli', ['-p', String(port), 'acl', 'setuser', 'partly', ...rights]);
   const prefix = `test-${randomBytes(6).toString('hex')}`;
   const open = async (login: string) => {
     const redis = await connectRedis(parseRedisUrl(`redis://${login}127.0.0.1:${port}`));
     t.after(() => redis.close());
-    return createRedisStore(redis, prefix, guardRules(0)).rooms;
+    return createRedisStore(redis, prefix, guardRules(0));
   };
   return { whole: await open(''), partial: await open('partly:any@') };
 }

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { RoomStore } from '../../src/core/ports.ts';
+import type {} from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import { connect } from '../../src/store/sqlite/connection.ts';
 import { createEraser } from '../../src/store/sqlite/erasure.ts';
@@ -19,6 +19,7 @@ import {
   file,
   insertion,
   quota,
+  type RoomStores,
   start,
   textAppend,
   textOf,
@@ -62,7 +63,7 @@ describe('sqlite: deleted rows', () => {
   it('[LIFE-7] are in no file after a stop', async (t) => {
     const folder = await temporaryFolder(t);
     const store = openSqliteStore({ folder, rules, now: start, eraseEveryMs: 3_600_000 });
-    const { deleted } = await makeAndDelete(store.rooms, seededRandom(t));
+    const { deleted } = await makeAndDelete(store, seededRandom(t));
     assert.ok((await tracesIn(folder, deleted)).size > 0, 'nothing is erased before its time');
     await store.close();
     assert.equal((await tracesIn(folder, deleted)).size, 0);
@@ -70,34 +71,36 @@ describe('sqlite: deleted rows', () => {
 
   it('[LIFE-7] [UNDO-2] [TUS-6] of files that were erased, and of uploads, are in no file', async (t) => {
     const folder = await temporaryFolder(t);
-    const { rooms } = await openStore(t, folder, often);
+    const store = await openStore(t, folder, often);
+    const { rooms } = store;
     const code = await createRoom(rooms);
     const names = Array.from({ length: 60 }, (_, n) => uniqueText(1 + n));
     const states = names.map((_, n) => uniqueText(n % 3 ? 50 : 5000));
     const uploads = names.map((name) => unfinishedFile({ name, folder: name, size: 10, expiresAt: start + 1 }));
-    for (const upload of uploads) await rooms.startUpload(code, upload, quota);
+    for (const upload of uploads) await store.uploads.startUpload(code, upload, quota);
     for (const [n, { id }] of uploads.entries()) {
-      await rooms.advanceUpload(code, id, 0, { received: 10, state: states[n] ?? '' }, start);
+      await store.uploads.advanceUpload(code, id, 0, { received: 10, state: states[n] ?? '' }, start);
     }
     await assertFound(folder, [...names.slice(0, 3), ...states.slice(0, 3)]);
-    for (const [n, { id }] of uploads.entries()) await dropUpload(rooms, code, id, n % 3);
-    await rooms.eraseRemoved(start + 1, 100);
-    await rooms.expireUploads(start + 1, 100);
+    for (const [n, { id }] of uploads.entries()) await dropUpload(store, code, id, n % 3);
+    await store.files.eraseRemoved(start + 1, 100);
+    await store.uploads.expireUploads(start + 1, 100);
     assert.deepEqual(await countedFiles(rooms, code), { files: 0, bytes: 0 });
     await assertErased(folder, [...names, ...states]);
   });
 
   it('[LIFE-7] stay while another process reads, which delays no write, and are erased when it has finished', async (t) => {
     const folder = await temporaryFolder(t);
-    const { rooms } = await openStore(t, folder, often);
-    const [deleted, kept] = [await roomWith(rooms, uniqueText(50_000)), await roomWith(rooms, '')];
+    const store = await openStore(t, folder, often);
+    const { rooms } = store;
+    const [deleted, kept] = [await roomWith(store, uniqueText(50_000)), await roomWith(store, '')];
     const reader = new DatabaseSync(join(folder, 'poproom.db'), { readOnly: true });
     t.after(() => reader.close());
     reader.exec('BEGIN; SELECT count(*) FROM rooms');
     const text = (await textOf(rooms, deleted))?.content ?? '';
     await rooms.deleteRoom(deleted, start);
     const begun = performance.now();
-    for (let version = 2; version < 40; version++) await append(rooms, kept, version, 'x');
+    for (let version = 2; version < 40; version++) await append(store, kept, version, 'x');
     assert.ok(performance.now() - begun < 30_000, 'SQLite would wait 5 s for the reader, at each attempt');
     await assertFound(folder, [text]);
     reader.exec('COMMIT');
@@ -106,9 +109,9 @@ describe('sqlite: deleted rows', () => {
 
   it('[LIFE-7] that another process deleted while the server runs are erased from all files', async (t) => {
     const folder = await temporaryFolder(t);
-    const { rooms } = await openStore(t, folder, often);
+    const store = await openStore(t, folder, often);
     const texts = Array.from({ length: 200 }, () => uniqueText(500));
-    await Promise.all(texts.map((text) => roomWith(rooms, text)));
+    await Promise.all(texts.map((text) => roomWith(store, text)));
     const other = new DatabaseSync(join(folder, 'poproom.db'), { timeout: 5000 });
     t.after(() => other.close());
     other.exec('PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 0; DELETE FROM rooms');
@@ -117,10 +120,10 @@ describe('sqlite: deleted rows', () => {
 
   it('[KEY-4] and their erasure leave a valid database for the command line', async (t) => {
     const folder = await temporaryFolder(t);
-    const { rooms } = await openStore(t, folder, { eraseEveryMs: 1 });
+    const store = await openStore(t, folder, { eraseEveryMs: 1 });
     const commandLine = openSqliteKeys(folder);
     const makeKey = (n: number) => commandLine.create({ id: `${n}`, hash: `${n}`, name: `${n}`, tier: 'pro' }, start);
-    await Promise.all([makeAndDelete(rooms, seededRandom(t)), ...Array.from({ length: 50 }, (_, n) => makeKey(n))]);
+    await Promise.all([makeAndDelete(store, seededRandom(t)), ...Array.from({ length: 50 }, (_, n) => makeKey(n))]);
     assert.equal((await commandLine.list()).length, 50);
     await commandLine.close();
     const db = new DatabaseSync(join(folder, 'poproom.db'));
@@ -136,9 +139,10 @@ describe('sqlite: deleted rows', () => {
 
   it('[LIFE-7] leave an empty log when idle', async (t) => {
     const folder = await temporaryFolder(t);
-    const { rooms } = await openStore(t, folder, often);
+    const store = await openStore(t, folder, often);
+    const { rooms } = store;
     const text = uniqueText(100_000);
-    await rooms.deleteRoom(await roomWith(rooms, text), start);
+    await rooms.deleteRoom(await roomWith(store, text), start);
     await assertErased(folder, [text]);
     assert.equal((await stat(join(folder, 'poproom.db-wal'))).size, 0);
   });
@@ -219,45 +223,45 @@ function copyAsSqliteLeavesIt(path: string, copy: string): void {
   db.close();
 }
 
-async function roomWith(rooms: RoomStore, text: string): Promise<RoomCode> {
-  const code = await createRoom(rooms);
+async function roomWith(store: RoomStores, text: string): Promise<RoomCode> {
+  const code = await createRoom(store.rooms);
   const compaction = { content: text, dropThrough: 1 };
-  const { outcome } = await rooms.appendText(code, textAppend(insertion(1, text), { compaction }));
+  const { outcome } = await store.texts.appendText(code, textAppend(insertion(1, text), { compaction }));
   assert.equal(outcome, 'appended');
   return code;
 }
 
-async function append(rooms: RoomStore, code: RoomCode, version: number, insert: string): Promise<void> {
-  assert.equal((await rooms.appendText(code, textAppend(insertion(version, insert)))).outcome, 'appended');
+async function append(store: RoomStores, code: RoomCode, version: number, insert: string): Promise<void> {
+  assert.equal((await store.texts.appendText(code, textAppend(insertion(version, insert)))).outcome, 'appended');
 }
 
 /** Rooms with texts, logs and files of all sizes, of which most are deleted, in no particular order. */
-async function makeAndDelete(rooms: RoomStore, random: Random): Promise<{ deleted: string[]; kept: string[] }> {
-  const made = await Promise.all(Array.from({ length: 100 }, () => furnishedRoom(rooms, random)));
+async function makeAndDelete(store: RoomStores, random: Random): Promise<{ deleted: string[]; kept: string[] }> {
+  const made = await Promise.all(Array.from({ length: 100 }, () => furnishedRoom(store, random)));
   const [toDelete, toKeep] = [made.filter((_, n) => n % 10 > 0), made.filter((_, n) => n % 10 === 0)];
-  await Promise.all(toDelete.map(({ code }) => rooms.deleteRoom(code, start)));
+  await Promise.all(toDelete.map(({ code }) => store.rooms.deleteRoom(code, start)));
   const textsOf = (chosen: typeof made) => chosen.flatMap(({ texts }) => texts);
   return { deleted: textsOf(toDelete), kept: textsOf(toKeep) };
 }
 
-async function furnishedRoom(rooms: RoomStore, random: Random): Promise<{ code: RoomCode; texts: string[] }> {
+async function furnishedRoom(store: RoomStores, random: Random): Promise<{ code: RoomCode; texts: string[] }> {
   const texts = [uniqueText(1 + random.number(3000))];
-  const code = await roomWith(rooms, texts[0] as string);
+  const code = await roomWith(store, texts[0] as string);
   for (let version = 2; version < 8; version++) {
     const [insert, name] = [uniqueText(1 + random.number(500)), uniqueText(1)];
     texts.push(insert, name);
-    await append(rooms, code, version, insert);
-    await rooms.addFile(code, file({ name }), quota);
+    await append(store, code, version, insert);
+    await store.files.addFile(code, file({ name }), quota);
   }
   return { code, texts };
 }
 
 /** Cancels an upload, or finishes it and removes the file, or leaves it to expire. */
-async function dropUpload(rooms: RoomStore, code: RoomCode, fileId: string, how: number): Promise<void> {
-  if (how === 0) await rooms.cancelUpload(code, fileId, start);
+async function dropUpload(store: RoomStores, code: RoomCode, fileId: string, how: number): Promise<void> {
+  if (how === 0) await store.uploads.cancelUpload(code, fileId, start);
   if (how !== 1) return;
-  await rooms.finishUpload(code, fileId, start);
-  await rooms.removeFile(code, fileId, start);
+  await store.uploads.finishUpload(code, fileId, start);
+  await store.files.removeFile(code, fileId, start);
 }
 
 interface OldTexts {

@@ -47,16 +47,17 @@ describe('sqlite: a database of the first release', () => {
         uploadedAt,
       );
     });
-    const { rooms } = await openStore(t, folder);
+    const store = await openStore(t, folder);
+    const { rooms } = store;
 
     assert.deepEqual({ ...(await textOf(rooms, fresh)) }, { content: '', version: 0, writtenAt: start });
     assert.deepEqual({ ...(await textOf(rooms, written)) }, { content: oddText, version: 7, writtenAt: start });
     assert.deepEqual({ ...(await textOf(rooms, cleared)) }, { content: '', version: 5, writtenAt: start });
     assert.equal((await rooms.admit(accessAttempt(longCode))).outcome, 'pin-required');
     assert.equal((await textOf(rooms, longCode, start, mac('0427')))?.content.length, 1024 * 1024);
-    assert.deepEqual(await appendInsertion(rooms, longCode, 2, 'a'), { outcome: 'appended', seq: 2 });
+    assert.deepEqual(await appendInsertion(store.texts, longCode, 2, 'a'), { outcome: 'appended', seq: 2 });
     assert.equal(await rooms.countRooms(start), 4);
-    assert.deepEqual(await rooms.findFile(kept.id, start), kept);
+    assert.deepEqual(await store.files.findFile(kept.id, start), kept);
   });
 
   it('[UP-10] counts its files for all clients together, and for no single client', async (t) => {
@@ -68,10 +69,11 @@ describe('sqlite: a database of the first release', () => {
       const values = [id, roomIdOf(written), blob, name, type, size, uploadedAt];
       db.prepare(`INSERT INTO files (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`).get(...values);
     });
-    const { rooms, storage } = await openStore(t, folder);
+    const store = await openStore(t, folder);
+    const { storage } = store;
     assert.deepEqual(await storage.usage(), { stored: 700, reserved: 0 });
-    await rooms.removeFile(written, id, start);
-    assert.equal(await rooms.eraseRemovedIn(written), 1);
+    await store.files.removeFile(written, id, start);
+    assert.equal(await store.files.eraseRemovedIn(written), 1);
     assert.deepEqual(await storage.usage(), { stored: 0, reserved: 0 });
   });
 
@@ -84,18 +86,23 @@ describe('sqlite: a database of the first release', () => {
       const values = [id, roomIdOf(written), blob, name, type, size, uploadedAt];
       db.prepare(`INSERT INTO files (${columns}) VALUES (?, ?, ?, ?, ?, ?, ?)`).get(...values);
     });
-    const { rooms } = await openStore(t, folder);
+    const store = await openStore(t, folder);
+    const { rooms } = store;
     const upload = unfinishedFile({ received: 1000 });
     const cancelled = unfinishedFile();
-    for (const one of [upload, cancelled]) assert.equal(await rooms.startUpload(written, one, quota), 'started');
-    assert.deepEqual(await rooms.removeFile(written, id, start), { seq: 8 });
-    assert.deepEqual(await rooms.finishUpload(written, upload.id, start), { seq: 9 });
-    assert.deepEqual(await rooms.restoreFile(written, id, start), { seq: 10 });
-    assert.equal(await rooms.cancelUpload(written, cancelled.id, start), 'cancelled');
-    const listed = await rooms.listFiles(written, start);
+    for (const one of [upload, cancelled])
+      assert.equal(await store.uploads.startUpload(written, one, quota), 'started');
+    assert.deepEqual(await store.files.removeFile(written, id, start), { seq: 8 });
+    assert.deepEqual(await store.uploads.finishUpload(written, upload.id, start), { seq: 9 });
+    assert.deepEqual(await store.files.restoreFile(written, id, start), { seq: 10 });
+    assert.equal(await store.uploads.cancelUpload(written, cancelled.id, start), 'cancelled');
+    const listed = await store.files.listFiles(written, start);
     assert.deepEqual(Array.isArray(listed) && listed.map((one) => one.id), [id, upload.id]);
     await rooms.deleteRoom(written, start);
-    assert.deepEqual(new Set(await rooms.listTrash(10)), new Set([blob, upload.blob, unfinishedName(cancelled.blob)]));
+    assert.deepEqual(
+      new Set(await store.trash.listTrash(10)),
+      new Set([blob, upload.blob, unfinishedName(cancelled.blob)]),
+    );
   });
 
   it('[TEXT-7] [HIST-1] starts logs at the current versions of texts, and keeps histories from then on', async (t) => {
@@ -105,19 +112,20 @@ describe('sqlite: a database of the first release', () => {
       insert(written, 7, 'text');
       insert(cleared, 5, '');
     });
-    const { rooms } = await openStore(t, folder);
+    const store = await openStore(t, folder);
+    const { rooms } = store;
 
     const migrated = { entries: [], logBytes: 0, lastRefs: [], checkpointVersion: 0, keepsHistory: true };
     const content = { content: 'text', version: 7, writtenAt: start };
-    assert.deepEqual(await storedText(rooms, written), { ...migrated, content, revision: 7, fullTextVersion: 7 });
+    assert.deepEqual(await storedText(store.texts, written), { ...migrated, content, revision: 7, fullTextVersion: 7 });
     for (const [code, version, text] of [
       [fresh, 1, 'a'],
       [written, 8, 'atext'],
       [cleared, 6, 'a'],
     ] as const) {
-      assert.deepEqual(await appendInsertion(rooms, code, version, 'a'), { outcome: 'appended', seq: version });
+      assert.deepEqual(await appendInsertion(store.texts, code, version, 'a'), { outcome: 'appended', seq: version });
       assert.equal((await textOf(rooms, code))?.content, text);
-      const { fullTextVersion, entries } = await storedText(rooms, code);
+      const { fullTextVersion, entries } = await storedText(store.texts, code);
       assert.deepEqual([fullTextVersion, entries.length], [version - 1, 1]);
     }
   });
@@ -163,9 +171,9 @@ describe('sqlite: a database of the first release', () => {
         oddText,
       );
     });
-    const { rooms } = await openStore(t, folder);
+    const store = await openStore(t, folder);
 
     const checkpoint = { version: 3, writtenAt: start, deviceId: undefined, size: 5, content: oddText };
-    assert.deepEqual(await rooms.readCheckpoint(written, 3, start), checkpoint);
+    assert.deepEqual(await store.texts.readCheckpoint(written, 3, start), checkpoint);
   });
 });

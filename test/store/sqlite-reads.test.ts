@@ -26,7 +26,7 @@ describe('sqlite: reading', () => {
     const store = await openStore(t, await temporaryFolder(t));
     const texts = Array.from({ length: 80 }, (_, n) => String.fromCharCode(65 + (n % 26)).repeat(256 * 1024 - n));
     const codes = await Promise.all(texts.map(() => createRoom(store.rooms)));
-    await Promise.all(codes.map((code, n) => writeText(store.rooms, code, texts[n] as string)));
+    await Promise.all(codes.map((code, n) => writeText(store.texts, code, texts[n] as string)));
     for (const round of ['first', 'second', 'third']) {
       for (const [n, code] of codes.entries()) {
         assert.equal((await store.rooms.admit(accessAttempt(code))).outcome, 'admitted');
@@ -105,7 +105,7 @@ const manyRooms = (store: Store, count: number) =>
 /** Leaves no log behind, which would be read again and again. */
 async function storeFullText(store: Store, code: RoomCode, version: number, content: string): Promise<void> {
   const compaction = { content, dropThrough: version };
-  const { outcome } = await store.rooms.appendText(code, textAppend(textEntry(version), { compaction }));
+  const { outcome } = await store.texts.appendText(code, textAppend(textEntry(version), { compaction }));
   assert.equal(outcome, 'appended');
 }
 

@@ -42,10 +42,10 @@ describe('sqlite: writing', () => {
     const { store, folder, code } = await storeWithRoom(t);
     const before = await commitsIn(folder);
     const release = holdWriteLock(t, folder);
-    const writes = [appendInsertion(store.rooms, code, 1, 'in progress')];
+    const writes = [appendInsertion(store.texts, code, 1, 'in progress')];
     for (let n = 0; n < 200; n++) {
       await setImmediate();
-      writes.push(appendInsertion(store.rooms, code, n + 2, `waits ${n}`));
+      writes.push(appendInsertion(store.texts, code, n + 2, `waits ${n}`));
     }
     release();
     await Promise.all(writes);
@@ -56,7 +56,7 @@ describe('sqlite: writing', () => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
     let isWritten = false;
-    const writing = appendInsertion(store.rooms, code, 1, 'waits').then(() => {
+    const writing = appendInsertion(store.texts, code, 1, 'waits').then(() => {
       isWritten = true;
     });
     await readEverything(store, code);
@@ -70,9 +70,9 @@ describe('sqlite: writing', () => {
     const { store, code } = await storeWithRoom(t);
     const taken = file();
     const [first, again, text] = await Promise.allSettled([
-      store.rooms.addFile(code, taken, quota),
-      store.rooms.addFile(code, { ...taken, size: 7 }, quota),
-      appendInsertion(store.rooms, code, 1, 'unaffected'),
+      store.files.addFile(code, taken, quota),
+      store.files.addFile(code, { ...taken, size: 7 }, quota),
+      appendInsertion(store.texts, code, 1, 'unaffected'),
     ]);
     assert.deepEqual(first, { status: 'fulfilled', value: { seq: 1 } });
     assert.ok(again.status === 'rejected' && again.reason.code === 'UNAVAILABLE');
@@ -99,10 +99,10 @@ describe('sqlite: writing', () => {
   it('[RUN-7] rejects a write instead of queueing more than 10,000', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
-    const inProgress = appendInsertion(store.rooms, code, 1, 'in progress');
+    const inProgress = appendInsertion(store.texts, code, 1, 'in progress');
     await setImmediate();
-    const waiting = Array.from({ length: 10_000 }, (_, n) => appendInsertion(store.rooms, code, n + 2, 'w'));
-    await assert.rejects(appendInsertion(store.rooms, code, 10_002, 'late'), { code: 'UNAVAILABLE', retryAfter: 1 });
+    const waiting = Array.from({ length: 10_000 }, (_, n) => appendInsertion(store.texts, code, n + 2, 'w'));
+    await assert.rejects(appendInsertion(store.texts, code, 10_002, 'late'), { code: 'UNAVAILABLE', retryAfter: 1 });
     release();
     await Promise.all([inProgress, ...waiting]);
     assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
@@ -111,24 +111,24 @@ describe('sqlite: writing', () => {
   it('[RUN-7] rejects a text instead of queueing more than 64 MiB of them, and accepts small ones', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
-    const inProgress = appendInsertion(store.rooms, code, 1, 'in progress');
+    const inProgress = appendInsertion(store.texts, code, 1, 'in progress');
     await setImmediate();
-    const waiting = Array.from({ length: 21 }, (_, n) => store.rooms.appendText(code, threeMebibytes(n + 2)));
-    const tooMuch = store.rooms.appendText(code, textAppend(insertion(23, mebibyte)));
+    const waiting = Array.from({ length: 21 }, (_, n) => store.texts.appendText(code, threeMebibytes(n + 2)));
+    const tooMuch = store.texts.appendText(code, textAppend(insertion(23, mebibyte)));
     await assert.rejects(tooMuch, { code: 'UNAVAILABLE', retryAfter: 1 });
-    const small = [createRoom(store.rooms), appendInsertion(store.rooms, code, 23, 'small')];
+    const small = [createRoom(store.rooms), appendInsertion(store.texts, code, 23, 'small')];
     release();
     await Promise.all([inProgress, ...waiting, ...small]);
-    await appendInsertion(store.rooms, code, 24, mebibyte);
+    await appendInsertion(store.texts, code, 24, mebibyte);
     assert.equal((await textOf(store.rooms, code, start))?.version, 24);
   });
 
   it('[TEXT-8] writes a few pages for an edit, however long the text is', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const compaction = { content: mebibyte, dropThrough: 1 };
-    await store.rooms.appendText(code, textAppend(insertion(1, mebibyte), { compaction }));
+    await store.texts.appendText(code, textAppend(insertion(1, mebibyte), { compaction }));
     const before = (await framesIn(folder)).length;
-    for (let version = 2; version <= 101; version++) await appendInsertion(store.rooms, code, version, 'x');
+    for (let version = 2; version <= 101; version++) await appendInsertion(store.texts, code, version, 'x');
     const written = (await framesIn(folder)).length - before;
     assert.ok(written < 300, `${written} pages for 100 edits`);
     assert.ok((await textOf(store.rooms, code))?.content === 'x'.repeat(100) + mebibyte);
@@ -156,11 +156,11 @@ function holdWriteLock(t: TestContext, folder: string): () => void {
   return () => db.exec('ROLLBACK');
 }
 
-async function readEverything({ rooms, keys, rates, ping }: Store, code: RoomCode): Promise<void> {
+async function readEverything({ rooms, files, keys, rates, ping }: Store, code: RoomCode): Promise<void> {
   assert.equal((await rooms.admit(accessAttempt(code))).outcome, 'admitted');
   assert.equal((await textOf(rooms, code, start))?.content, '');
-  assert.deepEqual(await rooms.listFiles(code, start), []);
-  assert.equal(await rooms.findFile(file().id, start), undefined);
+  assert.deepEqual(await files.listFiles(code, start), []);
+  assert.equal(await files.findFile(file().id, start), undefined);
   assert.equal(await rooms.countRooms(start), 1);
   assert.equal(await keys.find(drawApiKey().hash), undefined);
   assert.ok((await rates.take(newClient(), { tier: 'free', limit: 100, windowMs: hour }, start)).granted);

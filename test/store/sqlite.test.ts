@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { drawApiKey } from '../../src/core/api-key.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import type { RoomStore } from '../../src/core/ports.ts';
+import type { Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
 import { migrate } from '../../src/store/sqlite/schema.ts';
@@ -116,7 +116,7 @@ describe('sqlite: one server per folder', () => {
     t.after(() => commandLine.close());
     const code = await createRoom(server.rooms);
     const makeKey = (n: number) => commandLine.create({ ...drawApiKey(), name: `key ${n}`, tier: 'free' }, start);
-    for (let n = 0; n < 20; n++) await Promise.all([makeKey(n), writeText(server.rooms, code, `text ${n}`)]);
+    for (let n = 0; n < 20; n++) await Promise.all([makeKey(n), writeText(server.texts, code, `text ${n}`)]);
     assert.equal((await server.keys.list()).length, 20);
     assert.equal((await textOf(server.rooms, code, start))?.version, 20);
   });
@@ -130,31 +130,32 @@ describe('sqlite: one server per folder', () => {
 
 describe('sqlite: a clock that is set back', () => {
   const late = start + 2 * hour;
-  const operations: Record<string, (rooms: RoomStore, code: RoomCode) => Promise<unknown>> = {
-    'read the text': (rooms, code) => rooms.readText(code, late),
-    'edit the text': async (rooms, code) =>
-      (await rooms.appendText(code, textAppend(insertion(1, 'late', { writtenAt: late })))).outcome,
-    'read the state': (rooms, code) => rooms.readState(code, late),
-    'list the history': (rooms, code) => rooms.listHistory(code, late),
-    'read a checkpoint': (rooms, code) => rooms.readCheckpoint(code, 1, late),
-    'clear the history': (rooms, code) => rooms.clearHistory(code, currentText('', 0), late),
-    'add a file': (rooms, code) => rooms.addFile(code, file({ uploadedAt: late }), quota),
-    'list the files': (rooms, code) => rooms.listFiles(code, late),
-    'remove a file': (rooms, code) => rooms.removeFile(code, file().id, late),
-    'restore a file': (rooms, code) => rooms.restoreFile(code, file().id, late),
-    'start an upload': (rooms, code) => rooms.startUpload(code, unfinishedFile({ uploadedAt: late }), quota),
-    'find an upload': (rooms, code) => rooms.findUpload(code, file().id, late),
-    'advance an upload': (rooms, code) => rooms.advanceUpload(code, file().id, 0, { received: 1, state: '' }, late),
-    'finish an upload': (rooms, code) => rooms.finishUpload(code, file().id, late),
-    'cancel an upload': (rooms, code) => rooms.cancelUpload(code, file().id, late),
-    delete: (rooms, code) => rooms.deleteRoom(code, late),
+  const operations: Record<string, (store: Store, code: RoomCode) => Promise<unknown>> = {
+    'read the text': (store, code) => store.texts.readText(code, late),
+    'edit the text': async (store, code) =>
+      (await store.texts.appendText(code, textAppend(insertion(1, 'late', { writtenAt: late })))).outcome,
+    'read the state': (store, code) => store.rooms.readState(code, late),
+    'list the history': (store, code) => store.texts.listHistory(code, late),
+    'read a checkpoint': (store, code) => store.texts.readCheckpoint(code, 1, late),
+    'clear the history': (store, code) => store.texts.clearHistory(code, currentText('', 0), late),
+    'add a file': (store, code) => store.files.addFile(code, file({ uploadedAt: late }), quota),
+    'list the files': (store, code) => store.files.listFiles(code, late),
+    'remove a file': (store, code) => store.files.removeFile(code, file().id, late),
+    'restore a file': (store, code) => store.files.restoreFile(code, file().id, late),
+    'start an upload': (store, code) => store.uploads.startUpload(code, unfinishedFile({ uploadedAt: late }), quota),
+    'find an upload': (store, code) => store.uploads.findUpload(code, file().id, late),
+    'advance an upload': (store, code) =>
+      store.uploads.advanceUpload(code, file().id, 0, { received: 1, state: '' }, late),
+    'finish an upload': (store, code) => store.uploads.finishUpload(code, file().id, late),
+    'cancel an upload': (store, code) => store.uploads.cancelUpload(code, file().id, late),
+    delete: (store, code) => store.rooms.deleteRoom(code, late),
   };
   for (const [name, run] of Object.entries(operations)) {
     it(`[FAULT-5] does not revive a room that had expired before an attempt to ${name}`, async (t) => {
-      const { rooms } = await openStore(t, await temporaryFolder(t));
-      const code = await createRoom(rooms, { expiresAt: start + hour });
-      assert.equal(await run(rooms, code), 'expired');
-      assert.equal((await rooms.admit(accessAttempt(code))).outcome, 'expired');
+      const store = await openStore(t, await temporaryFolder(t));
+      const code = await createRoom(store.rooms, { expiresAt: start + hour });
+      assert.equal(await run(store, code), 'expired');
+      assert.equal((await store.rooms.admit(accessAttempt(code))).outcome, 'expired');
     });
   }
 });
@@ -300,12 +301,13 @@ function openInAnotherProcess(folder: string) {
 async function killWhileWriting(folder: string): Promise<{ code: RoomCode; answered: number }> {
   const script = `
     const { openSqliteStore } = await import(process.argv[1]);
-    const { rooms } = openSqliteStore({ folder: process.argv[2], rules: {}, now: ${start} });
+    const store = openSqliteStore({ folder: process.argv[2], rules: {}, now: ${start} });
+    const { rooms } = store;
     const draft = { draw: 'KEPT00', codeLengths: [{ length: 6, upTo: 9 }], creator: 'a' };
     const code = await rooms.createRoom({ ...draft, createdAt: ${start}, expiresAt: ${start + hour} });
     for (let version = 1; ; version++) {
       const entry = { version, edits: [{ from: 0, to: 0, insert: 'x' }], writtenAt: ${start} };
-      await rooms.appendText(code, { entry, revision: version, previousRevision: version - 1 });
+      await store.texts.appendText(code, { entry, revision: version, previousRevision: version - 1 });
       console.log(version);
     }
   `;

@@ -18,7 +18,7 @@ export interface ClaimedFile {
 export type Claims = ReturnType<typeof createClaims>;
 
 export function createClaims(deps: CoreDeps) {
-  const { rooms, bus, clock } = deps;
+  const { files, bus, clock } = deps;
 
   return {
     async claim(caller: Caller, fileId: string): Promise<ClaimedFile> {
@@ -27,7 +27,7 @@ export function createClaims(deps: CoreDeps) {
       const now = clock();
       const expiresAt = now + claimMs;
       const outcome = isFileId(fileId)
-        ? await rooms.claimFile(code, fileId, { hash: hashOf(claim), expiresAt }, now)
+        ? await files.claimFile(code, fileId, { hash: hashOf(claim), expiresAt }, now)
         : 'no-file';
       if (outcome === 'no-file') throw fileNotFound();
       if (outcome === 'not-once') throw notOneTimeFile();
@@ -40,14 +40,14 @@ export function createClaims(deps: CoreDeps) {
     async checkReadable(file: StoredFile, claim: string | undefined): Promise<void> {
       if (!file.once) return;
       if (claim === undefined) throw oneTimeFile(file.id);
-      const open = isClaim(claim) ? await rooms.findClaim(file.id, clock()) : undefined;
+      const open = isClaim(claim) ? await files.findClaim(file.id, clock()) : undefined;
       if (!open || !timingSafeEqual(Buffer.from(open.hash), Buffer.from(hashOf(claim)))) throw claimNotFound();
     },
 
     /** Erases the file. It cannot be restored. */
     async confirm(caller: Caller, claim: string): Promise<void> {
       const { code } = await admit(deps, caller);
-      const received = isClaim(claim) ? await rooms.receiveFile(code, hashOf(claim), clock()) : 'no-claim';
+      const received = isClaim(claim) ? await files.receiveFile(code, hashOf(claim), clock()) : 'no-claim';
       if (received === 'no-claim') throw claimNotFound();
       if (typeof received === 'string') throw roomMissing(received);
       bus.publish(code, { seq: received.seq, received: received.fileId });
@@ -56,7 +56,7 @@ export function createClaims(deps: CoreDeps) {
 
     async release(caller: Caller, claim: string): Promise<void> {
       const { code } = await admit(deps, caller);
-      const released = isClaim(claim) ? await rooms.releaseClaim(code, hashOf(claim), clock()) : 'no-claim';
+      const released = isClaim(claim) ? await files.releaseClaim(code, hashOf(claim), clock()) : 'no-claim';
       if (released === 'no-claim') throw claimNotFound();
       if (released !== 'released') throw roomMissing(released);
     },

@@ -41,7 +41,7 @@ export type UploadedFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
 export type Files = ReturnType<typeof createFiles>;
 
 export function createFiles(parts: CoreDeps, space: FileSpace) {
-  const { rooms, blobs, bus, clock } = parts;
+  const { files, blobs, bus, clock } = parts;
 
   /** Returns an earlier request if that has uploaded the file. */
   async function keep(
@@ -49,7 +49,7 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
     file: StoredFile,
     run: KeyedRun<UploadedFile> | undefined,
   ): Promise<FinishedRequest | undefined> {
-    const added = await rooms.addFile(code, file, space.quota, run?.record(uploadedOf(file)));
+    const added = await files.addFile(code, file, space.quota, run?.record(uploadedOf(file)));
     if (added === 'full') throw space.roomFull();
     if (typeof added === 'string') throw roomMissing(added);
     if ('repeated' in added) return added.repeated;
@@ -82,9 +82,9 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
   ): Promise<void> {
     const { code } = await admit(parts, caller);
     // A file never changes, so nothing can happen between the check and the removal.
-    const file = isExpected && (await rooms.findFile(fileId, clock()));
+    const file = isExpected && (await files.findFile(fileId, clock()));
     if (file && !isExpected?.(file)) throw otherFile();
-    const changed = await rooms[action](code, fileId, clock());
+    const changed = await files[action](code, fileId, clock());
     if (changed === 'no-file') throw fileNotFound();
     if (typeof changed === 'string') throw roomMissing(changed);
     bus.publish(code, { seq: changed.seq });
@@ -128,9 +128,9 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
 
     async list(caller: Caller): Promise<StoredFile[]> {
       const { code } = await admit(parts, caller);
-      const files = await rooms.listFiles(code, clock());
-      if (typeof files === 'string') throw roomMissing(files);
-      return files;
+      const listed = await files.listFiles(code, clock());
+      if (typeof listed === 'string') throw roomMissing(listed);
+      return listed;
     },
 
     /** The file can be restored until a sweep erases it. */
@@ -141,7 +141,7 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
 
     /** No access check: the URL grants read access. */
     async find(fileId: string): Promise<StoredFile> {
-      const file = isFileId(fileId) ? await rooms.findFile(fileId, clock()) : undefined;
+      const file = isFileId(fileId) ? await files.findFile(fileId, clock()) : undefined;
       if (!file) throw fileNotFound();
       return file;
     },

@@ -31,7 +31,7 @@ export interface FileSpace {
 }
 
 export function createFileSpace(deps: CoreDeps): FileSpace {
-  const { rooms, blobs, storage, quota, clock } = deps;
+  const { files, blobs, storage, quota, clock } = deps;
   const { fileBytes: fileMax, filesPerRoom: roomMaxFiles, fileBytesPerRoom: roomMaxBytes } = deps.limits;
 
   const tooLarge = () =>
@@ -67,7 +67,7 @@ export function createFileSpace(deps: CoreDeps): FileSpace {
 
   /** Files that were removed can be restored for a while, unless their space is needed. */
   async function eraseRemoved({ code }: Room): Promise<boolean> {
-    if ((await rooms.eraseRemovedIn(code)) === 0) return false;
+    if ((await files.eraseRemovedIn(code)) === 0) return false;
     await trashOf(deps).emptySoon();
     return true;
   }

@@ -36,7 +36,7 @@ interface Running {
 }
 
 export function createUploads(deps: CoreDeps, space: FileSpace) {
-  const { rooms, blobs, bus, clock } = deps;
+  const { files, uploads, blobs, bus, clock } = deps;
   const running = new Map<string, Running>();
   /** The newest request for an upload, until the running one has stopped. */
   const waiting = new Map<string, AbortController>();
@@ -72,7 +72,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   }
 
   async function find(code: RoomCode, fileId: string): Promise<UnfinishedFile> {
-    return orThrow(isFileId(fileId) ? await rooms.findUpload(code, fileId, clock()) : 'no-file');
+    return orThrow(isFileId(fileId) ? await uploads.findUpload(code, fileId, clock()) : 'no-file');
   }
 
   /** Lists the file when all its bytes have arrived. Of several requests that notice it, one does the work. */
@@ -85,7 +85,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
 
   async function finish(code: RoomCode, file: UnfinishedFile): Promise<void> {
     await blobs.finish(file);
-    const finished = await rooms.finishUpload(code, file.id, clock());
+    const finished = await uploads.finishUpload(code, file.id, clock());
     // Another request may have finished it since it was read.
     if (finished === 'no-file' && (await findComplete(file.id))) return;
     const { seq } = orThrow(finished);
@@ -93,7 +93,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   }
 
   async function findComplete(fileId: string): Promise<StoredFile | undefined> {
-    return isFileId(fileId) ? rooms.findFile(fileId, clock()) : undefined;
+    return isFileId(fileId) ? files.findFile(fileId, clock()) : undefined;
   }
 
   /** A client that lost its connection may continue an upload while the server finishes it. It must not start again. */
@@ -112,7 +112,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     const appended = blobs.append({
       ...{ bytes, checksum: part.checksum, signal: part.signal, unfinished: { ...file } },
       async onProgress(progress: BlobProgress) {
-        const advanced = await rooms.advanceUpload(code, fileId, file.received, progress, clock());
+        const advanced = await uploads.advanceUpload(code, fileId, file.received, progress, clock());
         if (advanced === 'stale') throw continuedElsewhere();
         if (advanced !== 'advanced') orThrow(advanced);
         Object.assign(file, progress);
@@ -144,7 +144,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
         state: '',
         expiresAt: Math.min(room.expiresAt, now + unfinishedUploadMs),
       };
-      const started = await rooms.startUpload(room.code, file, space.quota);
+      const started = await uploads.startUpload(room.code, file, space.quota);
       if (started !== 'started') await space.release(reserved);
       if (started === 'full') throw space.roomFull();
       if (started !== 'started') throw roomMissing(started);
@@ -180,7 +180,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
       const { code } = await admit(deps, caller);
       await checkBeforeInterrupting(code, fileId);
       await interrupt(fileId)?.ended.catch(() => undefined);
-      const cancelled = isFileId(fileId) ? await rooms.cancelUpload(code, fileId, clock()) : 'no-file';
+      const cancelled = isFileId(fileId) ? await uploads.cancelUpload(code, fileId, clock()) : 'no-file';
       if (cancelled !== 'cancelled') orThrow(cancelled);
       await trashOf(deps).emptySoon();
     },

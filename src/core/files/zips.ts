@@ -27,7 +27,7 @@ export type Selection = ReadonlySet<string> | undefined;
 export type Zips = ReturnType<typeof createZips>;
 
 export function createZips(parts: CoreDeps) {
-  const { rooms, blobs, clock, secret } = parts;
+  const { rooms, files, blobs, clock, secret } = parts;
   const tickets = createTickets(secret, clock);
 
   async function stateOf(code: RoomCode): Promise<RoomState> {
@@ -44,9 +44,9 @@ export function createZips(parts: CoreDeps) {
 
     async list(caller: Caller, selection: Selection): Promise<RoomZip> {
       const { code } = await admit(parts, caller);
-      const files = await rooms.listFiles(code, clock());
-      if (typeof files === 'string') throw roomMissing(files);
-      return { code, files: zippedFiles(files, selection) };
+      const listed = await files.listFiles(code, clock());
+      if (typeof listed === 'string') throw roomMissing(listed);
+      return { code, files: zippedFiles(listed, selection) };
     },
 
     /** For a genuine ticket; see `ticket.ts`. It may belong to an earlier room with this code. */
@@ -60,7 +60,7 @@ export function createZips(parts: CoreDeps) {
 
     /** Checks again that the file is in its room: it may have been removed since it was listed. */
     async open({ id, blob }: ZippedFile): Promise<Readable> {
-      if (!(await rooms.findFile(id, clock()))) throw removedMeanwhile();
+      if (!(await files.findFile(id, clock()))) throw removedMeanwhile();
       const bytes = await blobs.open(blob, undefined);
       if (!bytes) throw new Error('The bytes of a file are missing.');
       return bytes;

@@ -1,6 +1,8 @@
 /** Files as stores keep them; `blobs.ts` has their bytes. */
+import type { RoomCode } from '../../protocol/room-code.ts';
 import type { BlobProgress } from './blobs.ts';
-import type { Owner } from './common.ts';
+import type { MissingReason, Owner } from './common.ts';
+import type { Repeated, RequestRecord } from './idempotency.ts';
 
 export interface StoredFile {
   id: string;
@@ -41,4 +43,67 @@ export interface UnfinishedFile extends StoredFile, BlobProgress {
 export interface FileQuota {
   files: number;
   bytes: number;
+}
+
+/** The complete files of rooms. */
+export interface FileStore {
+  /** From now on its bytes count for its owner, whether or not they were reserved. */
+  addFile(
+    code: RoomCode,
+    file: StoredFile,
+    quota: FileQuota,
+    record?: RequestRecord,
+  ): Promise<{ seq: number } | Repeated | 'full' | MissingReason>;
+  listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
+  /** Finds a file by id in any unexpired room. */
+  findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
+  /** Hides a file. It still counts, and can be restored until it is erased. */
+  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Lists a removed file again, at its previous position. */
+  restoreFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Claims a one-time file unless another claim is open: of concurrent callers, one succeeds. */
+  claimFile(
+    code: RoomCode,
+    fileId: string,
+    claim: FileClaim,
+    now: number,
+  ): Promise<{ claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file' | MissingReason>;
+  /** The open claim of a listed file in any unexpired room. */
+  findClaim(fileId: string, now: number): Promise<FileClaim | undefined>;
+  /**
+   * Erases a claimed file: moves its bytes to the trash. Also works if the file was removed or the claim has expired,
+   * unless there is a newer claim. Compares hashes in constant time.
+   */
+  receiveFile(
+    code: RoomCode,
+    claimHash: string,
+    now: number,
+  ): Promise<{ seq: number; fileId: string } | 'no-claim' | MissingReason>;
+  /** Makes a claimed file available again. Compares hashes in constant time. */
+  releaseClaim(code: RoomCode, claimHash: string, now: number): Promise<'released' | 'no-claim' | MissingReason>;
+  /** Moves the bytes of up to `limit` files that were removed before `moment` to the trash. Returns their number. */
+  eraseRemoved(moment: number, limit: number): Promise<number>;
+  /** The same for all removed files of a room. */
+  eraseRemovedIn(code: RoomCode): Promise<number>;
+}
+
+/** Files whose bytes arrive in several requests, until they are complete. */
+export interface UploadStore {
+  /** Adds an unfinished file. From now on its bytes count, whether or not they were reserved. */
+  startUpload(code: RoomCode, file: UnfinishedFile, quota: FileQuota): Promise<'started' | 'full' | MissingReason>;
+  findUpload(code: RoomCode, fileId: string, now: number): Promise<UnfinishedFile | 'no-file' | MissingReason>;
+  /** Records the progress of an upload if it had exactly `from` bytes before. */
+  advanceUpload(
+    code: RoomCode,
+    fileId: string,
+    from: number,
+    progress: BlobProgress,
+    now: number,
+  ): Promise<'advanced' | 'stale' | 'no-file' | MissingReason>;
+  /** Lists an unfinished file that has all its bytes, as uploaded now. */
+  finishUpload(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  /** Drops an unfinished file, and moves its bytes to the trash. */
+  cancelUpload(code: RoomCode, fileId: string, now: number): Promise<'cancelled' | 'no-file' | MissingReason>;
+  /** Drops up to `limit` unfinished files that have expired, and moves their bytes to the trash. Returns their number. */
+  expireUploads(now: number, limit: number): Promise<number>;
 }

@@ -1,22 +1,10 @@
 /** Rooms, their devices, and the store that keeps them. */
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { AccessAttempt, Admission, Reading } from './admission.ts';
-import type { BlobProgress } from './blobs.ts';
 import type { ClientId, MaybePromise, MissingReason, Owner, Room } from './common.ts';
-import type { FileClaim, FileQuota, StoredFile, UnfinishedFile } from './files.ts';
+import type { StoredFile } from './files.ts';
 import type { FinishedRequest, Repeated, RequestRecord } from './idempotency.ts';
-import type {
-  AppendOutcome,
-  Checkpoint,
-  CheckpointInfo,
-  CurrentText,
-  KnownText,
-  StoredText,
-  TextAppend,
-  TextCompaction,
-  TextEntry,
-  TextState,
-} from './text.ts';
+import type { KnownText, TextState } from './text.ts';
 
 export interface RoomDraft {
   /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */
@@ -122,93 +110,7 @@ export interface RoomStore {
   /** Distinct devices: those with a channel, and those with a recent request. */
   listDevices(code: RoomCode, now: number): Promise<Device[]>;
 
-  /** The text with its log, for editing. */
-  readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
-  /** Up to `limit` entries of the log after a version, oldest first; `no-log` if it does not go back that far. */
-  readEdits(
-    code: RoomCode,
-    since: number,
-    limit: number,
-    now: number,
-  ): Promise<readonly TextEntry[] | 'no-log' | MissingReason>;
-  appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
-  /** Stores a full text of an encrypted room if `current` is still the current text. Keeps a newer full text. */
-  compactText(code: RoomCode, compaction: TextCompaction, now: number): Promise<'compacted' | 'stale' | MissingReason>;
-
-  /** Newest first. */
-  listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | MissingReason>;
-  readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | MissingReason>;
-  /** Erases the checkpoints and the log if `current` is still the current text. */
-  clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | MissingReason>;
-
-  /** From now on its bytes count for its owner, whether or not they were reserved. */
-  addFile(
-    code: RoomCode,
-    file: StoredFile,
-    quota: FileQuota,
-    record?: RequestRecord,
-  ): Promise<{ seq: number } | Repeated | 'full' | MissingReason>;
-  listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
-  /** Finds a file by id in any unexpired room. */
-  findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
-  /** Hides a file. It still counts, and can be restored until it is erased. */
-  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
-  /** Lists a removed file again, at its previous position. */
-  restoreFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
-  /** Claims a one-time file unless another claim is open: of concurrent callers, one succeeds. */
-  claimFile(
-    code: RoomCode,
-    fileId: string,
-    claim: FileClaim,
-    now: number,
-  ): Promise<{ claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file' | MissingReason>;
-  /** The open claim of a listed file in any unexpired room. */
-  findClaim(fileId: string, now: number): Promise<FileClaim | undefined>;
-  /**
-   * Erases a claimed file: moves its bytes to the trash. Also works if the file was removed or the claim has expired,
-   * unless there is a newer claim. Compares hashes in constant time.
-   */
-  receiveFile(
-    code: RoomCode,
-    claimHash: string,
-    now: number,
-  ): Promise<{ seq: number; fileId: string } | 'no-claim' | MissingReason>;
-  /** Makes a claimed file available again. Compares hashes in constant time. */
-  releaseClaim(code: RoomCode, claimHash: string, now: number): Promise<'released' | 'no-claim' | MissingReason>;
-  /** Moves the bytes of up to `limit` files that were removed before `moment` to the trash. Returns their number. */
-  eraseRemoved(moment: number, limit: number): Promise<number>;
-  /** The same for all removed files of a room. */
-  eraseRemovedIn(code: RoomCode): Promise<number>;
-
-  /** Adds an unfinished file. From now on its bytes count, whether or not they were reserved. */
-  startUpload(code: RoomCode, file: UnfinishedFile, quota: FileQuota): Promise<'started' | 'full' | MissingReason>;
-  findUpload(code: RoomCode, fileId: string, now: number): Promise<UnfinishedFile | 'no-file' | MissingReason>;
-  /** Records the progress of an upload if it had exactly `from` bytes before. */
-  advanceUpload(
-    code: RoomCode,
-    fileId: string,
-    from: number,
-    progress: BlobProgress,
-    now: number,
-  ): Promise<'advanced' | 'stale' | 'no-file' | MissingReason>;
-  /** Lists an unfinished file that has all its bytes, as uploaded now. */
-  finishUpload(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
-  /** Drops an unfinished file, and moves its bytes to the trash. */
-  cancelUpload(code: RoomCode, fileId: string, now: number): Promise<'cancelled' | 'no-file' | MissingReason>;
-  /** Drops up to `limit` unfinished files that have expired, and moves their bytes to the trash. Returns their number. */
-  expireUploads(now: number, limit: number): Promise<number>;
-
   /** Ends up to `limit` expired rooms, moves their bytes to the trash, and returns their codes. */
   expireRooms(now: number, limit: number): Promise<RoomCode[]>;
-  /** Blobs that no file references any more. */
-  listTrash(limit: number): Promise<string[]>;
-  /** Claims blobs for removal, so that no other node removes them for a while. Returns those that were claimed. */
-  claimTrash(blobs: readonly string[], now: number): Promise<readonly string[]>;
-  /** Releases the claim on blobs that could not be removed. */
-  releaseTrash(blobs: readonly string[]): Promise<void>;
-  /** Deletes the entries of removed blobs. */
-  clearTrash(blobs: readonly string[]): Promise<void>;
-  /** Which of these names of blobs, finished or not, belong to a file or are in the trash. */
-  knownBlobs(names: readonly string[]): Promise<Set<string>>;
   countRooms(now: number): Promise<number>;
 }

@@ -2,15 +2,22 @@
 import type { ActivityStore, BlockStore } from './admin.ts';
 import type { Archive } from './archive.ts';
 import type { KeyStore, RateCounter } from './clients.ts';
+import type { FileStore, UploadStore } from './files.ts';
 import type { IdempotencyStore } from './idempotency.ts';
 import type { OperatorInbox, RoomSummaries } from './operators.ts';
 import type { RoomStore } from './rooms.ts';
 import type { SecretRecord } from './secret.ts';
 import type { StorageAccounts } from './storage.ts';
+import type { TextStore } from './text.ts';
+import type { TrashClaims, TrashStore } from './trash.ts';
 
 /** One storage engine. Closing it writes everything that is still in memory. */
 export interface Store {
   rooms: RoomStore;
+  texts: TextStore;
+  files: FileStore;
+  uploads: UploadStore;
+  trash: TrashStore;
   rates: RateCounter;
   keys: KeyStore;
   archive: Archive;
@@ -21,15 +28,21 @@ export interface Store {
   summaries: RoomSummaries;
   blocks: BlockStore;
   activity: ActivityStore;
-  /** Set if only the server may change rooms; undefined if the command line can change them directly. */
-  inbox: OperatorInbox | undefined;
   /** Operations that wait for the store: writes on SQLite, commands on Redis. */
   queueLength(): number;
   /** Rejects if the store does not respond. */
   ping(): Promise<void>;
   /** The policy by which a full store removes data; `noeviction` for none. Undefined if the store does not tell. */
   evictionPolicy(): Promise<string | undefined>;
-  /** Rejects with STORAGE_FULL if the disk has too little space for another text of this size. */
-  checkSpace(bytes: number): Promise<void>;
   close(): Promise<void>;
+}
+
+/** The parts of a store that not every engine has. */
+export interface EngineParts {
+  /** Embedded: only the server may change rooms, so the command line leaves requests for it. */
+  inbox?: OperatorInbox;
+  /** Embedded: rejects with STORAGE_FULL if the disk has too little space for another text of this size. */
+  checkSpace?(bytes: number): Promise<void>;
+  /** Distributed: nodes agree on who removes which blobs. */
+  trashClaims?: TrashClaims;
 }

@@ -1,4 +1,5 @@
 /** The text of a room, its log and its history. */
+import type { RoomCode } from '../../protocol/room-code.ts';
 import type { TextEdit } from '../../text/edits.ts';
 import type { MissingReason, Owner } from './common.ts';
 import type { FinishedRequest, RequestRecord } from './idempotency.ts';
@@ -192,3 +193,25 @@ export interface TextState {
 
 /** A text that a reader has. The time distinguishes two texts with the same version, one of which was lost. */
 export type KnownText = Pick<TextState, 'version' | 'writtenAt'>;
+
+/** The texts of rooms, with their logs and histories. */
+export interface TextStore {
+  /** The text with its log, for editing. */
+  readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
+  /** Up to `limit` entries of the log after a version, oldest first; `no-log` if it does not go back that far. */
+  readEdits(
+    code: RoomCode,
+    since: number,
+    limit: number,
+    now: number,
+  ): Promise<readonly TextEntry[] | 'no-log' | MissingReason>;
+  appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
+  /** Stores a full text of an encrypted room if `current` is still the current text. Keeps a newer full text. */
+  compactText(code: RoomCode, compaction: TextCompaction, now: number): Promise<'compacted' | 'stale' | MissingReason>;
+
+  /** Newest first. */
+  listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | MissingReason>;
+  readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | MissingReason>;
+  /** Erases the checkpoints and the log if `current` is still the current text. */
+  clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | MissingReason>;
+}

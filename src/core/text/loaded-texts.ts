@@ -5,7 +5,7 @@ import type { RoomCode } from '../room-code.ts';
 import { TextCache } from './text-cache.ts';
 import { type TextPoint, WorkingText } from './working-text.ts';
 
-export function createLoadedTexts({ rooms, clock }: Pick<CoreDeps, 'rooms' | 'clock'>) {
+export function createLoadedTexts({ rooms, texts, clock }: Pick<CoreDeps, 'rooms' | 'texts' | 'clock'>) {
   const cache = new TextCache();
   const loading = new Map<RoomCode, Promise<WorkingText>>();
 
@@ -23,7 +23,7 @@ export function createLoadedTexts({ rooms, clock }: Pick<CoreDeps, 'rooms' | 'cl
   }
 
   async function read(code: RoomCode): Promise<WorkingText> {
-    const stored = await rooms.readText(code, clock());
+    const stored = await texts.readText(code, clock());
     if (typeof stored === 'string') throw roomMissing(stored);
     const text = new WorkingText(stored);
     cache.put(code, text);

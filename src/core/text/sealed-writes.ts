@@ -48,7 +48,7 @@ export function compactionHint(text: WorkingText): Pick<WrittenText, 'compact'> 
   return isCompactionDue(tailOf(text.sinceFullText()), text.document.length) ? { compact: true } : {};
 }
 
-interface CompactionParts extends Pick<CoreDeps, 'rooms' | 'bus' | 'clock'> {
+interface CompactionParts extends Pick<CoreDeps, 'texts' | 'bus' | 'clock'> {
   loaded: Pick<ReturnType<typeof createLoadedTexts>, 'load' | 'drop' | 'isCurrent'>;
   charges: ReturnType<typeof createTextCharges> | undefined;
   largestContent: number;
@@ -58,7 +58,7 @@ interface CompactionParts extends Pick<CoreDeps, 'rooms' | 'bus' | 'clock'> {
 const maxAttempts = 1000;
 
 /** Replaces the log up to a version by a snapshot. The version and the text stay the same. */
-export function createSealedCompaction({ rooms, bus, clock, loaded, charges, largestContent }: CompactionParts) {
+export function createSealedCompaction({ texts, bus, clock, loaded, charges, largestContent }: CompactionParts) {
   /** The checkpoint of the former full text, unless it does not fit into the quota. */
   async function charge(code: RoomCode, text: WorkingText, content: string): Promise<TextAppend['checkpoint']> {
     for (const keepsCheckpoint of [true, false]) {
@@ -86,7 +86,7 @@ export function createSealedCompaction({ rooms, bus, clock, loaded, charges, lar
       }
       const current = { version: newest, revision };
       const compaction = { version, content, ...droppedAt(text, version), current, checkpoint };
-      const outcome = await rooms.compactText(code, compaction, clock());
+      const outcome = await texts.compactText(code, compaction, clock());
       loaded.drop(code, text);
       if (outcome === 'compacted') {
         bus.publish(code, { seq: 0 });

@@ -53,12 +53,12 @@ const maxEntriesBack = 10_000;
 const entriesPerRead = 1000;
 
 export function createTexts(
-  { rooms, bus, clock, work = unlimitedWork }: Pick<CoreDeps, 'rooms' | 'bus' | 'clock' | 'work'>,
+  { rooms, texts, bus, clock, work = unlimitedWork }: Pick<CoreDeps, 'rooms' | 'texts' | 'bus' | 'clock' | 'work'>,
   rules: TextRules,
   charging?: TextCharging,
 ) {
   const charges = charging && createTextCharges(charging);
-  const { cache, load, reload, drop, isCurrent } = createLoadedTexts({ rooms, clock });
+  const { cache, load, reload, drop, isCurrent } = createLoadedTexts({ rooms, texts, clock });
   const nextRevision = createRevisions();
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
@@ -123,7 +123,7 @@ export function createTexts(
     const older: TextEntry[] = [];
     for (let version = since; version < text.firstBase; version = since + older.length) {
       const limit = Math.min(entriesPerRead, text.firstBase - version);
-      const found = await work.measure(client, () => rooms.readEdits(code, version, limit, clock()));
+      const found = await work.measure(client, () => texts.readEdits(code, version, limit, clock()));
       if (found === 'no-log' || found.length === 0) return false;
       if (typeof found === 'string') throw roomMissing(found);
       older.push(...found);
@@ -150,7 +150,7 @@ export function createTexts(
     const result = { version: entry.version, writtenAt: entry.writtenAt, ...compactionHint(text) };
     if (run) change.record = run.record(result);
     cache.put(code, text);
-    const answered = rooms.appendText(code, change);
+    const answered = texts.appendText(code, change);
     text.onAppend(answered);
     let outcome: AppendOutcome;
     try {
@@ -243,7 +243,7 @@ export function createTexts(
 
     /** Replaces the log of an encrypted room up to a version by a snapshot. */
     compact: createSealedCompaction({
-      ...{ rooms, bus, clock, charges, loaded: { load, drop, isCurrent } },
+      ...{ texts, bus, clock, charges, loaded: { load, drop, isCurrent } },
       largestContent: rules.largestContent,
     }),
 
@@ -266,7 +266,7 @@ export function createTexts(
         const { version, revision, document } = await settle(text);
         const sealed = text.isEncrypted && { fullTextVersion: text.fullTextVersion };
         const current = { version, revision, content: document.toString(), ...sealed, lastRefs: text.lastRefs };
-        const outcome = await rooms.clearHistory(code, current, clock());
+        const outcome = await texts.clearHistory(code, current, clock());
         drop(code, text);
         if (outcome === 'cleared') return;
         if (outcome !== 'stale') throw roomMissing(outcome);

@@ -1,10 +1,10 @@
 /** State of the service: for monitoring (health), supervisors (live) and load balancers (ready). */
 import { singleFlight } from '../../core/concurrency.ts';
 import { hasCode } from '../../core/errors.ts';
-import type { BlobStore, Clock, Store } from '../../core/ports.ts';
+import type { BlobStore, Clock, EngineParts, Store } from '../../core/ports.ts';
 
 export interface ProbeDeps {
-  store: Store;
+  store: Store & EngineParts;
   /** Whether the store may remove rooms when it is full. */
   mayEvict: () => boolean;
   blobs: BlobStore;
@@ -64,7 +64,7 @@ export function createProbes(parts: ProbeDeps) {
       const checks = await run({
         ...stores,
         store: () => stores.store().then(() => (mayEvict() ? 'evicting' : undefined)),
-        disk: () => store.checkSpace(largestContent),
+        disk: async () => store.checkSpace?.(largestContent),
         uploads: sharedUploads,
         sweep: async () => (clock() - lastSweptAt() > 8 * sweepEveryMs ? 'late' : undefined),
         server: async () => (isStopping() ? 'stopping' : undefined),

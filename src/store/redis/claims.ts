@@ -1,13 +1,13 @@
 /** Claims of one-time files. */
 import { randomBytes } from 'node:crypto';
-import type { GuardRules, MissingReason, RoomStore } from '../../core/ports.ts';
+import type { FileStore, GuardRules, MissingReason } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import { dropFile, fileIn, fileOf } from './files.ts';
 import { clearUp, isLive, type Keys, netMs, returnIfMissing } from './keys.ts';
 
-type Claims = Pick<RoomStore, 'claimFile' | 'findClaim' | 'receiveFile' | 'releaseClaim'>;
+type Claims = Pick<FileStore, 'claimFile' | 'findClaim' | 'receiveFile' | 'releaseClaim'>;
 
 export function createClaims(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): Claims {
   const newSalt = () => randomBytes(8).toString('hex');

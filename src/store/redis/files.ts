@@ -1,8 +1,8 @@
 /** The files of a room. The index by file id is on other nodes of a cluster. */
 import {
+  type FileStore,
   type GuardRules,
   type MissingReason,
-  type RoomStore,
   type StoredFile,
   unfinishedName,
 } from '../../core/ports.ts';
@@ -14,7 +14,7 @@ import { clearUp, isLive, type Keys, netMs, returnIfMissing } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 
 type Files = Pick<
-  RoomStore,
+  FileStore,
   'addFile' | 'listFiles' | 'findFile' | 'removeFile' | 'restoreFile' | 'eraseRemoved' | 'eraseRemovedIn'
 >;
 

@@ -1,7 +1,7 @@
 /** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
 import { randomUUID } from 'node:crypto';
 import { PoproomError } from '../../core/errors.ts';
-import type { GuardRules, SecretRecord, Store } from '../../core/ports.ts';
+import type { EngineParts, GuardRules, SecretRecord, Store } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
 import { evictionPolicyOf } from '../../redis/server-info.ts';
@@ -17,10 +17,12 @@ import { createKeys, type Keys } from './keys.ts';
 import { createStorage } from './quota.ts';
 import { createRooms } from './rooms.ts';
 import { createTexts } from './text.ts';
-import { createTrash, knownBlobs } from './trash.ts';
+import { createTrash, createTrashClaims, knownBlobs } from './trash.ts';
 import { createUploads } from './uploads.ts';
 
-export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): Store {
+export type RedisStore = Store & Required<Pick<EngineParts, 'trashClaims'>>;
+
+export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): RedisStore {
   const keys = createKeys(prefix);
   const storage = createStorage(redis, keys, (blobs) => knownBlobs(redis, keys, blobs));
   const archive = createArchive(redis, keys, rules, storage);
@@ -29,12 +31,12 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
       ...createRooms(redis, keys, rules, storage),
       ...createAccess(redis, keys, rules),
       ...createDeviceList(redis, keys, rules),
-      ...createTexts(redis, keys, rules),
-      ...createFiles(redis, keys, rules, storage),
-      ...createClaims(redis, keys, rules),
-      ...createUploads(redis, keys, rules, storage),
-      ...createTrash(redis, keys, storage),
     },
+    texts: createTexts(redis, keys, rules),
+    files: { ...createFiles(redis, keys, rules, storage), ...createClaims(redis, keys, rules) },
+    uploads: createUploads(redis, keys, rules, storage),
+    trash: createTrash(redis, keys, storage),
+    trashClaims: createTrashClaims(redis, keys),
     rates: createRateCounter(redis, keys, rules),
     keys: createKeyStore(redis, keys),
     archive,
@@ -44,12 +46,9 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     summaries: createRoomSummaries(redis, keys, archive),
     blocks: createBlockStore(redis, keys),
     activity: createActivityStore(redis, keys),
-    inbox: undefined,
     queueLength: redis.queueLength,
     ping: redis.ping,
     evictionPolicy: () => evictionPolicyOf(redis),
-    // Uses no disk of this node. Redis itself reports when it is full.
-    checkSpace: async () => undefined,
     close: redis.close,
   };
 }

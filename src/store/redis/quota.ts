@@ -14,10 +14,10 @@ import type {
   Owner,
   ReachedLimit,
   RoomRecord,
-  RoomStore,
   StorageAccounts,
   StorageRequest,
   StoredFile,
+  TrashStore,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -34,7 +34,7 @@ export interface RedisStorage extends StorageAccounts, TextCharges {
   addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T>;
 }
 
-type KnownBlobs = RoomStore['knownBlobs'];
+type KnownBlobs = TrashStore['knownBlobs'];
 
 const batchSize = 100;
 

@@ -7,11 +7,11 @@ import {
   type LastRefs,
   type LogRetention,
   type MissingReason,
-  type RoomStore,
   recentEntries,
   type TextAppend,
   type TextEntry,
   type TextQuota,
+  type TextStore,
   withRefsOf,
 } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -20,12 +20,7 @@ import { replay } from '../../text/replay.ts';
 import { createRunOnce, onceScripts, repeatedIn } from './idempotency.ts';
 import { type Keys, returnIfMissing } from './keys.ts';
 
-type Texts = Pick<
-  RoomStore,
-  'readText' | 'readEdits' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
->;
-
-export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): Texts {
+export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): TextStore {
   const runOnce = createRunOnce(redis, keys);
 
   return {

@@ -1,5 +1,5 @@
 /** Blobs that no file references any more, and known blobs. */
-import type { Owner, RoomStore } from '../../core/ports.ts';
+import type { Owner, TrashClaims, TrashStore } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
 import { type Keys, leaseMs } from './keys.ts';
@@ -10,9 +10,7 @@ type Shard = Keys['shards'][number];
 /** A blob, and the owner that it is charged to. */
 type Charge = Owner & { blob: string };
 
-type Trash = Pick<RoomStore, 'listTrash' | 'claimTrash' | 'releaseTrash' | 'clearTrash' | 'knownBlobs'>;
-
-export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage, 'discharge'>): Trash {
+export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage, 'discharge'>): TrashStore {
   const inAllShards = <T>(work: (shard: Shard) => Promise<T>) => Promise.all(keys.shards.map(work));
 
   /** The name in the trash is not that of the blob if it was unfinished. Older entries have only the name. */
@@ -29,15 +27,6 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
       return (found as string[][]).flat().slice(0, limit);
     },
 
-    async claimTrash(blobs, now) {
-      if (blobs.length === 0) return [];
-      return (await redis.run(claimTrashScript, [keys.claims], [now, now + leaseMs, leaseMs, ...blobs])) as string[];
-    },
-
-    async releaseTrash(blobs) {
-      if (blobs.length > 0) await redis.send(keys.claims, ['ZREM', keys.claims, ...blobs]);
-    },
-
     /** Discharges the owners first: an entry in the trash is retried, while a lost one would count forever. */
     async clearTrash(gone) {
       if (gone.length === 0) return;
@@ -47,6 +36,19 @@ export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage
         await redis.send(trash, ['SREM', trash, ...gone]);
         await redis.send(trashOwners, ['HDEL', trashOwners, ...gone]);
       });
+    },
+  };
+}
+
+export function createTrashClaims(redis: Redis, keys: Keys): TrashClaims {
+  return {
+    async claim(blobs, now) {
+      if (blobs.length === 0) return [];
+      return (await redis.run(claimTrashScript, [keys.claims], [now, now + leaseMs, leaseMs, ...blobs])) as string[];
+    },
+
+    async release(blobs) {
+      if (blobs.length > 0) await redis.send(keys.claims, ['ZREM', keys.claims, ...blobs]);
     },
   };
 }

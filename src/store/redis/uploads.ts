@@ -2,8 +2,8 @@
 import {
   type GuardRules,
   type MissingReason,
-  type RoomStore,
   type UnfinishedFile,
+  type UploadStore,
   unfinishedName,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -13,17 +13,12 @@ import { countFile, type DueFile, dropFile, dueFiles, dueMember, fileJson, keepI
 import { type Keys, netMs, returnIfMissing } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 
-type Uploads = Pick<
-  RoomStore,
-  'startUpload' | 'findUpload' | 'advanceUpload' | 'finishUpload' | 'cancelUpload' | 'expireUploads'
->;
-
 interface Found {
   upload: UnfinishedFile;
   roomExpiresAt: number;
 }
 
-export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): Uploads {
+export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): UploadStore {
   const keysFor = (code: RoomCode) => {
     const { room, uploads, uploadStates, uploadEnds } = keys.ofRoom(code);
     return [room, uploads, uploadStates, uploadEnds];

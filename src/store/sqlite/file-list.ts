@@ -1,5 +1,5 @@
 /** The files of a room. */
-import type { RoomStore, StoredFile } from '../../core/ports.ts';
+import type { FileStore, StoredFile } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { roomIdOf } from './room-id.ts';
 import type { RoomReader } from './room-reader.ts';
@@ -8,22 +8,7 @@ import type { Sql } from './statements.ts';
 import type { SqliteStorage } from './storage.ts';
 import type { Writer } from './writer.ts';
 
-type FileList = Pick<
-  RoomStore,
-  | 'addFile'
-  | 'listFiles'
-  | 'findFile'
-  | 'removeFile'
-  | 'restoreFile'
-  | 'claimFile'
-  | 'findClaim'
-  | 'receiveFile'
-  | 'releaseClaim'
-  | 'eraseRemoved'
-  | 'eraseRemovedIn'
->;
-
-export function createFileList(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileList {
+export function createFileStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileStore {
   const { sql, cache, find, missingReason, orReason, changing, endForGood } = rooms;
   return {
     async addFile(code, file, quota, record) {

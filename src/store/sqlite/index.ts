@@ -7,7 +7,7 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { GuardRules, KeyStore, Store } from '../../core/ports.ts';
+import type { EngineParts, GuardRules, KeyStore, Store } from '../../core/ports.ts';
 import { createActivityStore, createBlockStore } from './admin-store.ts';
 import { createArchive } from './archive.ts';
 import { connect } from './connection.ts';
@@ -23,7 +23,7 @@ import { createOperatorInbox } from './operator-inbox.ts';
 import { createPrivateFile, databaseIn } from './private-file.ts';
 import { createRateCounter } from './rate-counter.ts';
 import { roomIdOf } from './room-id.ts';
-import { createRoomStore } from './room-store.ts';
+import { createRoomStores } from './room-store.ts';
 import { createRoomSummaries } from './room-summaries.ts';
 import { compact, migrate } from './schema.ts';
 import { createSecretRecord } from './secret-record.ts';
@@ -39,7 +39,9 @@ export interface SqliteOptions {
   eraseEveryMs?: number | undefined;
 }
 
-export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseEveryMs }: SqliteOptions): Store {
+export type SqliteStore = Store & Required<Pick<EngineParts, 'inbox' | 'checkSpace'>>;
+
+export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseEveryMs }: SqliteOptions): SqliteStore {
   const unlock = lockFolder(makeFolder(folder));
   const { db, snapshot, writer, close } = openOr(unlock, folder, eraseEveryMs);
   const rates = createRateCounter(rules);
@@ -52,7 +54,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
   const hasSpaceFor = watchDisk(db, databaseIn(folder));
 
   return {
-    rooms: createRoomStore({ db, snapshot, writer, rules, guard, storage, dropCounters: counters.dropExpired }),
+    ...createRoomStores({ db, snapshot, writer, rules, guard, storage, dropCounters: counters.dropExpired }),
     rates,
     keys: createKeyStore(db, writer),
     archive: createArchive({ db, snapshot, writer, guard }),

@@ -1,11 +1,11 @@
 /** Rooms on SQLite: reads here, writes through the writer, access counters in memory. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { GuardRules, RoomStore } from '../../core/ports.ts';
+import type { GuardRules, RoomStore, Store } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { guesserOf } from '../client-counters.ts';
 import { createAdmission } from './admission.ts';
 import { createDeviceList } from './device-list.ts';
-import { createFileList, filesOf } from './file-list.ts';
+import { createFileStore, filesOf } from './file-list.ts';
 import type { GuessGuard } from './guess-guard.ts';
 import { liveRooms } from './operations.ts';
 import { createRoomReader } from './room-reader.ts';
@@ -14,8 +14,8 @@ import type { ReadSnapshot } from './snapshot.ts';
 import type { SqliteStorage } from './storage.ts';
 import { createTextReader } from './text-reader.ts';
 import { createTextStore } from './text-store.ts';
-import { createTrash } from './trash.ts';
-import { createUploadList } from './upload-list.ts';
+import { createTrashStore } from './trash.ts';
+import { createUploadStore } from './upload-list.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreParts {
@@ -29,19 +29,18 @@ export interface RoomStoreParts {
   dropCounters: (now: number) => void;
 }
 
-export function createRoomStore(parts: RoomStoreParts): RoomStore {
+/** The ports of a room share its reader and its cache. */
+export function createRoomStores(
+  parts: RoomStoreParts,
+): Pick<Store, 'rooms' | 'texts' | 'files' | 'uploads' | 'trash'> {
   const { writer, rules, guard, storage, dropCounters } = parts;
   const devices = createDeviceList(rules);
   const rooms = createRoomReader(parts);
   const { sql, cache, readLive, missingReason, orReason, changing } = rooms;
   const texts = createTextReader(sql);
 
-  return {
+  const roomStore: RoomStore = {
     ...createAdmission({ rooms, rules, guard, devices }),
-    ...createTextStore({ texts, writer, cache, readLive, missingReason }),
-    ...createFileList(rooms, writer, storage),
-    ...createUploadList(rooms, writer, storage),
-    ...createTrash(sql, writer),
 
     async createRoom(draft, record) {
       const { pinMac, salt, expiresAt, creator, createdAt } = draft;
@@ -110,5 +109,12 @@ export function createRoomStore(parts: RoomStoreParts): RoomStore {
     async countRooms(now) {
       return liveRooms(sql, now);
     },
+  };
+  return {
+    rooms: roomStore,
+    texts: createTextStore({ texts, writer, cache, readLive, missingReason }),
+    files: createFileStore(rooms, writer, storage),
+    uploads: createUploadStore(rooms, writer, storage),
+    trash: createTrashStore(sql, writer),
   };
 }

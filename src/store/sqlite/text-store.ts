@@ -1,5 +1,5 @@
 /** The text of a room and its history: reads here, writes through the writer. */
-import type { AppendOutcome, MissingReason, RoomStore, TextAppend } from '../../core/ports.ts';
+import type { AppendOutcome, MissingReason, TextAppend, TextStore } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { entryOf } from './edit-log.ts';
 import type { RoomCache } from './room-cache.ts';
@@ -17,11 +17,6 @@ export interface TextStoreParts {
   readLive<T>(code: RoomCode, now: number, read: (id: RoomId, record: RecordRow) => T): Promise<T | MissingReason>;
   missingReason(code: RoomCode, now: number): MissingReason;
 }
-
-type TextStore = Pick<
-  RoomStore,
-  'readText' | 'readEdits' | 'appendText' | 'compactText' | 'listHistory' | 'readCheckpoint' | 'clearHistory'
->;
 
 export function createTextStore({ texts, writer, cache, readLive, missingReason }: TextStoreParts): TextStore {
   function outcomeOf(code: RoomCode, append: TextAppend, reply: AppendReply | 'gone'): AppendOutcome {

@@ -1,11 +1,9 @@
 /** Blobs that no file references any more, and known blobs. */
-import { blobOf, type RoomStore } from '../../core/ports.ts';
+import { blobOf, type TrashStore } from '../../core/ports.ts';
 import type { Sql } from './statements.ts';
 import type { Writer } from './writer.ts';
 
-type Trash = Pick<RoomStore, 'listTrash' | 'claimTrash' | 'releaseTrash' | 'clearTrash' | 'knownBlobs'>;
-
-export function createTrash(sql: Sql, writer: Writer): Trash {
+export function createTrashStore(sql: Sql, writer: Writer): TrashStore {
   return {
     async listTrash(limit) {
       return sql('SELECT blob FROM trash LIMIT ?')
@@ -13,9 +11,6 @@ export function createTrash(sql: Sql, writer: Writer): Trash {
         .map(({ blob }) => String(blob));
     },
 
-    // There is only one node, which empties its trash once at a time.
-    claimTrash: async (blobs) => blobs,
-    releaseTrash: async () => undefined,
     clearTrash: (blobs) => writer.run('clearTrash', blobs),
 
     async knownBlobs(names) {

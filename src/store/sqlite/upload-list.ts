@@ -1,17 +1,12 @@
 /** The unfinished files of a room. */
-import type { RoomStore } from '../../core/ports.ts';
+import type { UploadStore } from '../../core/ports.ts';
 import { roomIdOf } from './room-id.ts';
 import type { RoomReader } from './room-reader.ts';
 import { fileColumns, unfinishedFileOf, uploadColumns } from './rows.ts';
 import type { SqliteStorage } from './storage.ts';
 import type { Writer } from './writer.ts';
 
-type UploadList = Pick<
-  RoomStore,
-  'startUpload' | 'findUpload' | 'advanceUpload' | 'finishUpload' | 'cancelUpload' | 'expireUploads'
->;
-
-export function createUploadList(rooms: RoomReader, writer: Writer, storage: SqliteStorage): UploadList {
+export function createUploadStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): UploadStore {
   const { sql, cache, readLive, orReason, changing } = rooms;
   return {
     async startUpload(code, file, quota) {
