@@ -29,6 +29,7 @@ const chunks: Record<string, readonly string[]> = {
     'views/missing-file.tsx',
     'views/share/share-page.tsx',
     'views/home/scanner.tsx',
+    'room/closed-tabs.ts',
   ],
   dialogs: [
     'views/room/dialogs.tsx',
@@ -39,7 +40,7 @@ const chunks: Record<string, readonly string[]> = {
   files: ['views/files/file-list.tsx'],
   uploads: ['views/files/upload-rows.tsx', 'room/uploads.ts'],
   qr: ['../../node_modules/uqr/dist/index.mjs'],
-  transfer: ['../../src/client/upload.ts', '../../src/client/download.ts'],
+  transfer: ['room/room-requests.ts'],
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],

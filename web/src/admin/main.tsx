@@ -1,5 +1,4 @@
 /** The admin page: asks for the token, and shows one section at a time. */
-/** Starts the admin page. */
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Logo } from '../components/icon.tsx';
@@ -10,9 +9,6 @@ import { Keys } from './keys.tsx';
 import { Overview } from './overview.tsx';
 import { Rooms } from './rooms.tsx';
 import type { SectionProps } from './section.tsx';
-
-const root = document.getElementById('app');
-if (root) render(<App />, root);
 
 const sections = {
   overview: { title: 'Overview', View: Overview },
@@ -136,3 +132,6 @@ function SignIn({ onSignedIn }: { onSignedIn(): void }) {
     </main>
   );
 }
+
+const root = document.getElementById('app');
+if (root) render(<App />, root);

@@ -32,7 +32,7 @@ export interface RoomContent extends Readonly<RecentRoom> {
 /** An attempt to join the room, and the live channel that it opens. */
 export interface JoinAttempt {
   /** Sends requests with the PIN of this attempt, until someone else changes it. */
-  readonly room: RoomBase;
+  readonly room: Pick<RoomBase, 'code' | 'key' | 'pin' | 'live'> & { requests(): Promise<RoomBase> };
   /** Closes the live channel. */
   readonly aborter: AbortController;
   /** Of this device in the room. */

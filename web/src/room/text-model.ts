@@ -3,7 +3,6 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import type { PoproomError, SharedText } from '../../../src/client/index.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { Draft } from './drafts.ts';
-import { createTypingDevices } from './typing-devices.ts';
 
 export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
 
@@ -135,4 +134,28 @@ function createAutosave(shared: SharedText, draft: Draft) {
       isStopped = true;
     },
   };
+}
+
+const typingMs = 2_000;
+
+/** Which other devices are editing the text right now. */
+function createTypingDevices(text: SharedText, ownDevice: string): ReadonlySignal<ReadonlySet<string>> {
+  const typing = signal<ReadonlySet<string>>(new Set());
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  function onStopped(device: string): void {
+    timers.delete(device);
+    typing.value = new Set(timers.keys());
+  }
+
+  text.on('change', ({ origin, deviceId: device }) => {
+    if (origin !== 'remote' || device === undefined || device === ownDevice) return;
+    clearTimeout(timers.get(device));
+    timers.set(
+      device,
+      setTimeout(() => onStopped(device), typingMs),
+    );
+    if (!typing.value.has(device)) typing.value = new Set(timers.keys());
+  });
+  return typing;
 }

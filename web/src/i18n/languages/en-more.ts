@@ -35,6 +35,7 @@ export const strings = {
   oneTimeLinkHint: 'Open its room to receive it.',
   // In the room
   thisDevice: 'this device',
+  pinAttempts: { one: 'Someone entered a wrong PIN.', other: 'Someone entered a wrong PIN {n} times.' },
   // The text
   pasteHint: 'Press {keys}, or hold the field and choose Paste.',
   pasteKeys: 'Ctrl+V',
@@ -131,6 +132,8 @@ export const strings = {
   pinWasSet: 'This room now has a PIN.',
   pinWasChanged: 'The PIN was changed.',
   pinWasRemoved: 'The PIN was removed.',
+  roomExpiresIn: 'This room expires in {time}.',
+  extend: 'Extend',
   // Content shared from other apps
   shareTitle: 'Share to a room',
   nothingShared: 'Nothing to share',

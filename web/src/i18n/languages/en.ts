@@ -80,7 +80,6 @@ export const strings = {
   left: '{name} left.',
   expiresIn: 'Expires in',
   connectionLost: 'No connection. Your changes are kept on this device and sync when you’re back online.',
-  pinAttempts: { one: 'Someone entered a wrong PIN.', other: 'Someone entered a wrong PIN {n} times.' },
   // The text
   text: 'Text',
   textPlaceholder: 'Type or paste text. It appears on every device in the room.',
@@ -113,8 +112,6 @@ export const strings = {
   deleteRoom: 'Delete room',
   // Room settings and changes of the room
   roomSettings: 'Room settings',
-  roomExpiresIn: 'This room expires in {time}.',
-  extend: 'Extend',
   copyText: 'Copy text',
   textKept: 'Your text is still here until you leave this page.',
   fileCount: { one: '1 file', other: '{n} files' },

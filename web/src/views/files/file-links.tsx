@@ -69,7 +69,7 @@ async function downloadArchive(room: RoomModel, files: readonly SharedFile[]): P
     return false;
   }
   try {
-    const url = await room.requests().zipUrl({ files: isAll ? undefined : files.map(({ fileId }) => fileId) });
+    const url = await (await room.requests()).zipUrl({ files: isAll ? undefined : files.map(({ fileId }) => fileId) });
     startDownload(url, '');
     return true;
   } catch (error) {

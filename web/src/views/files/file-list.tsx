@@ -10,7 +10,7 @@ import { type FileListProps, NoFiles, SpaceLeft } from '../room/file-placeholder
 import { FileRow, OneTimeRow } from './file-row.tsx';
 import { ReceiveDialog } from './receive-dialog.tsx';
 import { FileTools } from './selection.tsx';
-import '../../style/file-row.css';
+import '../../style/file-rows.css';
 import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { alertArrival } from '../../device/arrival-alerts.ts';
 import { countIfHidden } from '../../device/unseen.ts';

@@ -154,7 +154,7 @@ function createReceipt(room: RoomModel, file: SharedFile, onReturned: () => void
       if (body) saved = await target.save(body.pipeThrough(countBytes(onBytes)));
     };
     try {
-      await room.requests().receive(file, { save, signal });
+      await (await room.requests()).receive(file, { save, signal });
       send({ type: 'saved', isConfirmed: true, blobUrl: saved?.blobUrl });
     } catch (error) {
       if (saved) return send({ type: 'saved', isConfirmed: false, blobUrl: saved.blobUrl });

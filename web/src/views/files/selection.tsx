@@ -9,7 +9,7 @@ import type { SharedFile } from '../../room/room-phase.ts';
 import { downloadFiles, FileThumbnail, isDownloadable } from './file-links.tsx';
 import '../../style/forms.css';
 import { MoreIcon } from '../../components/more-icon.tsx';
-import '../../style/file-tools.css';
+import '../../style/file-rows.css';
 
 interface FileToolsProps {
   room: RoomModel;

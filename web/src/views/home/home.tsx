@@ -50,7 +50,7 @@ export function Home() {
 
 /** Few devices have drafts. If the code cannot be loaded, the next page load retries. */
 async function forgetEndedRooms(): Promise<void> {
-  await import('../../room/drafts.ts').then(
+  await import('../../room/closed-tabs.ts').then(
     ({ forgetEndedRooms }) => forgetEndedRooms(),
     () => undefined,
   );

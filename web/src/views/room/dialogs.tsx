@@ -1,13 +1,15 @@
 /** Small dialogs and alerts of a room that are rarely shown. They are loaded on demand. */
+
+import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Countdown } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { Icon, type IconName } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
+import { roughTime } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room.ts';
 import { Code, InviteOptions, type InviteSecret } from './invite-options.tsx';
-import '../../style/invite-dialog.css';
-import type { ComponentChildren } from 'preact';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { Icon, type IconName } from '../../components/icon.tsx';
 
 /** Asks for confirmation before the room is deleted. */
 export function DeleteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
@@ -105,16 +107,45 @@ export function InviteDialog({ room, onClose, secret }: InviteProps) {
   );
 }
 
-interface AlertProps {
+interface Dismissible {
+  onDismiss: () => void;
+}
+
+/** Others have entered wrong PINs, or wrong keys. */
+export function AttemptsAlert({ n, isEncrypted, onDismiss }: Dismissible & { n: number; isEncrypted: boolean }) {
+  return (
+    <DismissibleAlert icon="warning" onDismiss={onDismiss}>
+      {t(isEncrypted ? 'keyAttempts' : 'pinAttempts', { n })}
+    </DismissibleAlert>
+  );
+}
+
+/** Own words are missing from the text. The user can copy them. */
+export function MissingWordsAlert({ words, onDismiss }: Dismissible & { words: string }) {
+  return (
+    <DismissibleAlert icon="warning" onDismiss={onDismiss}>
+      {t('wordsMissing')} <CopyButton text={words} label={t('copyText')} />
+    </DismissibleAlert>
+  );
+}
+
+/** The room expires soon. `until` is a time of this device. */
+export function ExpiryAlert({ until, onExtend, onDismiss }: Dismissible & { until: number; onExtend: () => void }) {
+  return (
+    <DismissibleAlert icon="clock" action={{ label: t('extend'), run: onExtend }} onDismiss={onDismiss}>
+      <Countdown until={until} format={(ms) => t('roomExpiresIn', { time: roughTime(ms) })} />
+    </DismissibleAlert>
+  );
+}
+
+interface AlertProps extends Dismissible {
   icon: IconName;
   children: ComponentChildren;
   /** An action that solves the problem. */
   action?: { label: string; run: () => void };
-  onDismiss: () => void;
 }
 
-/** An alert that is rarely shown, and that the user can dismiss. */
-export function DismissibleAlert({ icon, children, action, onDismiss }: AlertProps) {
+function DismissibleAlert({ icon, children, action, onDismiss }: AlertProps) {
   return (
     <p class="alert warning">
       <Icon name={icon} />
@@ -130,13 +161,3 @@ export function DismissibleAlert({ icon, children, action, onDismiss }: AlertPro
     </p>
   );
 }
-
-/** How often others have entered a wrong key. */
-export const KeyAttempts = ({ n }: { n: number }) => <>{t('keyAttempts', { n })}</>;
-
-/** Own words that are missing from the text, to copy them. */
-export const MissingWords = ({ words }: { words: string }) => (
-  <>
-    {t('wordsMissing')} <CopyButton text={words} label={t('copyText')} />
-  </>
-);

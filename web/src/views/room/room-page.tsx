@@ -16,10 +16,13 @@ import { isConnectionLost, RetryCountdown, type WaitingConnection } from './aler
 import { RoomSkeleton } from './invitation.tsx';
 import { RoomView } from './room-view.tsx';
 import { KeptText } from './text-actions.tsx';
-import '../../style/room-view.css';
+import '../../style/room.css';
+import '../../style/file-list.css';
+import '../../style/room-screens.css';
 
-const EncryptionProblem = lazy(() => import('../encryption/encryption-problem.tsx'), 'EncryptionProblem');
-const KeptDraft = lazy(() => import('../encryption/encryption-problem.tsx'), 'KeptDraft');
+const loadProblem = () => import('../encryption/encryption-problem.tsx');
+const EncryptionProblem = lazy(loadProblem, 'EncryptionProblem');
+const KeptDraft = lazy(loadProblem, 'KeptDraft');
 const KeyPrompt = lazy(() => import('../encryption/key-prompt.tsx'), 'KeyPrompt');
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 

@@ -8,9 +8,8 @@ import { lazy } from '../../components/lazy.tsx';
 import { clockTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
-import { loadTransfer } from '../../room/lazy-transfer.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
-import type { RoomModel } from '../../room/room.ts';
+import { loadRequests, type RoomModel } from '../../room/room.ts';
 import type { RoomContent } from '../../room/room-phase.ts';
 import type { TextModel } from '../../room/text-model.ts';
 import type { IncomingFile } from '../../room/uploads.ts';
@@ -25,7 +24,8 @@ import { TextPanel } from './text-panel.tsx';
 const loadViewer = () => import('../viewer/viewer.tsx');
 const loadDialogs = () => import('./dialogs.tsx');
 /** In the order in which people are likely to need them. */
-const onDemand = [loadFileList, loadUploads, loadUploadParts, loadTransfer, loadDialogs, loadViewer];
+const onDemand = [loadFileList, loadUploads, loadUploadParts, loadRequests, loadDialogs, loadViewer];
+const DeleteDialog = lazy(loadDialogs, 'DeleteDialog');
 const loadSettings = () => import('./room-settings-dialog.tsx');
 const RoomSettingsDialog = lazy(loadSettings, 'RoomSettingsDialog');
 
@@ -127,8 +127,6 @@ function Expiry({ room }: { room: RoomModel }) {
     </div>
   );
 }
-
-const DeleteDialog = lazy(() => import('./dialogs.tsx'), 'DeleteDialog');
 
 /** The button that deletes the room for everyone, after a confirmation. */
 function DeleteRoom({ room }: { room: RoomModel }) {

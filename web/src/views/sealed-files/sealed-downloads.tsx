@@ -5,7 +5,6 @@ import { t } from '../../i18n/all-strings.ts';
 import { percent, size } from '../../i18n/quantities.ts';
 import { Thumbnail } from '../files/thumbnail.tsx';
 import { forgetThumbnails } from './sealed-media.tsx';
-import '../../style/sealed-files.css';
 import '../../style/uploads.css';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { PoproomError } from '../../../../src/client/error.ts';
@@ -116,7 +115,7 @@ function fileSource(room: RoomModel, file: SharedFile): DownloadSource {
     type: file.contentType,
     size: file.fileSize,
     async open(signal) {
-      const { body } = await room.requests().download(file, { signal });
+      const { body } = await (await room.requests()).download(file, { signal });
       return body ?? new Blob([]).stream();
     },
   };
@@ -246,7 +245,7 @@ export function archiveOf(room: RoomModel, files: readonly SharedFile[]): Downlo
 /** The error of a damaged file names it. */
 async function* chunksOf(room: RoomModel, file: SharedFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    const { body } = await room.requests().download(file, { signal });
+    const { body } = await (await room.requests()).download(file, { signal });
     const reader = body?.getReader();
     for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) yield next.value;
   } catch (error) {

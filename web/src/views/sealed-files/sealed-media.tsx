@@ -179,7 +179,7 @@ export async function openMedia(
   onBytes: (bytes: number) => void = () => undefined,
 ): Promise<Blob> {
   const type = safeTypes.test(file.contentType) ? file.contentType : 'application/octet-stream';
-  const { body } = await room.requests().download(file, { signal });
+  const { body } = await (await room.requests()).download(file, { signal });
   try {
     return body ? await collectBlob(body.pipeThrough(countBytes(onBytes)), type) : new Blob([]);
   } catch (error) {

@@ -111,7 +111,7 @@ function TextPreview({ room, file }: { room: RoomModel; file: SharedFile }) {
 
 async function load(room: RoomModel, file: SharedFile, signal: AbortSignal): Promise<TextState> {
   try {
-    return { status: 'loaded', ...(await readText(await room.requests().download(file, { signal }))) };
+    return { status: 'loaded', ...(await readText(await (await room.requests()).download(file, { signal }))) };
   } catch (error) {
     return { status: 'failed', error: toPoproomError(error) };
   }

@@ -275,7 +275,7 @@ export function CopyFileImage({ room, file }: CopiedFile) {
   if (!canCopyImages()) return null;
   return (
     <CopyButton
-      png={async () => toPng(await room.requests().download(file))}
+      png={async () => toPng(await (await room.requests()).download(file))}
       label={t('copyFileImage', { name: file.fileName })}
       icon="image"
       compact
