@@ -2,7 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { applyEdits } from '../../src/text/edits.ts';
-import { asShown, positionInField, positionInText, movedPosition, typedEdits } from '../../web/src/views/room/field-edits.ts';
+import {
+  asShown,
+  movedPosition,
+  positionInField,
+  positionInText,
+  typedEdits,
+} from '../../web/src/views/room/field-edits.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 describe('an edit from a text field', () => {

@@ -1,5 +1,5 @@
 /** Error messages for people, by error code. */
-import type { PoproomError } from '../../../src/client/index.ts';
+import type { PoproomError } from '../../../src/client/error.ts';
 import { limits } from '../page-settings.ts';
 import { roughTime, size } from './quantities.ts';
 import { t } from './strings.ts';

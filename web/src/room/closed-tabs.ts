@@ -1,8 +1,8 @@
 /** The drafts that closed tabs have left: sends them, or forgets them with their room. Loaded if there are any. */
 import { PoproomError } from '../../../src/client/error.ts';
-import type { RoomCode } from '../../../src/client/index.ts';
 import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { draftKeys, forgetRoom, isKnownAsEncrypted, recentRooms, savedResumeToken } from '../device/recent-rooms.ts';
 import { localStore, sessionStore } from '../device/storage.ts';
 import { runIfTabClosed } from '../device/tab.ts';

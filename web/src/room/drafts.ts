@@ -2,10 +2,12 @@
  * Edits that the server has not confirmed, stored so that they survive a reload. Each tab stores its own. The text of a
  * plain room is stored for the tab only: on the device, it would outlast a room that was deleted.
  */
-import type { SavedText } from '../../../src/client/index.ts';
+
+import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import { draftKeys } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { isPrevious, runIfTabClosed, tab } from '../device/tab.ts';
+import type { DraftCipher } from './room-phase.ts';
 
 export interface Draft {
   /** The edits that were stored before this page was loaded. */
@@ -19,14 +21,6 @@ export interface Drafts {
   own: Draft;
   /** The drafts of other closed tabs. */
   others: Draft[];
-}
-
-/** Seals the drafts of an encrypted room. */
-export interface DraftCipher {
-  /** Undefined if the keys are not known yet. */
-  sealDraft(saved: SavedText): string | undefined;
-  /** Undefined if the keys are not known yet, or the draft was sealed with others. */
-  openDraft(sealed: string): SavedText | undefined;
 }
 
 /**

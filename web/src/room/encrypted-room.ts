@@ -7,9 +7,11 @@ import { hideText, openDraft, sealDraft } from '../../../src/client/crypto/metad
 import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import { PoproomError } from '../../../src/client/error.ts';
-import type { RoomCode, SavedText, SeenVersion } from '../../../src/client/index.ts';
+import type { SeenVersion } from '../../../src/client/room-access.ts';
 import { createRoomPin, requestRoom } from '../../../src/client/room-access.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
+import type { SavedText } from '../../../src/client/text/shared-text.ts';
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
 import { deviceIdIn, deviceName } from '../device/identity.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';

@@ -1,11 +1,10 @@
 /** A room on this device, for the views: joins it, follows its events, and leaves it. */
-import { computed, type ReadonlySignal } from '@preact/signals';
+import { computed } from '@preact/signals';
 import { PoproomError } from '../../../src/client/error.ts';
-import type { RoomCode } from '../../../src/client/index.ts';
 import { openLive } from '../../../src/client/live-channel.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { createRoomPin, roomPath } from '../../../src/client/room-access.ts';
-import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { deviceId, deviceIdIn, deviceName } from '../device/identity.ts';
 import {
   forgetRoom,
@@ -30,41 +29,13 @@ import {
   type PhaseNamed,
   type RoomContent,
   type RoomEvent,
+  type RoomModel,
   type RoomPhase,
+  type RoomSecret,
   roomTransitions,
-  type SharedFile,
 } from './room-phase.ts';
 import { createStateMachine } from './state-machine.ts';
 import { createTextModel } from './text-model.ts';
-import type { Uploads } from './uploads.ts';
-
-export interface RoomModel {
-  readonly code: RoomCode;
-  readonly phase: ReadonlySignal<RoomPhase>;
-  /** Only for the views of a joined room: it is undefined before. */
-  readonly content: ReadonlySignal<RoomContent>;
-  readonly uploads: Uploads;
-  /** Of this device in the room. */
-  readonly deviceId: string;
-  /** The room's API, with the PIN of the latest attempt to join. */
-  requests(): Promise<RoomBase>;
-  /** With a key, the room is opened as an encrypted one, whatever the server says. */
-  join(secret?: RoomSecret): void;
-  /** Returns whether it succeeded. */
-  removeFile(file: SharedFile): Promise<boolean>;
-  restoreFile(file: SharedFile): Promise<boolean>;
-  /** Returns the error if it failed. */
-  update(changes: UpdateRoomRequest): Promise<PoproomError | undefined>;
-  delete(): Promise<void>;
-  leave(): void;
-}
-
-interface RoomSecret {
-  pin?: string | undefined;
-  key?: string | undefined;
-  /** Keeps the key on this device when it has opened the room. */
-  keepsKey?: boolean;
-}
 
 /** Rooms that this tab is leaving. Rejoining waits for them, or the same edits would be sent twice. */
 const leavingRooms = new Map<string, Promise<void>>();

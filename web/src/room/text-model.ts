@@ -1,32 +1,10 @@
 /** The shared text of a room for the views: exposed as signals, and saved so that it survives a reload. */
-import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { PoproomError, SharedText } from '../../../src/client/index.ts';
+
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
+import type { SharedText } from '../../../src/client/text/shared-text.ts';
 import type { Draft } from './drafts.ts';
-
-export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
-
-export interface TextModel {
-  readonly shared: SharedText;
-  readonly isEmpty: ReadonlySignal<boolean>;
-  readonly status: ReadonlySignal<TextStatus>;
-  /** Why the server does not accept the text. */
-  readonly refusal: ReadonlySignal<PoproomError | undefined>;
-  readonly canUndo: ReadonlySignal<boolean>;
-  readonly canRedo: ReadonlySignal<boolean>;
-  /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
-  readonly missing: Signal<string>;
-  /** The other devices that are editing the text. */
-  readonly typing: ReadonlySignal<ReadonlySet<string>>;
-  /** Appends text on a new line. */
-  append(addition: string): void;
-  /** Sends and saves pending edits immediately. */
-  flush(): void;
-  /** Sends pending edits and waits briefly for the response. Saves what the server did not confirm. */
-  finish(): Promise<void>;
-  /** The room has ended: deletes the saved edits. */
-  discard(): void;
-}
+import type { TextModel, TextStatus } from './room-phase.ts';
 
 const finishWithinMs = 1_000;
 

@@ -1,42 +1,15 @@
 /** Uploads of files to the room; see lazy-uploads.ts. */
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
+
+import { computed, type Signal, signal } from '@preact/signals';
 import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { isString, sessionStore } from '../device/storage.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
 import { largestFile, type SizedUpload, spaceLeft } from './space.ts';
-import { createStateMachine, type StateMachine } from './state-machine.ts';
+import { createStateMachine } from './state-machine.ts';
+import type { IncomingFile, Upload, UploadId, Uploads } from './upload-state.ts';
 import { isUnfinished, type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
-
-export interface IncomingFile {
-  readonly file: File;
-  /** The path of its folder, such as `photos/2026`. */
-  readonly folder?: string | undefined;
-  readonly isPasted?: boolean;
-}
-
-export interface Upload extends IncomingFile, StateMachine<UploadState, UploadEvent> {
-  readonly name: string;
-  /** Whether the file is deleted after its first download. */
-  readonly once: boolean;
-  readonly id: UploadId;
-}
-
-export interface Uploads {
-  /** Without the cancelled ones, and without those that appear in the room's file list. */
-  readonly list: ReadonlySignal<readonly Upload[]>;
-  /** Whether leaving would cancel one. */
-  readonly areUnfinished: ReadonlySignal<boolean>;
-  /** Whether the next files are one-time files. Adding files resets it. */
-  readonly addsOnce: Signal<boolean>;
-  add(files: Iterable<IncomingFile>): void;
-  /** Call it when the room's file list has changed. */
-  onFilesListed(fileUrls: readonly string[]): void;
-  onDisconnected(): void;
-  onConnected(): void;
-  cancelAll(): void;
-}
 
 export interface UploadsOptions {
   code: string;
@@ -192,10 +165,6 @@ async function transfer(upload: Upload, requests: Promise<RoomBase>, signal: Abo
     if (error.code === 'FILE_CHANGED') id.value = undefined;
     send(error.code === 'OFFLINE' ? { type: 'disconnect', error } : { type: 'fail', error });
   }
-}
-
-export interface UploadId {
-  value: string | undefined;
 }
 
 /** The ids that uploads of this page use. The same file can be picked twice. */

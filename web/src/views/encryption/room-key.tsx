@@ -1,7 +1,7 @@
 /** The key of an encrypted room, for people who pass it on. */
 import { CopyButton } from '../../components/copy-button.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { shareUrl } from '../../router.ts';
 import '../../style/encryption.css';
 import { type Signal, useSignal } from '@preact/signals';

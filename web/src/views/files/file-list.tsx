@@ -14,8 +14,8 @@ import '../../style/file-rows.css';
 import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { alertArrival } from '../../device/arrival-alerts.ts';
 import { countIfHidden } from '../../device/unseen.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { Uploads } from '../../room/uploads.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import type { Uploads } from '../../room/upload-state.ts';
 import { nameOf } from '../room/devices.tsx';
 
 const FailedUploads = lazy(loadUploadParts, 'FailedUploads');

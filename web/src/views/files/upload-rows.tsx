@@ -5,6 +5,7 @@ import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent, roughTime, size } from '../../i18n/quantities.ts';
+import type { IncomingFile, Upload } from '../../room/upload-state.ts';
 import {
   isUnfinished,
   type SendingUpload,
@@ -12,12 +13,11 @@ import {
   type UploadEvent,
   type UploadState,
 } from '../../room/upload-state.ts';
-import type { IncomingFile, Upload } from '../../room/uploads.ts';
 import { Thumbnail } from './thumbnail.tsx';
 import '../../style/uploads.css';
 import { notify } from '../../components/notices.tsx';
 import { requestLimit } from '../../room/request-limit.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { spaceLeft } from '../../room/space.ts';
 
 /** An upload: its progress, its speed, its time left, and buttons to retry or cancel it. */

@@ -1,7 +1,7 @@
 /** Scans the QR code of a room, or of a screen that asks to be invited, with the camera. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { RoomCode } from '../../../../src/client/index.ts';
+import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';

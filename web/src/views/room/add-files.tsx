@@ -5,8 +5,8 @@ import { useLayoutEffect } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { IncomingFile } from '../../room/uploads.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import type { IncomingFile } from '../../room/upload-state.ts';
 
 export const loadUploadParts = () => import('../files/upload-rows.tsx');
 

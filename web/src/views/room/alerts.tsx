@@ -9,9 +9,7 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { limitedUntil } from '../../room/request-limit.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { ConnectionState } from '../../room/room-phase.ts';
-import type { TextModel } from '../../room/text-model.ts';
+import type { ConnectionState, RoomModel, TextModel } from '../../room/room-phase.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 

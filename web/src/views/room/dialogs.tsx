@@ -8,7 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { Code, InviteOptions, type InviteSecret } from './invite-options.tsx';
 
 /** Asks for confirmation before the room is deleted. */

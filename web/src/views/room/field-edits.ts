@@ -1,5 +1,5 @@
 /** Translates between a text field and the shared text: what the user typed, line endings, and moved positions. */
-import type { TextEdit } from '../../../../src/client/index.ts';
+import type { TextEdit } from '../../../../src/protocol/types.ts';
 import { diffTexts } from '../../../../src/text/diff.ts';
 
 /** A replacement by similar text, such as a paste over a selection, becomes several small edits. */

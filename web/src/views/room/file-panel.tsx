@@ -4,8 +4,8 @@ import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { IncomingFile } from '../../room/uploads.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import type { IncomingFile } from '../../room/upload-state.ts';
 import { addFiles, pickedFiles } from './add-files.tsx';
 import { PendingFiles } from './file-placeholder.tsx';
 

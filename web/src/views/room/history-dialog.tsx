@@ -1,7 +1,8 @@
 /** The version history: a list with a preview, to restore one version or delete all. */
 import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { HistoryEntry, SharedText } from '../../../../src/client/index.ts';
+import type { SharedText } from '../../../../src/client/text/shared-text.ts';
+import type { HistoryEntry } from '../../../../src/protocol/types.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { dateAndTime, timeAgo } from '../../components/time-ago.tsx';
@@ -9,7 +10,7 @@ import { monospace } from '../../device/preferences.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { nameOf } from './devices.tsx';
 import { replaceWithUndo } from './text-actions.tsx';
 import '../../style/history.css';

@@ -6,7 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { invitationFold } from '../../device/preferences.ts';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
 
 const InviteDialog = lazy(() => import('./dialogs.tsx'), 'InviteDialog');

@@ -4,7 +4,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { CopyQrButton, QrCode } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { linkTo, shareUrl } from '../../router.ts';
 
 /** Shows guests the key beside the code. */

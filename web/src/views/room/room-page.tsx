@@ -1,6 +1,6 @@
 /** The page of a room, in each of its phases. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { RoomCode } from '../../../../src/client/index.ts';
+import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Countdown } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -9,8 +9,8 @@ import { takeKeyFromAddress } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
-import { openRoom, type RoomModel } from '../../room/room.ts';
-import type { PhaseNamed } from '../../room/room-phase.ts';
+import { openRoom } from '../../room/room.ts';
+import type { PhaseNamed, RoomModel } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
 import { RoomSkeleton } from './invitation.tsx';

@@ -13,8 +13,7 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { clockTime, exactTime, roughTime } from '../../i18n/quantities.ts';
 import { lifetimes } from '../../page-settings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { RoomContent } from '../../room/room-phase.ts';
+import type { RoomContent, RoomModel } from '../../room/room-phase.ts';
 
 const maxNameLength = 80;
 

@@ -1,6 +1,7 @@
 /** Binds a textarea to the shared text. Typing becomes edits; remote edits keep the caret and the scroll position. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { SharedText, TextChange, TextEdit } from '../../../../src/client/index.ts';
+import type { SharedText, TextChange } from '../../../../src/client/text/shared-text.ts';
+import type { TextEdit } from '../../../../src/protocol/types.ts';
 import { type Changes, rebase, toChanges, toEdits } from '../../../../src/text/changes.ts';
 import { applyEdits, lengthAfter } from '../../../../src/text/edits.ts';
 import { notify } from '../../components/notices.tsx';

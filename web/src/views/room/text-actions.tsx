@@ -1,6 +1,6 @@
 /** The text outside of its field: saved, printed, kept after the room is gone, or replaced as a whole. */
 import { useEffect } from 'preact/hooks';
-import type { SharedText } from '../../../../src/client/index.ts';
+import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChild, RefObject } from 'preact';
 import { useEffect, useLayoutEffect } from 'preact/hooks';
-import type { SharedText } from '../../../../src/client/index.ts';
+import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import { CopyButton, readClipboard } from '../../components/copy-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -10,8 +10,7 @@ import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { TextStatus as Status, TextModel } from '../../room/text-model.ts';
+import type { RoomModel, TextStatus as Status, TextModel } from '../../room/room-phase.ts';
 import { addFiles } from './add-files.tsx';
 import { type SharedField, useSharedField } from './shared-field.ts';
 import { replaceWithUndo, saveAsFile, usePrintedText } from './text-actions.tsx';

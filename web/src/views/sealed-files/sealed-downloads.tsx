@@ -14,8 +14,7 @@ import { planZip } from '../../../../src/zip/format.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { forwardedTo } from '../../page-settings.ts';
 import { noteFailure } from '../../room/request-limit.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { createStateMachine, type StateMachine, type Transitions } from '../../room/state-machine.ts';
 import { chooseTarget, countBytes, type FileTarget, memoryTarget, startDownload } from '../files/save-file.ts';
 

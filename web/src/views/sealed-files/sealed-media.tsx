@@ -7,8 +7,7 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent } from '../../i18n/quantities.ts';
 import { noteFailure } from '../../room/request-limit.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { collectBlob, countBytes } from '../files/save-file.ts';
 import { Thumbnail } from '../files/thumbnail.tsx';
 

@@ -1,8 +1,10 @@
-/** Follows a meeting room until it ends, on both sides of an invitation. */
+import { PoproomError } from '../../../../src/client/error.ts';
+import type { Ended, LiveEvent } from '../../../../src/client/live-state.ts';
+import type { RoomBase } from '../../../../src/client/room.ts';
+import { createRoomPin } from '../../../../src/client/room-access.ts';
+import { openRequests } from '../../room/room-requests.ts';
 
-import { PoproomError } from '../../../src/client/error.ts';
-import type { Ended, LiveEvent } from '../../../src/client/index.ts';
-import type { RoomBase } from '../../../src/client/room.ts';
+/** Follows a meeting room until it ends, on both sides of an invitation. */
 
 /** Returns how the room ended: `left` if the signal aborted. */
 export async function followMeeting(
@@ -37,3 +39,8 @@ export function textIn(event: LiveEvent): string | undefined {
   if (event.type === 'content') return event.content;
   return event.type === 'snapshot' ? event.content.content : undefined;
 }
+
+/** The room through which a screen and a phone exchange an invitation. Neither of them has a name in it. */
+
+export const openMeetingRoom = (code: string): RoomBase =>
+  openRequests({ code, pin: createRoomPin(undefined), deviceId: undefined, deviceName: undefined });

@@ -1,6 +1,7 @@
+import type { PoproomError } from '../../../../src/client/error.ts';
+import type { Transitions } from '../../room/state-machine.ts';
+
 /** The states of a device that answers an invitation. The effects are in answer.ts. */
-import type { PoproomError } from '../../../src/client/error.ts';
-import type { Transitions } from '../room/state-machine.ts';
 
 export type AnswerState =
   /** `error`: why the last attempt failed. */
