@@ -2,7 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'rolldown';
-import { html } from '../src/http/page/html-template.ts';
+import { html } from '../src/http/page/html.ts';
 
 export async function buildAdmin(root: string, folder: string): Promise<void> {
   const [script, ...styles] = await Promise.all([

@@ -1,19 +1,23 @@
 /** Writes the files that are generated from the code. With --check, reports the outdated ones instead. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { definitions } from '../src/metrics/definitions.ts';
+import type { Definition } from '../src/metrics/family.ts';
 import { apiGuide } from './api-guide/index.ts';
 import { closeCodeTable } from './api-guide/live.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 import { cliGuide } from './cli-guide.ts';
 import { manPage } from './man-page.ts';
-import { monitoringGuide } from './metrics-guide.ts';
+import { table } from './markdown.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
+import { responseChecks } from './response-checks.ts';
 
 const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 const documents = {
   'openapi.json': () => inJson(openapiDocument()),
   'asyncapi.json': () => inJson(asyncapiDocument()),
   'src/protocol/types.ts': protocolTypes,
+  'src/client/response-checks.ts': responseChecks,
   'docs/api.md': apiGuide,
   'docs/cli.md': cliGuide,
   'man/poproom.1': manPage,
@@ -43,4 +47,22 @@ function currentText(name: string): string {
 
 function urlOf(name: string): URL {
   return new URL(`../${name}`, import.meta.url);
+}
+
+/** Written by hand, except for the table of metrics. */
+function monitoringGuide(current: string): string {
+  const [begin, end] = ['<!-- metrics: generated -->\n', '<!-- end of metrics -->'];
+  const [before = '', rest = ''] = current.split(begin);
+  const [, after = ''] = rest.split(end);
+  return `${before}${begin}\n${metricsTable()}\n\n${end}${after}`;
+}
+
+function metricsTable(): string {
+  const rows = Object.values<Definition>(definitions).map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    help,
+  ]);
+  return table(['metric', 'type', 'labels', 'meaning'], rows);
 }

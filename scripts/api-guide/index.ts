@@ -1,6 +1,6 @@
 /** docs/api.md and /docs: the API as a guide for developers, with requests to copy for each endpoint. */
 import { fillPhrases } from '../../src/http/page/server-limits.ts';
-import { statusOf } from '../../src/http/response/error-reply.ts';
+import { statusOf } from '../../src/http/response/reply.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes as meanings } from '../../src/protocol/error-codes.ts';
 import { defaultPhrases } from '../default-limits.ts';

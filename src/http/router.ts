@@ -12,7 +12,7 @@ export interface Route<T> {
 
 export type Match<T> =
   | { kind: 'found'; target: T; path: string; params: Record<string, string> }
-  | { kind: 'wrong-method'; path: string; allow: string[] }
+  | { kind: 'wrong-method'; path: string }
   | { kind: 'nothing' };
 
 interface Node<T> {
@@ -32,7 +32,7 @@ export function createRouter<T>(routes: readonly Route<T>[]): (method: string, p
     const node = path.startsWith('/') ? walk(root, path, values) : undefined;
     if (!node || node.methods.size === 0) return { kind: 'nothing' };
     const target = node.methods.get(method) ?? (method === 'HEAD' ? node.methods.get('GET') : undefined);
-    if (target === undefined) return { kind: 'wrong-method', path: node.path, allow: allowed(node) };
+    if (target === undefined) return { kind: 'wrong-method', path: node.path };
     return { kind: 'found', target, path: node.path, params: named(node.names, values) };
   };
 }
@@ -91,11 +91,6 @@ function named(names: readonly string[], values: readonly string[]): Record<stri
   const params: Record<string, string> = {};
   for (let i = 0; i < names.length; i++) params[names[i] as string] = decode(values[i] ?? '');
   return params;
-}
-
-function allowed<T>({ methods }: Node<T>): string[] {
-  const own = [...methods.keys()];
-  return [...own, ...(methods.has('GET') ? ['HEAD'] : []), 'OPTIONS'];
 }
 
 /** A segment with invalid percent-encoding is kept as it is. */

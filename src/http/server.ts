@@ -1,19 +1,17 @@
 /** The HTTP server: its limits, and responses to malformed requests. */
 import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
-import type { EndpointPath } from './base-path.ts';
-import type { CertificatePair } from './certificate.ts';
-import { answerPlainHttp } from './plain-http.ts';
-import { deadlinePassed, tookTooLong } from './request/aborted.ts';
+import type { CertificatePem } from './certificate.ts';
+import { deadlinePassed, tookTooLong } from './request/body.ts';
 import { afterWaiting, createPipeline, currentResponse } from './request/pipeline.ts';
-import { corsHeaders } from './response/cors.ts';
-import { errorReply } from './response/error-reply.ts';
-import { closeSoon, endWith } from './response/raw-response.ts';
-import { fixedHeaders } from './response/reply.ts';
+import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
+import { closeSoon, endWith } from './response/send.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
+import type { EndpointPath } from './urls.ts';
 
 // Importing node:http as a module also loads its WebSocket client, which takes longer than the rest of the start.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -24,7 +22,7 @@ const { createServer } = process.getBuiltinModule('node:http');
  */
 export const idleTimeoutSeconds = 65;
 
-export interface HttpServerDeps {
+interface HttpServerDeps {
   app: App;
   onUpgrade: OnUpgrade;
   nextRequestId: () => string;
@@ -36,7 +34,7 @@ export interface HttpServerDeps {
   idleTimeoutMs: number;
   endpointPath: EndpointPath;
   /** With a certificate, the server speaks only HTTPS. */
-  certificate: CertificatePair | undefined;
+  certificate: CertificatePem | undefined;
 }
 
 export function createHttpServer(parts: HttpServerDeps): Server {
@@ -101,7 +99,7 @@ function create({ certificate, endpointPath }: HttpServerDeps, options: ServerOp
 }
 
 /** New connections use the new certificate. */
-export function replaceCertificate(server: Server, certificate: CertificatePair): void {
+export function replaceCertificate(server: Server, certificate: CertificatePem): void {
   (server as TlsServer).setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
 }
 
@@ -122,4 +120,43 @@ function reasonOf(code: string | undefined): string {
   if (code === requestTimeout) return tookTooLong;
   if (code === 'HPE_INVALID_METHOD') return 'The request method is not a known HTTP method.';
   return 'The request is not well-formed HTTP.';
+}
+
+/** The first byte of every TLS connection. */
+const tlsHandshake = 0x16;
+/** As long as Node waits for a TLS handshake. */
+const firstByteTimeoutMs = 15_000;
+
+type OnConnection = (socket: Socket) => void;
+
+/** Passes a connection on to TLS only if it starts like one. Otherwise browsers are redirected; programs get an error. */
+function answerPlainHttp(server: Server, endpointPath: EndpointPath): void {
+  const startTls = server.listeners('connection') as OnConnection[];
+  server.removeAllListeners('connection');
+  server.on('connection', (socket) => {
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(firstByteTimeoutMs, () => socket.destroy());
+    socket.once('data', (first: Buffer) => {
+      socket.setTimeout(0).removeAllListeners('timeout');
+      if (first[0] !== tlsHandshake) return void socket.end(replyTo(first.toString('latin1'), endpointPath));
+      socket.pause().unshift(first);
+      for (const start of startTls) start.call(server, socket);
+    });
+  });
+}
+
+/** Only what arrived first is read, which is the whole request of a browser. */
+function replyTo(request: string, endpointPath: EndpointPath): string {
+  const [, path] = /^(?:GET|HEAD) (\/[!-~]*) HTTP\/1\.[01]\r\n/.exec(request) ?? [];
+  const [, host] = /\r\nHost: *([A-Za-z0-9.:[\]-]{1,260})\r\n/i.exec(request) ?? [];
+  if (path === undefined || host === undefined || /^\/api(\/|$)/.test(endpointPath(path))) {
+    return plainReply('400 Bad Request', [], 'This port requires HTTPS. Use https:// in the URL.');
+  }
+  return plainReply('308 Permanent Redirect', [`Location: https://${host}${path}`], 'Use HTTPS.');
+}
+
+function plainReply(status: string, headers: readonly string[], message: string): string {
+  const body = `${JSON.stringify({ error: { code: 'VALIDATION_FAILED', message } })}\n`;
+  const fixed = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
+  return [`HTTP/1.1 ${status}`, ...fixed, 'Cache-Control: no-store', ...headers, '', body].join('\r\n');
 }

@@ -5,21 +5,20 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import { endpoints } from '../protocol/endpoints.ts';
-import type { Connections } from './admin/connections.ts';
-import type { EndpointPath } from './base-path.ts';
-import type { Authorizer } from './request/authorize.ts';
-import { foreignOrigin, isForeignOrigin, type OwnOrigins } from './request/cross-site.ts';
-import { framingError } from './request/framing-error.ts';
-import { hasBody, pathOf } from './request/request.ts';
-import { givenRequestId, traceIdIn } from './request/request-id.ts';
-import type { Resumption } from './request/resumption.ts';
-import { corsHeaders } from './response/cors.ts';
-import { errorReply } from './response/error-reply.ts';
-import { fileAddresses, type LinkSettings } from './response/links.ts';
-import { endWith } from './response/raw-response.ts';
-import { fixedHeaders } from './response/reply.ts';
+import type { Connections } from './admin/connection-use.ts';
+import {
+  type Authorizer,
+  foreignOrigin,
+  isForeignOrigin,
+  type OwnOrigins,
+  type Resumption,
+} from './request/authorize.ts';
+import { framingError, givenRequestId, hasBody, pathOf, traceIdIn } from './request/request.ts';
+import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
 import { isFailure, type RequestLog } from './response/request-log.ts';
+import { endWith } from './response/send.ts';
 import { createRouter } from './router.ts';
+import { type EndpointPath, fileAddresses, type LinkSettings } from './urls.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
 

@@ -1,19 +1,18 @@
 /** All live sessions of this node: admission, the feeds of their rooms, and heartbeats. */
 import { randomBytes } from 'node:crypto';
 import { admit, checkDeviceId, proofOf } from '../core/admission.ts';
+import { memoryLimits } from '../core/defence/transfer-budget.ts';
+import { unlimitedWork } from '../core/defence/work-budget.ts';
 import type { CoreDeps } from '../core/deps.ts';
-import { checkDeviceName } from '../core/device-name.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest, TextWait } from '../core/live-gateway.ts';
+import { checkDeviceName } from '../core/names.ts';
 import type { Channel, ClientId, RoomChange } from '../core/ports.ts';
-import { areOfSameRoom, createResumeTokens, type ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
-import { memoryLimits } from '../core/transfer-budget.ts';
-import { unlimitedWork } from '../core/work-budget.ts';
+import { areOfSameRoom, createResumeTokens, type RoomTokens } from '../core/tokens.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
 import { isEnvelope } from '../protocol/sealed.ts';
-import { ChannelCount } from './channel-count.ts';
 import { startHeartbeats } from './heartbeats.ts';
 import { type MissedEdits, sendMissed, upTo } from './missed-edits.ts';
 import { RoomFeed } from './room-feed.ts';
@@ -237,7 +236,7 @@ async function findRoom(parts: CoreDeps, request: JoinRequest): Promise<RoomCode
  */
 async function checkAdmission(
   parts: CoreDeps,
-  tokens: ResumeTokens,
+  tokens: RoomTokens,
   { view: { room, resumeToken: current } }: RoomFeed,
   request: JoinRequest,
 ): Promise<string> {
@@ -257,5 +256,37 @@ async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Chann
       retryAfter: 60,
       details: { reason: 'devices', retryAfter: 60 },
     });
+  }
+}
+
+/** Counts the open channels of each client. */
+class ChannelCount {
+  readonly #max: number;
+  readonly #open = new Map<ClientId, number>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  reserve(client: ClientId): void {
+    const open = this.#open.get(client) ?? 0;
+    if (open >= this.#max) {
+      throw new PoproomError(
+        'RATE_LIMITED',
+        `You have reached the limit of ${this.#max} live channels. Close one and try again.`,
+        {
+          retryAfter: 60,
+          details: { reason: 'channels', retryAfter: 60, maximum: this.#max },
+        },
+      );
+    }
+    this.#open.set(client, open + 1);
+  }
+
+  /** Call this once for each reservation. */
+  release(client: ClientId): void {
+    const open = (this.#open.get(client) ?? 1) - 1;
+    if (open > 0) this.#open.set(client, open);
+    else this.#open.delete(client);
   }
 }

@@ -1,12 +1,13 @@
 /** The session of a device in a room, independent of the transport. */
+
+import { TokenBucket } from '../core/defence/token-bucket.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
-import type { FileAddresses } from '../core/live-gateway.ts';
-import type { LeaveReason } from '../core/meters.ts';
+import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { Channel, ClientId, Device, TextEntry } from '../core/ports.ts';
-import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
+import { areOfSameRoom } from '../core/tokens.ts';
 import type {
   ClientMessage,
   Closed,
@@ -16,8 +17,6 @@ import type {
   ServerMessage,
   WriteText,
 } from '../protocol/types.ts';
-import { ByteBudget } from './byte-budget.ts';
-import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
 import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
@@ -37,7 +36,17 @@ import {
   withoutToken,
 } from './room-view.ts';
 import type { UnreadBytes } from './unread-bytes.ts';
-import { errorMessageOf, type Outgoing, outgoing, type Wire } from './wire.ts';
+import {
+  closeCodeFor,
+  closeCodeOf,
+  errorMessageOf,
+  type Outgoing,
+  outgoing,
+  policyViolation,
+  sendBudget,
+  tooFast,
+  type Wire,
+} from './wire.ts';
 
 /** A client with more unread data receives nothing until it has read it, and then the latest state, not a queue. */
 const busyAbove = 64 * 1024;
@@ -106,7 +115,7 @@ export class Session implements FeedSession {
   /** Large messages that the client has not read yet. */
   #unread: readonly Outgoing[] = nothingUnread;
   /** Created with the first large message, because most sessions are idle. */
-  #budget: ByteBudget | undefined;
+  #budget: TokenBucket | undefined;
   #isOpen = true;
   #leaveReason: LeaveReason = 'left';
 
@@ -199,7 +208,7 @@ export class Session implements FeedSession {
   sendHeartbeat(): void {
     if (!this.#isOpen) return;
     if (this.#isPingUnanswered) {
-      this.#fail('no-heartbeat', policy, 'No heartbeat received.');
+      this.#fail('no-heartbeat', policyViolation, 'No heartbeat received.');
       return;
     }
     const { wire, feed } = this.#options;
@@ -383,7 +392,7 @@ export class Session implements FeedSession {
   #sendAll(messages: readonly Outgoing[]): void {
     for (const message of messages) {
       if (message.bytes > busyAbove) {
-        this.#budget ??= new ByteBudget();
+        this.#budget ??= new TokenBucket(sendBudget);
         this.#budget.spend(message.bytes, performance.now());
       }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
@@ -416,7 +425,7 @@ export class Session implements FeedSession {
 
   /** Whether the session has used its byte budget, or unread messages of all clients use all memory. */
   #isThrottled(): boolean {
-    return this.#budget !== undefined && (this.#budget.isSpent(performance.now()) || this.#isUnreadFull);
+    return this.#budget !== undefined && (this.#budget.isEmpty(performance.now()) || this.#isUnreadFull);
   }
 
   get #isUnreadFull(): boolean {

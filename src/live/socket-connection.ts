@@ -2,21 +2,31 @@
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import type { ClientLog } from '../core/client-log.ts';
+import type { ClientLog } from '../core/clients.ts';
+import { freeBuffer } from '../core/defence/garbage.ts';
+import { TokenBucket } from '../core/defence/token-bucket.ts';
+import type { Turns } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
-import { freeBuffer } from '../core/garbage.ts';
-import type { Upgrade } from '../core/live-gateway.ts';
-import type { LiveMeter } from '../core/meters.ts';
-import type { Turns } from '../core/turns.ts';
+import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
 import type { ClientMessage } from '../protocol/types.ts';
-import { closeCodeFor, closeCodeOf, policy, tooFast } from './close-codes.ts';
-import { frameOf } from './frame.ts';
 import type { Hub } from './hub.ts';
-import { MessageBudget } from './message-budget.ts';
-import type { ParseMessage } from './parse-message.ts';
 import type { Receiver, ReceiveSlots } from './receive-slots.ts';
 import type { Session } from './session.ts';
-import { errorMessageOf, type Outgoing, outgoing, type Wire } from './wire.ts';
+import {
+  closeCodeFor,
+  closeCodeOf,
+  errorMessageOf,
+  frameOf,
+  type Outgoing,
+  outgoing,
+  type ParseMessage,
+  policyViolation,
+  tooFast,
+  type Wire,
+} from './wire.ts';
+
+/** Messages of a channel. */
+const messageRate = { burst: 40, perSecond: 20 };
 
 const joinWithinMs = 5_000;
 const transport = 'websocket';
@@ -66,7 +76,7 @@ export class SocketConnection implements Wire, Receiver {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #deps: SocketDeps;
-  readonly #budget = new MessageBudget(performance.now());
+  readonly #budget = new TokenBucket(messageRate);
   /** Set until it joins. */
   #guest: JoiningClient | undefined;
   #joinTimer: NodeJS.Timeout | undefined;
@@ -87,7 +97,10 @@ export class SocketConnection implements Wire, Receiver {
     this.#stream = stream;
     this.#guest = guest;
     this.#deps = deps;
-    this.#joinTimer = setTimeout(() => socket.close(policy, 'No join received within 5 seconds.'), joinWithinMs);
+    this.#joinTimer = setTimeout(
+      () => socket.close(policyViolation, 'No join received within 5 seconds.'),
+      joinWithinMs,
+    );
     deps.guests.add(this);
   }
 
@@ -114,7 +127,7 @@ export class SocketConnection implements Wire, Receiver {
     this.#session?.onAlive();
     this.#freeCopied(data.length);
     this.#endPartial();
-    if (!this.#budget.spend(performance.now())) {
+    if (!this.#budget.take(performance.now())) {
       this.#refuseMore('Too many messages. The limit is 20 per second.');
     } else if (data.length > maxJoinBytes && this.#isFirst) {
       this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
@@ -123,13 +136,13 @@ export class SocketConnection implements Wire, Receiver {
 
   onPing(data: Buffer): void {
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pings.');
+    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pings.');
   }
 
   onPong(data: Buffer): void {
     this.#session?.onAlive();
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pongs.');
+    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pongs.');
   }
 
   onClose(): void {
@@ -289,7 +302,7 @@ export class SocketConnection implements Wire, Receiver {
   #onInvalid(problem: PoproomError, ref: string | undefined): void {
     this.#invalid += 1;
     this.#refuse(problem, ref);
-    if (this.#invalid >= maxInvalid) this.close(policy, 'Too many invalid messages.');
+    if (this.#invalid >= maxInvalid) this.close(policyViolation, 'Too many invalid messages.');
   }
 
   async #join(message: ClientMessage): Promise<void> {

@@ -3,8 +3,8 @@
  * counts once.
  */
 
+import type { BudgetLimits } from '../core/defence/transfer-budget.ts';
 import type { ClientId } from '../core/ports.ts';
-import type { BudgetLimits } from '../core/transfer-budget.ts';
 import type { Outgoing } from './wire.ts';
 
 export class UnreadBytes {

@@ -8,10 +8,9 @@ import type { ClientRequest, IncomingMessage, RequestOptions, ServerResponse } f
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasBody, queryOf } from '../http/request/request.ts';
-import { closeSoon, endWith } from '../http/response/raw-response.ts';
 import { json, type Reply } from '../http/response/reply.ts';
-import { send } from '../http/response/send.ts';
-import { browserHeaders } from '../http/routes/serve-file.ts';
+import { closeSoon, endWith, send } from '../http/response/send.ts';
+import { browserHeaders } from '../http/routes/downloads.ts';
 import type { EndpointName } from '../protocol/endpoints.ts';
 
 export interface ForwardSettings {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type MediaType, type OrRef, type Response, resolveRef } from '../../scripts/openapi/document.ts';
 import { openapiDocument } from '../../scripts/openapi/index.ts';
-import { statusOf } from '../../src/http/response/error-reply.ts';
+import { statusOf } from '../../src/http/response/reply.ts';
 import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
 import { assertError } from '../support/assert-error.ts';

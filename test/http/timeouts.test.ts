@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { abortSignalOf, deadlinePassed } from '../../src/http/request/aborted.ts';
+import { abortSignalOf, deadlinePassed } from '../../src/http/request/body.ts';
 import { receiveForm } from '../../src/http/request/form.ts';
 import { assertError } from '../support/assert-error.ts';
 import { field, filePart, form, formType } from '../support/form.ts';

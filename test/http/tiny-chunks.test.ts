@@ -9,7 +9,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { readConfig } from '../../src/config.ts';
-import { compileBodySchemas } from '../../src/http/request/json-body.ts';
+import { compileBodySchemas } from '../../src/http/request/parse-body.ts';
 import { startServer } from '../../src/server.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';

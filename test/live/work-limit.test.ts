@@ -77,7 +77,7 @@ describe('the work limit', () => {
     const { parse } = JSON;
     t.mock.method(JSON, 'parse', (text: string) => {
       // The client and the recorder of traffic parse messages in this process too.
-      if (new Error('here').stack?.includes('src/live/parse-message.ts')) handledIn.push(turn);
+      if (new Error('here').stack?.includes('src/live/wire.ts')) handledIn.push(turn);
       return parse(text);
     });
     for (let n = 0; n < 30; n++) device.send({ ...insertion(0), baseVersion: 9, ref: `${n}` });

@@ -2,14 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
-import { drawApiKey } from '../../core/api-key.ts';
+import { drawApiKey } from '../../core/clients.ts';
 import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { openKeys } from '../../engine/open.ts';
 import type { Input } from '../command.ts';
-import { formatJson, print } from '../output.ts';
-import { table } from '../table.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors.ts';
+import { formatJson, print, table } from '../output.ts';
 
 const usage = 'Usage: poproom keys create NAME [--tier pro|free] | list | revoke NAME|ID';
 

@@ -1,10 +1,15 @@
 /** The files of the page, read into memory once. They are few and small, and no request determines a path. */
-import type { Encoding } from '../request/accept-encoding.ts';
-import type { LinkSettings } from '../response/links.ts';
-import { type AdminPage, createAdminPage } from './admin.ts';
-import { compressedFile, hashOf, type PageFile } from './compressed-file.ts';
-import { createDocs, type Docs } from './docs.ts';
-import { filledPage, type PageLimits, pageHeaders, type View } from './html.ts';
+import { compressedFile, type Encoding, hashOf, type PageFile } from '../response/negotiation.ts';
+import type { LinkSettings } from '../urls.ts';
+import {
+  createAdminPage,
+  createDocs,
+  filledPage,
+  type HtmlDocument,
+  type PageLimits,
+  pageHeaders,
+  type View,
+} from './html.ts';
 import type { ServerLimits } from './server-limits.ts';
 import type { PageSource } from './source.ts';
 
@@ -27,9 +32,9 @@ export interface PageFiles {
   /** By name under /assets/. */
   assets: Map<string, PageFile>;
   /** The API documentation; undefined if it was not built. */
-  docs: Docs | undefined;
+  docs: HtmlDocument | undefined;
   /** The page for operators; undefined if it was not built. */
-  admin: AdminPage | undefined;
+  admin: HtmlDocument | undefined;
 }
 
 /** Undefined if the page was not built. */

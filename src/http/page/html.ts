@@ -1,8 +1,7 @@
-/** The page with the limits of this server, and its security headers. */
-
-import { basePathOf } from '../base-path.ts';
-import type { LinkSettings } from '../response/links.ts';
-import { escapeMarkup, type Html, html } from './html-template.ts';
+/** The HTML documents, with the limits of this server and their security headers: the page, the documentation, and the page for operators. */
+import { compressedFile, type PageFile } from '../response/negotiation.ts';
+import { basePathOf, type LinkSettings } from '../urls.ts';
+import { fillPhrases, limitPhrases, type ServerLimits } from './server-limits.ts';
 
 /** The limits that the page shows. Times are in seconds, sizes in bytes. */
 export interface PageLimits {
@@ -64,7 +63,7 @@ export function filledPage(built: string, { view, limits, address, publicUrl, se
 }
 
 /** Makes the links of a built page lead to this server, which is not always at the root of its host. */
-export function underBasePath(built: string, publicUrl: string | undefined): string {
+function underBasePath(built: string, publicUrl: string | undefined): string {
   const basePath = escapeMarkup(basePathOf(publicUrl));
   return basePath === '' ? built : built.replace(/ (href|src)="\//g, (_, name) => ` ${name}="${basePath}/`);
 }
@@ -79,7 +78,7 @@ function previewImage(path: string, publicUrl: string | undefined): Html {
 export function pageHeaders({ filesUrl, publicUrl }: LinkSettings, isForwarded: boolean): Record<string, string> {
   const scripts = isForwarded ? `${publicUrl}/assets/` : "'self'";
   return {
-    'Content-Security-Policy': contentPolicy(filesUrl ?? publicUrl, scripts),
+    'Content-Security-Policy': pagePolicy(filesUrl ?? publicUrl, scripts),
     // Prevents other pages from keeping a reference to the window of a room.
     'Cross-Origin-Opener-Policy': 'same-origin',
     'Cross-Origin-Resource-Policy': 'same-origin',
@@ -91,7 +90,7 @@ export function pageHeaders({ filesUrl, publicUrl }: LinkSettings, isForwarded: 
 const permissions = 'camera=(self), clipboard-read=(self), clipboard-write=(self), microphone=(), geolocation=()';
 
 /** Previews in a room are loaded from the files URL, which may have a different origin. */
-function contentPolicy(filesFrom: string | undefined, scripts: string): string {
+function pagePolicy(filesFrom: string | undefined, scripts: string): string {
   const files = filesFrom === undefined ? '' : ` ${new URL(filesFrom).origin}`;
   return [
     "default-src 'none'",
@@ -112,4 +111,84 @@ function contentPolicy(filesFrom: string | undefined, scripts: string): string {
     "require-trusted-types-for 'script'",
     'trusted-types poproom',
   ].join('; ');
+}
+
+/** A document with its own script and style, which loads nothing else. */
+export interface HtmlDocument {
+  headers: Record<string, string>;
+  file: PageFile;
+}
+
+/**
+ * The API documentation, with the limits of this server and its public URL in the examples. It is one document for every
+ * host name, which clients can invent. Without a public URL, its script inserts its own URL.
+ */
+export async function createDocs(
+  built: string,
+  limits: ServerLimits,
+  publicUrl: string | undefined,
+): Promise<HtmlDocument> {
+  const page = fillPhrases(underBasePath(built, publicUrl), limitPhrases(limits), escapeMarkup);
+  const filled = publicUrl === undefined ? page : page.replaceAll(exampleBase, () => escapeMarkup(publicUrl));
+  const headers = { 'Content-Security-Policy': inlinePolicy(filled) };
+  return { headers, file: await compressedFile(filled, headers) };
+}
+
+/** The URL in the examples of the built page. */
+const exampleBase = 'http://localhost:8080';
+
+/** The page for operators. It sends the token only to this server. */
+export async function createAdminPage(built: string): Promise<HtmlDocument> {
+  const headers = {
+    'Content-Security-Policy': inlinePolicy(built, "connect-src 'self'", "form-action 'none'"),
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  };
+  return { headers, file: await compressedFile(built, headers) };
+}
+
+/** Allows only the inline script and style of the document itself, and the icon. No other page can show it in a frame. */
+function inlinePolicy(page: string, ...more: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashesOf(page, 'script')}`,
+    `style-src ${hashesOf(page, 'style')}`,
+    "img-src 'self'",
+    ...more,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+/** The sources of a policy that allow the inline elements of a page. */
+function hashesOf(page: string, element: string): string {
+  const { createHash } = process.getBuiltinModule('node:crypto');
+  const contents = page.matchAll(new RegExp(`<${element}\\b[^>]*>(.*?)</${element}>`, 'gs'));
+  const hashes = [...contents].map(([, text = '']) => createHash('sha256').update(text).digest('base64'));
+  return hashes.map((hash) => `'sha256-${hash}'`).join(' ') || "'none'";
+}
+
+export interface Html {
+  readonly html: string;
+}
+
+type Part = Html | string | number | undefined | readonly Html[];
+
+/** An HTML template. Values are escaped unless they are HTML already. */
+export function html(fixed: TemplateStringsArray, ...parts: Part[]): Html {
+  return { html: String.raw({ raw: fixed }, ...parts.map(toHtml)) };
+}
+
+function toHtml(part: Part): string {
+  if (part === undefined) return '';
+  if (typeof part === 'string' || typeof part === 'number') return escapeMarkup(String(part));
+  return 'html' in part ? part.html : part.map(({ html }) => html).join('');
+}
+
+const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeMarkup(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => entities[character] as string);
 }

@@ -1,9 +1,11 @@
 /** The first step of every request: identify the client, check its API key and count against its rate limit. */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
-import { hashApiKey, looksLikeApiKey } from '../../core/api-key.ts';
+import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
+import { chain } from '../../core/concurrency.ts';
+import { ClientBuckets } from '../../core/defence/token-bucket.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
-import { chain } from '../../core/maybe-promise.ts';
 import type {
   Allowance,
   ApiKey,
@@ -15,10 +17,18 @@ import type {
   RateCounter,
   Tier,
 } from '../../core/ports.ts';
-import { clientAddress, clientOf } from './client-address.ts';
-import { header } from './request.ts';
+import { createResumeTokens, createTickets } from '../../core/tokens.ts';
+import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
+import { clientAddress, clientOf } from './addresses.ts';
+import { header, type Query } from './request.ts';
 
-export interface AuthorizerOptions {
+/**
+ * Requests with a token do not count, and a token can be used repeatedly. Enough for all devices behind one address to
+ * reconnect three times in a row.
+ */
+const freeRequests = { burst: 60, perSecond: 1 };
+
+interface AuthorizerOptions {
   keys: KeyStore;
   rates: RateCounter;
   clock: Clock;
@@ -181,6 +191,12 @@ export function keyOf(raw: IncomingMessage): string | undefined {
   return bearer?.trim() ?? header(raw, 'x-api-key')?.trim();
 }
 
+/** Compares hashes, so that the time reveals nothing about the token. */
+export function isSameToken(given: string, expected: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(expected));
+}
+
 function keyRequired(): PoproomError {
   return new PoproomError('API_KEY_REQUIRED', 'This server requires an API key. Send it as Authorization: Bearer KEY.');
 }
@@ -197,4 +213,97 @@ function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number):
     `Too many requests: the ${tier} tier allows ${limit} per hour. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
     { retryAfter, details: { reason: 'requests', retryAfter, limit } },
   );
+}
+
+export interface OwnOrigins {
+  publicUrl: string | undefined;
+  /** Origins that the operator trusts as the server's own. */
+  allowedOrigins: readonly string[];
+}
+
+/**
+ * `cross-site-no-cors` stands for images, forms, frames and beacons, which any page may send. Browsers mark them over
+ * HTTPS and on localhost. Over plain HTTP they look like requests of a program.
+ */
+type RequestSource = 'own' | 'cross-site' | 'cross-site-no-cors';
+
+/** Cross-site requests must not use up the misses and PIN attempts of the visitor whose browser sends them. */
+export function sourceOf(raw: IncomingMessage, own: OwnOrigins): RequestSource {
+  const { origin, 'sec-fetch-site': site } = raw.headers;
+  if (site === undefined) return isForeignOrigin(raw, own) ? 'cross-site' : 'own';
+  if (site !== 'cross-site' || (origin !== undefined && own.allowedOrigins.includes(origin))) return 'own';
+  const mode = raw.headers['sec-fetch-mode'];
+  return mode === 'cors' || mode === 'websocket' ? 'cross-site' : 'cross-site-no-cors';
+}
+
+/** Browsers send Origin with every WebSocket, every CORS request and every method except GET and HEAD. */
+export function isForeignOrigin({ headers }: IncomingMessage, { publicUrl, allowedOrigins }: OwnOrigins): boolean {
+  const { origin, host } = headers;
+  if (origin === undefined || allowedOrigins.includes(origin)) return false;
+  const itsHost = URL.parse(origin)?.host;
+  return !itsHost || (itsHost !== host && (!publicUrl || itsHost !== new URL(publicUrl).host));
+}
+
+/** The refusal of a live channel. */
+export function foreignOrigin(): PoproomError {
+  return new PoproomError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not open live channels on this server.', {
+    details: { field: 'Origin' },
+  });
+}
+
+/** Forms can send these types without the permission of the server, and over plain HTTP browsers do not mark them. */
+export function refuseForeignForm(raw: IncomingMessage, isCrossSite: boolean): void {
+  if (isCrossSite && raw.headers['sec-fetch-mode'] !== 'cors') throw crossSiteRefused();
+}
+
+export function crossSiteRefused(): PoproomError {
+  return new PoproomError('VALIDATION_FAILED', 'Pages of other sites must use CORS requests to call the API.', {
+    details: { field: 'Sec-Fetch-Site' },
+  });
+}
+
+/** Live channels that resume. Some of them do not count as a request. */
+export interface Resumption {
+  /** The token in a request, if it is genuine and belongs to a room with this code. */
+  tokenIn(raw: IncomingMessage, roomId: string): string | undefined;
+  /** Whether this client may open one more channel without using its limit. Counts it. */
+  take(client: ClientId): boolean;
+}
+
+export function createResumption(secret: string, clock: Clock): Resumption {
+  const tokens = createResumeTokens(secret, clock);
+  const budget = new ClientBuckets(freeRequests);
+  return {
+    tokenIn(raw, roomId) {
+      const token = tokenOf(raw);
+      return token !== undefined && tokens.isGenuine(token, roomId) ? token : undefined;
+    },
+    take: (client) => budget.take(client, performance.now()),
+  };
+}
+
+function tokenOf(raw: IncomingMessage): string | undefined {
+  const offered = raw.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  const inProtocol = offered.find((name) => name.startsWith(resumePrefix))?.slice(resumePrefix.length);
+  return inProtocol ?? header(raw, resumeHeader.toLowerCase());
+}
+
+/** Requests with a ticket. Some of them do not count. */
+export interface Ticketing {
+  /** The ticket in a query, if it is genuine and belongs to a room with this code. */
+  ticketIn(query: Query, roomId: string): string | undefined;
+  /** Whether this client may make one more request without using its limit. Counts it. */
+  take(client: ClientId): boolean;
+}
+
+export function createTicketing(secret: string, clock: Clock): Ticketing {
+  const tickets = createTickets(secret, clock);
+  const budget = new ClientBuckets(freeRequests);
+  return {
+    ticketIn(query, roomId) {
+      const ticket = query.get('ticket');
+      return ticket !== null && tickets.isGenuine(ticket, roomId) ? ticket : undefined;
+    },
+    take: (client) => budget.take(client, performance.now()),
+  };
 }

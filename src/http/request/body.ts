@@ -1,11 +1,9 @@
-/** Collects a body in memory, within the limits of the request, the client and the server. */
+/** Receives bodies: in memory, within the limits of the request, the client and the server, or as a stream with a signal. */
 import type { IncomingMessage } from 'node:http';
+import { freeBuffer } from '../../core/defence/garbage.ts';
+import type { Transfer } from '../../core/defence/transfer-budget.ts';
+import { isLarge } from '../../core/defence/turns.ts';
 import { byteCount, PoproomError } from '../../core/errors.ts';
-import { freeBuffer } from '../../core/garbage.ts';
-import type { Transfer } from '../../core/transfer-budget.ts';
-import { isLarge } from '../../core/turns.ts';
-import { onAborted } from './aborted.ts';
-import { ByteBuffer } from './byte-buffer.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 
 export interface ReceivedBody {
@@ -78,7 +76,7 @@ function collectBody(request: Request, maxBytes: number, beforeLarge: BeforeLarg
   });
 }
 
-const nothing = Buffer.alloc(0);
+const nothing: Buffer = Buffer.alloc(0);
 const noBody: ReceivedBody = { bytes: nothing, release: () => undefined };
 
 class OnePiece implements ReceivedBody {
@@ -109,7 +107,7 @@ class BodyPieces implements ReceivedBody {
     this.#transfer = request.budgets.bodies.start({
       client: request.client,
       progress: () => this.#size,
-      end: () => refuse(tooSlow()),
+      end: () => refuse(tooSlowForOthers()),
     });
   }
 
@@ -164,7 +162,120 @@ export function overloaded(): PoproomError {
   );
 }
 
-function tooSlow(): PoproomError {
+function tooSlowForOthers(): PoproomError {
   const message = 'The body arrived too slowly for a busy server. Try again in 2 seconds.';
   return new PoproomError('UNAVAILABLE', message, { retryAfter: 2 });
+}
+
+/** Shorter chunks are copied into blocks: a Buffer of one byte takes two hundred times its size. */
+const shortChunk = 16 * 1024;
+/** Each block is as large as all earlier ones together, within these limits. */
+const [smallestBlock, largestBlock] = [1024, 64 * 1024];
+
+/** Collects chunks in little more memory than they have bytes. */
+class ByteBuffer {
+  readonly #pieces: Buffer[] = [];
+  /** The current block, if it has free space. */
+  #block: Buffer | undefined;
+  #used = 0;
+  #capacity = 0;
+
+  /** The allocated bytes. */
+  get capacity(): number {
+    return this.#capacity;
+  }
+
+  add(chunk: Buffer): void {
+    if (this.#capacity === 0 || chunk.length >= shortChunk) this.#keep(chunk);
+    else this.#copy(chunk);
+  }
+
+  /** All bytes in one buffer. */
+  whole(): Buffer {
+    this.#endBlock();
+    if (this.#pieces.length > 1) {
+      const parts = this.#pieces.splice(0);
+      this.#pieces.push(Buffer.concat(parts));
+      for (const part of parts) freeBuffer(part);
+    }
+    return this.#pieces[0] ?? nothing;
+  }
+
+  /** Call this when nothing uses the bytes any more. */
+  free(): void {
+    for (const piece of this.#pieces.splice(0)) if (piece.length >= shortChunk) freeBuffer(piece);
+  }
+
+  #keep(chunk: Buffer): void {
+    this.#endBlock();
+    this.#pieces.push(chunk);
+    this.#capacity += chunk.length;
+  }
+
+  #copy(chunk: Buffer): void {
+    if (!this.#block || this.#used + chunk.length > this.#block.length) this.#startBlock(chunk.length);
+    const block = this.#block as Buffer;
+    chunk.copy(block, this.#used);
+    this.#used += chunk.length;
+  }
+
+  #startBlock(needed: number): void {
+    this.#endBlock();
+    const size = Math.max(needed, smallestBlock, Math.min(this.#capacity, largestBlock));
+    this.#block = Buffer.allocUnsafeSlow(size);
+    this.#used = 0;
+    this.#capacity += size;
+  }
+
+  #endBlock(): void {
+    if (this.#block) this.#pieces.push(this.#block.subarray(0, this.#used));
+    this.#block = undefined;
+  }
+}
+
+export const tookTooLong = 'The request took too long to arrive.';
+
+/** The argument of a request's `timeout` event if it is not idle but took too long as a whole. */
+export const deadlinePassed = Symbol('deadline passed');
+
+/**
+ * Calls `refuse` when a body fails: the client disconnected, sent a malformed body, or took too long. A client that
+ * is only slow is still connected and receives the reason.
+ */
+function onAborted(
+  raw: IncomingMessage,
+  refuse: (reason: PoproomError) => void,
+  onDeadline = () => refuse(tooSlow()),
+): void {
+  const fail = () => refuse(new PoproomError('VALIDATION_FAILED', 'The request ended before its body did.'));
+  // Caused by the client in both cases, so it is not a server error. Uses `on`, because `once` is slower.
+  raw.on('error', fail).on('close', () => raw.complete || fail());
+  if (raw.errored && !raw.complete) fail();
+  raw.on('timeout', (cause: unknown) => (cause === deadlinePassed ? onDeadline() : refuse(tooSlow())));
+}
+
+const tooSlow = () => new PoproomError('VALIDATION_FAILED', tookTooLong);
+
+/** A large upload takes longer than other requests. After their deadline it may go on while it is this fast. */
+const slowestUpload = 8 * 1024;
+const rateCheckMs = 60_000;
+
+/** For uploads. Aborts with the same reasons. */
+export function abortSignalOf(raw: IncomingMessage): AbortSignal {
+  const aborter = new AbortController();
+  const { socket } = raw;
+  const abort = (reason: PoproomError) => aborter.abort(reason);
+  onAborted(raw, abort, () => {
+    let before = 0;
+    const checkRate = () => {
+      if (socket.bytesRead - before < (slowestUpload * rateCheckMs) / 1000) abort(tooSlow());
+      before = socket.bytesRead;
+    };
+    const timer = setInterval(checkRate, rateCheckMs);
+    const stop = () => clearInterval(timer);
+    raw.once('close', stop);
+    aborter.signal.addEventListener('abort', stop);
+    checkRate();
+  });
+  return aborter.signal;
 }

@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../core/admission.ts';
+import type { Budgets } from '../../core/defence/transfer-budget.ts';
+import type { Turns } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports.ts';
-import type { Budgets } from '../../core/transfer-budget.ts';
-import type { Turns } from '../../core/turns.ts';
 
 export interface Request {
   readonly id: string;
@@ -20,9 +20,9 @@ export interface Request {
   readonly budgets: Budgets;
   /** For large bodies. */
   readonly turns: Turns;
-  /** Set if a live channel resumes; see `core/resume-token.ts`. */
+  /** Set if a live channel resumes; see `core/tokens.ts`. */
   readonly resumeToken: string | undefined;
-  /** Set if the query has a genuine ticket for a room with this code; see `core/ticket.ts`. */
+  /** Set if the query has a genuine ticket for a room with this code; see `core/tokens.ts`. */
   readonly ticket: string | undefined;
   /** Sends `100 Continue` to a client that waits for it. Call this after the checks. */
   readonly sendContinue: () => void;
@@ -52,6 +52,27 @@ export function limitIn({ query }: Request): number | undefined {
     details: { field: 'limit' },
   });
 }
+
+/**
+ * Whether an upload is a one-time file: the same values in a query, a form and the metadata of tus. Rejects unknown
+ * ones, because ignoring one would make the file public to the room.
+ */
+export function parseOnce(text: string | null | undefined): boolean {
+  if (text === null || text === undefined) return false;
+  const isOnce = Object.hasOwn(onceValues, text) ? onceValues[text] : undefined;
+  if (isOnce !== undefined) return isOnce;
+  throw new PoproomError('VALIDATION_FAILED', '"once" must be true or false.', { details: { field: 'once' } });
+}
+
+/** An HTML checkbox sends `on`, and a flag without a value is empty. */
+const onceValues: Readonly<Record<string, boolean>> = {
+  true: true,
+  '1': true,
+  on: true,
+  '': true,
+  false: false,
+  '0': false,
+};
 
 /** The caller of a room operation. A PIN in the body counts only if neither the header nor the query has one. */
 export function callerOf({ raw, params, query, client, isCrossSite }: Request, bodyPin?: string): Caller {
@@ -100,4 +121,58 @@ export function refuseCompressed(raw: IncomingMessage): void {
     'UNSUPPORTED_MEDIA_TYPE',
     'Compressed bodies are not supported. Send the body without Content-Encoding.',
   );
+}
+
+/** The id that a proxy or a client gave the request, if it is short and harmless in a log. */
+export function givenRequestId({ headers }: IncomingMessage): string | undefined {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,64}$/.test(given) ? given : undefined;
+}
+
+/** The trace id of a W3C `traceparent`, for the log; undefined if the header is missing or invalid. */
+export function traceIdIn({ headers }: IncomingMessage): string | undefined {
+  const { traceparent } = headers;
+  if (typeof traceparent !== 'string') return undefined;
+  const { version, traceId, more } = traceParent.exec(traceparent)?.groups ?? {};
+  return version === '00' && more !== undefined ? undefined : traceId;
+}
+
+/** Only later versions may have more fields. Version ff is invalid, and so are ids of zeros. */
+const traceParent =
+  /^(?!ff)(?<version>[\da-f]{2})-(?<traceId>(?!0{32})[\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?<more>-.*)?$/;
+
+/** Unique across restarts: a random prefix for this run, which is not secret, and a number. */
+export function createRequestIds(): () => string {
+  const run = Math.random().toString(36).slice(2, 10).padEnd(8, '0');
+  let number = 0;
+  return () => {
+    number += 1;
+    return `${run}-${number.toString(36)}`;
+  };
+}
+
+/**
+ * The reason to reject a request that Node's parser accepts but that a proxy may interpret differently, and to close its
+ * connection; undefined if there is none.
+ */
+export function framingError({ httpVersion, url = '', headers }: IncomingMessage): PoproomError | undefined {
+  const { host, 'transfer-encoding': coding } = headers;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return badFraming('This server supports HTTP/1.0 and HTTP/1.1 only.');
+  if (host === undefined && httpVersion === '1.1') return badFraming('The request has no Host header.', 'Host');
+  // Node joins repeated headers with a comma.
+  if (host?.includes(',')) return badFraming('The request has more than one Host header.', 'Host');
+  if (!url.startsWith('/')) return badFraming('The request target must be a path.');
+  return coding === undefined ? undefined : transferCodingError(coding, httpVersion);
+}
+
+function transferCodingError(coding: string, httpVersion: string): PoproomError | undefined {
+  // HTTP/1.0 has no chunks, so a proxy between the client and us may have ignored them.
+  if (httpVersion === '1.0') return badFraming('HTTP/1.0 does not support Transfer-Encoding.', 'Transfer-Encoding');
+  if (coding.toLowerCase() === 'chunked') return undefined;
+  return badFraming('The only supported Transfer-Encoding is chunked.', 'Transfer-Encoding');
+}
+
+function badFraming(message: string, field?: string): PoproomError {
+  return new PoproomError('VALIDATION_FAILED', message, field === undefined ? {} : { details: { field } });
 }

@@ -1,6 +1,5 @@
 /** The endpoints under /api/admin. Each checks the token before anything else. */
-import type { ClientOrder, ListedClient, ListedKey, ListedRoom, RoomOrder } from '../../core/admin/admin.ts';
-import type { Page } from '../../core/admin/top-entries.ts';
+import type { ClientOrder, ListedClient, ListedKey, ListedRoom, Page, RoomOrder } from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ActivityInterval, AddressBlock } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
@@ -20,9 +19,9 @@ import type {
   Confirmation,
   CreateBlockRequest,
 } from '../../protocol/types.ts';
-import { type AddressRange, containsLoopback, createMatcher, formatRange, parseRange } from '../admin/address-range.ts';
-import type { AdminService } from '../admin/service.ts';
-import { readJson, smallBody } from '../request/json-body.ts';
+import type { AdminService } from '../admin/admin-interface.ts';
+import { type AddressRange, containsLoopback, createMatcher, formatRange, parseRange } from '../request/addresses.ts';
+import { readJson, smallBody } from '../request/parse-body.ts';
 import type { Request } from '../request/request.ts';
 import { json } from '../response/reply.ts';
 import type { Handler } from './handler.ts';

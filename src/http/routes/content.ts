@@ -1,31 +1,39 @@
-/** The text of a room. */
-
+/** The text of a room, and its earlier texts. */
 import type { IncomingMessage } from 'node:http';
+import { chain } from '../../core/concurrency.ts';
+import { stepsFor } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { chain } from '../../core/maybe-promise.ts';
-import type { Content, MaybePromise } from '../../core/ports.ts';
+import type { CheckpointInfo, Content, MaybePromise } from '../../core/ports.ts';
 import type { ContentEdit, Rooms } from '../../core/rooms.ts';
 import { longestSealed } from '../../core/sealed.ts';
 import type { WrittenText } from '../../core/text/edit-decision.ts';
-import type { SealedContent } from '../../core/text/sealed-text.ts';
+import type { SealedContent } from '../../core/text/sealed-texts.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { stepsFor } from '../../core/turns.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { compactContentRequest, editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type {
   CompactContentRequest,
+  Confirmation,
   ContentEdited,
   ContentRead,
   EditContentRequest,
+  HistoryEntry,
+  HistoryList,
+  HistoryText,
   WriteContentRequest,
 } from '../../protocol/types.ts';
+import { refuseForeignForm } from '../request/authorize.ts';
 import type { BodyRules } from '../request/body.ts';
-import { refuseForeignForm } from '../request/cross-site.ts';
-import { largestContentBody, withJson } from '../request/json-body.ts';
-import { callerOf, header, type Request } from '../request/request.ts';
-import { isTextBody, withText } from '../request/text-body.ts';
-import { isNamedBy, parseIfMatch, versionTag } from '../request/versions.ts';
-import { compress, isCompressible } from '../response/compression.ts';
+import { isTextBody, largestContentBody, readCaller, withJson, withText } from '../request/parse-body.ts';
+import { callerOf, header, limitIn, type Request } from '../request/request.ts';
+import {
+  compress,
+  isCompressible,
+  isNamedBy,
+  parseIfMatch,
+  variesByEncoding,
+  versionTag,
+} from '../response/negotiation.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
@@ -223,3 +231,34 @@ function cachedBody(text: Content & { [cachedJson]?: string }): string {
 /** Concatenated by hand: this is the most frequent response, and serializing an object would cost twice as much. */
 const textBody = ({ content, version, writtenAt }: Content) =>
   `{"content":${JSON.stringify(content)},"version":${version},"timestamp":"${toTimestamp(writtenAt)}"}`;
+
+export const listHistory =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const limit = limitIn(request);
+    const history = (await rooms.listHistory(callerOf(request))).slice(0, limit);
+    return compress(request.raw, json(200, { history: history.map(entryOf) } satisfies HistoryList, variesByEncoding));
+  };
+
+export const readHistory =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const checkpoint = await rooms.readHistory(callerOf(request), versionIn(request.params.version));
+    const text = { content: checkpoint.content, ...entryOf(checkpoint) } satisfies HistoryText;
+    return compress(request.raw, json(200, text, variesByEncoding));
+  };
+
+export const clearHistory =
+  ({ rooms }: Service): Handler =>
+  async (request) => {
+    const caller = await readCaller(request);
+    await rooms.clearHistory(caller);
+    return json(200, { success: true, message: 'The history was deleted.' } satisfies Confirmation);
+  };
+
+function entryOf({ version, writtenAt, size, deviceId }: CheckpointInfo): HistoryEntry {
+  return { version, timestamp: toTimestamp(writtenAt), size, ...(deviceId !== undefined && { deviceId }) };
+}
+
+/** Invalid text becomes -1, which no history contains. */
+const versionIn = (text = ''): number => (/^\d{1,15}$/.test(text) ? Number(text) : -1);

@@ -1,31 +1,31 @@
-/** Files of a room: upload, list, remove. */
+/** Files of a room: upload, list, remove, and receive one-time files. */
 import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf, type Upload, type UploadedFile } from '../../core/files/files.ts';
 import type { KeyedRun } from '../../core/idempotency.ts';
 import type { StoredFile } from '../../core/ports.ts';
-import { pinOnlyRequest } from '../../protocol/schemas.ts';
-import type { Confirmation, FileList, FileUploaded } from '../../protocol/types.ts';
-import { abortSignalOf } from '../request/aborted.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
+import type { Confirmation, FileClaimed, FileList, FileUploaded } from '../../protocol/types.ts';
+import { abortSignalOf } from '../request/body.ts';
 import { formOverhead, receiveForm } from '../request/form.ts';
-import { readJson, smallBody } from '../request/json-body.ts';
-import { parseOnce } from '../request/once.ts';
+import { readCaller } from '../request/parse-body.ts';
 import {
   announcedLength,
   bodyOf,
   callerOf,
   header,
   limitIn,
+  parseOnce,
   type Request,
   refuseCompressed,
 } from '../request/request.ts';
-import { isNamedExactly } from '../request/versions.ts';
-import { fileAddresses } from '../response/links.ts';
+import { isNamedExactly } from '../response/negotiation.ts';
 import { json } from '../response/reply.ts';
-import { holdFile } from '../response/unsent.ts';
+import { holdFile } from '../response/send.ts';
+import { fileAddresses } from '../urls.ts';
+import { tagOf } from './downloads.ts';
 import type { Handler, Service } from './handler.ts';
 import { digestOf, fingerprintOf, hashing, keyedRun, replayHeaders } from './idempotent.ts';
-import { tagOf } from './serve-file.ts';
 
 export const uploadFile = (service: Service): Handler =>
   receiveFile(service, 'uploadFile', (request, store) => {
@@ -187,8 +187,30 @@ type FileChange = (caller: Caller, fileId: string, request: Request) => Promise<
 
 function changeFile(change: FileChange, message: string): Handler {
   return async (request) => {
-    const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
-    await change(callerOf(request, pin), request.params.fileId ?? '', request);
+    const caller = await readCaller(request);
+    await change(caller, request.params.fileId ?? '', request);
+    return json(200, { success: true, message } satisfies Confirmation);
+  };
+}
+
+export const claimFile =
+  ({ claims, links }: Service): Handler =>
+  async (request) => {
+    const { linkTo } = fileAddresses(request, links);
+    const caller = await readCaller(request);
+    const { file, claim, expiresAt } = await claims.claim(caller, request.params.fileId ?? '');
+    const url = `${linkTo(file)}?claim=${claim}`;
+    return json(200, { claim, url, expiresAt: toTimestamp(expiresAt) } satisfies FileClaimed);
+  };
+
+export const confirmClaim = ({ claims }: Service): Handler =>
+  endClaim(claims.confirm, 'The file was received and erased.');
+export const releaseClaim = ({ claims }: Service): Handler => endClaim(claims.release, 'The file is available again.');
+
+function endClaim(end: Service['claims']['confirm'], message: string): Handler {
+  return async (request) => {
+    const caller = await readCaller(request);
+    await end(caller, request.params.claim ?? '');
     return json(200, { success: true, message } satisfies Confirmation);
   };
 }

@@ -1,6 +1,5 @@
 /** The type of handlers, and the services they use. */
-import type { Claims } from '../../core/files/claims.ts';
-import type { Files } from '../../core/files/files.ts';
+import type { Claims, Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
 import type { Zips } from '../../core/files/zips.ts';
@@ -10,13 +9,13 @@ import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports.ts';
 import type { Rooms } from '../../core/rooms.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
-import type { AdminService } from '../admin/service.ts';
+import type { AdminService } from '../admin/admin-interface.ts';
 import type { PageFiles } from '../page/files.ts';
 import type { ServerLimits } from '../page/server-limits.ts';
-import type { OwnOrigins } from '../request/cross-site.ts';
+import type { OwnOrigins } from '../request/authorize.ts';
 import type { Request } from '../request/request.ts';
-import type { LinkSettings } from '../response/links.ts';
 import type { Reply } from '../response/reply.ts';
+import type { LinkSettings } from '../urls.ts';
 import type { Probes } from './probes.ts';
 
 export type Handler = (request: Request) => MaybePromise<Reply>;

@@ -1,18 +1,32 @@
 /** The handler of each endpoint. */
 
 import { adminHandlers } from './admin.ts';
-import { claimFile, confirmClaim, releaseClaim } from './claims.ts';
-import { compactContent, editContent, readContent, writeContent } from './content.ts';
-import { listFiles, putFile, removeFile, restoreFile, uploadFile } from './files.ts';
+import {
+  clearHistory,
+  compactContent,
+  editContent,
+  listHistory,
+  readContent,
+  readHistory,
+  writeContent,
+} from './content.ts';
+import { downloadZip, issueTicket, serveFile } from './downloads.ts';
+import {
+  claimFile,
+  confirmClaim,
+  listFiles,
+  putFile,
+  releaseClaim,
+  removeFile,
+  restoreFile,
+  uploadFile,
+} from './files.ts';
 import type { Handlers, Service } from './handler.ts';
-import { clearHistory, listHistory, readHistory } from './history.ts';
 import { liveChannel, roomEvents } from './live.ts';
 import { asyncapi, getLimits, health, live, metrics, openapi, ready } from './operations.ts';
 import { pageHandlers } from './page.ts';
 import { createRoom, deleteRoom, getRoom, updateRoom } from './room.ts';
-import { serveFile } from './serve-file.ts';
 import { cancelUpload, continueUpload, createUpload, getUpload } from './uploads.ts';
-import { downloadZip, issueTicket } from './zip.ts';
 
 export function createHandlers(service: Service): Handlers {
   return {

@@ -1,9 +1,10 @@
 /** The HTTP endpoints of the live channel. */
-import { deviceNameTooLong, maxDeviceNameLength } from '../../core/device-name.ts';
+
 import { PoproomError } from '../../core/errors.ts';
-import { foreignOrigin, isForeignOrigin } from '../request/cross-site.ts';
+import { deviceNameTooLong, maxDeviceNameLength } from '../../core/names.ts';
+import { foreignOrigin, isForeignOrigin } from '../request/authorize.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
-import { fileAddresses } from '../response/links.ts';
+import { fileAddresses } from '../urls.ts';
 import type { Handler, Service } from './handler.ts';
 
 const streamHeaders = {

@@ -1,12 +1,10 @@
 /** Health, probes, metrics and API descriptions. */
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
-import { compressedFile } from '../page/compressed-file.ts';
-import { keyOf } from '../request/authorize.ts';
-import { acceptedEncoding, variesByEncoding } from '../response/compression.ts';
+import { isSameToken, keyOf } from '../request/authorize.ts';
+import { acceptedEncoding, compressedFile, variesByEncoding } from '../response/negotiation.ts';
 import { json } from '../response/reply.ts';
 import type { Handler, Service } from './handler.ts';
 
@@ -45,13 +43,11 @@ export const metrics =
     return { status: 200, headers, body: await metrics() };
   };
 
-/** Compares hashes, so that the time reveals nothing about the token. */
 function checkToken(given: string | undefined, token: string): void {
   if (given === undefined) {
     throw new PoproomError('API_KEY_REQUIRED', 'Send the token of the metrics as Authorization: Bearer TOKEN.');
   }
-  const hash = (text: string) => createHash('sha256').update(text).digest();
-  if (!timingSafeEqual(hash(given), hash(token))) {
+  if (!isSameToken(given, token)) {
     throw new PoproomError('INVALID_API_KEY', 'This is not the token of the metrics.');
   }
 }

@@ -3,22 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { isEncryptedCode, parseRoomCode } from '../../protocol/room-code.ts';
-import { basePathOf } from '../base-path.ts';
-import type { PageFile } from '../page/compressed-file.ts';
 import type { PageFiles, PageSettings } from '../page/files.ts';
 import type { View } from '../page/html.ts';
-import { pickEncoding } from '../request/accept-encoding.ts';
 import { header, type Request } from '../request/request.ts';
-import { isNamedBy } from '../request/versions.ts';
-import type { LinkSettings } from '../response/links.ts';
+import { isNamedBy, type PageFile, pickEncoding } from '../response/negotiation.ts';
 import type { Reply } from '../response/reply.ts';
+import { basePathOf, type LinkSettings } from '../urls.ts';
 import type { Service } from './handler.ts';
 
 type PageService = Pick<Service, 'page' | 'links'>;
 type ReadPage = Service['page'];
 
 /** The part of a request that decides which page is served. */
-export type PageRequest = Pick<Request, 'raw' | 'params'>;
+type PageRequest = Pick<Request, 'raw' | 'params'>;
 type PageHandler = (request: PageRequest) => Promise<Reply>;
 
 interface PageHandlers {

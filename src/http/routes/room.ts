@@ -5,7 +5,7 @@ import { fileEntryOf } from '../../core/files/files.ts';
 import type { RoomLimits } from '../../core/limits.ts';
 import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { createRoomRequest, pinOnlyRequest, updateRoomRequest } from '../../protocol/schemas.ts';
+import { createRoomRequest, updateRoomRequest } from '../../protocol/schemas.ts';
 import type {
   Confirmation,
   CreateRoomRequest,
@@ -14,10 +14,10 @@ import type {
   RoomInfo,
   UpdateRoomRequest,
 } from '../../protocol/types.ts';
-import { readJson, smallBody } from '../request/json-body.ts';
+import { readCaller, readJson, smallBody } from '../request/parse-body.ts';
 import { callerOf, type Request } from '../request/request.ts';
-import { fileAddresses, findOwnBase } from '../response/links.ts';
 import { json } from '../response/reply.ts';
+import { fileAddresses, findOwnBase } from '../urls.ts';
 import type { Handler, Service } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
@@ -69,8 +69,8 @@ export const updateRoom =
 export const deleteRoom =
   ({ rooms }: Service): Handler =>
   async (request) => {
-    const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
-    const code = await rooms.remove(callerOf(request, pin));
+    const caller = await readCaller(request);
+    const code = await rooms.remove(caller);
     return json(200, { success: true, message: `Room ${code} was deleted.` } satisfies Confirmation);
   };
 

@@ -12,8 +12,7 @@ import {
 import type { FileAddresses } from '../../core/live-gateway.ts';
 import type { Checksum } from '../../core/ports.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
-import { abortSignalOf } from '../request/aborted.ts';
-import { parseOnce } from '../request/once.ts';
+import { abortSignalOf } from '../request/body.ts';
 import {
   announcedLength,
   bodyOf,
@@ -21,13 +20,13 @@ import {
   hasBody,
   header,
   mediaTypeOf,
+  parseOnce,
   type Request,
   refuseCompressed,
 } from '../request/request.ts';
-import { fileAddresses, ownBase } from '../response/links.ts';
-import type { Reply } from '../response/reply.ts';
-import { checksumAlgorithms, tusVersion } from '../response/tus-headers.ts';
-import { holdFile } from '../response/unsent.ts';
+import { checksumAlgorithms, type Reply, tusVersion } from '../response/reply.ts';
+import { holdFile } from '../response/send.ts';
+import { fileAddresses, ownBase } from '../urls.ts';
 import type { Handler, Service } from './handler.ts';
 
 export const createUpload =

@@ -1,11 +1,10 @@
 /** Checks the settings: invalid, unknown and risky ones. */
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
-import { hiddenAdmin, pathRemovedFix } from '../../../http/base-path.ts';
-import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
-import { nearestName } from '../../nearest-name.ts';
-import type { Check, RunCheck } from './check.ts';
-import { bad, type Finding, ok, warning } from './finding.ts';
+import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
+import { nearestName } from '../../command.ts';
+import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 
 const values: RunCheck = (_config, { settings }) => {
   const doubtful = settings.warnings.map((found) => warning(found, 'Remove one of them.'));
@@ -36,13 +35,14 @@ const secret: RunCheck = ({ secret }) =>
 const certificate: RunCheck = ({ tlsCert, tlsKey }) => {
   if (!tlsCert || !tlsKey) return [];
   try {
-    const { daysLeft } = describeCertificate(loadCertificate({ cert: tlsCert, key: tlsKey }), Date.now());
+    const { daysLeft } = describeCertificate(loadCertificate({ certFile: tlsCert, keyFile: tlsKey }), Date.now());
     const renew = 'Renew it; the server reloads the files automatically.';
     if (daysLeft < 0) return [bad('The TLS certificate has expired.', renew)];
     if (daysLeft < 14) return [warning(`The TLS certificate expires in ${daysLeft} days.`, renew)];
     return [ok(`The TLS certificate is valid for ${daysLeft} days.`)];
   } catch (error) {
-    return [bad((error as Error).message, 'Correct POPROOM_TLS_CERT and POPROOM_TLS_KEY.')];
+    if (!(error instanceof CertificateError)) throw error;
+    return [bad(error.message, 'Correct POPROOM_TLS_CERT and POPROOM_TLS_KEY.')];
   }
 };
 

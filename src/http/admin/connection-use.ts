@@ -1,0 +1,142 @@
+/**
+ * Records the client of each open connection and how many bytes it has transferred. Requests of blocked addresses are
+ * refused before any work, and their open connections are closed.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { BlockList } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Activity, Occurrence } from '../../core/admin/activity.ts';
+import type { Blocks } from '../../core/admin/admin.ts';
+import { PoproomError } from '../../core/errors.ts';
+import type { AddressBlock, ClientId } from '../../core/ports.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
+import { type AddressRange, createMatcher, fullAddress, parseRange } from '../request/addresses.ts';
+import type { Answered } from '../response/request-log.ts';
+
+export interface Connections {
+  /** Call this at the start of a request. Throws if its address is blocked. */
+  begin(raw: IncomingMessage, route: string): void;
+  /** Call this after the response. */
+  answered(raw: IncomingMessage, answered: Answered): void;
+  addressOf(raw: IncomingMessage): string;
+}
+
+interface ConnectionsDeps {
+  activity: Activity;
+  blocks: Blocks;
+  trustedProxies: BlockList;
+}
+
+/** The current client of a connection, and the bytes that have been counted. Stored on the socket itself. */
+interface Use {
+  /** Undefined if the connection stays open when its address is blocked. */
+  address: string | undefined;
+  client: ClientId | undefined;
+  received: number;
+  sent: number;
+}
+
+const use = Symbol('use of the connection');
+type UsedSocket = Duplex & { [use]?: Use; bytesRead?: number; bytesWritten?: number };
+
+/** Load balancers and monitoring send these often. They are neither refused nor counted. */
+const probes: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
+
+const isAdminApi = (route: string) => route.startsWith('/api/admin/');
+
+export function createConnections({ activity, blocks, trustedProxies }: ConnectionsDeps): Connections {
+  const sockets = new Set<UsedSocket>();
+  let blocked: BlockedRanges = { ranges: [], check: () => false };
+
+  function onClose(this: UsedSocket): void {
+    sockets.delete(this);
+    const client = this[use]?.client;
+    if (client !== undefined) activity.note({ ...nothing, client, ...bytesSince(this) });
+  }
+
+  function usedBy(raw: IncomingMessage, address: string | undefined): UsedSocket {
+    const socket = raw.socket as UsedSocket;
+    if (socket[use]) socket[use].address = address;
+    else {
+      socket[use] = { address, client: undefined, received: 0, sent: 0 };
+      if (!socket.destroyed) sockets.add(socket.on('close', onClose));
+    }
+    return socket;
+  }
+
+  blocks.onChange((list) => {
+    blocked = compile(list);
+    for (const socket of sockets) {
+      const address = socket[use]?.address;
+      if (address !== undefined && blocked.check(address)) socket.destroy();
+    }
+  });
+
+  const addressOf = (raw: IncomingMessage) => fullAddress(raw, trustedProxies);
+
+  return {
+    addressOf,
+
+    begin(raw, route) {
+      if (probes.has(route)) return;
+      // An operator can undo every block: these endpoints need the token, and count wrong ones.
+      if (isAdminApi(route)) return void usedBy(raw, undefined);
+      const address = addressOf(raw);
+      if (blocked.check(address)) throw refusal(blocked.ranges, address);
+      usedBy(raw, address);
+    },
+
+    answered(raw, { client, method, route, status }) {
+      if (probes.has(route) || (isAdminApi(route) && status < 400)) return;
+      const socket = usedBy(raw, isAdminApi(route) ? undefined : addressOf(raw));
+      (socket[use] as Use).client = client;
+      activity.note({
+        client,
+        requests: 1,
+        refused: status >= 400 && status < 500 ? 1 : 0,
+        failed: status >= 500 ? 1 : 0,
+        roomsCreated: status === 201 && method === 'POST' && route === '/api/rooms' ? 1 : 0,
+        ...bytesSince(socket),
+      });
+    },
+  };
+}
+
+const nothing: Omit<Occurrence, 'client'> = {
+  requests: 0,
+  refused: 0,
+  failed: 0,
+  roomsCreated: 0,
+  received: 0,
+  sent: 0,
+};
+
+/** The bytes of a connection that have not been counted yet. */
+function bytesSince(socket: UsedSocket): { received: number; sent: number } {
+  const { [use]: counted, bytesRead = 0, bytesWritten = 0 } = socket;
+  if (!counted) return { received: 0, sent: 0 };
+  const more = { received: Math.max(0, bytesRead - counted.received), sent: Math.max(0, bytesWritten - counted.sent) };
+  counted.received = bytesRead;
+  counted.sent = bytesWritten;
+  return more;
+}
+
+interface BlockedRanges {
+  ranges: readonly (AddressRange & Pick<AddressBlock, 'endsAt'>)[];
+  check(address: string): boolean;
+}
+
+function compile(blocks: readonly AddressBlock[]): BlockedRanges {
+  const ranges = blocks.flatMap(({ range, endsAt }) => {
+    const parsed = parseRange(range);
+    return parsed ? [{ ...parsed, endsAt }] : [];
+  });
+  return { ranges, check: createMatcher(ranges) };
+}
+
+function refusal(ranges: BlockedRanges['ranges'], address: string): PoproomError {
+  const ends = ranges.filter((range) => createMatcher([range])(address)).map(({ endsAt }) => endsAt);
+  const until = ends.every((end) => end !== undefined) ? Math.max(...ends) : undefined;
+  const details = until === undefined ? {} : { details: { until: toTimestamp(until) } };
+  return new PoproomError('ADDRESS_BLOCKED', 'The operator of this server has blocked your address.', details);
+}

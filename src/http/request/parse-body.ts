@@ -1,0 +1,188 @@
+/** Reads bodies that are JSON or text: limited in size, in UTF-8, and valid against their schema. */
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import type { Caller } from '../../core/admission.ts';
+import { loadOnce } from '../../core/concurrency.ts';
+import { stepsFor } from '../../core/defence/turns.ts';
+import { PoproomError } from '../../core/errors.ts';
+import type { MaybePromise } from '../../core/ports.ts';
+import { type Endpoint, endpoints } from '../../protocol/endpoints.ts';
+import { hasMoreValues, maxRequestValues } from '../../protocol/json-values.ts';
+import { pinOnlyRequest } from '../../protocol/schemas.ts';
+import { type BodyRules, type ReceivedBody, readBody } from './body.ts';
+import { callerOf, mediaTypeOf, type Request } from './request.ts';
+
+/** The limit for bodies without a room's text. */
+export const smallBody = 16 * 1024;
+
+/** A text may consist of `\u0000` escapes, with six bytes for each character. */
+export const largestContentBody = (largestContent: number): number => 6 * largestContent + smallBody;
+
+/** A missing body is read as an empty object, so that the error names the missing fields. */
+export function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
+  return withJson(request, schema, { maxBytes }, async (value: T) => value);
+}
+
+/** The caller of a request whose body may contain a PIN and nothing else. */
+export async function readCaller(request: Request): Promise<Caller> {
+  const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
+  return callerOf(request, pin);
+}
+
+/** Handles a body when its turn comes. Small bodies are handled immediately, unless the client causes much work. */
+export async function withJson<T, R>(
+  request: Request,
+  schema: object,
+  rules: BodyRules,
+  handle: (value: T) => Promise<R>,
+): Promise<R> {
+  const { client, turns } = request;
+  await turns.budget.admit(client);
+  const body = await readBody(request, rules, refuseUnlessJson);
+  const validating = validatorOf(schema);
+  const validate = validating instanceof Promise ? await validating : validating;
+  return turns.run(client, body.bytes.length, async () => handle(await parsed<T>(request, body, validate)));
+}
+
+/** Runs after the start, so that the first request does not wait for it. */
+export async function compileBodySchemas(): Promise<void> {
+  for (const { body } of Object.values(endpoints) as Endpoint[]) {
+    if (typeof body === 'object') await validatorOf(body.schema);
+  }
+}
+
+/** The value does not reference the bytes of the body, so they are released. */
+async function parsed<T>({ client, turns }: Request, body: ReceivedBody, validate: Validator): Promise<T> {
+  const { bytes } = body;
+  try {
+    const betweenSteps = stepsFor(bytes.length);
+    const json = turns.budget.measure(client, () => decodedJson(bytes));
+    await betweenSteps();
+    const value = turns.budget.measure(client, () => validated<T>(parseJson(json), validate));
+    await betweenSteps();
+    return value;
+  } finally {
+    body.release();
+  }
+}
+
+function validated<T>(value: unknown, validate: Validator): T {
+  const problem = validate(value);
+  if (problem) throw problem;
+  return value as T;
+}
+
+function refuseUnlessJson(raw: IncomingMessage): void {
+  if (raw.headers['content-type'] === 'application/json') return;
+  const { type, isUtf8Text } = mediaTypeOf(raw);
+  if (type === 'application/json' && isUtf8Text) return;
+  throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Send the body as JSON with Content-Type: application/json.');
+}
+
+function decodedJson(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw new PoproomError('INVALID_JSON', 'The body is not valid UTF-8.');
+  if (hasMoreValues(bytes, maxRequestValues))
+    throw new PoproomError('INVALID_JSON', 'The body contains too many JSON values.');
+  return bytes.toString('utf8');
+}
+
+function parseJson(json: string): unknown {
+  if (json === '') return {};
+  try {
+    // Clients that are generated for Go send `null` instead of an optional body.
+    return JSON.parse(json) ?? {};
+  } catch {
+    throw new PoproomError('INVALID_JSON', 'The body is not well-formed JSON.');
+  }
+}
+
+/** Whether the body is a text as it is, such as that of `curl -d`. */
+export function isTextBody(raw: IncomingMessage): boolean {
+  return raw.headers['content-type'] !== 'application/json' && textTypes.has(mediaTypeOf(raw).type);
+}
+
+/** The second one is the default of `curl -d`. Nobody else sends a text in it. */
+const textTypes: ReadonlySet<string> = new Set(['text/plain', 'application/x-www-form-urlencoded']);
+
+/** Handles a text when its turn comes. Small ones are handled immediately, unless the client causes much work. */
+export async function withText<R>(
+  request: Request,
+  rules: BodyRules,
+  handle: (text: string) => Promise<R>,
+): Promise<R> {
+  const { client, turns } = request;
+  await turns.budget.admit(client);
+  const body = await readBody(request, rules, refuseUnlessUtf8);
+  return turns.run(client, body.bytes.length, async () =>
+    handle(turns.budget.measure(client, () => decodedText(body))),
+  );
+}
+
+function refuseUnlessUtf8(raw: IncomingMessage): void {
+  if (mediaTypeOf(raw).isUtf8Text) return;
+  throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'Send the text in UTF-8.');
+}
+
+function decodedText(body: ReceivedBody): string {
+  try {
+    if (isUtf8(body.bytes)) return body.bytes.toString('utf8');
+    throw new PoproomError('VALIDATION_FAILED', 'The text is not valid UTF-8.', { details: { field: 'content' } });
+  } finally {
+    body.release();
+  }
+}
+
+/** Checks a value, and describes the first problem in one sentence. */
+type Validator = (value: unknown) => PoproomError | undefined;
+
+const compiled = new Map<object, Validator>();
+const loadAjv = loadOnce(load);
+
+/** The validator of a schema of the protocol. Loads Ajv on first use, because loading it takes as long as the rest of the start. */
+export function validatorOf(schema: object): MaybePromise<Validator> {
+  return compiled.get(schema) ?? compile(schema);
+}
+
+async function compile(schema: object): Promise<Validator> {
+  const validator = toValidator((await loadAjv()).compile(schema));
+  compiled.set(schema, validator);
+  return validator;
+}
+
+async function load(): Promise<Ajv> {
+  const { Ajv } = await import('ajv');
+  // Our own schemas need no validation against the meta-schema, which would be most of the work.
+  // Formats are for readers of the documents. Patterns check the values.
+  return new Ajv({ verbose: true, meta: false, validateSchema: false, validateFormats: false });
+}
+
+function toValidator(check: ValidateFunction): Validator {
+  return (value) => (check(value) ? undefined : toError(check.errors?.[0] as ErrorObject));
+}
+
+function toError({ keyword, instancePath, params, parentSchema }: ErrorObject): PoproomError {
+  const field = nameOf(params.missingProperty ?? params.additionalProperty ?? instancePath.slice(1));
+  const { description, properties = {} } = parentSchema as { description?: string; properties?: object };
+  const message =
+    keyword === 'minProperties' ? atLeastOneOf(Object.keys(properties)) : sentence(keyword, field, description);
+  return new PoproomError('VALIDATION_FAILED', message, { ...(field && { details: { field } }) });
+}
+
+function atLeastOneOf(fields: readonly string[]): string {
+  const names = fields.map((field) => `"${field}"`);
+  return `Send at least one of ${names.slice(0, -1).join(', ')} and ${names.at(-1)}.`;
+}
+
+function sentence(keyword: string, field: string, expected: string | undefined): string {
+  if (keyword === 'required') return `"${field}" is required.`;
+  if (keyword === 'additionalProperties') return `"${field}" is not a known field of this request.`;
+  if (field === '') return 'The body must be a JSON object.';
+  return `"${field}" must be ${expected ?? 'of a different type'}.`;
+}
+
+/** The client chose this name, so it is shortened. */
+function nameOf(field: unknown): string {
+  const text = String(field);
+  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
+}

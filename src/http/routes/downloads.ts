@@ -1,0 +1,213 @@
+/** Downloads: a file, with headers that keep it from running scripts on the origin of the service, or all files as a zip. */
+import { addAbortSignal, Readable } from 'node:stream';
+import { crc32 } from 'node:zlib';
+import { byteCount, PoproomError } from '../../core/errors.ts';
+import { isFileId } from '../../core/files/files.ts';
+import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zips.ts';
+import type { ByteRange, StoredFile } from '../../core/ports.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
+import type { TicketIssued } from '../../protocol/types.ts';
+import { zipChunks } from '../../zip/chunks.ts';
+import { planZip, type ZipFile, type ZipPlan } from '../../zip/format.ts';
+import { overloaded } from '../request/body.ts';
+import { readCaller } from '../request/parse-body.ts';
+import { callerOf, header, type Request } from '../request/request.ts';
+import { isNamedBy } from '../response/negotiation.ts';
+import { errorBody, json, type Reply } from '../response/reply.ts';
+import { bytesPerStream, holdFile, holdUntilSent } from '../response/send.ts';
+import { ownBase } from '../urls.ts';
+import type { Handler, Service } from './handler.ts';
+
+export const serveFile =
+  ({ files, claims }: Service): Handler =>
+  async (request) => {
+    const file = await files.find(request.params.fileId ?? '');
+    await claims.checkReadable(file, request.query.get('claim') ?? undefined);
+    const headers = await fileHeaders(file, request.query.has('download'));
+    if (isFresh(request, file)) return { status: 304, headers };
+    const range = wantedRange(request, file);
+    if (range === 'outside') return outside(file, request.id);
+    const body = request.raw.method === 'HEAD' ? {} : { body: await open(files, request, file, range) };
+    if (!range) return { status: 200, headers: { ...headers, 'Content-Length': String(file.size) }, ...body };
+    const { start, end } = range;
+    headers['Content-Range'] = `bytes ${start}-${end}/${file.size}`;
+    return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
+  };
+
+async function open(files: Service['files'], request: Request, file: StoredFile, range: ByteRange | undefined) {
+  if (!holdUntilSent(request, request.budgets.downloads, bytesPerStream)) throw overloaded();
+  holdFile(request);
+  return files.read(file, range);
+}
+
+/** A tag is more exact than a time, so a time counts only without one. */
+function isFresh({ raw }: Request, file: StoredFile): boolean {
+  const tags = header(raw, 'if-none-match');
+  if (tags !== undefined) return isNamedBy(tags, tagOf(file));
+  return Date.parse(header(raw, 'if-modified-since') ?? '') >= Math.floor(file.uploadedAt / 1000) * 1000;
+}
+
+/** Types that browsers display without scripts. SVG and HTML are excluded. */
+const inlineTypes =
+  /^(image\/(a?png|jpeg|gif|webp|avif|bmp|tiff|hei[cf]|jxl|x-icon|vnd\.microsoft\.icon)|audio\/[^/]+|video\/[^/]+|application\/pdf|text\/plain)$/;
+
+async function fileHeaders(file: StoredFile, toSave: boolean): Promise<Record<string, string>> {
+  return {
+    ...(await browserHeaders(file, toSave || file.once === true)),
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+    'Cross-Origin-Resource-Policy': 'cross-origin',
+    // No copy of a one-time file may remain in a cache.
+    'Cache-Control': file.once ? 'private, no-store' : 'private, no-cache',
+    'Accept-Ranges': 'bytes',
+    ETag: tagOf(file),
+    'Last-Modified': new Date(file.uploadedAt).toUTCString(),
+  };
+}
+
+/** The headers by which a browser shows a file, or saves it. */
+export async function browserHeaders(
+  { name, type }: Pick<StoredFile, 'name' | 'type'>,
+  toSave: boolean,
+): Promise<Record<string, string>> {
+  const { create: contentDisposition } = await import('content-disposition');
+  const inline = inlineTypes.test(type);
+  const shown = inline ? type : 'application/octet-stream';
+  return {
+    'Content-Type': shown === 'text/plain' ? 'text/plain; charset=utf-8' : shown,
+    'Content-Disposition': contentDisposition(name, {
+      type: inline && !toSave ? 'inline' : 'attachment',
+      fallback: asciiName(name),
+    }),
+  };
+}
+
+/** For programs that do not know `filename*`: without characters that a file system or a program interprets. */
+function asciiName(name: string): string {
+  const letters = name.normalize('NFD').replace(/\p{M}/gu, '');
+  return letters.replace(/[^\x20-\x7e]|["%*/:<>?\\|]/gu, '_') || '_';
+}
+
+/** Files never change, so their unique blob name serves as the version. */
+export const tagOf = ({ blob }: StoredFile) => `"${blob.slice(0, 32)}"`;
+
+/** Multiple ranges, other units and malformed ranges return the whole file, as HTTP allows. */
+function wantedRange({ raw }: Request, file: StoredFile): ByteRange | 'outside' | undefined {
+  const asked = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(raw.headers.range ?? '');
+  const condition = header(raw, 'if-range');
+  if (!asked || file.size === 0 || (condition && condition !== tagOf(file))) return undefined;
+  const [, first = '', last = ''] = asked;
+  if (first === '') return last === '' ? undefined : lastBytes(Number(last), file.size);
+  const [start, end] = [Number(first), last === '' ? Number.POSITIVE_INFINITY : Number(last)];
+  if (end < start) return undefined;
+  return start < file.size ? { start, end: Math.min(end, file.size - 1) } : 'outside';
+}
+
+/** If the file is shorter than `count`, the range covers all of it. */
+function lastBytes(count: number, size: number): ByteRange | 'outside' {
+  return count === 0 ? 'outside' : { start: Math.max(0, size - count), end: size - 1 };
+}
+
+function outside(file: StoredFile, requestId: string): Reply {
+  const error = new PoproomError(
+    'VALIDATION_FAILED',
+    `The requested range is outside the file, which has ${byteCount(file.size)}.`,
+    {
+      details: { field: 'Range' },
+    },
+  );
+  return json(416, errorBody(error, requestId), { 'Content-Range': `bytes */${file.size}` });
+}
+
+/** Proxies reject longer URLs. */
+const maxSelected = 200;
+
+/** The memory of an archive while it is sent, besides its stream: the list of its files. */
+const bytesPerFile = 1024;
+
+/** A ticket to download the archive by a link. */
+export const issueTicket =
+  ({ zips, links }: Service): Handler =>
+  async (request) => {
+    const base = ownBase(request, links);
+    const caller = await readCaller(request);
+    const { code, ticket, expiresAt } = await zips.issueTicket(caller);
+    const url = `${base}/api/rooms/${code}/files.zip?ticket=${ticket}`;
+    return json(201, { ticket, url, expiresAt: toTimestamp(expiresAt) } satisfies TicketIssued);
+  };
+
+/** All files of a room as one zip archive. */
+export const downloadZip = (service: Service): Handler => {
+  const { zips } = service;
+  return async (request) => {
+    const { code, files } = await listZipped(service, request);
+    const plan = planZip(files);
+    const headers = zipHeaders(code, plan.length);
+    if (request.raw.method === 'HEAD') return { status: 200, headers };
+    const bytes = bytesPerStream + bytesPerFile * files.length;
+    if (!holdUntilSent(request, request.budgets.archives, bytes)) throw tooManyZips();
+    holdFile(request);
+    return { status: 200, headers, body: zipStream(plan, zips.open) };
+  };
+};
+
+function listZipped({ zips }: Service, request: Request): Promise<RoomZip> {
+  const selection = selectionIn(request);
+  if (!request.query.has('ticket')) return zips.list(callerOf(request), selection);
+  if (request.ticket === undefined) throw invalidTicket();
+  return zips.listByTicket(request.params.roomId ?? '', request.ticket, selection);
+}
+
+function selectionIn({ query }: Request): Selection {
+  const ids = query.get('files')?.split(',');
+  if (!ids) return undefined;
+  if (ids.length <= maxSelected && ids.every(isFileId)) return new Set(ids);
+  throw new PoproomError(
+    'VALIDATION_FAILED',
+    `"files" must be 1 to ${maxSelected} ids of files, separated by commas.`,
+    {
+      details: { field: 'files' },
+    },
+  );
+}
+
+const zipHeaders = (code: string, length: number): Record<string, string> => ({
+  'Content-Type': 'application/zip',
+  'Content-Length': String(length),
+  'Content-Disposition': `attachment; filename="poproom-${code}.zip"`,
+  'Content-Security-Policy': "sandbox; default-src 'none'",
+  'Cache-Control': 'no-store',
+  // The checksums are known only after all earlier bytes have been read.
+  'Accept-Ranges': 'none',
+});
+
+function tooManyZips(): PoproomError {
+  return new PoproomError('UNAVAILABLE', 'Too many archives are being downloaded. Try again in 30 seconds.', {
+    retryAfter: 30,
+  });
+}
+
+/** Rejects or breaks if the file is not available, which ends the archive with an error. */
+type OpenFile<File> = (file: File) => Promise<Readable>;
+
+/**
+ * A zip archive as a stream, as fast as it is read: one open file and about two chunks at a time. Destroying the stream
+ * closes the open file.
+ */
+export function zipStream<File extends ZipFile>(plan: ZipPlan<File>, open: OpenFile<File>): Readable {
+  const stopped = new AbortController();
+  const chunks = zipChunks(plan, async (file) => addAbortSignal(stopped.signal, await open(file)), crc32);
+  return new Readable({
+    read() {
+      chunks.next().then(
+        ({ done, value }) => this.push(done ? null : value),
+        (error) => this.destroy(error),
+      );
+    },
+    destroy(error, callback) {
+      // A generator ends only between two chunks, and the store of a file may never send the next one.
+      stopped.abort();
+      const close = () => callback(error);
+      chunks.return().then(close, close);
+    },
+  });
+}

@@ -1,0 +1,163 @@
+/** Measures the operations of stores and of files. */
+import type { Readable } from 'node:stream';
+import { hasCode, PoproomError } from '../core/errors.ts';
+import type { BlobStore, EngineParts, FileStore, Store, UploadStore } from '../core/ports.ts';
+import type { FileOperation, Instruments, StoreOperation, UploadKind } from './instruments.ts';
+
+const meteredPorts = [
+  'rooms',
+  'texts',
+  'files',
+  'uploads',
+  'trash',
+  'trashClaims',
+  'rates',
+  'keys',
+  'storage',
+  'idempotency',
+] as const;
+type MeteredPort = (typeof meteredPorts)[number];
+
+type Method = (...args: unknown[]) => unknown;
+type Methods = Record<string, Method>;
+
+export function meterStore(store: Store & EngineParts, instruments: Instruments): Store & EngineParts {
+  const metered: Store & EngineParts = { ...store };
+  for (const port of meteredPorts) {
+    if (store[port]) Object.assign(metered, { [port]: meterPort(port, store[port], instruments) });
+  }
+  return { ...metered, ...countUploads(metered, instruments) };
+}
+
+function meterPort(port: MeteredPort, methods: object, instruments: Instruments): Methods {
+  const metered = Object.entries(methods as Methods).map(([name, method]) => [
+    name,
+    typeof method === 'function' ? meterMethod(method, operationOf(port, name), instruments) : method,
+  ]);
+  return Object.fromEntries(metered);
+}
+
+/** By the names of methods, so that a port has no list of them to keep. */
+function operationOf(port: MeteredPort, method: string): StoreOperation {
+  if (port.startsWith('trash') || /^(expire|erase)|Abandoned$/.test(method)) return 'sweep';
+  if (method === 'admit' || method === 'read') return 'admit';
+  if (/^(read|find|list|count|usage)/.test(method)) return 'read';
+  return port === 'rates' || port === 'storage' ? 'count' : 'write';
+}
+
+/** Returns the same value or promise as the method: a further promise would delay every operation. */
+function meterMethod(method: Method, operation: StoreOperation, instruments: Instruments): Method {
+  const durations = instruments.storeOperations.with(operation);
+  const errors = instruments.storeErrors.with(operation);
+  const onFailure = () => errors.add();
+  return (...args) => {
+    const startedAt = performance.now();
+    const onDone = () => durations.observe((performance.now() - startedAt) / 1000);
+    let result: unknown;
+    try {
+      result = method(...args);
+    } catch (error) {
+      onFailure();
+      throw error;
+    }
+    if (result instanceof Promise) result.then(onDone, onFailure);
+    else onDone();
+    return result;
+  };
+}
+
+/** A file counts when it is listed. */
+function countUploads({ files, uploads }: Store, instruments: Instruments): { files: FileStore; uploads: UploadStore } {
+  const counted = <T>(kind: UploadKind, outcome: T): T => {
+    if (typeof outcome === 'object' && outcome && 'seq' in outcome) instruments.uploads.with(kind).add();
+    return outcome;
+  };
+  return {
+    files: { ...files, addFile: async (...args) => counted('whole', await files.addFile(...args)) },
+    uploads: { ...uploads, finishUpload: async (...args) => counted('resumable', await uploads.finishUpload(...args)) },
+  };
+}
+
+export function meterBlobs(blobs: BlobStore, instruments: Instruments): BlobStore {
+  const { running } = instruments;
+  const uploadedBytes = instruments.uploadedBytes.with();
+
+  async function measure<T>(operation: FileOperation, work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    running.fileOperations += 1;
+    try {
+      const result = await work();
+      instruments.fileOperations.with(operation).observe(secondsSince(startedAt));
+      return result;
+    } catch (error) {
+      // A full disk is not a failing one.
+      if (!hasCode(error, 'STORAGE_FULL')) instruments.fileErrors.with(operation).add();
+      throw error;
+    } finally {
+      running.fileOperations -= 1;
+    }
+  }
+
+  /** The speed of the client is not that of the store, so the measurement starts when all bytes have arrived. */
+  async function receive<T>(operation: 'put' | 'append', { bytes, signal }: Incoming, work: () => Promise<T>) {
+    let arrivedAt: number | undefined;
+    bytes.once('end', () => {
+      arrivedAt = performance.now();
+    });
+    running.uploads += 1;
+    try {
+      const result = await work();
+      instruments.fileOperations.with(operation).observe(secondsSince(arrivedAt ?? performance.now()));
+      return result;
+    } catch (error) {
+      if (isFailure(error, signal, bytes)) instruments.fileErrors.with(operation).add();
+      else instruments.uploadInterruptions.with(kinds[operation]).add();
+      throw error;
+    } finally {
+      running.uploads -= 1;
+    }
+  }
+
+  return {
+    ...blobs,
+
+    async put(blob, bytes, maxBytes, signal) {
+      const size = await receive('put', { bytes, signal }, () => blobs.put(blob, bytes, maxBytes, signal));
+      uploadedBytes.add(size);
+      return size;
+    },
+
+    append(append) {
+      let received = append.unfinished.received;
+      const onProgress: typeof append.onProgress = (progress) => {
+        uploadedBytes.add(progress.received - received);
+        received = progress.received;
+        return append.onProgress(progress);
+      };
+      return receive('append', append, () => blobs.append({ ...append, onProgress }));
+    },
+
+    finish: (unfinished) => measure('finish', () => blobs.finish(unfinished)),
+    open: (blob, range) => measure('open', () => blobs.open(blob, range)),
+    size: (blob) => measure('size', () => blobs.size(blob)),
+    checkSpace: (bytes) => measure('space', () => blobs.checkSpace(bytes)),
+    remove: (name) => measure('remove', () => blobs.remove(name)),
+    removeLeftovers: (blob) => measure('remove', () => blobs.removeLeftovers(blob)),
+  };
+}
+
+interface Incoming {
+  bytes: Readable;
+  signal: AbortSignal;
+}
+
+const kinds: Record<'put' | 'append', UploadKind> = { put: 'whole', append: 'resumable' };
+
+const secondsSince = (moment: number) => (performance.now() - moment) / 1000;
+
+/** Whether the store failed, and neither the client nor a limit ended the upload. */
+function isFailure(error: unknown, signal: AbortSignal, bytes: Readable): boolean {
+  if (signal.aborted || error === bytes.errored) return false;
+  if (error instanceof PoproomError) return ['UNAVAILABLE', 'STORAGE_FULL', 'INTERNAL'].includes(error.code);
+  return bytes.readableEnded || !bytes.destroyed;
+}
