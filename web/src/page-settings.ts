@@ -1,4 +1,4 @@
-/** Where this page is hosted. A server that is not at the root of its host has a path, such as `/poproom`. */
+/** Where this page is hosted, and the limits of its server. A server may have a path on its host, such as `/poproom`. */
 
 /** The URL of the server without a slash at the end. All scripts are in the folder `assets` below it. */
 export const baseUrl = import.meta.url.replace(/(\/[^/]*){2}$/, '');
@@ -7,8 +7,6 @@ export const basePath = baseUrl.slice(location.origin.length);
 
 /** The URL of the server, if `poproom ui` serves this page and forwards its requests. Empty otherwise. */
 export const forwardedTo = document.querySelector<HTMLMetaElement>('meta[name="poproom-server"]')?.content ?? '';
-
-/** The server's limits, which the server writes into index.html. */
 
 interface Limits {
   /** Seconds. */
@@ -19,6 +17,7 @@ interface Limits {
   fileMax: number;
 }
 
+/** The server writes them into index.html. */
 export const limits: Limits = JSON.parse(
   document.querySelector<HTMLMetaElement>('meta[name="poproom-limits"]')?.content ?? '{}',
 );

@@ -218,7 +218,7 @@ type ReceiveEvent =
   | { type: 'saved'; isConfirmed: boolean; blobUrl: string | undefined }
   | { type: 'close' };
 
-/** The states of receiving a one-time file, and how events change them. The effects are in receive-file.ts. */
+/** The states of receiving a one-time file, and how events change them. The effects are in `createReceipt`. */
 const choose = (): ReceiveState => ({ name: 'choosing' });
 const close = (): ReceiveState => ({ name: 'closed' });
 

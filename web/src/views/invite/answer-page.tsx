@@ -88,8 +88,6 @@ function RoomChoice({ answer, state }: { answer: Answer; state: AnswerState }) {
   );
 }
 
-/** Answers the invitation of a screen: seals a room for it, and waits until the screen has taken it. */
-
 interface Answer {
   readonly state: ReadonlySignal<AnswerState>;
   /** Invites the screen into this room. */
@@ -100,6 +98,7 @@ interface Answer {
 /** If others overwrite the answer more often than this, it is not written again. */
 const maxRewrites = 5;
 
+/** Answers the invitation of a screen: seals a room for it, and waits until the screen has taken it. */
 function openAnswerTo(invitation: Invitation): Answer {
   const { state, send } = createStateMachine(answerTransitions, { name: 'choosing', error: undefined }, onTransition);
   const meeting = openMeetingRoom(invitation.meeting);

@@ -1,7 +1,6 @@
+/** The states of a device that answers an invitation. The effects are in answer-page.tsx. */
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { Transitions } from '../../room/state-machine.ts';
-
-/** The states of a device that answers an invitation. The effects are in answer.ts. */
 
 export type AnswerState =
   /** `error`: why the last attempt failed. */

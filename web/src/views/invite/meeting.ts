@@ -1,10 +1,9 @@
+/** The meeting room of an invitation, which both sides follow until it ends. */
 import { PoproomError } from '../../../../src/client/error.ts';
 import type { Ended, LiveEvent } from '../../../../src/client/live-state.ts';
 import type { RoomBase } from '../../../../src/client/room.ts';
 import { createRoomPin } from '../../../../src/client/room-access.ts';
 import { openRequests } from '../../room/room-requests.ts';
-
-/** Follows a meeting room until it ends, on both sides of an invitation. */
 
 /** Returns how the room ended: `left` if the signal aborted. */
 export async function followMeeting(
@@ -41,6 +40,5 @@ export function textIn(event: LiveEvent): string | undefined {
 }
 
 /** The room through which a screen and a phone exchange an invitation. Neither of them has a name in it. */
-
 export const openMeetingRoom = (code: string): RoomBase =>
   openRequests({ code, pin: createRoomPin(undefined), deviceId: undefined, deviceName: undefined });

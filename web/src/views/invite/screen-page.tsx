@@ -98,8 +98,6 @@ function onEscape(act: () => void): () => void {
   return () => removeEventListener('keydown', onKeyDown);
 }
 
-/** A screen that asks to be invited: creates meeting rooms, and opens the first answer that is sealed for it. */
-
 interface InviteScreen {
   readonly state: ReadonlySignal<ScreenState>;
   /** Shows a new QR code after the last one has expired or failed. */
@@ -111,6 +109,7 @@ interface InviteScreen {
 /** Seconds that a QR code is valid: time to find a phone and unlock it. */
 const lifetime = Math.min(600, limits.roomMaxTtl);
 
+/** A screen that asks to be invited: creates meeting rooms, and opens the first answer that is sealed for it. */
 function openInviteScreen(): InviteScreen {
   const machine = createStateMachine(screenTransitions, { name: 'creating', renewals: 0 }, onTransition);
   const { state, send } = machine;

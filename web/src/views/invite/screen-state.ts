@@ -1,10 +1,9 @@
+/** The states of a screen that shows a QR code to be invited. The effects are in screen-page.tsx. */
 import type { InvitationSecret, InvitedRoom } from '../../../../src/client/crypto/invitation.ts';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { RoomBase } from '../../../../src/client/room.ts';
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import type { Transitions } from '../../room/state-machine.ts';
-
-/** The states of a screen that shows a QR code to be invited. The effects are in screen.ts. */
 
 /** The room through which the answer arrives. It exists only for one QR code. */
 export interface Meeting {

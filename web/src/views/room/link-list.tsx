@@ -1,4 +1,4 @@
-/** The links in a text, as a list of links; see links.tsx. */
+/** The links in a text, as a list of links, with code that is loaded when something in it looks like one. */
 import type { ComponentChild } from 'preact';
 import { MoreIcon, type MoreIconName } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';

@@ -209,7 +209,7 @@ export type DownloadEvent =
   | { type: 'retry' }
   | { type: 'close' };
 
-/** The states of saving encrypted files, and how events change them. The effects are in downloads.ts. */
+/** The states of saving encrypted files, and how events change them. */
 const fail = (_: DownloadState, { message }: { message: string }): DownloadState => ({ name: 'failed', message });
 const close = (): DownloadState => ({ name: 'closed' });
 
