@@ -1,7 +1,4 @@
-/**
- * Finds the endpoint of a path, segment by segment. It compares in place: splitting the path took longer than the
- * rest, and every request is routed here.
- */
+/** Finds the endpoint of a path, segment by segment. */
 
 export interface Route<T> {
   method: string;
@@ -16,7 +13,7 @@ export type Match<T> =
   | { kind: 'nothing' };
 
 interface Node<T> {
-  literals: { segment: string; node: Node<T> }[];
+  literals: Map<string, Node<T>>;
   parameter: Node<T> | undefined;
   path: string;
   names: string[];
@@ -38,7 +35,7 @@ export function createRouter<T>(routes: readonly Route<T>[]): (method: string, p
 }
 
 function emptyNode<T>(): Node<T> {
-  return { literals: [], parameter: undefined, path: '', names: [], methods: new Map() };
+  return { literals: new Map(), parameter: undefined, path: '', names: [], methods: new Map() };
 }
 
 function insert<T>(root: Node<T>, { method, path, target }: Route<T>): void {
@@ -59,32 +56,22 @@ function parameterOf<T>(node: Node<T>): Node<T> {
 }
 
 function literalOf<T>(node: Node<T>, segment: string): Node<T> {
-  const known = node.literals.find((literal) => literal.segment === segment);
-  if (known) return known.node;
-  const next = emptyNode<T>();
-  node.literals.push({ segment, node: next });
-  return next;
+  const literal = node.literals.get(segment) ?? emptyNode<T>();
+  node.literals.set(segment, literal);
+  return literal;
 }
 
+/** Collects the values of parameters. */
 function walk<T>(root: Node<T>, path: string, values: string[]): Node<T> | undefined {
-  let node: Node<T> | undefined = root;
-  for (let from = 1; from <= path.length; ) {
-    const slash = path.indexOf('/', from);
-    const to = slash === -1 ? path.length : slash;
-    const literal: Node<T> | undefined = literalAt(node, path, from, to);
-    if (!literal && to > from) values.push(path.slice(from, to));
-    node = literal ?? (to > from ? node.parameter : undefined);
-    if (!node) return undefined;
-    from = to + 1;
+  let node = root;
+  for (const segment of path.slice(1).split('/')) {
+    const literal = node.literals.get(segment);
+    if (!literal && segment !== '') values.push(segment);
+    const next = literal ?? (segment === '' ? undefined : node.parameter);
+    if (!next) return undefined;
+    node = next;
   }
   return node;
-}
-
-function literalAt<T>({ literals }: Node<T>, path: string, from: number, to: number): Node<T> | undefined {
-  for (const { segment, node } of literals) {
-    if (segment.length === to - from && path.startsWith(segment, from)) return node;
-  }
-  return undefined;
 }
 
 function named(names: readonly string[], values: readonly string[]): Record<string, string> {

@@ -34,8 +34,7 @@ export function send(exchange: Exchange, reply: Reply, headers: Headers): Promis
   response.writeHead(status, headers);
   if (body === undefined || raw.method === 'HEAD') response.end();
   else if (unread && !raw.destroyed && !isBodyWithheld()) return endAfterBody(raw, response, body);
-  // Writing ASCII text as latin1 is much cheaper than encoding it.
-  else response.end(body, length === body.length ? 'latin1' : 'utf8');
+  else response.end(body);
 }
 
 type Headers = Record<string, string>;
