@@ -3,11 +3,11 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { afterWaiting, createPipeline, currentResponse } from '../core/defence/pipeline.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
 import type { CertificatePair } from './certificate.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
-import { afterWaiting, createPipeline, currentResponse } from './request/pipeline.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
 import { closeSoon, endWith } from './response/send.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';

@@ -1,4 +1,6 @@
 /** The session of a device in a room, independent of the transport. */
+import { TokenBucket } from '../core/defence/token-bucket.ts';
+import type { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { LeaveReason } from '../core/meters.ts';
@@ -16,7 +18,6 @@ import type {
   ServerMessage,
   WriteText,
 } from '../protocol/types.ts';
-import { ByteBudget } from './byte-budget.ts';
 import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
@@ -35,8 +36,8 @@ import {
   withOneSeq,
   withoutToken,
 } from './room-view.ts';
-import type { UnreadBytes } from './unread-bytes.ts';
 import {
+  bytesPerSession,
   closeCodeFor,
   closeCodeOf,
   errorMessageOf,
@@ -114,7 +115,7 @@ export class Session implements FeedSession {
   /** Large messages that the client has not read yet. */
   #unread: readonly Outgoing[] = nothingUnread;
   /** Created with the first large message, because most sessions are idle. */
-  #budget: ByteBudget | undefined;
+  #budget: TokenBucket | undefined;
   #isOpen = true;
   #leaveReason: LeaveReason = 'left';
 
@@ -391,8 +392,9 @@ export class Session implements FeedSession {
   #sendAll(messages: readonly Outgoing[]): void {
     for (const message of messages) {
       if (message.bytes > busyAbove) {
-        this.#budget ??= new ByteBudget();
-        this.#budget.spend(message.bytes, performance.now());
+        const now = performance.now();
+        this.#budget ??= new TokenBucket(bytesPerSession, now);
+        this.#budget.spend(message.bytes, now);
       }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
       this.#options.wire.send(message);
@@ -424,7 +426,7 @@ export class Session implements FeedSession {
 
   /** Whether the session has used its byte budget, or unread messages of all clients use all memory. */
   #isThrottled(): boolean {
-    return this.#budget !== undefined && (this.#budget.isSpent(performance.now()) || this.#isUnreadFull);
+    return this.#budget !== undefined && (this.#budget.isEmpty(performance.now()) || this.#isUnreadFull);
   }
 
   get #isUnreadFull(): boolean {

@@ -3,6 +3,8 @@ import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { ClientLog } from '../core/client-log.ts';
+import type { Receiver, ReceiveSlots } from '../core/defence/receive-slots.ts';
+import { TokenBucket } from '../core/defence/token-bucket.ts';
 import { PoproomError } from '../core/errors.ts';
 import { freeBuffer } from '../core/garbage.ts';
 import type { Upgrade } from '../core/live-gateway.ts';
@@ -10,8 +12,6 @@ import type { LiveMeter } from '../core/meters.ts';
 import type { Turns } from '../core/turns.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import type { Hub } from './hub.ts';
-import { MessageBudget } from './message-budget.ts';
-import type { Receiver, ReceiveSlots } from './receive-slots.ts';
 import type { Session } from './session.ts';
 import {
   closeCodeFor,
@@ -40,6 +40,8 @@ const slotFromBytes = 64 * 1024;
 /** The header of a client's ping or pong, including the mask. */
 const controlHeadBytes = 6;
 const maxInvalid = 5;
+/** The messages, pings and pongs of a channel. */
+const messages = { burst: 40, perSecond: 20 };
 const firstMessageTooLong = 'The first message exceeds the limit of 4 KiB.';
 
 /** Shared by all connections. */
@@ -74,7 +76,7 @@ export class SocketConnection implements Wire, Receiver {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #deps: SocketDeps;
-  readonly #budget = new MessageBudget(performance.now());
+  readonly #budget = new TokenBucket(messages, performance.now());
   /** Set until it joins. */
   #guest: JoiningClient | undefined;
   #joinTimer: NodeJS.Timeout | undefined;
@@ -125,7 +127,7 @@ export class SocketConnection implements Wire, Receiver {
     this.#session?.onAlive();
     this.#freeCopied(data.length);
     this.#endPartial();
-    if (!this.#budget.spend(performance.now())) {
+    if (!this.#budget.take(performance.now())) {
       this.#refuseMore('Too many messages. The limit is 20 per second.');
     } else if (data.length > maxJoinBytes && this.#isFirst) {
       this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
@@ -134,13 +136,13 @@ export class SocketConnection implements Wire, Receiver {
 
   onPing(data: Buffer): void {
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pings.');
+    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pings.');
   }
 
   onPong(data: Buffer): void {
     this.#session?.onAlive();
     this.#endControl(data.length);
-    if (!this.#budget.spend(performance.now())) this.#refuseMore('Too many pongs.');
+    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pongs.');
   }
 
   onClose(): void {

@@ -33,6 +33,9 @@ interface ErrorMessage {
   error: { code: ErrorCode; message: string; details?: Record<string, unknown> };
 }
 
+/** Limits the data sent to a session, in bytes. Beyond it, the session gets the latest state. */
+export const bytesPerSession = { burst: 4 * 1024 * 1024, perSecond: 1024 * 1024 };
+
 export interface Wire {
   send(message: Outgoing): void;
   /** Bytes that were sent but not yet read by the peer. */

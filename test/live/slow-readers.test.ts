@@ -8,7 +8,7 @@ import { createRooms } from '../../src/core/rooms.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
 import { devicesNotice, type TextMode } from '../../src/live/room-view.ts';
 import { Session } from '../../src/live/session.ts';
-import { UnreadBytes } from '../../src/live/unread-bytes.ts';
+import { UnreadBytes } from '../../src/core/defence/unread-bytes.ts';
 import type { Outgoing, Wire } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';

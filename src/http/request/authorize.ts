@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { hashApiKey, looksLikeApiKey } from '../../core/api-key.ts';
+import { ClientBuckets } from '../../core/defence/token-bucket.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
 import { chain } from '../../core/maybe-promise.ts';
 import type {
@@ -21,7 +22,6 @@ import { createTickets } from '../../core/ticket.ts';
 import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
 import { clientAddress, clientOf } from './addresses.ts';
 import { header, type Query } from './request.ts';
-import { TokenBudget } from './token-budget.ts';
 
 interface AuthorizerOptions {
   keys: KeyStore;
@@ -257,6 +257,12 @@ export function crossSiteRefused(): PoproomError {
   });
 }
 
+/**
+ * The requests of a client that do not count, because they have a token, which can be used repeatedly. Enough for all
+ * devices behind one address to reconnect three times in a row.
+ */
+const requestsByToken = { burst: 60, perSecond: 1 };
+
 /** Live channels that resume. Some of them do not count as a request. */
 export interface Resumption {
   /** The token in a request, if it is genuine and belongs to a room with this code. */
@@ -267,7 +273,7 @@ export interface Resumption {
 
 export function createResumption(secret: string, clock: Clock): Resumption {
   const tokens = createResumeTokens(secret, clock);
-  const budget = new TokenBudget();
+  const budget = new ClientBuckets(requestsByToken);
   return {
     tokenIn(raw, roomId) {
       const token = tokenOf(raw);
@@ -293,7 +299,7 @@ export interface Ticketing {
 
 export function createTicketing(secret: string, clock: Clock): Ticketing {
   const tickets = createTickets(secret, clock);
-  const budget = new TokenBudget();
+  const budget = new ClientBuckets(requestsByToken);
   return {
     ticketIn(query, roomId) {
       const ticket = query.get('ticket');

@@ -5,13 +5,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { drain } from '../../core/defence/drain.ts';
 import { hasCode } from '../../core/errors.ts';
 import { freeBuffer, noteDropped } from '../../core/garbage.ts';
 import type { TransferBudget } from '../../core/transfer-budget.ts';
 import { descriptorsOf, keepOpen, sentBytes } from '../connections.ts';
 import { overloaded } from '../request/body.ts';
 import { hasBody, type Request } from '../request/request.ts';
-import { drain } from './drain.ts';
 import type { Reply } from './reply.ts';
 
 interface Exchange {
