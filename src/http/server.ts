@@ -37,9 +37,9 @@ interface HttpServerDeps {
   certificate: CertificatePair | undefined;
 }
 
-export function createHttpServer(parts: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, endpointPath, certificate } = parts;
-  const server = create(parts, {
+export function createHttpServer(deps: HttpServerDeps): Server {
+  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, endpointPath, certificate } = deps;
+  const server = create(deps, {
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
     // Most requests have no body, and waiting for the end of an empty one is a tenth of their cost.

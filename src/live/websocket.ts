@@ -20,11 +20,11 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-export interface WebSocketOptions extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots'> {
+export interface WebSocketDeps extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots'> {
   maxMessageBytes: number;
 }
 
-export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions) {
+export function createWebSockets({ maxMessageBytes, ...given }: WebSocketDeps) {
   const { hub } = given;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
   const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots() };

@@ -23,7 +23,7 @@ import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
 import { clientAddress, clientOf } from './addresses.ts';
 import { header, type Query } from './request.ts';
 
-interface AuthorizerOptions {
+interface AuthorizerDeps {
   keys: KeyStore;
   rates: RateCounter;
   clock: Clock;
@@ -32,8 +32,8 @@ interface AuthorizerOptions {
   requireApiKey: boolean;
 }
 
-/** How requests to a path are authorized. */
-interface RoutePolicy {
+/** How a request is authorized. */
+interface AccessRules {
   counted: boolean;
   /** Whether it works without a required key, and while the counters are unavailable. */
   alwaysOpen: boolean;
@@ -59,20 +59,20 @@ export interface AuthResult {
 }
 
 export interface Authorizer {
-  authorize(raw: IncomingMessage, entry: RoutePolicy): MaybePromise<AuthResult>;
+  authorize(raw: IncomingMessage, entry: AccessRules): MaybePromise<AuthResult>;
   /** The client by its address alone, for requests that could not be authorized. */
   addressOf(raw: IncomingMessage): ClientId;
   /** The rate limit headers of an address, for malformed requests; empty if the counters are unavailable. */
   headersFor(address: string | undefined): Promise<Record<string, string>>;
 }
 
-export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
-  const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = parts;
+export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
+  const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = deps;
 
   /** Undefined if the key is unknown or revoked. */
   const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
 
-  function identify(raw: IncomingMessage, entry: RoutePolicy): MaybePromise<AuthResult> {
+  function identify(raw: IncomingMessage, entry: AccessRules): MaybePromise<AuthResult> {
     const text = keyOf(raw);
     if (text === undefined) return count(raw, entry, undefined, refusalOf(text, entry));
     return chain(findKey(text), (key) => count(raw, entry, key, key ? undefined : refusalOf(text, entry)));
@@ -81,7 +81,7 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   /** A wrong key is reported even over the limit of the address: a client with a valid one would not have that limit. */
   function count(
     raw: IncomingMessage,
-    entry: RoutePolicy,
+    entry: AccessRules,
     key: Pick<ApiKey, 'id' | 'tier'> | undefined,
     refusal: PoproomError | undefined,
   ): MaybePromise<AuthResult> {
@@ -122,7 +122,7 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   /** The error for a request without a valid key, if it needs one. */
   function refusalOf(
     text: string | undefined,
-    { counted, alwaysOpen, hasTicket }: RoutePolicy,
+    { counted, alwaysOpen, hasTicket }: AccessRules,
   ): PoproomError | undefined {
     if (!counted || hasTicket) return undefined;
     if (text !== undefined) return invalidKey();
