@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'rolldown';
 import { apiGuideTemplate } from './api-guide/index.ts';
-import { docsPage } from './docs-page/index.ts';
+import { docsPage } from './docs-page.ts';
 
 export async function buildDocs(root: string, folder: string): Promise<void> {
   const [script, ...styles] = await Promise.all([

@@ -1,15 +1,17 @@
 /** Writes docs/cli.md from the table of commands. */
+
 import { type Command, help, type Option } from '../src/cli/command.ts';
-import { commands, localCommands, roomCommands, serverCommands } from '../src/cli/commands.ts';
-import { exitCodes, localCodes } from '../src/cli/failure.ts';
-import { codeHelp } from '../src/cli/room-commands.ts';
+import { commands, localCommands, serverCommands } from '../src/cli/commands.ts';
+import { exitCodes } from '../src/cli/errors.ts';
+import { localCodes } from '../src/cli/failure.ts';
+import { codeHelp, roomCommands } from '../src/cli/room-commands.ts';
 import { recipes } from './cli-recipes.ts';
 import { anchor, fence, paragraphs, table } from './markdown.ts';
 
 export function cliGuide(): string {
   return `${paragraphs([
     '# The command line',
-    '<!-- Written by "npm run generate" from src/cli/commands.ts, src/cli/room-commands.ts, src/cli/local-commands.ts, src/cli/failure.ts and scripts/cli-recipes.ts. -->',
+    '<!-- Written by "npm run generate" from src/cli/commands.ts, src/cli/room-commands.ts, src/cli/errors.ts, src/cli/failure.ts and scripts/cli-recipes.ts. -->',
     intro,
     fence('sh', 'npm install --global poproom'),
     'In a checkout, run `node bin/poproom.js`. For completion in your shell, run `source <(poproom completion bash)`.',

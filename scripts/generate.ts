@@ -1,11 +1,13 @@
 /** Writes the files that are generated from the code. With --check, reports the outdated ones instead. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { definitions } from '../src/metrics/definitions.ts';
+import type { Definition } from '../src/metrics/family.ts';
 import { apiGuide } from './api-guide/index.ts';
 import { closeCodeTable } from './api-guide/live.ts';
 import { asyncapiDocument } from './asyncapi.ts';
 import { cliGuide } from './cli-guide.ts';
 import { manPage } from './man-page.ts';
-import { monitoringGuide } from './metrics-guide.ts';
+import { table } from './markdown.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
 
@@ -43,4 +45,22 @@ function currentText(name: string): string {
 
 function urlOf(name: string): URL {
   return new URL(`../${name}`, import.meta.url);
+}
+
+/** Written by hand, except for the table of metrics. */
+function monitoringGuide(current: string): string {
+  const [begin, end] = ['<!-- metrics: generated -->\n', '<!-- end of metrics -->'];
+  const [before = '', rest = ''] = current.split(begin);
+  const [, after = ''] = rest.split(end);
+  return `${before}${begin}\n${metricsTable()}\n\n${end}${after}`;
+}
+
+function metricsTable(): string {
+  const rows = Object.values<Definition>(definitions).map(({ name, type, labels, help }) => [
+    `\`${name}\``,
+    type,
+    labels.map((label) => `\`${label}\``).join(', '),
+    help,
+  ]);
+  return table(['metric', 'type', 'labels', 'meaning'], rows);
 }

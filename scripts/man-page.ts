@@ -1,7 +1,9 @@
 /** Writes man/poproom.1 from the table of commands. */
+
 import { type Command, help, type Option } from '../src/cli/command.ts';
-import { commands, localCommands, roomCommands, serverCommands } from '../src/cli/commands.ts';
-import { exitCodes } from '../src/cli/failure.ts';
+import { commands, localCommands, serverCommands } from '../src/cli/commands.ts';
+import { exitCodes } from '../src/cli/errors.ts';
+import { roomCommands } from '../src/cli/room-commands.ts';
 import { variables } from './cli-guide.ts';
 
 export function manPage(): string {

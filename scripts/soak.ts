@@ -9,9 +9,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { eventually } from '../test/support/eventually.ts';
 import { launch, portIn } from '../test/support/process.ts';
-import { findGrowth, quarterTable, sampleTable } from './soak/report.ts';
-import { type Sample, sampleOf } from './soak/samples.ts';
-import { createSimulatedUsers, type SimulatedUsers } from './soak/users.ts';
+import { findGrowth, quarterTable, type Sample, sampleOf, sampleTable } from './soak-report.ts';
+import { createSimulatedUsers, type SimulatedUsers } from './soak-users.ts';
 
 const { values } = parseArgs({ options: { minutes: { type: 'string', default: '30' } } });
 const minutes = Number(values.minutes);

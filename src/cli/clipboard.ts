@@ -1,9 +1,11 @@
 /** The clipboard of this machine, through the first suitable program that is installed. */
+import { type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { ClipboardError } from './clipboard-error.ts';
-import { readWith, writeWith } from './clipboard-program.ts';
+import { addAbortSignal } from 'node:stream';
 import type { Environment } from './environment.ts';
+import { ClipboardError } from './errors.ts';
 
 export interface Clipboard {
   /** Returns an empty string if the clipboard is empty or does not have text. */
@@ -11,10 +13,8 @@ export interface Clipboard {
   write(text: string): Promise<void>;
 }
 
-interface Programs {
-  read: readonly [program: string, ...args: string[]];
-  write: readonly [program: string, ...args: string[]];
-}
+type Program = readonly [name: string, ...args: string[]];
+type Programs = Record<'read' | 'write', Program>;
 
 const mac: Programs = { read: ['pbpaste'], write: ['pbcopy'] };
 const wayland: Programs = { read: ['wl-paste', '--no-newline', '--type', 'text'], write: ['wl-copy'] };
@@ -29,7 +29,7 @@ const powershell: Programs = {
   write: runScript('[Console]::InputEncoding=[Text.Encoding]::UTF8; Set-Clipboard -Value ([Console]::In.ReadToEnd())'),
 };
 
-function runScript(script: string): Programs['read'] {
+function runScript(script: string): Program {
   return ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', script];
 }
 
@@ -72,4 +72,81 @@ function whatToInstall({ desktop }: Environment): string {
   if (process.platform === 'linux')
     return 'No clipboard: this is not a graphical session (WAYLAND_DISPLAY or DISPLAY is not set); in one, install wl-clipboard or xclip.';
   return 'No clipboard program found; pbcopy, wl-clipboard, xclip, xsel or PowerShell is required.';
+}
+
+/** In bytes; the default limit for the text of a room. */
+export const maxTextBytes = 1_048_576;
+
+/** powershell.exe, for one, may take seconds to start. */
+const timeoutMs = 10_000;
+
+interface RunOptions {
+  /** Kills the program. */
+  signal: AbortSignal;
+  withinMs?: number;
+}
+
+export function readWith([name, ...args]: Program, options: RunOptions): Promise<string> {
+  return withTimeout(name, options, async (signal) => {
+    const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+    // Without a process, the streams end without data.
+    child.on('error', () => undefined);
+    // Aborted separately, because a child of the program may keep them open.
+    for (const stream of [child.stdout, child.stderr]) addAbortSignal(signal, stream);
+    const [bytes, errors] = await Promise.all([firstBytes(child.stdout), child.stderr.setEncoding('utf8').toArray()]);
+    // These programs also fail if the clipboard is empty or has an image. Only a missing display is a real failure.
+    if (bytes.length === 0 && /display|connect/i.test(errors.join('')))
+      throw new ClipboardError(`${name} cannot access the clipboard; check DISPLAY or WAYLAND_DISPLAY.`);
+    return textOf(bytes);
+  });
+}
+
+export function writeWith([name, ...args]: Program, text: string, options: RunOptions): Promise<void> {
+  return withTimeout(name, options, async (signal) => {
+    // Some of these programs keep running to serve the clipboard. They get their own process group, so that Ctrl-C does
+    // not end them, and do not inherit our output, which they would keep open.
+    const stdio: StdioOptions = ['pipe', 'ignore', 'ignore'];
+    const child = spawn(name, args, { stdio, detached: true, signal, killSignal: 'SIGKILL' });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(text);
+    const [code] = await once(child, 'exit', { signal });
+    child.unref();
+    if (code !== 0) throw new ClipboardError(`Cannot write to the clipboard: ${name} failed with exit code ${code}.`);
+  });
+}
+
+/** A program may hang, for example if the application that owns the clipboard does. */
+async function withTimeout<T>(
+  name: string,
+  { signal, withinMs = timeoutMs }: RunOptions,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timeout = AbortSignal.timeout(withinMs);
+  try {
+    return await work(AbortSignal.any([signal, timeout]));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw timeout.aborted ? new ClipboardError(`Cannot access the clipboard: ${name} does not respond.`) : error;
+  }
+}
+
+async function firstBytes(stream: AsyncIterable<Buffer>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxTextBytes) break;
+  }
+  // One byte over the limit marks the text as too long. A fixed length makes each read return the same text.
+  return Buffer.concat(chunks).subarray(0, maxTextBytes + 1);
+}
+
+function textOf(bytes: Buffer): string {
+  if (bytes.length > maxTextBytes) return bytes.toString('latin1');
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return '';
+  }
 }

@@ -1,8 +1,6 @@
 /** Defines what a command is. Help, completion and argument parsing are derived from it. */
 import { parseArgs } from 'node:util';
-import { hasPinArgument, pinArgumentRefused } from './pin-argument.ts';
-import { suggestName } from './suggestion.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from './errors.ts';
 
 export interface Option {
   /** Placeholder for the value, such as `TIME`. An option without one is a flag. */
@@ -103,4 +101,90 @@ export function formatColumns(rows: readonly (readonly [string, string])[]): str
       return `  ${left}\n  ${' '.repeat(width)}  ${right}`.trimEnd();
     })
     .join('\n');
+}
+
+export const isPin = (text: string) => /^[0-9]{4}$/.test(text);
+
+export const pinArgumentRefused = 'Do not pass the PIN as an argument: you are asked for it, or set POPROOM_PIN.';
+
+/** In the arguments, the shell history and the process list would expose a PIN. */
+function hasPinArgument(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  const options = end < 0 ? args : args.slice(0, end);
+  return options.some(
+    (arg, i) => /^--(new-)?pin=/.test(arg) || (/^--(new-)?pin$/.test(arg) && isPin(options[i + 1] ?? '')),
+  );
+}
+
+/** Rejects arguments that a command does not take. */
+export function assertOnlyCode(command: string, { args }: Input): void {
+  if (args.length > 1)
+    throw new UsageError(`"poproom ${command}" takes only a room code; unexpected argument "${args[1]}".`);
+}
+
+/** `source` is the command that shows the versions, such as `poproom history`. */
+export function readVersion(text: string, source: string): number {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`"${text}" is not a version; use a whole number from "${source}".`);
+}
+
+/** Words for commands that people know from other programs. */
+const synonyms: Readonly<Record<string, string>> = {
+  add: 'send',
+  cat: 'get',
+  cp: 'send',
+  create: 'new',
+  delete: 'rm',
+  download: 'fetch',
+  join: 'watch',
+  ls: 'recent',
+  paste: 'put',
+  pull: 'fetch',
+  push: 'send',
+  read: 'get',
+  receive: 'fetch',
+  remove: 'rm',
+  server: 'serve',
+  share: 'send',
+  show: 'info',
+  start: 'serve',
+  status: 'info',
+  upload: 'send',
+  write: 'put',
+};
+
+export function suggestCommand(name: string, known: readonly string[]): string | undefined {
+  const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
+  return synonym ?? suggestName(name, known);
+}
+
+/** Without the same first letter, two short names are near each other by chance. */
+function suggestName(name: string, known: readonly string[]): string | undefined {
+  return nearestName(
+    name,
+    known.filter((candidate) => candidate[0] === name[0]),
+  );
+}
+
+/** Returns the name with the smallest edit distance, or undefined if none is close. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const [nearest] = known
+    .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
+    .filter(({ distance }) => distance <= Math.max(2, name.length / 4))
+    .sort((a, b) => a.distance - b.distance);
+  return nearest?.candidate;
+}
+
+/** Levenshtein distance. */
+function distanceOf(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (const [i, letter] of [...a].entries()) {
+    const next = [i + 1];
+    for (const [j, otherLetter] of [...b].entries()) {
+      const replaced = (row[j] ?? 0) + (letter === otherLetter ? 0 : 1);
+      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
 }

@@ -1,7 +1,9 @@
 /** Parses and formats durations. */
 import { PoproomError } from '../client/index.ts';
-import { countOf } from './counts.ts';
-import { UsageError } from './usage-error.ts';
+import type { Input } from './command.ts';
+import { type Environment, readEnvironment } from './environment.ts';
+import { UsageError } from './errors.ts';
+import { countOf } from './output.ts';
 
 const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
@@ -42,3 +44,17 @@ const units: readonly (readonly [seconds: number, unit: string])[] = [
   [3600, 'hour'],
   [60, 'minute'],
 ];
+
+/** The last bytes of an upload may take this long on a slow line, because the system buffers them. */
+const defaultTimeoutSeconds = 60;
+
+/** Undefined means no limit. */
+export function timeoutOf(input: Input, environment: Environment = readEnvironment()): number | undefined {
+  const text = input.value('timeout') ?? environment.timeout;
+  if (text === undefined) return defaultTimeoutSeconds;
+  const [, number, unit = 's'] = /^(\d{1,5}(?:\.\d)?)([sm]?)$/.exec(text) ?? [];
+  const seconds = Number(number) * (secondsPer[unit || 's'] ?? 1);
+  if (number === undefined || seconds > 86_400)
+    throw new UsageError(`"${text}" is not a valid timeout; use a time such as 30s or 5m, or 0 for no limit.`);
+  return seconds === 0 ? undefined : seconds;
+}

@@ -2,14 +2,10 @@
 import { type PoproomErrorCode, PoproomError as RemoteError } from '../client/index.ts';
 import { ConfigError } from '../config.ts';
 import { PoproomError as LocalError } from '../core/errors.ts';
-import { ClipboardError } from './clipboard-error.ts';
-import { formatBytes } from './counts.ts';
-import { FileError } from './file-error.ts';
-import { formatJson } from './output.ts';
-import { printable } from './printable.ts';
-import { UsageError } from './usage-error.ts';
+import { ClipboardError, ExitError, exitCode, FileError, UsageError } from './errors.ts';
+import { formatBytes, formatJson, printable } from './output.ts';
 
-export interface Failure {
+interface Failure {
   exitCode: number;
   /** Stable, for programs: an error code of the server or the SDK, or one of `localCodes`. */
   code: string;
@@ -20,73 +16,38 @@ export interface Failure {
   details?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Ends the command without a further message. */
-export class ExitError extends Error {
-  readonly exitCode: number;
-
-  constructor(exitCode: number) {
-    super(`exit code ${exitCode}`);
-    this.exitCode = exitCode;
-  }
-}
-
 /** A longer message from a server would fill the screen. */
 const maxMessageLength = 1000;
 
-const other = 1;
-const usage = 2;
-export const missing = 3;
-const noAccess = 4;
-const conflict = 5;
-const tooLarge = 6;
-const limited = 7;
-export const unreachable = 8;
-const localFile = 9;
-export const interrupted = 130;
-
-/** Shown in the help. */
-export const exitCodes: readonly (readonly [code: number, means: string])[] = [
-  [other, 'any error that is not listed below'],
-  [usage, 'incorrect usage'],
-  [missing, 'no such room, file or version'],
-  [noAccess, 'PIN, room key or API key missing, wrong or locked'],
-  [conflict, 'changed or being received by someone else'],
-  [tooLarge, 'too large, or storage full'],
-  [limited, 'too many requests'],
-  [unreachable, 'server unreachable'],
-  [localFile, 'local file cannot be read or written'],
-  [interrupted, 'interrupted by Ctrl-C'],
-];
-
 const byCode: Partial<Record<PoproomErrorCode, number>> = {
-  ROOM_NOT_FOUND: missing,
-  ROOM_EXPIRED: missing,
-  FILE_NOT_FOUND: missing,
-  CLAIM_NOT_FOUND: missing,
-  PIN_REQUIRED: noAccess,
-  PIN_INCORRECT: noAccess,
-  PIN_LOCKED: noAccess,
-  KEY_REQUIRED: noAccess,
-  KEY_INCORRECT: noAccess,
-  KEY_LOCKED: noAccess,
-  KEY_MALFORMED: noAccess,
-  KEY_MISTYPED: noAccess,
-  NOT_ENCRYPTED: noAccess,
-  API_KEY_REQUIRED: noAccess,
-  INVALID_API_KEY: noAccess,
-  INVALID_ADMIN_TOKEN: noAccess,
-  ADDRESS_BLOCKED: noAccess,
-  VERSION_CONFLICT: conflict,
-  FILE_CLAIMED: conflict,
-  CONTENT_TOO_LARGE: tooLarge,
-  FILE_TOO_LARGE: tooLarge,
-  ROOM_FULL: tooLarge,
-  QUOTA_EXCEEDED: tooLarge,
-  STORAGE_FULL: tooLarge,
-  RATE_LIMITED: limited,
-  OFFLINE: unreachable,
-  TIMEOUT: unreachable,
-  UNAVAILABLE: unreachable,
+  ROOM_NOT_FOUND: exitCode.missing,
+  ROOM_EXPIRED: exitCode.missing,
+  FILE_NOT_FOUND: exitCode.missing,
+  CLAIM_NOT_FOUND: exitCode.missing,
+  PIN_REQUIRED: exitCode.noAccess,
+  PIN_INCORRECT: exitCode.noAccess,
+  PIN_LOCKED: exitCode.noAccess,
+  KEY_REQUIRED: exitCode.noAccess,
+  KEY_INCORRECT: exitCode.noAccess,
+  KEY_LOCKED: exitCode.noAccess,
+  KEY_MALFORMED: exitCode.noAccess,
+  KEY_MISTYPED: exitCode.noAccess,
+  NOT_ENCRYPTED: exitCode.noAccess,
+  API_KEY_REQUIRED: exitCode.noAccess,
+  INVALID_API_KEY: exitCode.noAccess,
+  INVALID_ADMIN_TOKEN: exitCode.noAccess,
+  ADDRESS_BLOCKED: exitCode.noAccess,
+  VERSION_CONFLICT: exitCode.conflict,
+  FILE_CLAIMED: exitCode.conflict,
+  CONTENT_TOO_LARGE: exitCode.tooLarge,
+  FILE_TOO_LARGE: exitCode.tooLarge,
+  ROOM_FULL: exitCode.tooLarge,
+  QUOTA_EXCEEDED: exitCode.tooLarge,
+  STORAGE_FULL: exitCode.tooLarge,
+  RATE_LIMITED: exitCode.limited,
+  OFFLINE: exitCode.unreachable,
+  TIMEOUT: exitCode.unreachable,
+  UNAVAILABLE: exitCode.unreachable,
 };
 
 /** Codes of failures that are not from a server, with their meaning for the documentation. */
@@ -101,11 +62,13 @@ export const localCodes = {
 export function explain(error: unknown): Failure {
   if (error instanceof ExitError) return { exitCode: error.exitCode, code: 'FAILED', message: '' };
   if (error instanceof RemoteError) return explainRemote(error);
-  if (error instanceof UsageError) return { exitCode: usage, code: 'USAGE', message: error.message };
-  if (error instanceof FileError) return { exitCode: localFile, code: 'LOCAL_FILE', message: printable(error.message) };
-  if (error instanceof ClipboardError) return { exitCode: other, code: 'CLIPBOARD', message: error.message };
-  if (error instanceof LocalError) return { exitCode: other, code: error.code, message: error.message };
-  if (error instanceof ConfigError) return { exitCode: usage, code: 'SETTINGS', message: describeSettings(error) };
+  if (error instanceof UsageError) return { exitCode: exitCode.usage, code: 'USAGE', message: error.message };
+  if (error instanceof FileError)
+    return { exitCode: exitCode.localFile, code: 'LOCAL_FILE', message: printable(error.message) };
+  if (error instanceof ClipboardError) return { exitCode: exitCode.other, code: 'CLIPBOARD', message: error.message };
+  if (error instanceof LocalError) return { exitCode: exitCode.other, code: error.code, message: error.message };
+  if (error instanceof ConfigError)
+    return { exitCode: exitCode.usage, code: 'SETTINGS', message: describeSettings(error) };
   return explainSystemError(error as NodeJS.ErrnoException);
 }
 
@@ -114,7 +77,7 @@ export const formatFailure = ({ code, message }: Failure): string =>
   code === 'SETTINGS' ? message : `poproom: ${message}`;
 
 /** One line of JSON, for `--json`. */
-export const failureJson = ({ exitCode, code, message, requestId, details }: Failure): string =>
+export const failureJson = ({ code, message, requestId, details, exitCode }: Failure): string =>
   formatJson({ error: { code, message, requestId, details, exitCode } });
 
 function explainRemote(error: RemoteError): Failure {
@@ -132,8 +95,8 @@ const withUnits = (message: string) =>
 /** A `NOT_FOUND` that is not about a version means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {
   const isMissingVersion = code === 'NOT_FOUND' && details.field === 'version';
-  const exitCode = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
-  return isMissingVersion ? missing : (exitCode ?? other);
+  const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
+  return isMissingVersion ? exitCode.missing : (known ?? exitCode.other);
 }
 
 function describeSettings({ problems }: ConfigError): string {
@@ -144,10 +107,12 @@ function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoExceptio
   if (message === 'file is not a database') return failed(notDatabase);
   const sentence = code === undefined ? undefined : bySystemCode[code]?.(path ?? message);
   if (sentence === undefined) return failed(stack ?? message);
-  return path === undefined ? failed(sentence) : { exitCode: localFile, code: 'LOCAL_FILE', message: sentence };
+  return path === undefined
+    ? failed(sentence)
+    : { exitCode: exitCode.localFile, code: 'LOCAL_FILE', message: sentence };
 }
 
-const failed = (message: string): Failure => ({ exitCode: other, code: 'FAILED', message });
+const failed = (message: string): Failure => ({ exitCode: exitCode.other, code: 'FAILED', message });
 const notDatabase = 'poproom.db in POPROOM_DATA_DIR is not a database; restore it from a backup.';
 
 const bySystemCode: Record<string, (what: string) => string> = {

@@ -1,9 +1,9 @@
 /** The `poproom` command. */
-import { type Command, formatColumns, helpOf, readInput } from './command.ts';
-import { commands, localCommands, roomCommands, serverCommands } from './commands.ts';
-import { fitWidth } from './fit-width.ts';
-import { suggestCommand } from './suggestion.ts';
-import { UsageError } from './usage-error.ts';
+import { type Command, formatColumns, helpOf, readInput, suggestCommand } from './command.ts';
+import { commands, localCommands, serverCommands } from './commands.ts';
+import { exitCodes, UsageError } from './errors.ts';
+import { roomCommands } from './room-commands.ts';
+import { fitWidth } from './text-width.ts';
 
 // A reader that stops reading, or a terminal that is closed (EIO), is not a failure: the command finishes its work, or
 // cleans up, without a message.
@@ -66,7 +66,6 @@ function exitSoon(): void {
 }
 
 async function overview(): Promise<string> {
-  const { exitCodes } = await import('./failure.ts');
   const rows = (commands: readonly Command[]) =>
     formatColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
   return `poproom: share text and files between devices through short-lived rooms
@@ -94,5 +93,9 @@ ${formatColumns(exitCodes.map(([code, means]) => [String(code), means]))}
 /** Loads the long list of server settings only if it is shown. */
 async function fullHelp(command: Command): Promise<string> {
   if (command.name !== 'serve') return helpOf(command);
-  return `${helpOf(command)}\n\n${(await import('./server/settings-help.ts')).settingsHelp()}`;
+  const { settings } = await import('../config.ts');
+  const rows = Object.values(settings).map(({ name, standard, help }) => {
+    return `  ${name.padEnd(32)} ${(standard ?? '').padEnd(9)} ${help}`;
+  });
+  return [helpOf(command), '', 'Settings (environment variables), with their defaults:', '', ...rows, ''].join('\n');
 }

@@ -1,6 +1,7 @@
-/** Prints the result of a command as text, or with `--json` as JSON. */
+/** The output of commands: text that is safe to show, tables, quantities, or JSON with `--json`. */
+import { emojiSet, hiddenSet, isEmoji, replaceHidden } from '../core/hidden-characters.ts';
 import type { Input } from './command.ts';
-import { replaceHidden } from './printable.ts';
+import { ExitError } from './errors.ts';
 
 export function print(input: Input, value: unknown, text: string): void {
   console.log(input.isSet('json') ? formatJson(value) : text);
@@ -16,4 +17,102 @@ const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart
 /** Writes to standard error, only if it is a terminal. */
 export function printNotice(sentence: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${sentence}\n`);
+}
+
+const replacement = '\u{FFFD}';
+
+const hiddenInText = new RegExp(String.raw`${emojiSet}|\r(?!\n)|[${hiddenSet}--[\r\n\t]]`, 'gv');
+
+/** Replaces control and invisible characters in text from others before it is shown on a terminal. */
+export function printable(text: string): string {
+  return replaceHidden(text, () => replacement);
+}
+
+/** The same for a text of several lines: keeps line breaks and tabs. */
+export function printableText(text: string): string {
+  return text.replaceAll(hiddenInText, (found) => (isEmoji(found) ? found : replacement));
+}
+
+/** Formats rows in columns that are as wide as their widest cell. */
+export function table(rows: readonly (readonly string[])[]): string {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
+  const lineOf = (row: readonly string[]) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ');
+  return rows.map((row) => lineOf(row).trimEnd()).join('\n');
+}
+
+/** Formats a number of bytes, such as "10 MiB" or "1.5 MiB". */
+export function formatBytes(bytes: number): string {
+  const units = [bytes === 1 ? 'byte' : 'bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
+  const step = Math.min(units.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const number = (bytes / 1024 ** step).toFixed(step === 0 ? 0 : 1);
+  return `${number.replace(/\.0$/, '')} ${units[step]}`;
+}
+
+/** `1 room`, `2 rooms`. */
+export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Resolves when the bytes are written. If the reader is gone (EPIPE), the command ends successfully. */
+export function writeStdout(bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(bytes, (error) => {
+      if (!error) resolve();
+      else reject((error as NodeJS.ErrnoException).code === 'EPIPE' ? new ExitError(0) : error);
+    });
+  });
+}
+
+/** Prints a text: unchanged to a pipe, without control characters on a terminal, or as JSON. */
+export function printContent(input: Input, text: { content: string }): void {
+  if (input.isSet('json')) console.log(formatJson(text));
+  else process.stdout.write(process.stdout.isTTY ? toPrintable(text.content) : text.content);
+}
+
+/** Ends with a line break, so that the shell prompt starts on a new line. */
+function toPrintable(content: string): string {
+  return printableText(content) + (content === '' || content.endsWith('\n') ? '' : '\n');
+}
+
+interface ItemResult {
+  /** Element of the array that `--json` prints. */
+  value: unknown;
+  /** Printed without `--json`. */
+  line: string;
+}
+
+interface Batch<T> {
+  items: readonly T[];
+  /** Such as "Sent". */
+  verb: string;
+  /** The output of `--json`, also if nothing is done. Default: the values as an array, if there are any. */
+  toJson?(values: readonly unknown[]): unknown;
+}
+
+/** Prints each result when it is done, or with `--json` all of them at the end. A failure reports which are done. */
+export async function runSequentially<T extends { name: string }>(
+  input: Input,
+  { items, verb, toJson }: Batch<T>,
+  work: (item: T) => Promise<ItemResult>,
+): Promise<void> {
+  const done: ItemResult[] = [];
+  try {
+    for (const item of items) {
+      const handled = await work(item);
+      done.push(handled);
+      if (!input.isSet('json')) console.log(handled.line);
+    }
+  } catch (error) {
+    // With --json, the output lists those that are done.
+    if (done.length > 0 && !input.isSet('json')) console.error(partialResult(verb, items, done.length));
+    throw error;
+  } finally {
+    const values = done.map(({ value }) => value);
+    const isPrinted = toJson !== undefined || done.length > 0 || items.length === 0;
+    if (input.isSet('json') && isPrinted) console.log(formatJson(toJson ? toJson(values) : values));
+  }
+}
+
+function partialResult(verb: string, items: readonly { name: string }[], count: number): string {
+  const names = (some: readonly { name: string }[]) => some.map(({ name }) => `"${printable(name)}"`).join(', ');
+  return `${verb}: ${names(items.slice(0, count))}; not ${verb.toLowerCase()}: ${names(items.slice(count))}.`;
 }

@@ -76,7 +76,7 @@ elsewhere creates a room without a PIN and says so.`,
       ['git diff | poproom put 7KQ2MX', 'write the output of another command'],
       ['date | poproom put 7KQ2MX --append', 'append a line'],
     ],
-    load: async () => (await import('./room/put.ts')).put,
+    load: async () => (await import('./room/text.ts')).put,
   },
   {
     name: 'get',
@@ -89,7 +89,7 @@ A pipe receives the exact text. On a terminal, control and invisible characters 
       ['poproom get 7KQ2MX', 'print the text'],
       ['poproom get 7KQ2MX | pbcopy', 'copy it to the clipboard on macOS'],
     ],
-    load: async () => (await import('./room/get.ts')).get,
+    load: async () => (await import('./room/text.ts')).get,
   },
   {
     name: 'history',
@@ -107,7 +107,7 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
       ['poproom history 7KQ2MX 12', 'print version 12'],
       ['poproom history 7KQ2MX --delete', 'delete the history'],
     ],
-    load: async () => (await import('./room/history.ts')).history,
+    load: async () => (await import('./room/text.ts')).history,
   },
   {
     name: 'restore',
@@ -116,7 +116,7 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
     details: `${codeHelp}\nVERSION is a version from "poproom history".`,
     options: roomOptions,
     examples: [['poproom restore 7KQ2MX 12', 'restore version 12']],
-    load: async () => (await import('./room/restore.ts')).restore,
+    load: async () => (await import('./room/text.ts')).restore,
   },
   {
     name: 'send',

@@ -12,36 +12,40 @@ import {
 } from '../client/index.ts';
 import type { Input } from './command.ts';
 import { explainOffline } from './connection-error.ts';
+import { timeoutOf } from './duration.ts';
+import { type Environment, readEnvironment } from './environment.ts';
+import { UsageError } from './errors.ts';
 import {
   type EncryptedRooms,
-  type KnownRoom,
+  forgetRoom,
+  type KnownEncryptedRoom,
+  openEncryptedRooms,
+  type RoomDetails,
+  rememberRoom,
+} from './known-rooms.ts';
+import { lastServer, rememberServer } from './preferences.ts';
+import {
   keyArgumentRefused,
   keyFromEnvironment,
   keyIn,
-  openEncryptedRooms,
+  pinFromEnvironment,
+  promptForPin,
+  readInputText,
   requireKey,
   retryKey,
-} from './encrypted-rooms.ts';
-import { type Environment, readEnvironment } from './environment.ts';
-import { pinFromEnvironment, promptForPin, retryPin } from './pin.ts';
-import { lastServer, rememberServer } from './preferences.ts';
-import { forgetRoom, type RoomDetails, rememberRoom } from './recent-rooms.ts';
+  retryPin,
+} from './prompt.ts';
 import { chooseServer } from './server-choice.ts';
-import { readInputText } from './standard-input.ts';
-import { timeoutOf } from './timeout.ts';
-import { UsageError } from './usage-error.ts';
-
-export { parseServerUrl } from './server-choice.ts';
 
 /** For the list of recent rooms. */
-export interface RoomMemory {
+interface RoomMemory {
   learn(details: RoomDetails): void;
   /** The room was deleted. */
   forget(): void;
 }
 
 /** An encrypted room for programs that send their own requests, such as curl. */
-export interface UnlockedRoom {
+interface UnlockedRoom {
   room: EncryptedRoom;
   /** For the header `X-Room-Auth`. */
   auth: string;
@@ -107,7 +111,7 @@ interface OpenedRoom {
   room: Room;
   encrypted: EncryptedRooms;
   /** If the room is encrypted and was used on this computer before. */
-  known: KnownRoom | undefined;
+  known: KnownEncryptedRoom | undefined;
 }
 
 async function workInRoom<T>(

@@ -1,5 +1,4 @@
-/** Measures the width of a text in terminal columns, and shortens it. */
-
+/** The width of a text in terminal columns: measures it, shortens a text and wraps a help text. */
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const letters = new Intl.Segmenter();
@@ -20,4 +19,101 @@ export function truncate(text: string, columns: number): string {
     kept += segment;
   }
   return `${kept}…`;
+}
+
+/** By two columns. */
+export const indented = (text: string): string => text.replaceAll(/^/gm, '  ');
+
+/** A right column that is narrower is hard to read, so it goes below the left one. */
+const minRight = 28;
+
+/**
+ * Lines that begin with spaces are rows, with a left and a right column that two spaces separate. All others are
+ * paragraphs. A word that is longer than the line, such as a URL, is not broken.
+ */
+export function fitWidth(text: string, columns: number): string {
+  return blocksOf(text)
+    .map(({ isRows, lines }) => (isRows ? fitRows(lines, columns) : wrap(lines.join(' '), columns, '')))
+    .join('\n');
+}
+
+interface Block {
+  isRows: boolean;
+  lines: string[];
+}
+
+/** An empty line, and one that ends with a colon, is a block of its own. */
+function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  for (const line of text.split('\n')) {
+    const isRows = line.startsWith(' ');
+    const last = blocks.at(-1);
+    const continues =
+      last?.isRows === isRows && line !== '' && last.lines[0] !== '' && !last.lines.at(-1)?.endsWith(':');
+    if (continues) last.lines.push(line);
+    else blocks.push({ isRows, lines: [line] });
+  }
+  return blocks;
+}
+
+function fitRows(lines: readonly string[], columns: number): string {
+  if (lines.every((line) => textWidth(line) <= columns)) return lines.join('\n');
+  const rows = joinContinued(lines.map(toRow));
+  const start = Math.max(...lines.map(rightStart));
+  if (columns - start < minRight) return rows.map((row) => stacked(row, columns)).join('\n');
+  return rows.map((row) => sideBySide(row, start, columns)).join('\n');
+}
+
+interface Row {
+  left: string;
+  right: string;
+}
+
+const rowPattern = /^ {2}(\S.*?)(?: {2,}(\S.*))?$/;
+
+function toRow(line: string): Row {
+  const [, left = '', right = ''] = rowPattern.exec(line) ?? [];
+  return left === '' ? { left, right: line.trim() } : { left, right };
+}
+
+/** A long left column has its right column on the next line. */
+function joinContinued(rows: readonly Row[]): Row[] {
+  const joined: Row[] = [];
+  for (const row of rows) {
+    const last = joined.at(-1);
+    if (row.left === '' && last) last.right = [last.right, row.right].filter(Boolean).join(' ');
+    else joined.push({ ...row });
+  }
+  return joined;
+}
+
+function rightStart(line: string): number {
+  const { left, right } = toRow(line);
+  return left !== '' && right !== '' ? line.length - right.length : 0;
+}
+
+function stacked({ left, right }: Row, columns: number): string {
+  const lines = [wrap(left, columns, '  '), ...(right === '' ? [] : [wrap(right, columns, '      ')])];
+  return lines.join('\n');
+}
+
+function sideBySide({ left, right }: Row, start: number, columns: number): string {
+  const indent = ' '.repeat(start);
+  const below = wrap(right, columns, indent);
+  if (right === '') return wrap(left, columns, '  ');
+  if (left.length + 4 > start) return `${wrap(left, columns, '  ')}\n${below}`;
+  return `  ${left}`.padEnd(start) + below.slice(start);
+}
+
+function wrap(text: string, columns: number, indent: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').filter(Boolean)) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (line !== '' && textWidth(indent + longer) > columns) {
+      lines.push(indent + line);
+      line = word;
+    } else line = longer;
+  }
+  return [...lines, line === '' ? '' : indent + line].join('\n');
 }

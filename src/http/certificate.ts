@@ -1,7 +1,6 @@
 /** The certificate and the private key of the server: read, checked, and read again when the files change. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { PoproomError } from '../core/errors.ts';
 import type { Log } from '../core/ports.ts';
 
 export interface CertificatePaths {
@@ -32,7 +31,10 @@ export function openCertificate({
   return { pair, watch: (watch) => watchCertificate({ files, loaded: pair, ...watch }) };
 }
 
-/** Throws an error with a sentence for the operator. */
+/** The files that the settings name cannot be used. The message is a sentence for the operator. */
+export class CertificateError extends Error {}
+
+/** Throws a CertificateError. */
 export function loadCertificate(files: CertificatePaths): CertificatePair {
   const pair = readPair(files);
   checkPair(pair, files);
@@ -47,7 +49,8 @@ function read(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw unusable(`${name}: ${reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'Cannot read'} ${path}.`, error);
+    const reason = reasons[(error as NodeJS.ErrnoException).code ?? ''] ?? 'Cannot read';
+    throw new CertificateError(`${name}: ${reason} ${path}.`, { cause: error });
   }
 }
 
@@ -66,18 +69,16 @@ function checkPair({ cert, key }: CertificatePair, files: CertificatePaths): voi
   const hint = isEncrypted ? 'has a passphrase; remove it with "openssl pkey"' : 'is not a PEM private key';
   const privateKey = parse(() => createPrivateKey(key), `POPROOM_TLS_KEY: ${files.key} ${hint}.`);
   if (certificate.checkPrivateKey(privateKey)) return;
-  throw unusable(`POPROOM_TLS_KEY: ${files.key} does not belong to the certificate ${files.cert}.`);
+  throw new CertificateError(`POPROOM_TLS_KEY: ${files.key} does not belong to the certificate ${files.cert}.`);
 }
 
 function parse<T>(read: () => T, sentence: string): T {
   try {
     return read();
   } catch (error) {
-    throw unusable(sentence, error);
+    throw new CertificateError(sentence, { cause: error });
   }
 }
-
-const unusable = (sentence: string, cause?: unknown) => new PoproomError('UNAVAILABLE', sentence, { cause });
 
 /** Days until a certificate expires, negative afterwards, and its first host name. */
 export function describeCertificate({ cert }: CertificatePair, now: number): { daysLeft: number; host?: string } {

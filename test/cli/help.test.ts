@@ -1,9 +1,10 @@
 /** The help of the command, and its messages for incorrect usage. */
+
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type Command, readInput } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/failure.ts';
+import { exitCodes } from '../../src/cli/errors.ts';
 import { createCli } from '../support/cli.ts';
 
 describe('the help', () => {

@@ -1,6 +1,7 @@
 /** A process that remembers encrypted rooms, for tests with several of them. Arguments: state folder, prefix, number. */
-import { openEncryptedRooms } from '../../src/cli/encrypted-rooms.ts';
+
 import { readEnvironment } from '../../src/cli/environment.ts';
+import { openEncryptedRooms } from '../../src/cli/known-rooms.ts';
 
 const [stateFolder = '', prefix = '', count = '0'] = process.argv.slice(2);
 const rooms = openEncryptedRooms({ ...readEnvironment(), stateFolder });

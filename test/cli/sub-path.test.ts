@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
-import { openEncryptedRooms } from '../../src/cli/encrypted-rooms.ts';
 import { readEnvironment } from '../../src/cli/environment.ts';
+import { openEncryptedRooms } from '../../src/cli/known-rooms.ts';
 import { type ProxyFaults, startBadProxy } from '../support/bad-proxy.ts';
 import { createCli } from '../support/cli.ts';
 import { listenOnFreePort } from '../support/listen.ts';

@@ -1,7 +1,7 @@
 /** The speed and the time left that a progress bar shows. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createTransferRate, type TransferRate } from '../../src/cli/transfer-rate.ts';
+import { createTransferRate, type TransferRate } from '../../src/cli/progress.ts';
 
 /** A rate with a clock, in seconds, that the test sets. */
 function rateOf(total: number) {

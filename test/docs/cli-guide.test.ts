@@ -1,11 +1,12 @@
 /** Runs the recipes in docs/cli.md as written. */
+
 import assert from 'node:assert/strict';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { recipes } from '../../scripts/cli-recipes.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/failure.ts';
+import { exitCodes } from '../../src/cli/errors.ts';
 import { eventually } from '../support/eventually.ts';
 import { createExampleRunner, fillPlaceholders, readExamples, readGuide, successOutput } from '../support/guide.ts';
 import { startTestServer } from '../support/server.ts';

@@ -1,4 +1,5 @@
 /** The man page. */
+
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -6,7 +7,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { manPage } from '../../scripts/man-page.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { exitCodes } from '../../src/cli/failure.ts';
+import { exitCodes } from '../../src/cli/errors.ts';
 
 const inCheckout = (name: string) => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { docsPage } from '../../scripts/docs-page/index.ts';
+import { docsPage } from '../../scripts/docs-page.ts';
 import { tableCells } from '../../scripts/markdown.ts';
 import { pageInFolder } from '../../src/http/page/source.ts';
 import { closeCodes } from '../../src/protocol/close-codes.ts';

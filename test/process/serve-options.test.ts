@@ -41,6 +41,13 @@ describe('poproom serve', () => {
     assert.match(host.stderr, /^poproom: "no-such-host\.invalid" is not an address of this machine; /);
   });
 
+  it('[OPS-10] reports a certificate that cannot be used as an invalid setting, with exit code 2', async (t) => {
+    const env = { POPROOM_TLS_CERT: '/none.pem', POPROOM_TLS_KEY: '/none.key' };
+    const { code, stdout, stderr } = await run(['serve', '--port', '0', '--data', await dataFolder(t)], env);
+    assert.deepEqual([code, stdout], [2, '']);
+    assert.match(stderr, /^ {2}POPROOM_TLS_CERT: There is no file \/none\.pem\.$/m);
+  });
+
   it('[RUN-19] listens on POPROOM_PORT, and says at the start that PORT differs', async (t) => {
     const server = await startProcess(t, await dataFolder(t), { PORT: '1', POPROOM_PORT: '0' });
     assert.match(server.output(), /"POPROOM_PORT \(0\) and PORT \(1\) differ\. POPROOM_PORT is used\."/);

@@ -2,15 +2,18 @@
 import { parseRoomCode } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { formatDuration } from '../duration.ts';
-import { openEncryptedRooms } from '../encrypted-rooms.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
-import { missing } from '../failure.ts';
-import { print, printNotice } from '../output.ts';
-import { printable } from '../printable.ts';
-import { forgetAllRooms, forgetRoom, keepsRecentRooms, type RecentRoom, readRecentRooms } from '../recent-rooms.ts';
+import { exitCode, UsageError } from '../errors.ts';
+import {
+  forgetAllRooms,
+  forgetRoom,
+  keepsRecentRooms,
+  openEncryptedRooms,
+  type RecentRoom,
+  readRecentRooms,
+} from '../known-rooms.ts';
+import { print, printable, printNotice, table } from '../output.ts';
 import { chooseServer } from '../server-choice.ts';
-import { table } from '../table.ts';
-import { UsageError } from '../usage-error.ts';
 
 export async function recent(input: Input): Promise<void> {
   const [action, ...codes] = input.args;
@@ -56,7 +59,7 @@ function forget(environment: Environment, texts: readonly string[]): void {
     const wasEncrypted = openEncryptedRooms(environment).forgetCode(code);
     if (found.length > 0 || wasEncrypted) continue;
     console.error(`Room ${code} is not in the list.`);
-    process.exitCode = missing;
+    process.exitCode = exitCode.missing;
   }
 }
 

@@ -1,4 +1,5 @@
 /** `poproom ui`: opens the page of this installation in a browser, and connects it to the chosen server. */
+
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -9,23 +10,18 @@ import type { ServerLimits } from '../../http/page/server-limits.ts';
 import { startLocalPage } from '../../local-page/server.ts';
 import { areValues, createPageValues, type KeptValues, type Values } from '../../local-page/values.ts';
 import { builtPage } from '../../server.ts';
-import { assertOnlyCode } from '../arguments.ts';
 import { isInstalled } from '../clipboard.ts';
-import type { Input } from '../command.ts';
+import { assertOnlyCode, type Input } from '../command.ts';
 import { explainOffline } from '../connection-error.ts';
-import { keyFromEnvironment, openEncryptedRooms } from '../encrypted-rooms.ts';
+import { timeoutOf } from '../duration.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
-import { ExitError } from '../failure.ts';
-import { untilInterrupted } from '../interruption.ts';
-import { toLanLink } from '../lan-link.ts';
+import { ExitError, UsageError, untilInterrupted } from '../errors.ts';
+import { keepsRecentRooms, openEncryptedRooms } from '../known-rooms.ts';
 import { printNotice } from '../output.ts';
-import { rememberServer } from '../preferences.ts';
-import { readIfExists, writePrivateFile } from '../private-file.ts';
-import { keepsRecentRooms } from '../recent-rooms.ts';
-import { type ChosenServer, chooseServer, serverIdOf } from '../server-choice.ts';
+import { readIfExists, rememberServer, writePrivateFile } from '../preferences.ts';
+import { keyFromEnvironment } from '../prompt.ts';
+import { type ChosenServer, chooseServer, serverIdOf, toLanLink } from '../server-choice.ts';
 import { readRoom } from '../server-context.ts';
-import { timeoutOf } from '../timeout.ts';
-import { UsageError } from '../usage-error.ts';
 
 export async function ui(input: Input): Promise<void> {
   assertOnlyCode('ui', input);

@@ -1,16 +1,12 @@
 /** `poproom clip`: keeps the clipboard and the text of a room in sync. */
-import { createSharedText, type Ended, type Room } from '../../client/index.ts';
-import { assertOnlyCode } from '../arguments.ts';
-import { createAutoResetEvent } from '../auto-reset-event.ts';
-import { type Clipboard, findClipboard } from '../clipboard.ts';
-import type { Input } from '../command.ts';
+import { createSharedText, type Ended, type PoproomError, type Room, type SharedText } from '../../client/index.ts';
+import { type Clipboard, findClipboard, maxTextBytes } from '../clipboard.ts';
+import { assertOnlyCode, type Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
-import { untilInterrupted } from '../interruption.ts';
-import { formatJson, printNotice } from '../output.ts';
-import { printable } from '../printable.ts';
+import { untilInterrupted } from '../errors.ts';
+import { formatJson, printable, printNotice } from '../output.ts';
 import { withRoom } from '../server-context.ts';
-import { createClipboardSync, type Transfer } from './clipboard-sync.ts';
-import { followText, printEnd } from './follow-text.ts';
+import { createAutoResetEvent, followText, printEnd } from './watch.ts';
 
 const pollEveryMs = 1000;
 
@@ -52,3 +48,138 @@ function report(input: Input, transfer: Transfer): void {
   else if (transfer.problem !== undefined) console.error(printable(transfer.problem));
   else printNotice(transfer.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
 }
+
+interface Transfer {
+  to: 'room' | 'clipboard';
+  version: number;
+  bytes: number;
+  /** Shown to the user. */
+  problem?: string;
+}
+
+interface ClipboardSync {
+  /** Compares both sides and starts at most one transfer. */
+  step(): Promise<void>;
+}
+
+/**
+ * - `idle`: each step compares both sides;
+ * - `sending`: the copied text is being sent to the room;
+ * - `reverting`: the copied text is being removed again, because the room changed first or the server rejected it.
+ */
+type State = { name: 'idle' } | { name: 'sending'; copied: string } | { name: 'reverting' };
+
+const idle: State = { name: 'idle' };
+
+const permanentRejections: readonly string[] = ['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED'];
+
+/** Synchronizes the clipboard with a shared text, one step at a time. The room wins over a copied text. */
+function createClipboardSync(
+  clipboard: Clipboard,
+  text: SharedText,
+  report: (transfer: Transfer) => void,
+): ClipboardSync {
+  let state: State = idle;
+  /** Both sides as of the last transfer; undefined before the first text. */
+  let handled: { room: string; clipboard: string } | undefined;
+  let reportedRejection: PoproomError | undefined;
+
+  text.on('change', ({ origin }) => {
+    if (origin === 'remote' && state.name === 'sending') revert();
+  });
+
+  text.on('state', () => {
+    if (state.name === 'sending' && text.refusal !== reportedRejection) onRejected(state.copied, text.refusal);
+    if (text.state === 'synchronized') onStored();
+  });
+
+  function onStored(): void {
+    if (state.name === 'sending') {
+      handled = { room: state.copied, clipboard: state.copied };
+      report(transferOf('room', state.copied, text.version));
+    }
+    state = idle;
+  }
+
+  /** A permanent rejection is final for this text. After any other one, the SDK sends the text again. */
+  function onRejected(copied: string, refusal: PoproomError | undefined): void {
+    reportedRejection = refusal;
+    if (!refusal) return;
+    if (!permanentRejections.includes(refusal.code)) {
+      report(transferOf('room', copied, text.version, `${notYetSent} ${refusal.message}`));
+      return;
+    }
+    skip(copied, refusal.message);
+    revert();
+  }
+
+  /** Reports the reason once. The same text is not sent again. */
+  function skip(copied: string, reason: string): void {
+    if (handled) handled = { ...handled, clipboard: copied };
+    report(transferOf('room', copied, text.version, `${notSent} ${reason}`));
+  }
+
+  /** Restores the text of the room, because a merge of it with the copied text would be useless. */
+  function revert(): void {
+    const content = text.save()?.content;
+    state = content === undefined ? idle : { name: 'reverting' };
+    if (content !== undefined) text.replace(content);
+  }
+
+  async function toClipboard(): Promise<void> {
+    const { value: content, version } = text;
+    const existing = await clipboard.read();
+    const before = handled;
+    handled = { room: content, clipboard: content };
+    // An empty room does not clear the clipboard at the start.
+    if (existing === content || (!before && content === '')) return;
+    await clipboard.write(content);
+    const wasCopied =
+      before && existing !== '' && !isVariantOf(existing, before.clipboard) && !isVariantOf(existing, content);
+    report(transferOf('clipboard', content, version, wasCopied ? roomWasNewer : undefined));
+  }
+
+  async function toRoom(): Promise<void> {
+    const copied = await clipboard.read();
+    // An image or an empty clipboard does not clear the text of the room.
+    if (copied === '' || isVariantOf(copied, handled?.clipboard)) return;
+    // Changes of the room come first, and are unknown while offline.
+    if (!text.isOnline || text.value !== handled?.room) return;
+    if (Buffer.byteLength(copied) > maxTextBytes) return skip(copied, tooLong);
+    if (copied === text.value) handled = { room: copied, clipboard: copied };
+    else send(copied);
+  }
+
+  function send(copied: string): void {
+    state = { name: 'sending', copied };
+    reportedRejection = text.refusal;
+    text.replace(copied);
+  }
+
+  return {
+    async step() {
+      if (state.name !== 'idle' || text.state === 'loading') return;
+      if (text.value !== handled?.room) await toClipboard();
+      else await toRoom();
+    },
+  };
+}
+
+function transferOf(to: Transfer['to'], content: string, version: number, problem?: string): Transfer {
+  return { to, version, bytes: Buffer.byteLength(content), ...(problem !== undefined && { problem }) };
+}
+
+/**
+ * Whether one text may be what the clipboard made of the other: some programs change line endings, or stop at a NUL.
+ * Such a variant of the room's text must not be sent back to the room.
+ */
+function isVariantOf(text: string, other: string | undefined): boolean {
+  return text === other || (other !== undefined && plain(text) === plain(other));
+}
+
+const plain = (text: string) => text.replace(/\0.*$/s, '').replaceAll('\r\n', '\n');
+
+const notSent = 'The copied text was not sent to the room:';
+const notYetSent = 'The copied text has not been sent to the room yet:';
+const tooLong = 'it is larger than 1 MiB.';
+const roomWasNewer = 'The text of the room was newer and replaced the copied text.';

@@ -1,15 +1,16 @@
-/** Chooses local paths for the files of a room. */
+/** Where the files of a room go on this disk: paths, existing files, and atomic writes. */
+import { randomUUID } from 'node:crypto';
 import type { Stats } from 'node:fs';
-import { lstat, mkdir, rmdir, stat } from 'node:fs/promises';
+import { type FileHandle, link, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FileEntry } from '../../client/index.ts';
-import type { LocalPath } from '../../core/files/local-name.ts';
-import { alreadyExists, FileError, withFileErrors } from '../file-error.ts';
-import { UsageError } from '../usage-error.ts';
-import { isDevice } from './atomic-write.ts';
-import { pathInRoom } from './find-file.ts';
+import { type LocalPath, numbered } from '../../core/files/local-name.ts';
+import type { Input } from '../command.ts';
+import { alreadyExists, FileError, UsageError, withFileErrors } from '../errors.ts';
+import { printable } from '../output.ts';
+import { pathInRoom } from './room-files.ts';
 
-export interface Destination {
+interface Destination {
   /** Shown to the user. */
   name: string;
   file: FileEntry;
@@ -75,7 +76,7 @@ async function makeFolder(path: string): Promise<boolean> {
 }
 
 /** Fails before any download. Writing checks again, because a file may appear in between. */
-export async function assertNotExisting(destinations: readonly Pick<Destination, 'path'>[]): Promise<void> {
+async function assertNotExisting(destinations: readonly Pick<Destination, 'path'>[]): Promise<void> {
   for (const { path } of destinations) {
     if ((await exists(path)) && !(await isDevice(path))) throw new FileError(alreadyExists(path));
   }
@@ -95,9 +96,137 @@ export async function isFolder(path: string): Promise<boolean> {
 }
 
 /** A dangling symbolic link exists, too. */
-export async function exists(path: string): Promise<boolean> {
+async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,
   );
 }
+
+/** How `poproom fetch` treats a file that already exists: `--existing` and `--force`. */
+const existingChoices = ['fail', 'skip', 'rename', 'overwrite'] as const;
+type ExistingChoice = (typeof existingChoices)[number];
+
+export function readExistingChoice(input: Input): ExistingChoice {
+  const text = input.value('existing');
+  if (text === undefined) return input.isSet('force') ? 'overwrite' : 'fail';
+  const choice = existingChoices.find((candidate) => candidate === text);
+  if (!choice) throw new UsageError(`"${text}" is not a choice for --existing; use skip, rename, overwrite or fail.`);
+  if (input.isSet('force') && choice !== 'overwrite') throw new UsageError('Use either --force or --existing.');
+  return choice;
+}
+
+/** Returns the items to download. Fails before any download if one exists and the choice is `fail`. */
+export async function withoutExisting<T extends { path: string }>(
+  items: readonly T[],
+  choice: ExistingChoice,
+): Promise<readonly T[]> {
+  if (choice === 'fail') await assertNotExisting(items);
+  if (choice !== 'skip') return items;
+  const kept: T[] = [];
+  for (const item of items) {
+    if (!(await exists(item.path)) || (await isDevice(item.path))) kept.push(item);
+    else console.error(`Skipped ${printable(item.path)}: it already exists.`);
+  }
+  return kept;
+}
+
+/** `onRenamed` is called with the path that the file got instead. */
+export function publishFor(choice: ExistingChoice, onRenamed: (path: string) => void): Publish {
+  if (choice === 'overwrite') return replaceExisting;
+  return choice === 'rename' ? createNumbered(onRenamed) : createOnly;
+}
+
+const maxNumber = 9999;
+
+/** Such as "photo (2).jpg". Tries again if another program takes the name first. */
+function createNumbered(onRenamed: (path: string) => void): Publish {
+  return async (unfinished, path) => {
+    for (let number = 1; number <= maxNumber; number++) {
+      const name = number === 1 ? basename(path) : numbered(basename(path), ` (${number})`);
+      const free = join(dirname(path), name);
+      try {
+        await createOnly(unfinished, free);
+        if (number > 1) onRenamed(free);
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+    }
+    throw new FileError(`${path} exists ${maxNumber} times; remove some of these files.`);
+  };
+}
+
+/** Writes a file under a temporary name, and gives it its name only when it is complete. */
+export async function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>, publish: Publish): Promise<void> {
+  if (await isDevice(path)) return withFileErrors(path, async () => write(await open(path, 'w'), bytes));
+  // In the same folder, because a file can only be renamed within its disk.
+  const folder = dirname(path);
+  const unfinished = join(folder, `.poproom-${randomUUID()}.part`);
+  const file = await withFileErrors(folder, () => open(unfinished, 'wx'));
+  try {
+    await withFileErrors(path, async () => {
+      await write(file, bytes);
+      await publish(unfinished, path);
+    });
+  } finally {
+    await rm(unfinished, { force: true });
+  }
+}
+
+/** A device such as /dev/null is written to directly, and must not be replaced by a file. */
+async function isDevice(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
+}
+
+async function write(file: FileHandle, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  try {
+    for await (const chunk of bytes) await file.writeFile(chunk);
+  } finally {
+    await file.close();
+  }
+}
+
+/** Gives the complete file its name. */
+type Publish = (unfinished: string, path: string) => Promise<void>;
+
+const replaceExisting: Publish = rename;
+
+/** Fails if the file exists, even if it was created during the download. */
+const createOnly: Publish = async (unfinished, path) => {
+  try {
+    await link(unfinished, path);
+  } catch (error) {
+    if (!linkUnsupported.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    // Reserve the name with an empty file, then replace that file.
+    await (await open(path, 'wx')).close();
+    await rename(unfinished, path);
+  }
+};
+
+/** Returns when the file is on disk under its name, so that a power failure does not lose it. */
+export const durably =
+  (publish: Publish): Publish =>
+  async (unfinished, path) => {
+    await sync(unfinished);
+    await publish(unfinished, path);
+    await sync(dirname(path)).catch((error: NodeJS.ErrnoException) => {
+      if (!folderSyncUnsupported.has(error.code ?? '')) throw error;
+    });
+  };
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, 'r');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Windows and some network drives cannot sync a folder. */
+const folderSyncUnsupported: ReadonlySet<string> = new Set(['EPERM', 'EISDIR', 'EINVAL', 'ENOTSUP', 'EACCES']);
+
+/** Some file systems, such as FAT and network drives, do not support hard links. */
+const linkUnsupported: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);

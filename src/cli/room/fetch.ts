@@ -1,21 +1,25 @@
 /** `poproom fetch`: downloads files. */
+import { stat } from 'node:fs/promises';
+import { dirname, join, sep } from 'node:path';
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { localPaths, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { formatColumns, type Input } from '../command.ts';
-import { untilInterrupted } from '../interruption.ts';
-import { print, printNotice } from '../output.ts';
-import { printable, printableText } from '../printable.ts';
-import { runSequentially } from '../sequential.ts';
+import { timeoutOf } from '../duration.ts';
+import { UsageError, untilInterrupted } from '../errors.ts';
+import { print, printable, printableText, printNotice, runSequentially, writeStdout } from '../output.ts';
 import { withRoom } from '../server-context.ts';
-import { timeoutOf } from '../timeout.ts';
-import { UsageError } from '../usage-error.ts';
-import { writeStdout } from '../write-stdout.ts';
-import { atomicWrite, durably } from './atomic-write.ts';
-import { destinations, withFolders } from './destination.ts';
-import { download } from './download.ts';
-import { publishFor, readExistingChoice, withoutExisting } from './existing-files.ts';
-import { fetchZip } from './fetch-zip.ts';
-import { findFile, formatSize, pathInRoom } from './find-file.ts';
+import {
+  atomicWrite,
+  destinations,
+  durably,
+  isFolder,
+  missingFolders,
+  publishFor,
+  readExistingChoice,
+  withFolders,
+  withoutExisting,
+} from './destination.ts';
+import { consumeResponse, download, findFile, formatSize, pathInRoom } from './room-files.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
   const [, name, extra] = input.args;
@@ -99,3 +103,63 @@ async function* toPrintable(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   const decoder = new TextDecoder();
   for await (const chunk of bytes) yield Buffer.from(printableText(decoder.decode(chunk, { stream: true })));
 }
+
+/** `poproom fetch --zip`: downloads all files of a room as one zip archive. */
+async function fetchZip(input: Input): Promise<void> {
+  const output = input.value('output');
+  if (input.args.length > 1) throw new UsageError('--zip downloads all files; do not name one.');
+  if (input.isSet('list')) throw new UsageError('Use either --zip or --list.');
+  if (output === '-' && process.stdout.isTTY)
+    throw new UsageError('A zip archive cannot be shown on a terminal; use -o FILE, or redirect the output.');
+  await withRoom(input, (room) =>
+    untilInterrupted((signal) =>
+      output === '-' ? zipToStandardOutput(input, room, signal) : zipToDisk(input, room, signal),
+    ),
+  );
+}
+
+async function zipToStandardOutput(input: Input, room: Room, signal: AbortSignal): Promise<void> {
+  await downloadZip(input, room, signal, async (bytes) => {
+    for await (const chunk of bytes) await writeStdout(chunk);
+  });
+}
+
+async function zipToDisk(input: Input, room: Room, signal: AbortSignal): Promise<void> {
+  const output = input.value('output') ?? '.';
+  const choice = readExistingChoice(input);
+  let path = await zipPath(room, output);
+  const [item] = await withoutExisting([{ path, folders: await missingFolders(dirname(path)) }], choice);
+  if (!item) return;
+  const publish = publishFor(choice, (renamed) => {
+    path = renamed;
+  });
+  const isCreated = output.endsWith('/') || output.endsWith(sep);
+  await withFolders({ folders: isCreated ? item.folders : [] }, () =>
+    downloadZip(input, room, signal, (bytes) => atomicWrite(item.path, bytes, publish)),
+  );
+  const { size } = await stat(path);
+  print(input, { path, fileSize: size }, printable(path));
+}
+
+async function downloadZip(
+  input: Input,
+  room: Room,
+  signal: AbortSignal,
+  consume: Parameters<typeof consumeResponse>[2],
+): Promise<void> {
+  const response = await room.downloadZip({ signal });
+  const size = announcedSize(response);
+  const how = { showsProgress: true, timeoutSeconds: timeoutOf(input) };
+  await consumeResponse(response, { name: zipName(room), size, ...how }, consume);
+}
+
+/** Without it, an incomplete or endless archive would not be noticed. */
+function announcedSize({ headers }: Response): number {
+  const length = headers.get('Content-Length');
+  if (length !== null && !headers.has('Content-Encoding')) return Number(length);
+  const message = 'The server or a proxy did not announce the size of the archive; download the files without --zip.';
+  throw new PoproomError('INVALID_RESPONSE', message);
+}
+
+const zipPath = async (room: Room, output: string) => ((await isFolder(output)) ? join(output, zipName(room)) : output);
+const zipName = ({ code }: Room) => `poproom-${code}.zip`;

@@ -1,13 +1,10 @@
 /** `poproom info`: shows what is in a room and when it expires. */
 import type { Room, RoomDetails, RoomInfo } from '../../client/index.ts';
-import { assertOnlyCode } from '../arguments.ts';
-import { formatColumns, type Input } from '../command.ts';
-import { formatBytes } from '../counts.ts';
+import { assertOnlyCode, formatColumns, type Input } from '../command.ts';
 import { formatDuration } from '../duration.ts';
-import { print } from '../output.ts';
-import { printable } from '../printable.ts';
+import { formatBytes, print, printable } from '../output.ts';
 import { withRoom } from '../server-context.ts';
-import { formatSize, pathInRoom } from './find-file.ts';
+import { formatSize, pathInRoom } from './room-files.ts';
 
 export async function info(input: Input): Promise<void> {
   assertOnlyCode('info', input);

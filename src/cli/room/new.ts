@@ -1,16 +1,15 @@
 /** `poproom new`: creates a room. */
-import type { Client, CreatedRoom } from '../../client/index.ts';
-import type { Input } from '../command.ts';
-import { withLifetimeErrors } from '../duration.ts';
-import type { Environment } from '../environment.ts';
-import { print } from '../output.ts';
-import { isPin, pinArgumentRefused } from '../pin-argument.ts';
-import { printable } from '../printable.ts';
+import type { Client, CreatedRoom, CreateRoomRequest } from '../../client/index.ts';
+import { type Input, isPin, pinArgumentRefused } from '../command.ts';
+import { formatDuration, readDuration, withLifetimeErrors } from '../duration.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
+import { UsageError } from '../errors.ts';
+import { openEncryptedRooms, rememberRoom } from '../known-rooms.ts';
+import { print, printable } from '../output.ts';
+import { choosePin, confirmByDefault, isPartlyRead, isPiped, pinFromEnvironment, readInputText } from '../prompt.ts';
+import { type SharedLink, toLanLink } from '../server-choice.ts';
 import { withServer } from '../server-context.ts';
-import { isPartlyRead, isPiped, readInputText } from '../standard-input.ts';
-import { UsageError } from '../usage-error.ts';
-import { createWithPin, readLifetime, rememberCreated } from './create-room.ts';
-import { invitation } from './invitation.ts';
+import { fitWidth, indented } from '../text-width.ts';
 
 export async function createRoom(input: Input): Promise<void> {
   const lifetime = readLifetime(input);
@@ -26,7 +25,7 @@ export async function createRoom(input: Input): Promise<void> {
       ? await withLifetimeErrors(() => client.createRoom({ ...options, encrypted: true }))
       : await createWithPin(input, client, environment, options);
     await writeText(created, text);
-    if (isEncrypted) await keepKey(client, created, environment);
+    if (isEncrypted) keepKey(client, created, environment);
     rememberCreated(environment, client, created);
     return created;
   });
@@ -61,8 +60,7 @@ async function writeText(room: CreatedRoom, text: string): Promise<void> {
 }
 
 /** So that the code alone works on this computer. */
-async function keepKey({ url }: Client, room: CreatedRoom, environment: Environment): Promise<void> {
-  const { openEncryptedRooms } = await import('../encrypted-rooms.ts');
+function keepKey({ url }: Client, room: CreatedRoom, environment: Environment): void {
   const { code, key, salt, seen, expiresAt } = room;
   openEncryptedRooms(environment).remember(url, code, { key, salt, seen, expiresAt });
 }
@@ -70,4 +68,75 @@ async function keepKey({ url }: Client, room: CreatedRoom, environment: Environm
 function explainExtra(argument: string): string {
   if (isPin(argument)) return pinArgumentRefused;
   return `"poproom new" takes no arguments, but got "${argument}"; pipe in the text of the room instead.`;
+}
+
+/** Reads `--expires` before anything else happens. */
+export function readLifetime(input: Input): Pick<CreateRoomRequest, 'expiresIn'> {
+  const expires = input.value('expires');
+  if (input.isSet('pin') && input.isSet('no-pin')) throw new UsageError('Use either --pin or --no-pin.');
+  return expires === undefined ? {} : { expiresIn: readDuration(expires) };
+}
+
+/** Sends the request with the PIN that the user chooses. */
+export async function createWithPin(
+  input: Input,
+  client: Client,
+  environment: Environment,
+  request: CreateRoomRequest,
+): Promise<CreatedRoom> {
+  const pin = await newRoomPin(input, environment);
+  return withLifetimeErrors(() => client.createRoom({ ...request, ...(pin !== undefined && { pin }) }));
+}
+
+export function rememberCreated(environment: Environment, { url }: Client, room: CreatedRoom): void {
+  const { code, name, expiresAt } = room;
+  rememberRoom(environment, { url, code }, { expiresAt, ...(name !== undefined && { name }) });
+}
+
+/** `POPROOM_PIN` alone may be meant for another room, so it does not protect a new one unasked. */
+async function newRoomPin(input: Input, environment: Environment): Promise<string | undefined> {
+  if (input.isSet('no-pin')) return undefined;
+  const fromEnvironment = pinFromEnvironment(environment);
+  if (input.isSet('pin')) return fromEnvironment ?? (await chooseNewPin());
+  if (fromEnvironment === undefined) return undefined;
+  const isTerminal = process.stdout.isTTY && process.stderr.isTTY;
+  const isWanted = isTerminal ? await confirmByDefault('POPROOM_PIN is set. Protect the new room with it?') : undefined;
+  if (isWanted === undefined) console.error(pinNotUsed);
+  return isWanted ? fromEnvironment : undefined;
+}
+
+const pinNotUsed =
+  'POPROOM_PIN is set, but the new room has no PIN: add --pin to protect it, or --no-pin to hide this message.';
+
+const chooseNewPin = () =>
+  choosePin('PIN for the new room (four digits): ', 'The two PINs differ; no room was created.');
+
+/** The invitation to a new room on a terminal: its code, its link and a QR code. */
+export async function invitation(input: Input, room: CreatedRoom): Promise<string> {
+  const columns = process.stdout.columns || 80;
+  const { link, note } = await linkFor(input, room.link);
+  const { code, key, name, expiresAt, hasPin } = room;
+  const left = formatDuration(Date.parse(expiresAt) - Date.now());
+  const rows = [
+    printable(code),
+    ...(key === undefined ? [] : [`key ${key}`]),
+    ...(name === undefined ? [] : [printable(name)]),
+    link,
+    `expires in ${left}${hasPin ? ', protected by a PIN' : ''}${key === undefined ? '' : ', encrypted'}`,
+  ];
+  const notes = note === undefined ? [] : [fitWidth(note, columns - 2)];
+  const parts = [rows.join('\n'), ...notes, await qrCode(link, columns - 2)];
+  return `\n${parts.map(indented).join('\n\n')}\n`;
+}
+
+const linkFor = async (input: Input, link: string): Promise<SharedLink> =>
+  input.isSet('no-lan') || !readEnvironment().usesLanLinks ? { link } : toLanLink(link);
+
+/** A QR code whose lines are wrapped cannot be scanned. */
+async function qrCode(link: string, columns: number): Promise<string> {
+  const { renderUnicodeCompact } = await import('uqr');
+  const drawn = renderUnicodeCompact(link, { border: 1 });
+  const width = drawn.indexOf('\n');
+  if (width <= columns) return drawn;
+  return fitWidth(`The QR code needs ${width + 2} columns; widen the terminal, or open the link.`, columns);
 }

@@ -1,11 +1,12 @@
-/** Checks the files to upload against the limits of the server, and opens them. */
-import { resolve } from 'node:path';
-import type { Room } from '../../client/index.ts';
-import { pathInRoom } from './find-file.ts';
-import type { LocalFile } from './local-file.ts';
-import { readRoomSpace } from './room-space.ts';
-import { type UnfinishedUploads, uploadKey } from './unfinished-uploads.ts';
-import { openInput, type UploadInput } from './upload-inputs.ts';
+/** Opens the files to upload: checks that they fit into the room, and finds uploads that were interrupted. */
+import { createHash } from 'node:crypto';
+import { join, resolve } from 'node:path';
+import { PoproomError, type Room, type RoomInfo } from '../../client/index.ts';
+import type { Environment } from '../environment.ts';
+import { countOf, formatBytes, printable } from '../output.ts';
+import { readIfExists, writePrivateFile } from '../preferences.ts';
+import { pathInRoom } from './room-files.ts';
+import { type LocalFile, openInput, type UploadInput } from './upload-inputs.ts';
 
 export interface Upload extends UploadInput {
   /** Shown to the user. */
@@ -66,3 +67,128 @@ const mustCheck = (candidates: readonly Candidate[]) =>
   candidates.some((each) => hasUnknownSize(each) || (each.version?.size ?? 0) > checkedFrom || each.uploadId);
 
 const hasUnknownSize = ({ version }: Candidate) => version === undefined;
+
+type Limits = RoomInfo['limits'];
+
+interface RoomSpace {
+  /** Throws if a file of this size is too large. */
+  checkFile(name: string, size: number): void;
+  /** Throws if files of these sizes do not fit into the room. */
+  checkRoom(sizes: readonly number[]): Promise<void>;
+}
+
+async function readRoomSpace(room: Room, signal: AbortSignal): Promise<RoomSpace> {
+  const { limits, fileCount, fileBytes } = (await room.info({ signal })) as Partial<RoomInfo>;
+  // An older server does not state its limits, and rejects a file that exceeds them.
+  if (!limits) return { checkFile() {}, async checkRoom() {} };
+  return {
+    checkFile(name, size) {
+      if (size > limits.fileBytes) throw tooLarge(name, limits);
+    },
+
+    async checkRoom(sizes) {
+      const needed = { count: sizes.length, bytes: sumOf(sizes) };
+      if (!reasonFull({ count: fileCount ?? 0, bytes: fileBytes ?? 0 }, needed, limits)) return;
+      // The server makes room by erasing removed files, and may have a part of these files already: only the files that
+      // it lists are certain.
+      const listed = await room.files({ signal });
+      const used = { count: listed.length, bytes: sumOf(listed.map(({ fileSize }) => fileSize)) };
+      const reason = reasonFull(used, needed, limits);
+      if (reason) throw new PoproomError('ROOM_FULL', reason);
+    },
+  };
+}
+
+const tooLarge = (name: string, { fileBytes }: Limits) =>
+  new PoproomError(
+    'FILE_TOO_LARGE',
+    `${printable(name)} is too large: this server accepts files of up to ${formatBytes(fileBytes)}.`,
+  );
+
+interface Amount {
+  count: number;
+  bytes: number;
+}
+
+function reasonFull(used: Amount, needed: Amount, limits: Limits): string | undefined {
+  const [filesLeft, bytesLeft] = [limits.filesPerRoom - used.count, limits.fileBytesPerRoom - used.bytes];
+  if (needed.count > filesLeft)
+    return `The room has space for ${countOf(Math.max(0, filesLeft), 'more file')}, but you are sending ${needed.count}.`;
+  if (needed.bytes > bytesLeft)
+    return `The room has ${formatBytes(Math.max(0, bytesLeft))} left, but you are sending ${formatBytes(needed.bytes)}.`;
+  return undefined;
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+/** Servers keep an unfinished upload for as long. */
+const maxAgeMs = 24 * 60 * 60 * 1000;
+const maxEntries = 100;
+
+export interface UnfinishedUploads {
+  /** Returns the id of the upload. That of an encrypted room contains the salt of the file, in sealed form. */
+  find(key: string): string | undefined;
+  remember(key: string, uploadId: string): void;
+  forget(keys: readonly string[]): void;
+}
+
+/** The key of an upload: equal values have the same key. It does not reveal them if one of them is secret. */
+const uploadKey = (values: readonly (string | number | undefined)[]): string =>
+  createHash('sha256').update(JSON.stringify(values)).digest('hex');
+
+interface Entry {
+  uploadId: string;
+  /** Milliseconds since 1970. */
+  at: number;
+}
+
+export function openUnfinishedUploads({ stateFolder }: Environment): UnfinishedUploads {
+  const path = join(stateFolder, 'uploads.json');
+
+  /** Reads the file each time, because other commands may change it. */
+  function change(edit: (entries: Map<string, Entry>) => void): void {
+    const entries = readEntries(path);
+    edit(entries);
+    write([...entries].slice(-maxEntries));
+  }
+
+  /** Failures are ignored: without the file, an upload starts again. */
+  function write(entries: readonly (readonly [string, Entry])[]): void {
+    try {
+      writePrivateFile(path, `${JSON.stringify(Object.fromEntries(entries))}\n`);
+    } catch {}
+  }
+
+  return {
+    find: (key) => readEntries(path).get(key)?.uploadId,
+    remember(key, uploadId) {
+      change((entries) => {
+        // Removed first, because the newest entries are last.
+        entries.delete(key);
+        entries.set(key, { uploadId, at: Date.now() });
+      });
+    },
+    forget(keys) {
+      const known = readEntries(path);
+      if (!keys.some((key) => known.has(key))) return;
+      change((entries) => {
+        for (const key of keys) entries.delete(key);
+      });
+    },
+  };
+}
+
+/** Without old and malformed entries. */
+function readEntries(path: string): Map<string, Entry> {
+  try {
+    const entries = Object.entries(JSON.parse(readIfExists(path) ?? '{}') as Record<string, Entry>);
+    return new Map(entries.filter(([, entry]) => isCurrent(entry)));
+  } catch {
+    return new Map();
+  }
+}
+
+function isCurrent({ uploadId, at }: Entry): boolean {
+  const age = Date.now() - at;
+  return /^[0-9a-f]{32}(\.[\w.-]{1,4096})?$/.test(uploadId) && age >= 0 && age < maxAgeMs;
+}

@@ -1,13 +1,11 @@
 /** `poproom rm`: deletes a room, removes some of its files, or restores them. */
 import type { Confirmation, FileEntry, Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
-import { ExitError } from '../failure.ts';
-import { print } from '../output.ts';
-import { printable } from '../printable.ts';
-import { confirm } from '../question.ts';
+import { UsageError } from '../errors.ts';
+import { print, printable } from '../output.ts';
+import { mustConfirm } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
-import { UsageError } from '../usage-error.ts';
-import { findFile, pathInRoom } from './find-file.ts';
+import { findFile, pathInRoom } from './room-files.ts';
 
 export async function remove(input: Input): Promise<void> {
   const [, ...names] = input.args;
@@ -22,11 +20,8 @@ export async function remove(input: Input): Promise<void> {
 }
 
 async function removeRoom(input: Input, room: Room): Promise<Confirmation> {
-  if (process.stdin.isTTY && !input.isSet('yes')) {
-    // Fail before the prompt if the room does not exist.
-    await room.info();
-    if (!(await confirm(`Delete room ${room.code} for everyone?`))) throw new ExitError(1);
-  }
+  // Fails before the prompt if the room does not exist.
+  await mustConfirm(input, `Delete room ${room.code} for everyone?`, () => room.info());
   return room.delete();
 }
 

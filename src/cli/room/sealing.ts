@@ -8,16 +8,12 @@ import { chainStart, sealText } from '../../client/crypto/text-chain.ts';
 import { openFiles } from '../../client/sealed/opened.ts';
 import { openVersion } from '../../client/sealed/versions.ts';
 import { isContent, isFileList, isHistoryText } from '../../client/shapes.ts';
-import { assertOnlyCode } from '../arguments.ts';
-import type { Input } from '../command.ts';
-import { withFileErrors } from '../file-error.ts';
-import { formatJson } from '../output.ts';
+import { assertOnlyCode, type Input } from '../command.ts';
+import { UsageError, withFileErrors } from '../errors.ts';
+import { formatJson, printContent, writeStdout } from '../output.ts';
+import { readInputText } from '../prompt.ts';
 import { unlockRoom } from '../server-context.ts';
-import { readInputText } from '../standard-input.ts';
-import { UsageError } from '../usage-error.ts';
-import { writeStdout } from '../write-stdout.ts';
-import { printContent } from './print-content.ts';
-import { spool } from './spool.ts';
+import { spool } from './upload-inputs.ts';
 
 export async function seal(input: Input): Promise<void> {
   assertOnlyCode('seal', input);

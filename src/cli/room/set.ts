@@ -1,14 +1,12 @@
 /** `poproom set`: changes when a room expires, its PIN and its name. */
 import type { RoomInfo, UpdateRoomRequest } from '../../client/index.ts';
-import { assertOnlyCode } from '../arguments.ts';
-import type { Input } from '../command.ts';
+import { assertOnlyCode, type Input } from '../command.ts';
 import { formatDuration, readDuration, withLifetimeErrors } from '../duration.ts';
 import { readEnvironment } from '../environment.ts';
-import { print } from '../output.ts';
-import { choosePin, newPinFromEnvironment } from '../pin.ts';
-import { printable } from '../printable.ts';
+import { UsageError } from '../errors.ts';
+import { print, printable } from '../output.ts';
+import { choosePin, newPinFromEnvironment } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
-import { UsageError } from '../usage-error.ts';
 
 export async function set(input: Input): Promise<void> {
   assertOnlyCode('set', input);

@@ -1,14 +1,13 @@
 /** Finds and opens all files to upload, before the first one is sent. */
-import { constants, createReadStream, type Stats } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { constants, createReadStream, createWriteStream, type Dirent, rmSync, type Stats } from 'node:fs';
+import { access, mkdtemp, readdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Input } from '../command.ts';
-import { FileError, withFileErrors } from '../file-error.ts';
-import { printable } from '../printable.ts';
-import { UsageError } from '../usage-error.ts';
-import { listFolder } from './folder-files.ts';
-import { type FileVersion, LocalFile } from './local-file.ts';
-import { spool } from './spool.ts';
+import { FileError, UsageError, withFileErrors } from '../errors.ts';
+import { printable } from '../output.ts';
 
 export interface UploadInput {
   /** `-` is standard input. */
@@ -76,4 +75,122 @@ async function findFile(path: string, folder: string | undefined, stats: Stats):
 function readType(text: string | undefined): string | undefined {
   if (text === undefined || /^(?!multipart\/)[\w.+-]+\/[\w.+-]+(;[ -~]*)?$/i.test(text)) return text;
   throw new UsageError(`"${printable(text)}" is not a valid media type for a file; example: text/csv`);
+}
+
+interface FolderFile {
+  path: string;
+  /** The path of its folder in the room, which begins with the name of the listed folder. */
+  folder: string;
+}
+
+/** Lists the files below a folder, sorted by path. */
+function listFolder(path: string): Promise<FolderFile[]> {
+  return listBelow(path, basename(resolve(path)));
+}
+
+async function listBelow(path: string, folder: string): Promise<FolderFile[]> {
+  const entries = await withFileErrors(path, () => readdir(path, { withFileTypes: true }));
+  const files: FolderFile[] = [];
+  for (const entry of entries.sort(byName)) {
+    const entryPath = join(path, entry.name);
+    if (entry.isDirectory())
+      files.push(...(await listBelow(entryPath, folder ? `${folder}/${entry.name}` : entry.name)));
+    else if (entry.isFile()) files.push({ path: entryPath, folder });
+    else console.error(`Skipped ${printable(entryPath)}: ${reasonToSkip(entry)}.`);
+  }
+  return files;
+}
+
+const byName = (a: Dirent, b: Dirent) => (a.name < b.name ? -1 : 1);
+
+/** A symbolic link could lead to files that the user did not mean to send. */
+const reasonToSkip = (entry: Dirent) =>
+  entry.isSymbolicLink() ? 'symbolic links are not followed' : 'it is not a regular file';
+
+interface FileVersion {
+  size: number;
+  mtimeMs: number;
+  /** Programs can restore the time of modification, but not this one. */
+  ctimeMs: number;
+}
+
+/**
+ * A local file as a Blob that is read when it is sent. Node's own `openAsBlob` cannot hold more than 4 GiB. Reading fails if the file has changed since it was found, because
+ * the parts that were sent would not fit together.
+ */
+export class LocalFile extends Blob {
+  readonly #path: string;
+  readonly #version: FileVersion;
+  readonly #start: number;
+  readonly #end: number;
+
+  constructor(path: string, version: FileVersion, [start, end]: readonly [number, number] = [0, version.size]) {
+    super();
+    this.#path = path;
+    this.#version = version;
+    this.#start = start;
+    this.#end = end;
+  }
+
+  override get size(): number {
+    return this.#end - this.#start;
+  }
+
+  /** For the SDK, as that of a File. */
+  get lastModified(): number {
+    return this.#version.mtimeMs;
+  }
+
+  override slice(start = 0, end = this.size): Blob {
+    const within = (offset: number) => this.#start + Math.min(Math.max(offset, 0), this.size);
+    return new LocalFile(this.#path, this.#version, [within(start), Math.max(within(start), within(end))]);
+  }
+
+  override stream(): ReturnType<Blob['stream']> {
+    return Readable.toWeb(Readable.from(this.#read(), { objectMode: false })) as ReturnType<Blob['stream']>;
+  }
+
+  async *#read(): AsyncGenerator<Buffer> {
+    await this.#assertUnchanged();
+    // `end` is inclusive, so an empty range cannot be expressed.
+    if (this.size === 0) return;
+    yield* createReadStream(this.#path, { start: this.#start, end: this.#end - 1, highWaterMark: 256 * 1024 });
+    await this.#assertUnchanged();
+  }
+
+  async #assertUnchanged(): Promise<void> {
+    const { size, mtimeMs, ctimeMs } = this.#version;
+    const current = await withFileErrors(this.#path, () => stat(this.#path));
+    if (current.size === size && current.mtimeMs === mtimeMs && current.ctimeMs === ctimeMs) return;
+    throw new FileError(`"${printable(this.#path)}" changed during the upload and was not sent; try again.`);
+  }
+}
+
+interface SpoolOptions {
+  signal: AbortSignal;
+  /** Called with the number of bytes so far. If it throws, reading stops. */
+  check(bytes: number): void;
+}
+
+/** The files are removed when the process exits, also after an error or an interruption. */
+export async function spool(source: AsyncIterable<Buffer>, { signal, check }: SpoolOptions): Promise<LocalFile> {
+  // Only its owner can open a folder that mkdtemp creates.
+  const folder = await withFileErrors(tmpdir(), () => mkdtemp(join(tmpdir(), 'poproom-')));
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, 'input');
+  await withFileErrors(path, () =>
+    pipeline(source, counted(check), createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal }),
+  );
+  return new LocalFile(path, await stat(path));
+}
+
+function counted(check: (bytes: number) => void) {
+  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    let bytes = 0;
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      check(bytes);
+      yield chunk;
+    }
+  };
 }

@@ -1,16 +1,20 @@
 /** `poproom watch`: prints the text of a room whenever it changes, or runs a command on it. */
-import { createSharedText, type Ended, PoproomError, type Room, type SharedText } from '../../client/index.ts';
-import { assertOnlyCode } from '../arguments.ts';
-import { createAutoResetEvent } from '../auto-reset-event.ts';
-import type { Input } from '../command.ts';
-import { ExitError } from '../failure.ts';
-import { untilInterrupted } from '../interruption.ts';
-import { formatJson } from '../output.ts';
-import { printableText } from '../printable.ts';
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import {
+  createSharedText,
+  type Ended,
+  type LiveEvent,
+  PoproomError,
+  type Room,
+  type RoomText,
+  type SharedText,
+} from '../../client/index.ts';
+import { assertOnlyCode, type Input } from '../command.ts';
+import { environmentWith, readEnvironment } from '../environment.ts';
+import { ExitError, UsageError, untilInterrupted } from '../errors.ts';
+import { formatJson, printableText, printNotice } from '../output.ts';
 import { withRoom } from '../server-context.ts';
-import { UsageError } from '../usage-error.ts';
-import { currentText, endReason, followText, printEnd } from './follow-text.ts';
-import { runCommand } from './run-command.ts';
 
 interface Watch {
   input: Input;
@@ -114,4 +118,174 @@ const toJsonLine = (text: SharedText) => `${formatJson(currentText(text))}\n`;
 function toLines(content: string): string {
   const printable = process.stdout.isTTY ? printableText(content) : content;
   return printable.endsWith('\n') ? printable : `${printable}\n`;
+}
+
+interface ShellCommand {
+  command: string;
+  /** Written to its standard input. */
+  input: string;
+  env: Readonly<Record<string, string>>;
+  /** Terminates the command. */
+  signal: AbortSignal;
+}
+
+/** Exit code of a shell that cannot find the command. */
+const notFound = 127;
+
+/** Returns the exit code; if a signal ended the command, 128 plus its number, as shells do. */
+function runCommand({ command, input, env, signal }: ShellCommand): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(command, {
+      shell: readEnvironment().shell,
+      env: environmentWith(env),
+      stdio: ['pipe', 'inherit', 'inherit'],
+    });
+    const terminate = () => void child.kill('SIGTERM');
+    signal.addEventListener('abort', terminate, { once: true });
+    const settle = (code: number) => {
+      signal.removeEventListener('abort', terminate);
+      resolve(code);
+    };
+    child.on('error', () => settle(notFound));
+    child.on('close', (code, signal) => settle(code ?? 128 + constants.signals[signal ?? 'SIGTERM']));
+    // The command may end without reading its input.
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input);
+  });
+}
+
+interface FollowOptions {
+  room: Room;
+  text: SharedText;
+  signal: AbortSignal;
+  /** Called when the text has been received, and after each change. */
+  onText: (isFirst: boolean) => void;
+}
+
+/** Stays in the room until it ends or the signal aborts. It reconnects after interruptions. */
+export async function followText({ room, text, signal, onText }: FollowOptions): Promise<Ended> {
+  const notices = createConnectionNotices();
+  let isLoaded = false;
+
+  function onReceived(): void {
+    notices.onConnected();
+    const isFirst = !isLoaded;
+    isLoaded = true;
+    onText(isFirst);
+  }
+
+  const listening = [
+    text.on('change', ({ origin }) => {
+      if (origin === 'remote') onReceived();
+    }),
+    // An empty text arrives without a change event.
+    text.on('state', () => {
+      if (!isLoaded && text.state !== 'loading') onReceived();
+    }),
+  ];
+
+  function onEvent(event: LiveEvent): void {
+    // Fail before the first text: waiting would make a wrong URL look like a room without changes.
+    if (event.type === 'waiting' && !isLoaded) throw event.error;
+    if (event.type === 'waiting') notices.onLost();
+    if (event.type === 'connected') notices.onConnected();
+  }
+
+  try {
+    return await consume(room.live({ text, signal })[Symbol.asyncIterator](), onEvent);
+  } catch (error) {
+    if (isLoaded) return endedWhileOffline(error);
+    throw error;
+  } finally {
+    for (const stop of listening) stop();
+  }
+}
+
+async function consume(events: AsyncGenerator<LiveEvent, Ended>, onEvent: (event: LiveEvent) => void): Promise<Ended> {
+  try {
+    for (;;) {
+      const { done, value } = await events.next();
+      if (done) return value;
+      onEvent(value);
+    }
+  } finally {
+    await events.return('left');
+  }
+}
+
+function createConnectionNotices() {
+  let isLost = false;
+  return {
+    onLost(): void {
+      if (!isLost) printNotice('Connection lost. Reconnecting…');
+      isLost = true;
+    },
+    onConnected(): void {
+      if (isLost) printNotice('Reconnected.');
+      isLost = false;
+    },
+  };
+}
+
+/** A room that was joined and no longer exists ended while the connection was lost. */
+function endedWhileOffline(error: unknown): Ended {
+  const code = error instanceof PoproomError ? error.code : undefined;
+  if (code === 'ROOM_NOT_FOUND') return 'deleted';
+  if (code === 'ROOM_EXPIRED') return 'expired';
+  throw error;
+}
+
+function currentText({ value, version, timestamp }: SharedText): RoomText {
+  return { content: value, version, timestamp };
+}
+
+/** Reports why the room ended, unless the user left it. */
+export function printEnd(end: Ended): void {
+  if (end !== 'left') printNotice(`${endReason(end)}.`);
+}
+
+function endReason(end: Ended): string {
+  return end === 'expired' ? 'The room has expired' : 'The room was deleted';
+}
+
+/** Wakes one waiting loop. Several calls of `set` before the next `wait` count as one. */
+interface AutoResetEvent {
+  set(): void;
+  /** Makes `wait` return `closed`, once a pending `set` has been consumed. */
+  close(): void;
+  wait(withinMs?: number): Promise<'set' | 'timeout' | 'closed'>;
+}
+
+export function createAutoResetEvent(): AutoResetEvent {
+  let isSet = false;
+  let isClosed = false;
+  let wake = () => {};
+
+  function take(): 'set' | 'timeout' | 'closed' {
+    if (!isSet) return isClosed ? 'closed' : 'timeout';
+    isSet = false;
+    return 'set';
+  }
+
+  return {
+    set() {
+      isSet = true;
+      wake();
+    },
+
+    close() {
+      isClosed = true;
+      wake();
+    },
+
+    async wait(withinMs) {
+      if (isSet || isClosed) return take();
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wake = resolve;
+      const timer = withinMs === undefined ? undefined : setTimeout(resolve, withinMs);
+      await promise;
+      clearTimeout(timer);
+      return take();
+    },
+  };
 }

@@ -1,25 +1,30 @@
 /** `poproom admin`: what operators see and do on a running server, over its admin API. */
+import { PoproomError } from '../../client/index.ts';
+import { createRetry } from '../../client/retry.ts';
+import { createTimeouts } from '../../client/silence-limit.ts';
+import { createTransport } from '../../client/transport.ts';
 import type {
   AdminBlock,
   AdminBlockList,
+  AdminClient,
   AdminClientList,
   AdminKey,
   AdminKeyList,
   AdminNumbers,
+  AdminPoint,
+  AdminRoom,
   AdminRoomList,
   AdminRoomRevealed,
   Confirmation,
 } from '../../protocol/types.ts';
 import type { Input } from '../command.ts';
-import { countOf } from '../counts.ts';
-import { readDuration } from '../duration.ts';
-import { ExitError } from '../failure.ts';
-import { formatJson, print, printNotice } from '../output.ts';
-import { printable } from '../printable.ts';
-import { confirm } from '../question.ts';
-import { UsageError } from '../usage-error.ts';
-import { type AdminApi, connectAdmin } from './admin/api.ts';
-import { blockTable, clientTable, keyTable, numbersTable, roomTable } from './admin/tables.ts';
+import { explainOffline } from '../connection-error.ts';
+import { formatDuration, readDuration, timeoutOf } from '../duration.ts';
+import { readEnvironment } from '../environment.ts';
+import { UsageError } from '../errors.ts';
+import { countOf, formatBytes, formatJson, print, printable, printNotice, table } from '../output.ts';
+import { askHidden, mustConfirm } from '../prompt.ts';
+import { chooseNamedServer } from '../server-choice.ts';
 
 const usage =
   'Usage: poproom admin numbers | rooms | reveal ROOM | rm ROOM… | clients | blocks | block RANGE --reason TEXT | unblock ID | keys | revoke ID';
@@ -132,7 +137,132 @@ function printList(input: Input, found: { total: number }, rows: readonly unknow
   printNotice(`${countOf(found.total, noun)}.${shown}`);
 }
 
-async function mustConfirm(input: Input, question: string): Promise<void> {
-  if (!process.stdin.isTTY || input.isSet('yes')) return;
-  if (!(await confirm(question))) throw new ExitError(1);
+/** Requests of `poproom admin`, with the admin token. */
+interface AdminApi {
+  /** `fields` are those that the response must have. */
+  get<T extends object>(path: string, fields: readonly (keyof T)[]): Promise<T>;
+  send<T extends object>(
+    method: 'POST' | 'DELETE',
+    path: string,
+    fields: readonly (keyof T)[],
+    json?: object,
+  ): Promise<T>;
 }
+
+async function connectAdmin(input: Input): Promise<AdminApi> {
+  const environment = readEnvironment();
+  const url = chooseNamedServer(environment, input.value('url'));
+  const token = environment.adminToken ?? (await askHidden(`Admin token of ${url}: `));
+  if (!token) throw new UsageError('Set POPROOM_ADMIN_TOKEN to the admin token of the server.');
+  const withRetry = createRetry({ attempts: 3, maxSeconds: 5 });
+  const timeouts = createTimeouts(timeoutOf(input, environment) ?? 0);
+  const transport = createTransport({ url, apiKey: token, withRetry, timeouts });
+
+  async function call<T extends object>(
+    method: string,
+    path: string,
+    fields: readonly (keyof T)[],
+    json?: object,
+  ): Promise<T> {
+    const hasFields = (body: unknown): body is T =>
+      typeof body === 'object' && body !== null && fields.every((field) => field in body);
+    try {
+      return await transport.call(`/api/admin${path}`, hasFields, { method, ...(json && { json }) });
+    } catch (error) {
+      throw error instanceof PoproomError ? explainError(error, transport.url) : error;
+    }
+  }
+
+  return {
+    get: (path, fields) => call('GET', path, fields),
+    send: (method, path, fields, json) => call(method, path, fields, json),
+  };
+}
+
+/** Without the token, a server has no such paths. */
+function explainError(error: PoproomError, url: string): Error {
+  if (error.code === 'OFFLINE') return explainOffline(error, url);
+  const isMissing = error.code === 'NOT_FOUND' && error.message.startsWith('No endpoint');
+  return isMissing
+    ? new UsageError(`The admin interface of ${url} is disabled; set POPROOM_ADMIN_TOKEN for the server.`)
+    : error;
+}
+
+/** The newest intervals. `--json` has all of them. */
+const shownPoints = 24;
+
+function numbersTable({ nodes, rooms, channels, storedBytes, points }: AdminNumbers): string {
+  const current = table([
+    ['Nodes', String(nodes)],
+    ['Rooms', String(rooms)],
+    ['Live channels', String(channels)],
+    ['Stored files', formatBytes(storedBytes)],
+  ]);
+  const head = ['SINCE', 'REQUESTS', 'REFUSED', 'FAILED', 'RECEIVED', 'SENT', 'NEW ROOMS', 'ROOMS', 'CHANNELS'];
+  return `${current}\n\n${table([head, ...points.slice(-shownPoints).map(pointRow)])}`;
+}
+
+const pointRow = (point: AdminPoint) => [
+  minute(point.at),
+  String(point.requests),
+  String(point.refused),
+  String(point.failed),
+  formatBytes(point.received),
+  formatBytes(point.sent),
+  String(point.roomsCreated),
+  String(point.rooms),
+  String(point.channels),
+];
+
+/** Ids are long, so they come last. */
+function roomTable(rooms: readonly AdminRoom[]): string {
+  const head = ['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT', 'ID'];
+  const rows = rooms.map((room) => [
+    room.code,
+    formatDuration(Date.now() - Date.parse(room.createdAt)),
+    formatDuration(Date.parse(room.expiresAt) - Date.now()),
+    formatBytes(room.fileBytes + room.textBytes),
+    String(room.fileCount),
+    String(room.deviceCount),
+    room.encrypted ? 'yes' : 'no',
+    room.clientHash ?? '-',
+    room.id,
+  ]);
+  return printableTable([head, ...rows]);
+}
+
+function clientTable(clients: readonly AdminClient[]): string {
+  const rows = clients.map(({ client, clientHash, ...traffic }) => [client, ...trafficCells(traffic), clientHash]);
+  return printableTable([['CLIENT', ...trafficHead, 'HASH'], ...rows]);
+}
+
+function blockTable(blocks: readonly AdminBlock[]): string {
+  const rows = blocks.map(({ id, range, reason, endsAt }) => [id, range, endsAt ? minute(endsAt) : 'never', reason]);
+  return printableTable([['ID', 'RANGE', 'ENDS', 'REASON'], ...rows]);
+}
+
+function keyTable(keys: readonly AdminKey[]): string {
+  const rows = keys.map((key) => [
+    key.id,
+    key.name,
+    key.tier,
+    key.revokedAt ? 'revoked' : 'active',
+    ...trafficCells(key),
+    key.lastUsedAt ? minute(key.lastUsedAt) : 'never',
+  ]);
+  return printableTable([['ID', 'NAME', 'TIER', 'STATE', ...trafficHead, 'LAST USED'], ...rows]);
+}
+
+const trafficHead = ['REQUESTS', 'REFUSED', 'RECEIVED', 'SENT'];
+
+const trafficCells = ({ requests, refused, received, sent }: Omit<AdminClient, 'client' | 'clientHash'>) => [
+  String(requests),
+  String(refused),
+  formatBytes(received),
+  formatBytes(sent),
+];
+
+const printableTable = (rows: readonly (readonly string[])[]) => table(rows.map((row) => row.map(printable)));
+
+/** Such as "2026-11-15 09:30Z". */
+const minute = (timestamp: string) => `${timestamp.slice(0, 16).replace('T', ' ')}Z`;

@@ -7,12 +7,9 @@ import { type Config, readConfig } from '../../config.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { filesPlaceOf } from '../../engine/open.ts';
 import type { Input } from '../command.ts';
-import { countOf, formatBytes } from '../counts.ts';
-import { ExitError, interrupted } from '../failure.ts';
-import { withFileErrors } from '../file-error.ts';
-import { print } from '../output.ts';
+import { ExitError, exitCode, UsageError, withFileErrors } from '../errors.ts';
+import { countOf, formatBytes, print } from '../output.ts';
 import { createProgress, type Progress } from '../progress.ts';
-import { UsageError } from '../usage-error.ts';
 
 export async function backup(input: Input): Promise<void> {
   const isRestore = input.args[0] === 'restore';
@@ -63,7 +60,7 @@ async function withProgress(name: string, work: (watch: Watch) => Promise<Backup
   try {
     return await work({ signal: stopping.signal, onStart, onBytes: (bytes) => progress?.show(bytes) });
   } catch (error) {
-    if (stopping.signal.aborted) throw new ExitError(interrupted);
+    if (stopping.signal.aborted) throw new ExitError(exitCode.interrupted);
     throw error instanceof BackupError ? new PoproomError('UNAVAILABLE', error.message, { cause: error }) : error;
   } finally {
     progress?.clear();

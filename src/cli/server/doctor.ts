@@ -2,13 +2,19 @@
 import { type Config, inspectConfig } from '../../config.ts';
 import type { Input } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
-import { unreachable } from '../failure.ts';
-import { parseServerUrl } from '../server-context.ts';
-import { UsageError } from '../usage-error.ts';
-import type { Check, DoctorContext, ServerAddress } from './doctor/check.ts';
+import { exitCode, UsageError } from '../errors.ts';
+import { print, printable } from '../output.ts';
+import { parseServerUrl } from '../server-choice.ts';
+import {
+  bad,
+  type Check,
+  type DoctorContext,
+  type Finding,
+  isSkipped,
+  type ServerAddress,
+  type Verdict,
+} from './doctor/check.ts';
 import { filesChecks } from './doctor/files-checks.ts';
-import { bad, type Finding, isSkipped } from './doctor/finding.ts';
-import { type CheckFinding, report } from './doctor/report.ts';
 import { serverChecks } from './doctor/server-checks.ts';
 import { settingsChecks } from './doctor/settings-checks.ts';
 import { storeChecks } from './doctor/store-checks.ts';
@@ -22,7 +28,7 @@ export async function doctor(input: Input): Promise<void> {
   const findings = await runChecks(createContext(input, environment));
   report(input, findings, environment);
   if (findings.some(({ verdict }) => verdict === 'bad')) process.exitCode = 1;
-  else if (findings.some(isSkipped)) process.exitCode = unreachable;
+  else if (findings.some(isSkipped)) process.exitCode = exitCode.unreachable;
 }
 
 function createContext(input: Input, { apiKey }: Environment): DoctorContext {
@@ -59,4 +65,36 @@ async function runChecks(context: DoctorContext): Promise<CheckFinding[]> {
 /** Shows only the code of the error, because its message may contain a URL with a password. */
 function failedCheck(error: NodeJS.ErrnoException): Finding {
   return bad(`The check failed (${error.code ?? error.name}).`, 'This is a bug in Poproom; please report it.');
+}
+
+type CheckFinding = Finding & { check: string };
+
+const marks: Record<Verdict, { mark: string; color: string }> = {
+  ok: { mark: '✓', color: '32' },
+  warning: { mark: '!', color: '33' },
+  bad: { mark: '✗', color: '31' },
+};
+
+/** Prints the findings: a mark and a sentence each, and the fix below it. */
+function report(input: Input, findings: readonly CheckFinding[], { wantsColor }: Environment): void {
+  const isColored = wantsColor && process.stdout.isTTY;
+  const lines = findings.map((finding) => linesOf(finding, isColored));
+  print(input, findings, `${lines.join('\n')}\n\n${summary(findings)}`);
+}
+
+function linesOf({ check, verdict, found, fix }: CheckFinding, isColored: boolean): string {
+  const { mark, color } = marks[verdict];
+  const sign = isColored ? `\x1b[${color}m${mark}\x1b[0m` : mark;
+  const lines = [`${sign} ${check.padEnd(8)}  ${printable(found)}`];
+  if (fix) lines.push(`${' '.repeat(12)}${printable(fix)}`);
+  return lines.join('\n');
+}
+
+function summary(findings: readonly CheckFinding[]): string {
+  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
+  const [problems, warnings] = [count('bad'), count('warning')];
+  const skipped = findings.reduce((sum, { skipped = 0 }) => sum + skipped, 0);
+  const rest = skipped > 0 ? [`The server is not running; ${skipped} checks were skipped.`] : [];
+  if (problems + warnings > 0) return [`Problems: ${problems}. Warnings: ${warnings}.`, ...rest].join(' ');
+  return rest[0] ?? 'No problems found.';
 }

@@ -7,9 +7,8 @@ import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { openKeys } from '../../engine/open.ts';
 import type { Input } from '../command.ts';
-import { formatJson, print } from '../output.ts';
-import { table } from '../table.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../errors.ts';
+import { formatJson, print, table } from '../output.ts';
 
 const usage = 'Usage: poproom keys create NAME [--tier pro|free] | list | revoke NAME|ID';
 

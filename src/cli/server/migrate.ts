@@ -1,14 +1,21 @@
 /** `poproom migrate`: moves all data from one engine to another, and compares both sides at the end. */
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
+import {
+  type EnginePlace,
+  isSameStore,
+  readFilesPlace,
+  readStorePlace,
+  type StorePlace,
+} from '../../engine/location.ts';
+import { copySecret, secretIn } from '../../engine/secret.ts';
 import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
 import { migrate as move } from '../../migration/migrate.ts';
-import type { MigrationReport } from '../../migration/types.ts';
+import type { MigrationReport, Progress } from '../../migration/types.ts';
 import type { Input } from '../command.ts';
-import { countOf, formatBytes } from '../counts.ts';
-import { print } from '../output.ts';
-import { type MigrationOptions, readOptions } from './migration-options.ts';
-import { createMigrationProgress } from './migration-progress.ts';
-import { transferSecret } from './transfer-secret.ts';
+import { UsageError } from '../errors.ts';
+import { countOf, formatBytes, print } from '../output.ts';
 
 export async function migrate(input: Input): Promise<void> {
   const options = readOptions(input);
@@ -72,4 +79,103 @@ function reportDifferences({ count, first }: MigrationReport['differences']): vo
   console.error('poproom: Source and target differ; existing data at the target was not changed:');
   for (const sentence of first) console.error(`  ${sentence}`);
   if (count > first.length) console.error(`  and ${count - first.length} more`);
+}
+
+interface MigrationOptions {
+  from: EnginePlace;
+  to: EnginePlace;
+}
+
+/** Messages do not repeat URLs, which may contain a password. */
+function readOptions({ args, value }: Input): MigrationOptions {
+  const [from, to] = [value('from'), value('to')];
+  if (args.length > 0) throw new UsageError('"poproom migrate" takes only options; see poproom migrate --help.');
+  if (!from || !to) throw new UsageError('--from and --to are required; see poproom migrate --help.');
+  const places = { from: readPlace('--from', from, value('from-files')), to: readPlace('--to', to, value('to-files')) };
+  assertHasData(places.from);
+  assertFolders(places.to);
+  if (isSameStore(places.from.store, places.to.store)) throw new UsageError('--from and --to are the same.');
+  return places;
+}
+
+function readPlace(option: '--from' | '--to', store: string, files: string | undefined): EnginePlace {
+  const place = withOptionName(option, () => readStorePlace(store));
+  if (files !== undefined)
+    return { store: place, files: withOptionName(`${option}-files`, () => readFilesPlace(files)) };
+  if ('folder' in place) return { store: place, files: { folder: join(place.folder, 'files') } };
+  throw new UsageError(`Redis does not store files; set ${option}-files to disk:FOLDER or s3://BUCKET.`);
+}
+
+function withOptionName<T>(option: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw new UsageError(`${option} ${(error as Error).message}.`);
+  }
+}
+
+/** A mistyped folder must not be created and then found to be empty. */
+function assertHasData({ store, files }: EnginePlace): void {
+  if ('folder' in store && !existsSync(join(store.folder, 'poproom.db'))) {
+    throw new UsageError(`There is no Poproom data in ${store.folder}.`);
+  }
+  if ('folder' in files && !existsSync(files.folder)) {
+    throw new UsageError(`The folder ${files.folder} does not exist; set --from-files to where the files are.`);
+  }
+}
+
+function assertFolders({ store, files }: EnginePlace): void {
+  for (const place of [store, files]) {
+    if (!('folder' in place) || !existsSync(place.folder) || statSync(place.folder).isDirectory()) continue;
+    throw new UsageError(`${place.folder} is not a folder.`);
+  }
+}
+
+/**
+ * PINs are stored as hashes under the secret, so the target needs the same secret, which is never shown. Copies it if
+ * both sides keep it in a file. Returns what the operator has to do, as a sentence.
+ */
+function transferSecret(from: StorePlace, to: StorePlace, given: string | undefined): string {
+  if (given !== undefined) return 'To keep PINs valid, set the current POPROOM_SECRET on the new server, too.';
+  if (!('folder' in from) || !existsSync(secretIn(from.folder))) {
+    return 'To keep PINs valid, set the POPROOM_SECRET of the old servers on the new server, too.';
+  }
+  if (!('folder' in to)) {
+    return `To keep PINs valid, set POPROOM_SECRET on every node to the content of ${secretIn(from.folder)}.`;
+  }
+  if (copySecret(from.folder, to.folder) === 'same')
+    return `PINs stay valid: ${secretIn(to.folder)} has the same secret.`;
+  throw new UsageError(
+    `${secretIn(to.folder)} differs from the secret of ${from.folder}, so PINs would become invalid; choose an empty folder.`,
+  );
+}
+
+const terminalEveryMs = 100;
+const elsewhereEveryMs = 5000;
+
+interface MigrationProgress {
+  show(progress: Progress): void;
+  /** Removes the line. */
+  clear(): void;
+}
+
+/** One line that is rewritten on a terminal, a line every 5 seconds elsewhere. */
+function createMigrationProgress(out: NodeJS.WriteStream): MigrationProgress {
+  const everyMs = out.isTTY ? terminalEveryMs : elsewhereEveryMs;
+  let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
+  return {
+    show(progress) {
+      const isLast = out.isTTY && progress.rooms === progress.totalRooms;
+      if (performance.now() - shownAt < everyMs && !isLast) return;
+      shownAt = performance.now();
+      out.write(out.isTTY ? `\r\x1b[K${sentence(progress)}` : `${sentence(progress)}\n`);
+    },
+    clear() {
+      if (out.isTTY) out.write('\r\x1b[K');
+    },
+  };
+}
+
+function sentence({ phase, rooms, totalRooms, bytes }: Progress): string {
+  return `${phase}: ${rooms} of ${totalRooms} rooms, ${formatBytes(bytes)} of files`;
 }

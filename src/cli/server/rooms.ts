@@ -6,13 +6,10 @@ import { toTimestamp } from '../../core/timestamp.ts';
 import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
-import { countOf, formatBytes } from '../counts.ts';
 import { formatDuration } from '../duration.ts';
-import { ExitError, missing } from '../failure.ts';
-import { print, printNotice } from '../output.ts';
-import { confirm } from '../question.ts';
-import { table } from '../table.ts';
-import { UsageError } from '../usage-error.ts';
+import { ExitError, exitCode, UsageError } from '../errors.ts';
+import { countOf, formatBytes, print, printNotice, table } from '../output.ts';
+import { mustConfirm } from '../prompt.ts';
 import { assertDataExists } from './keys.ts';
 
 const usage = 'Usage: poproom rooms list | show CODE | rm CODE…';
@@ -112,15 +109,14 @@ async function remove(
 ): Promise<void> {
   const chosen = client === undefined ? codes : (await roomsOf(directory, client)).map(({ code }) => code);
   if (chosen.length === 0) throw noSuchRoom();
-  const mustAsk = process.stdin.isTTY && !input.isSet('yes');
-  if (mustAsk && !(await confirm(`Delete ${countOf(chosen.length, 'room')} for everyone?`))) throw new ExitError(1);
+  await mustConfirm(input, `Delete ${countOf(chosen.length, 'room')} for everyone?`);
   const removed = await directory.remove(chosen, Date.now());
   const outcomes = chosen.map((code, i) => {
     const outcome = removed[i] === 'expired' ? 'gone' : (removed[i] ?? 'gone');
     return { roomId: shown(input, code), outcome };
   });
   print(input, outcomes, outcomes.map(({ roomId, outcome }) => `${roomId}: ${sentences[outcome]}`).join('\n'));
-  if (outcomes.every(({ outcome }) => outcome === 'gone')) process.exitCode = missing;
+  if (outcomes.every(({ outcome }) => outcome === 'gone')) process.exitCode = exitCode.missing;
 }
 
 const sentences: Record<'removed' | 'requested' | 'gone', string> = {
@@ -131,7 +127,7 @@ const sentences: Record<'removed' | 'requested' | 'gone', string> = {
 
 function noSuchRoom(): ExitError {
   console.error('poproom: There is no such room.');
-  return new ExitError(missing);
+  return new ExitError(exitCode.missing);
 }
 
 /** Masked, because anyone with the code can read the room. */

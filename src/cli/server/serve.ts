@@ -2,17 +2,26 @@
 import { writeSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { constants } from 'node:os';
-import { type Config, inspectConfig, readConfig, type ServeOptions, serveOptions } from '../../config.ts';
+import {
+  type Config,
+  ConfigError,
+  inspectConfig,
+  readConfig,
+  type ServeOptions,
+  serveOptions,
+  settingNames,
+} from '../../config.ts';
+import { PoproomError } from '../../core/errors.ts';
 import type { Log } from '../../core/ports.ts';
 import { FolderHangs } from '../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../engine/open.ts';
+import { CertificateError } from '../../http/certificate.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../http/urls.ts';
 import { createLog, type OpenLog } from '../../log.ts';
 import { type Running, startServer } from '../../server.ts';
-import type { Input } from '../command.ts';
-import { UsageError } from '../usage-error.ts';
-import { explainStart } from './start-error.ts';
-import { describeUnknown } from './unknown-settings.ts';
+import { type Input, nearestName } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { indented } from '../text-width.ts';
 
 const maxStopMs = 30_000;
 /** For a slow log reader to take the last lines. */
@@ -132,12 +141,31 @@ async function announcement(config: Config, { port, networkUrls }: Running): Pro
   ];
   const table = `\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n\n`;
   const scan = config.publicUrl ?? networkUrls[0];
-  return scan ? `${table}${indent((await import('uqr')).renderUnicodeCompact(scan, { border: 1 }))}\n` : table;
+  return scan ? `${table}${indented((await import('uqr')).renderUnicodeCompact(scan, { border: 1 }))}\n` : table;
 }
-
-const indent = (text: string) => text.replaceAll(/^/gm, '  ');
 
 function filesRow(config: Config): string {
   const place = filesPlaceOf(config);
   return 'folder' in place ? place.folder : `S3, bucket ${place.bucket.bucket}`;
+}
+
+/** Explains why a server cannot start, with the address or the files that it was given. Returns other errors as they are. */
+function explainStart(error: unknown, { port, host }: Config): unknown {
+  if (error instanceof CertificateError) return new ConfigError([error.message]);
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const isWrongHost = code === 'EADDRNOTAVAIL' || syscall === 'getaddrinfo';
+  if (isWrongHost)
+    return new UsageError(`"${host}" is not an address of this machine; correct --host or POPROOM_HOST.`);
+  if (syscall !== 'listen') return error;
+  if (code === 'EADDRINUSE') return refusal(`Port ${port} is in use. Choose another one, such as --port ${port + 1}.`);
+  if (code !== 'EACCES') return error;
+  return refusal(`Port ${port} needs the rights of an administrator. Choose another one, such as --port 8080.`);
+}
+
+const refusal = (sentence: string) => new PoproomError('UNAVAILABLE', sentence);
+
+/** Reports names that are not settings, with the one that was probably meant. */
+function describeUnknown(name: string): string {
+  const meant = nearestName(name, settingNames);
+  return `${name} is not a setting. ${meant ? `Did you mean ${meant}?` : '"poproom serve --help" lists all settings.'}`;
 }

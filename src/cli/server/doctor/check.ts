@@ -1,6 +1,5 @@
-/** One check of `poproom doctor`. */
+/** Checks of `poproom doctor`, and their findings. */
 import type { Config, Inspection } from '../../../config.ts';
-import type { Finding } from './finding.ts';
 
 export interface DoctorContext {
   settings: Inspection;
@@ -22,4 +21,45 @@ export interface Check {
   /** Required settings. The check is skipped if one is invalid, which is reported separately. */
   needs: readonly (keyof Config)[];
   run: RunCheck;
+}
+
+/** The result of a check: a verdict, and how to fix a problem. */
+export type Verdict = 'ok' | 'warning' | 'bad';
+
+export interface Finding {
+  /** Set if the finding belongs to another check than the one that ran. */
+  check?: string;
+  verdict: Verdict;
+  /** One sentence. */
+  found: string;
+  fix?: string;
+  /** The number of checks that could not run because of this finding. */
+  skipped?: number;
+}
+
+export const ok = (found: string): Finding => ({ verdict: 'ok', found });
+export const warning = (found: string, fix: string): Finding => ({ verdict: 'warning', found, fix });
+export const bad = (found: string, fix: string): Finding => ({ verdict: 'bad', found, fix });
+
+export const forCheck = (check: string, finding: Finding): Finding => ({ check, ...finding });
+export const isSkipped = ({ skipped = 0 }: Finding): boolean => skipped > 0;
+
+const toleratedMs = 3000;
+
+interface ClockReading {
+  theirs: number;
+  /** The local time before the request and after the response. */
+  before: number;
+  after: number;
+}
+
+/** Compares two clocks. Clocks that differ make rooms expire too early or too late. */
+export function clockFinding(other: string, { theirs, before, after }: ClockReading): Finding {
+  const aheadMs = theirs - (before + after) / 2;
+  if (theirs > before - toleratedMs && theirs < after + toleratedMs) {
+    return forCheck('clock', ok(`The clock of ${other} agrees with the local one.`));
+  }
+  const seconds = Math.round(Math.abs(aheadMs) / 1000);
+  const found = `The clock of ${other} is ${seconds} seconds ${aheadMs > 0 ? 'ahead of' : 'behind'} the local one.`;
+  return forCheck('clock', warning(found, 'Synchronize both with NTP, for example with chrony or systemd-timesyncd.'));
 }

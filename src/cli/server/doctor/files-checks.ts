@@ -5,9 +5,8 @@ import type { BucketTrouble } from '../../../blobs/inspect.ts';
 import { findOpenPaths, type OpenPath, writableByOthers } from '../../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../../engine/open.ts';
 import { secretFiles, secretIn } from '../../../engine/secret.ts';
-import { formatBytes } from '../../counts.ts';
-import type { Check, RunCheck } from './check.ts';
-import { bad, type Finding, ok, warning } from './finding.ts';
+import { formatBytes } from '../../output.ts';
+import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 
 const folder: RunCheck = async ({ dataDir, files }) => {
   const found = await nearestExisting(resolve(dataDir));

@@ -1,13 +1,21 @@
 /** Checks a running server over HTTP, as clients reach it. */
+import { networkInterfaces } from 'node:os';
+import { createClient, PoproomError, type Room, type RoomInfo } from '../../../client/index.ts';
 import type { Config } from '../../../config.ts';
 import type { Readiness } from '../../../protocol/types.ts';
+import { formatBytes } from '../../output.ts';
 import { serverIdOf } from '../../server-choice.ts';
-import type { Check, RunCheck, ServerAddress } from './check.ts';
-import { clockFinding } from './clock-check.ts';
-import { bad, type Finding, forCheck, ok, warning } from './finding.ts';
-import { checkPage } from './page-check.ts';
-import { checkProxy } from './proxy-check.ts';
-import { checkRoom } from './room-check.ts';
+import {
+  bad,
+  type Check,
+  clockFinding,
+  type Finding,
+  forCheck,
+  ok,
+  type RunCheck,
+  type ServerAddress,
+  warning,
+} from './check.ts';
 
 const timeoutMs = 10_000;
 
@@ -98,3 +106,210 @@ async function checkMetrics({ url, from }: ServerAddress): Promise<Finding[]> {
 }
 
 export const serverChecks: readonly Check[] = [{ name: 'server', needs: [], run: server }];
+
+/** `url` is that of the server, without a slash at the end. */
+async function checkPage(url: string): Promise<Finding> {
+  const html = await loadPage(`${url}/`);
+  const forward = `Forward ${url} and all paths below it to the server at the proxy.`;
+  if (html === undefined) return warning(`The page cannot be loaded from ${url}/.`, forward);
+  const files = filesIn(html, `${url}/`);
+  const outside = files.find((file) => !file.startsWith(`${url}/`));
+  if (outside !== undefined) {
+    const found = `The page at ${url}/ loads ${outside}, which is outside of that URL: the page stays empty.`;
+    return bad(found, `Set POPROOM_PUBLIC_URL=${url} for the server, and restart it.`);
+  }
+  const script = files.find((file) => file.endsWith('.js'));
+  if (script !== undefined && !(await isScript(script)))
+    return bad(`The page at ${url}/ cannot load ${script}: the page stays empty.`, forward);
+  const { pathname } = new URL(url);
+  if (pathname !== '/' && (await loadPage(url)) === undefined)
+    return warning(`${url} without a slash at the end does not lead to the page.`, forward);
+  if (pathname !== '/' && (await loadPage(`${url}${pathname}/`)) !== undefined) {
+    const found = `The proxy removes ${pathname}, and the server accepts it again: rules of the proxy can be evaded.`;
+    return warning(found, 'Set POPROOM_PATH_REMOVED=true for the server, and restart it.');
+  }
+  return ok('The page and its scripts can be loaded.');
+}
+
+/** Undefined for other pages, such as the sign-in page of a proxy. */
+async function loadPage(url: string): Promise<string | undefined> {
+  const response = await get(url);
+  const html = await response?.text().catch(() => '');
+  return response?.ok && html?.includes('<meta name="poproom-limits"') ? html : undefined;
+}
+
+/** The URLs of the files that the page loads. */
+function filesIn(html: string, base: string): string[] {
+  const values = [...html.matchAll(/<(?:link|script)\b[^>]*? (?:href|src)="([^"]+)"/g)].map(([, value = '']) => value);
+  return values.filter((value) => URL.canParse(value, base)).map((value) => new URL(value, base).href);
+}
+
+/** A proxy may answer unknown paths with a page of its own. */
+async function isScript(url: string): Promise<boolean> {
+  const response = await get(url);
+  await response?.body?.cancel();
+  return response?.ok === true && /javascript/.test(response.headers.get('Content-Type') ?? '');
+}
+
+/** From the range reserved for documentation: no client has it, so its limit is unused. */
+const forgedAddress = () => `203.0.113.${1 + Math.floor(Math.random() * 254)}`;
+
+/** Checks that the server sees the addresses of clients behind a proxy, and does not accept forged ones. */
+async function checkProxy(url: string, response: Response, config: Partial<Config>): Promise<Finding[]> {
+  const { trustedProxies } = config;
+  const isForgeable = await acceptsForged(url, forgedAddress());
+  if (isForgeable && !(trustedProxies && isLocalTrusted(trustedProxies))) {
+    const found = 'The server accepts any X-Forwarded-For that a client sends, so clients can evade all limits.';
+    return [bad(found, 'Make the proxy set or extend that header, and list only proxies in POPROOM_TRUSTED_PROXIES.')];
+  }
+  if (!isProxied(url, response, config)) return [];
+  if (!trustedProxies)
+    return [ok('There is a proxy. On the server, "poproom doctor" also checks POPROOM_TRUSTED_PROXIES.')];
+  if (trustedProxies.rules.length > 0) return [ok('There is a proxy, and POPROOM_TRUSTED_PROXIES is set.')];
+  const found = 'There is a proxy, but POPROOM_TRUSTED_PROXIES is not set: all clients behind it share one limit.';
+  return [bad(found, 'Set POPROOM_TRUSTED_PROXIES to the address that the proxy connects from.')];
+}
+
+/** Compares limits on /livez, which does not count as a request: a new client has all requests left, we do not. */
+async function acceptsForged(url: string, address: string): Promise<boolean> {
+  const isUnused = async (headers: Record<string, string>) => {
+    const response = await fetch(`${url}/livez`, { headers, signal: AbortSignal.timeout(10_000) });
+    const [limit, remaining] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining'].map((name) => response.headers.get(name));
+    return limit !== null && limit === remaining;
+  };
+  try {
+    return !(await isUnused({})) && (await isUnused({ 'X-Forwarded-For': address }));
+  } catch {
+    return false;
+  }
+}
+
+/** If the server trusts this machine as a proxy, it rightly accepts our header. */
+function isLocalTrusted(proxies: Config['trustedProxies']): boolean {
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  return own.some(({ address, family }) => proxies.check(address, family === 'IPv6' ? 'ipv6' : 'ipv4'));
+}
+
+/** The server itself sends neither header. Without its settings, TLS may be its own. */
+const isProxied = (url: string, { headers }: Response, { tlsCert, port }: Partial<Config>) =>
+  (url.startsWith('https:') && port !== undefined && !tlsCert) || headers.has('Via') || headers.has('Server');
+
+const roomTimeoutMs = 8000;
+/** Buffered events can only be recognized by their absence. */
+const eventTimeoutMs = 4000;
+/** More would take long, and proxies that limit bodies usually allow less. */
+const maxTestBytes = 10 * 1024 ** 2;
+
+interface RoomCheck {
+  url: string;
+  room: Room;
+  config: Partial<Config>;
+  headers: Record<string, string>;
+}
+
+/** Uses a temporary room as clients do, to find out what a proxy blocks. Deletes the room at the end. */
+async function checkRoom(url: string, apiKey: string | undefined, config: Partial<Config>): Promise<Finding[]> {
+  const client = createClient({ url, apiKey });
+  try {
+    // If the command is killed, the room expires soon.
+    const room = await client.createRoom({ expiresIn: 60 });
+    try {
+      const headers: Record<string, string> = apiKey ? { Authorization: `Bearer ${apiKey}` } : {};
+      const check: RoomCheck = { url, room, config, headers };
+      const live = await Promise.all([checkSocket(check), checkEvents(check)]);
+      // Afterwards, because the upload would delay the others on a slow connection.
+      return [...live, ...(await checkFile(check))];
+    } finally {
+      await room.delete().catch(() => undefined);
+    }
+  } catch (error) {
+    return [noRoomFinding(error)];
+  }
+}
+
+function noRoomFinding(error: unknown): Finding {
+  const { code, message } = error as PoproomError;
+  const found = `Cannot create a room for the checks: ${message.replace(/\.$/, '')}.`;
+  if (code === 'API_KEY_REQUIRED') return warning(found, 'Set POPROOM_API_KEY for this command.');
+  if (code === 'RATE_LIMITED') return warning(found, 'Try again later, or set POPROOM_API_KEY for this command.');
+  return bad(found, 'Check the log of the server.');
+}
+
+async function checkFile({ url, room, config }: RoomCheck): Promise<Finding[]> {
+  const limit = await fileLimit(room);
+  const size = Math.min(limit, maxTestBytes);
+  // In parts, it would pass a proxy that accepts only small bodies. A stream is sent in one request.
+  const stream = new Blob([new Uint8Array(size)]).stream();
+  try {
+    const { fileUrl } = await room.upload(stream, { name: 'poproom-doctor.bin' });
+    return [
+      forCheck('uploads', ok(`Files of ${formatBytes(size)} can be uploaded.`)),
+      forCheck('links', await checkLink(url, fileUrl, config)),
+    ];
+  } catch (error) {
+    const found = `A file of ${formatBytes(size)} cannot be uploaded: ${(error as Error).message}`;
+    return [forCheck('uploads', bad(found, bodySizeFix(limit)))];
+  }
+}
+
+/** An older server does not state its limit, which was 10 MiB. */
+async function fileLimit(room: Room): Promise<number> {
+  const { limits } = (await room.info()) as Partial<RoomInfo>;
+  return limits?.fileBytes ?? maxTestBytes;
+}
+
+/** For the largest file, and the rest of its form. */
+function bodySizeFix(limit: number): string {
+  const megabytes = Math.floor(limit / 1024 ** 2) + 1;
+  return `Allow bodies of ${megabytes} MB at the proxy; in nginx: client_max_body_size ${megabytes}m`;
+}
+
+/** The server builds links from its settings, or from the headers of the proxy. */
+async function checkLink(url: string, link: string, { filesUrl, publicUrl }: Partial<Config>): Promise<Finding> {
+  const base = link.replace(filesUrl === undefined ? /\/files\/[^/]+\/[^/]+$/ : /\/[^/]+\/[^/]+$/, '');
+  const [expected, actual] = [filesUrl ?? publicUrl ?? url, base].map(serverIdOf);
+  if (actual !== expected) {
+    const fix = `Set POPROOM_PUBLIC_URL=${publicUrl ?? url} for the server, and restart it.`;
+    return bad(`Links point to ${actual}, but clients use ${expected}.`, fix);
+  }
+  const response = await fetch(link, { method: 'HEAD', signal: AbortSignal.timeout(roomTimeoutMs) }).catch(
+    () => undefined,
+  );
+  if (response?.ok) return ok(`Links point to ${actual} and work.`);
+  const fix = 'Check POPROOM_PUBLIC_URL and DNS.';
+  return warning(`Links point to ${actual}, which does not respond to this machine.`, fix);
+}
+
+async function checkSocket({ url, room, headers }: RoomCheck): Promise<Finding> {
+  const address = `${url.replace(/^http/, 'ws')}/api/rooms/${room.code}/live`;
+  // A Node extension: the standard has no headers.
+  const socket = new WebSocket(address, { headers } as unknown as string[]);
+  const { promise: opened, resolve } = Promise.withResolvers<boolean>();
+  const timer = setTimeout(() => resolve(false), roomTimeoutMs);
+  socket.onopen = () => socket.send(JSON.stringify({ type: 'join' }));
+  socket.onmessage = () => resolve(true);
+  socket.onerror = () => resolve(false);
+  socket.onclose = () => resolve(false);
+  const isOpen = await opened;
+  clearTimeout(timer);
+  socket.close();
+  if (isOpen) return forCheck('live', ok('The live channel (WebSocket) works.'));
+  const fix = 'Forward the Upgrade and Connection headers at the proxy; see docs/operations.md.';
+  return forCheck('live', bad('The live channel (WebSocket) is blocked: devices do not see changes.', fix));
+}
+
+async function checkEvents({ url, room, headers }: RoomCheck): Promise<Finding> {
+  const done = new AbortController();
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(eventTimeoutMs)]);
+  try {
+    const response = await fetch(`${url}/api/rooms/${room.code}/events`, { headers, signal, redirect: 'error' });
+    const first = await response.body?.getReader().read();
+    if (response.ok && first?.value) return forCheck('events', ok('Events (SSE) arrive without buffering.'));
+    throw new PoproomError('UNAVAILABLE', 'no events');
+  } catch {
+    const fix = 'Disable buffering at the proxy; in nginx: proxy_buffering off';
+    return forCheck('events', warning('Events (SSE) do not arrive, or are buffered.', fix));
+  } finally {
+    done.abort();
+  }
+}

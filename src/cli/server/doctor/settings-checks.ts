@@ -1,11 +1,10 @@
 /** Checks the settings: invalid, unknown and risky ones. */
 import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
-import { describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
-import { nearestName } from '../../nearest-name.ts';
-import type { Check, RunCheck } from './check.ts';
-import { bad, type Finding, ok, warning } from './finding.ts';
+import { nearestName } from '../../command.ts';
+import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 
 const values: RunCheck = (_config, { settings }) => {
   const doubtful = settings.warnings.map((found) => warning(found, 'Remove one of them.'));
@@ -42,7 +41,8 @@ const certificate: RunCheck = ({ tlsCert, tlsKey }) => {
     if (daysLeft < 14) return [warning(`The TLS certificate expires in ${daysLeft} days.`, renew)];
     return [ok(`The TLS certificate is valid for ${daysLeft} days.`)];
   } catch (error) {
-    return [bad((error as Error).message, 'Correct POPROOM_TLS_CERT and POPROOM_TLS_KEY.')];
+    if (!(error instanceof CertificateError)) throw error;
+    return [bad(error.message, 'Correct POPROOM_TLS_CERT and POPROOM_TLS_KEY.')];
   }
 };
 

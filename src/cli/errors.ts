@@ -1,0 +1,112 @@
+/** How a command ends: its exit codes, its errors for the user, and signals that interrupt it. */
+import { constants } from 'node:os';
+
+export const exitCode = {
+  other: 1,
+  usage: 2,
+  missing: 3,
+  noAccess: 4,
+  conflict: 5,
+  tooLarge: 6,
+  limited: 7,
+  unreachable: 8,
+  localFile: 9,
+  interrupted: 130,
+} as const;
+
+/** Shown in the help. */
+export const exitCodes: readonly (readonly [code: number, means: string])[] = [
+  [exitCode.other, 'any error that is not listed below'],
+  [exitCode.usage, 'incorrect usage'],
+  [exitCode.missing, 'no such room, file or version'],
+  [exitCode.noAccess, 'PIN, room key or API key missing, wrong or locked'],
+  [exitCode.conflict, 'changed or being received by someone else'],
+  [exitCode.tooLarge, 'too large, or storage full'],
+  [exitCode.limited, 'too many requests'],
+  [exitCode.unreachable, 'server unreachable'],
+  [exitCode.localFile, 'local file cannot be read or written'],
+  [exitCode.interrupted, 'interrupted by Ctrl-C'],
+];
+
+/** Ends the command without a further message. */
+export class ExitError extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`exit code ${exitCode}`);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Incorrect usage of the command line. The message says what is wrong. */
+export class UsageError extends Error {}
+
+/** The clipboard is missing or does not work. The message says what to do. */
+export class ClipboardError extends Error {}
+
+/** A local file or folder that cannot be read or written. The message says which one, and why. */
+export class FileError extends Error {}
+
+/** Turns system errors about the path into a FileError. */
+export async function withFileErrors<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const message = messages[(error as NodeJS.ErrnoException).code ?? ''];
+    throw message ? new FileError(message(path)) : error;
+  }
+}
+
+export function alreadyExists(path: string): string {
+  return `${path} already exists; use --force to overwrite it, or --existing skip or rename.`;
+}
+
+const noPermission = (path: string) => `Permission denied: ${path}`;
+const noSpace = (path: string) => `The disk is full; ${path} was not written.`;
+
+const messages: Readonly<Record<string, (path: string) => string>> = {
+  EACCES: noPermission,
+  EPERM: noPermission,
+  EROFS: noPermission,
+  ENOENT: (path) => `${path} does not exist.`,
+  ENOTDIR: (path) => `${path} is not a folder, or is not inside a folder.`,
+  EISDIR: (path) => `${path} is a folder.`,
+  EEXIST: alreadyExists,
+  ENOSPC: noSpace,
+  EDQUOT: noSpace,
+  EFBIG: noSpace,
+  EIO: (path) => `The disk reported an error for ${path}.`,
+  ENAMETOOLONG: (path) => `The name ${path} is too long for this disk.`,
+  ELOOP: (path) => `${path} is a symbolic link that leads to itself.`,
+  EMFILE: (path) => `Cannot open ${path}: too many open files.`,
+};
+
+/** One Ctrl-C may arrive twice, from the terminal and from a parent such as npx. A later one is a second Ctrl-C. */
+const repeatAfterMs = 1000;
+
+const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Exits with 128 and the number of the signal: 130 for Ctrl-C. A second signal exits immediately. */
+export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stopping = new AbortController();
+  let stoppedAt = Number.POSITIVE_INFINITY;
+  function stop(name: (typeof names)[number]): void {
+    const ended = new ExitError(128 + constants.signals[name]);
+    if (performance.now() - stoppedAt > repeatAfterMs) process.exit(ended.exitCode);
+    if (stopping.signal.aborted) return;
+    stoppedAt = performance.now();
+    stopping.abort(ended);
+  }
+
+  for (const name of names) process.on(name, stop);
+  try {
+    const result = await work(stopping.signal);
+    stopping.signal.throwIfAborted();
+    return result;
+  } catch (error) {
+    // Errors that the interruption caused are not reported.
+    throw stopping.signal.aborted ? stopping.signal.reason : error;
+  } finally {
+    for (const name of names) process.off(name, stop);
+  }
+}

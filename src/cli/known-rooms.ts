@@ -1,0 +1,185 @@
+/** The rooms that this computer remembers: the recent ones, and encrypted ones with their keys. */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SeenVersion } from '../client/index.ts';
+import type { Environment } from './environment.ts';
+import { FileError } from './errors.ts';
+import { readIfExists, readPreferences, withFileLock, writePrivateFile } from './preferences.ts';
+import { serverIdOf } from './server-choice.ts';
+
+const maxRecentRooms = 50;
+/** StoredRooms whose expiry time is unknown are forgotten a week after their last use. */
+const maxUnusedMs = 7 * 24 * 60 * 60 * 1000;
+
+export interface RecentRoom {
+  url: string;
+  code: string;
+  /** Milliseconds since 1970. */
+  usedAt: number;
+  /** ISO 8601 timestamp. Undefined if no command has read it yet. */
+  expiresAt?: string | undefined;
+  name?: string | undefined;
+}
+
+/** Details of a room that a command has received. */
+export type RoomDetails = Pick<RecentRoom, 'expiresAt' | 'name'>;
+
+type RoomKey = Pick<RecentRoom, 'url' | 'code'>;
+
+/** The last used room is first. */
+export function readRecentRooms(environment: Environment): RecentRoom[] {
+  try {
+    const rooms = JSON.parse(readIfExists(recentFile(environment)) ?? '[]') as RecentRoom[];
+    return rooms.filter(isCurrentRoom).slice(0, maxRecentRooms);
+  } catch {
+    return [];
+  }
+}
+
+/** Details that are already known are kept. Failures are ignored: the command itself has succeeded. */
+export function rememberRoom(environment: Environment, { url, code }: RoomKey, details: RoomDetails = {}): void {
+  if (!keepsRecentRooms(environment)) return;
+  const rooms = readRecentRooms(environment);
+  const known = rooms.find((room) => isSameRoom(room, { url, code }));
+  const newest = { ...known, ...details, url, code, usedAt: Date.now() };
+  writeRecentRooms(environment, [newest, ...rooms.filter((room) => room !== known)].slice(0, maxRecentRooms));
+}
+
+/** Returns whether the room was remembered. */
+export function forgetRoom(environment: Environment, room: RoomKey): boolean {
+  const rooms = readRecentRooms(environment);
+  const others = rooms.filter((other) => !isSameRoom(other, room));
+  if (others.length === rooms.length) return false;
+  writeRecentRooms(environment, others);
+  return true;
+}
+
+export function forgetAllRooms(environment: Environment): void {
+  rmSync(recentFile(environment), { force: true });
+}
+
+/** Both `POPROOM_RECENT=off` and `poproom config set recent off` disable the list. */
+export function keepsRecentRooms(environment: Environment): boolean {
+  return environment.keepsRecentRooms && readPreferences(environment).recent !== false;
+}
+
+function writeRecentRooms(environment: Environment, rooms: readonly RecentRoom[]): void {
+  try {
+    writePrivateFile(recentFile(environment), `${JSON.stringify(rooms)}\n`);
+  } catch {}
+}
+
+const recentFile = ({ stateFolder }: Environment) => join(stateFolder, 'recent.json');
+const isSameRoom = (a: RoomKey, b: RoomKey) => a.url === b.url && a.code === b.code;
+
+/** Also drops malformed entries. */
+function isCurrentRoom({ url, code, usedAt, expiresAt, name }: RecentRoom): boolean {
+  const isWellFormed = URL.canParse(url) && /^[0-9A-Z]{6,12}$/.test(code) && Number.isFinite(usedAt);
+  const hasName = name === undefined || typeof name === 'string';
+  const until = expiresAt === undefined ? usedAt + maxUnusedMs : Date.parse(expiresAt);
+  return isWellFormed && hasName && until > Date.now();
+}
+
+const maxEncryptedRooms = 200;
+/** A room is forgotten this long after it has expired and was last used, and never because a server says so. */
+const keepMs = 7 * 24 * 60 * 60 * 1000;
+
+/** A room that is remembered is encrypted, whatever a server says later. */
+export interface KnownEncryptedRoom {
+  /** Only on the computer that created the room. */
+  key?: string | undefined;
+  /** Of the keys, in base64url. */
+  salt?: string | undefined;
+  /** ISO 8601 timestamp, the last one that a command has received. */
+  expiresAt?: string | undefined;
+  /** The newest version of the text that this computer has seen. */
+  seen?: SeenVersion | undefined;
+}
+
+interface StoredEncryptedRoom extends KnownEncryptedRoom {
+  /** Milliseconds since 1970. */
+  usedAt?: number;
+}
+
+export interface EncryptedRooms {
+  find(url: string, code: string): KnownEncryptedRoom | undefined;
+  /** Adds to what is known. Throws if the file cannot be written: without it, nobody could open a new room. */
+  remember(url: string, code: string, room: KnownEncryptedRoom): void;
+  forget(url: string, code: string): void;
+  /** Forgets the rooms with this code on all servers. Returns whether there were any. */
+  forgetCode(code: string): boolean;
+}
+
+export function openEncryptedRooms({ stateFolder }: Environment, now: () => number = Date.now): EncryptedRooms {
+  const path = join(stateFolder, 'encrypted-rooms.json');
+  const nameOf = (url: string, code: string) => `${serverIdOf(url)} ${code}`;
+  const read = () => readEncryptedRooms(path, now());
+  const write = (rooms: StoredRooms) => writePrivateFile(path, `${JSON.stringify(Object.fromEntries(rooms))}\n`);
+
+  /** Returns whether there were such rooms. If not, the file is not touched. */
+  function forgetThose(isMeant: (name: string) => boolean): boolean {
+    if (![...read().keys()].some(isMeant)) return false;
+    withFileLock(path, () => write(new Map([...read()].filter(([name]) => !isMeant(name)))));
+    return true;
+  }
+
+  return {
+    find: (url, code) => read().get(nameOf(url, code)),
+    remember: (url, code, room) =>
+      withFileLock(path, () => {
+        const rooms = read();
+        const name = nameOf(url, code);
+        const known = rooms.get(name);
+        const merged = { ...known, ...defined(room), seen: newestVersion(known?.seen, room.seen), usedAt: now() };
+        rooms.delete(name);
+        write(evict(rooms, maxEncryptedRooms - 1, now()).set(name, merged));
+      }),
+    forget: (url, code) => void forgetThose((name) => name === nameOf(url, code)),
+    forgetCode: (code) => forgetThose((name) => name.endsWith(` ${code}`)),
+  };
+}
+
+type StoredRooms = Map<string, StoredEncryptedRoom>;
+
+/** Fails if the file is damaged, because writing it again would erase the keys in it. */
+function readEncryptedRooms(path: string, now: number): StoredRooms {
+  const entries = Object.entries(parseEncryptedRooms(path));
+  return new Map(entries.filter(([, room]) => typeof room === 'object' && room !== null && isKept(room, now)));
+}
+
+function parseEncryptedRooms(path: string): Record<string, StoredEncryptedRoom> {
+  try {
+    return JSON.parse(readIfExists(path) ?? '{}');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new FileError(`Cannot read ${path}, which has the keys of encrypted rooms: ${code ?? 'it is damaged'}.`);
+  }
+}
+
+/** A server can name any expiry time, so a room that was used recently is kept too. */
+function isKept({ expiresAt, usedAt = Number.POSITIVE_INFINITY }: StoredEncryptedRoom, now: number): boolean {
+  return now < Math.max(expiryOf(expiresAt) ?? 0, usedAt) + keepMs;
+}
+
+/** Drops rooms until there are at most this many: first those that expired longest ago, then the least recently used. */
+function evict(rooms: StoredRooms, most: number, now: number): StoredRooms {
+  const rank = ([, { expiresAt, usedAt = 0 }]: [string, StoredEncryptedRoom]): [number, number] => {
+    const expiry = expiryOf(expiresAt);
+    return expiry !== undefined && expiry <= now ? [0, expiry] : [1, usedAt];
+  };
+  const ranked = [...rooms].map((entry) => ({ entry, rank: rank(entry) }));
+  ranked.sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]);
+  return new Map(ranked.slice(Math.max(0, rooms.size - most)).map(({ entry }) => entry));
+}
+
+function expiryOf(expiresAt: string | undefined): number | undefined {
+  const time = Date.parse(expiresAt ?? '');
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** Another command may have seen more in the meantime. */
+const newestVersion = (known: SeenVersion | undefined, seen: SeenVersion | undefined): SeenVersion | undefined =>
+  known && known.version > (seen?.version ?? -1) ? known : seen;
+
+const defined = (room: KnownEncryptedRoom): KnownEncryptedRoom =>
+  Object.fromEntries(Object.entries(room).filter(([, value]) => value !== undefined));

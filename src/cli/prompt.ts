@@ -1,0 +1,208 @@
+/** Reads from the user: answers, PINs and room keys at the terminal, even if standard input is a pipe, and texts from standard input. */
+import { fstatSync, openSync, readFileSync } from 'node:fs';
+import { ReadStream } from 'node:tty';
+import { EncryptionError, PoproomError } from '../client/index.ts';
+import { type Input, isPin } from './command.ts';
+import type { Environment } from './environment.ts';
+import { ExitError, exitCode, UsageError } from './errors.ts';
+import { printable } from './output.ts';
+
+/** Reads a line without echo. Returns undefined if there is no terminal. */
+export function askHidden(question: string): Promise<string | undefined> {
+  return ask(question, () => {});
+}
+
+/** Ends the command unless the user agrees. Scripts and `--yes` are not asked. `prepare` may fail before the prompt. */
+export async function mustConfirm(input: Input, question: string, prepare?: () => Promise<unknown>): Promise<void> {
+  if (!process.stdin.isTTY || input.isSet('yes')) return;
+  await prepare?.();
+  const answer = await ask(`${question} [y/N] `, echoToTerminal);
+  if (!/^y(es)?$/i.test(answer?.trim() ?? '')) throw new ExitError(exitCode.other);
+}
+
+/** Asks a yes-or-no question where Enter means yes. Returns undefined if there is no terminal. */
+export async function confirmByDefault(question: string): Promise<boolean | undefined> {
+  const answer = await ask(`${question} [Y/n] `, echoToTerminal);
+  return answer === undefined ? undefined : !/^no?$/i.test(answer.trim());
+}
+
+const echoToTerminal = (echo: string) => void process.stderr.write(echo);
+
+async function ask(question: string, show: (echo: string) => void): Promise<string | undefined> {
+  const terminal = openTerminal();
+  if (!terminal) return undefined;
+  terminal.setRawMode(true);
+  process.stderr.write(question);
+  try {
+    return await typedLine(terminal, show);
+  } finally {
+    terminal.setRawMode(false);
+    terminal.destroy();
+    process.stderr.write('\n');
+  }
+}
+
+function openTerminal(): ReadStream | undefined {
+  try {
+    return new ReadStream(openSync(process.platform === 'win32' ? 'CONIN$' : '/dev/tty', 'r'));
+  } catch {
+    return undefined;
+  }
+}
+
+const ctrlC = '\x03';
+const ctrlD = '\x04';
+const enter = ['\r', '\n'];
+const erase = ['\x7f', '\b'];
+
+/** Ctrl-C, Ctrl-D and a closed terminal end the command. */
+function typedLine(terminal: ReadStream, show: (echo: string) => void): Promise<string> {
+  terminal.setEncoding('utf8');
+  let line = '';
+  return new Promise((resolve, reject) => {
+    const cancel = () => reject(new ExitError(exitCode.interrupted));
+    terminal.on('error', cancel).on('end', cancel);
+    terminal.on('data', (keys: string) => {
+      // Arrow keys and the like arrive as escape sequences.
+      if (keys.startsWith('\x1b')) return;
+      for (const key of keys) {
+        if (key === ctrlC || key === ctrlD) return cancel();
+        if (enter.includes(key)) return resolve(line);
+        if (!erase.includes(key)) {
+          line += key;
+          show(key);
+        } else if (line !== '') {
+          line = line.slice(0, -1);
+          show('\b \b');
+        }
+      }
+    });
+  });
+}
+
+/** PINs come from a prompt or the environment, never from an argument, which the shell history would keep. */
+export function pinFromEnvironment({ pin }: Environment): string | undefined {
+  if (pin === undefined || isPin(pin)) return pin;
+  throw new UsageError('POPROOM_PIN must be four digits.');
+}
+
+export function newPinFromEnvironment({ newPin }: Environment): string | undefined {
+  if (newPin === undefined || isPin(newPin)) return newPin;
+  throw new UsageError('POPROOM_NEW_PIN must be four digits.');
+}
+
+/** Prompts twice for a new PIN, because it is not shown. */
+export async function choosePin(question: string, explainDifference: string, variable?: string): Promise<string> {
+  const pin = await promptForPin(question, variable);
+  if (pin === (await promptForPin('Repeat the PIN: '))) return pin;
+  throw new UsageError(explainDifference);
+}
+
+export async function promptForPin(question: string, variable = 'POPROOM_PIN'): Promise<string> {
+  const pin = await askPin(question);
+  if (pin === undefined) throw new UsageError(`Cannot prompt for the PIN without a terminal; set ${variable}.`);
+  return pin;
+}
+
+/** Prompts for another PIN if the error is about the PIN. Throws any other error. */
+export async function retryPin(error: unknown, code: string): Promise<string> {
+  if (!(error instanceof PoproomError)) throw error;
+  const isWrong = error.code === 'PIN_INCORRECT' && error.details.lockedFor === undefined;
+  if (!isWrong && error.code !== 'PIN_REQUIRED') throw error;
+  if (isWrong) process.stderr.write(`${printable(error.message)}\n`);
+  const pin = await askPin(`PIN of room ${code}: `);
+  if (pin !== undefined) return pin;
+  // The message of the server is about headers.
+  throw new PoproomError('PIN_REQUIRED', 'This room is protected by a PIN; set POPROOM_PIN.');
+}
+
+/** Rejects invalid input locally, so that it does not use up a try. */
+async function askPin(question: string): Promise<string | undefined> {
+  for (;;) {
+    const pin = await askHidden(question);
+    if (pin === undefined || isPin(pin)) return pin;
+    process.stderr.write('A PIN has four digits.\n');
+  }
+}
+
+export const keyArgumentRefused =
+  'Do not pass a link with a room key as an argument: process lists and the shell history would show the key. Pass the code, and enter the key when you are asked; or pass - and pipe in the link.';
+
+/** The key in a link, or the text itself. */
+export const keyIn = (text: string): string => /#(.+)$/.exec(text.trim())?.[1] ?? text.trim();
+
+export const keyFromEnvironment = ({ roomKey }: Environment): string | undefined =>
+  roomKey === undefined ? undefined : keyIn(roomKey);
+
+/** Prompts for a key if the error is about the key. Throws any other error. */
+export async function retryKey(error: unknown, code: string): Promise<string> {
+  if (!(error instanceof PoproomError)) throw error;
+  const isWrong = error.code === 'KEY_INCORRECT' && error.details.lockedFor === undefined;
+  if (!isWrong && error.code !== 'KEY_REQUIRED') throw error;
+  if (isWrong) process.stderr.write(`${printable(error.message)}\n`);
+  return requireKey(code);
+}
+
+/** Prompts for the key of an encrypted room. Fails without a terminal. */
+export async function requireKey(code: string): Promise<string> {
+  const key = await askKey(`Key of room ${code}: `);
+  if (key !== undefined) return key;
+  throw new PoproomError('KEY_REQUIRED', 'This room is encrypted; set POPROOM_ROOM_KEY to its room key.');
+}
+
+/** Accepts a key or a link. A typo is detected locally, so that it does not use up a try. */
+async function askKey(question: string): Promise<string | undefined> {
+  const { parseRoomKey } = await import('../client/crypto/room-key.ts');
+  for (;;) {
+    const text = await askHidden(question);
+    if (text === undefined) return undefined;
+    try {
+      return parseRoomKey(keyIn(text));
+    } catch (error) {
+      if (!(error instanceof EncryptionError)) throw error;
+      process.stderr.write(`${error.message}\n`);
+    }
+  }
+}
+
+/** No server accepts more. Without a limit, a device such as /dev/zero would never end. */
+const maxBytes = 64 * 1024 ** 2;
+
+/** Whether standard input is a pipe, a file or a socket, not a terminal or nothing. */
+export function isPiped(): boolean {
+  const input = fstatSync(0);
+  return input.isFIFO() || input.isFile() || input.isSocket();
+}
+
+/**
+ * Whether another program has read a part of the file that is standard input, as the `read` of a shell loop does. The rest
+ * of the file is then for that program. Only Linux shows the position in a file, and a pipe has none.
+ */
+export function isPartlyRead(): boolean {
+  try {
+    return fstatSync(0).isFile() && !/^pos:\s+0$/m.test(readFileSync('/proc/self/fdinfo/0', 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+export async function readInputText(): Promise<string> {
+  if (fstatSync(0).isDirectory()) throw new UsageError('Standard input is a folder.');
+  const bytes = await readBytes();
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new UsageError('Standard input is not UTF-8 text; use "poproom send" for other files.');
+  }
+}
+
+async function readBytes(): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk as Buffer);
+    size += (chunk as Buffer).length;
+    if (size > maxBytes) throw new PoproomError('CONTENT_TOO_LARGE', 'A text may have at most 64 MiB.');
+  }
+  return Buffer.concat(chunks);
+}
