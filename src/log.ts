@@ -1,7 +1,6 @@
 /** The log: JSON lines by pino, formatted on a terminal. It drops lines rather than block the server. */
+import { constants, openSync, writeSync, write as writeTo } from 'node:fs';
 import type { Log } from './core/ports.ts';
-import { createLineWriter } from './log/line-writer.ts';
-import { openStandardOutput } from './log/standard-output.ts';
 
 export interface OpenLog extends Log {
   /** Loads the formatter. Earlier lines are buffered, so that the first response does not wait for it. */
@@ -66,4 +65,176 @@ const levelName = (level: string) => ({ level });
 async function loadPretty(): Promise<(line: string) => string> {
   const { prettyFactory } = await import('pino-pretty');
   return prettyFactory({ ignore: 'pid,hostname', translateTime: 'SYS:HH:MM:ss', singleLine: true });
+}
+
+interface LineWriterOptions {
+  fd: number;
+  /** How long a line may wait for others. */
+  batchMs: number;
+  /** Called when lines can be written again, with the number of dropped ones. It may write a line about them. */
+  onGap(dropped: number): void;
+}
+
+interface LineWriter {
+  write(line: string): void;
+  /** Resolves when all lines are written, when writing fails, or after `withinMs`. */
+  close(withinMs: number): Promise<void>;
+  /** The last, synchronous attempt of a process that exits. */
+  writeNow(): void;
+  /** Whether a write hangs in the system. Node cannot exit then, because it waits for its threads. */
+  isBlocked(): boolean;
+  /** The number of dropped lines since the start. */
+  dropped(): number;
+}
+
+/** One write per line would cost more than the rest of a small request. */
+const batchLength = 15 * 1024;
+const maxKeptLength = 512 * 1024;
+const firstRetryMs = 5;
+const maxRetryMs = 1000;
+/** A write that takes longer hangs. */
+const hangsAfterMs = 500;
+
+/**
+ * Writes lines to a file descriptor without blocking. Lines that cannot be written yet are buffered up to a limit;
+ * further ones are dropped and counted.
+ */
+function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): LineWriter {
+  let waiting = '';
+  /** Taken from `waiting`, not completely written yet. */
+  let sending: Buffer | undefined;
+  let isWriting = false;
+  let timer: NodeJS.Timeout | undefined;
+  let retryMs = firstRetryMs;
+  let droppedSinceGap = 0;
+  let droppedTotal = 0;
+  let isReportingGap = false;
+  /** After it is closed, only `writeNow` writes. */
+  let state: 'open' | 'closing' | 'closed' = 'open';
+  let onClosed: () => void = () => undefined;
+
+  function write(line: string): void {
+    // After a dropped line, all further ones are dropped until a write succeeds, so that there is only one gap.
+    const isFull = droppedSinceGap > 0 || waiting.length + (sending?.length ?? 0) + line.length > maxKeptLength;
+    if (isFull && !isReportingGap) {
+      droppedSinceGap += 1;
+      droppedTotal += 1;
+      return;
+    }
+    waiting += line;
+    if (sending) return;
+    if (waiting.length >= batchLength) send();
+    else timer ??= setTimeout(send, batchMs).unref();
+  }
+
+  function send(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (isWriting) return;
+    if (state !== 'closed') takeWaiting();
+    if (!sending || state === 'closed') return void onClosed();
+    isWriting = true;
+    writeTo(fd, sending, onWritten);
+  }
+
+  function takeWaiting(): void {
+    if (sending || waiting === '') return;
+    sending = Buffer.from(waiting);
+    waiting = '';
+  }
+
+  function onWritten(error: NodeJS.ErrnoException | null, bytes: number): void {
+    isWriting = false;
+    if (error) onRefused(error);
+    else onAccepted(bytes);
+  }
+
+  function onAccepted(bytes: number): void {
+    retryMs = firstRetryMs;
+    advance(bytes);
+    if (!sending) reportGap();
+    send();
+  }
+
+  function advance(bytes: number): void {
+    if (sending) sending = bytes < sending.length ? sending.subarray(bytes) : undefined;
+  }
+
+  function onRefused({ code }: NodeJS.ErrnoException): void {
+    // A slow reader may still accept the last lines. A closed pipe or a full disk will not.
+    const isLast = state === 'closed' || (state === 'closing' && code !== 'EAGAIN');
+    if (isLast) onClosed();
+    else timer = setTimeout(send, retryMs).unref();
+    retryMs = Math.min(2 * retryMs, maxRetryMs);
+  }
+
+  function reportGap(): void {
+    if (droppedSinceGap === 0) return;
+    const dropped = droppedSinceGap;
+    droppedSinceGap = 0;
+    isReportingGap = true;
+    onGap(dropped);
+    isReportingGap = false;
+  }
+
+  return {
+    write,
+
+    close(withinMs) {
+      return new Promise((resolve) => {
+        const giveUp = () => {
+          state = 'closed';
+          deadline = setTimeout(resolve, isWriting ? hangsAfterMs : 0);
+        };
+        let deadline = setTimeout(giveUp, withinMs);
+        onClosed = () => {
+          state = 'closed';
+          clearTimeout(deadline);
+          resolve();
+        };
+        if (state === 'open') state = 'closing';
+        retryMs = firstRetryMs;
+        send();
+      });
+    },
+
+    writeNow() {
+      if (isWriting) return;
+      takeWaiting();
+      try {
+        if (sending) advance(writeSync(fd, sending));
+      } catch {
+        // There is no way left to report this.
+      }
+    },
+
+    isBlocked: () => isWriting,
+    dropped: () => droppedTotal,
+  };
+}
+
+/** A non-blocking descriptor. */
+interface StandardOutput {
+  fd: number;
+  isTerminal: boolean;
+  /** A blocked write would keep Node from exiting, because it waits for its threads. */
+  mayBlock: boolean;
+}
+
+function openStandardOutput(): StandardOutput {
+  // Node makes pipes and sockets non-blocking when it creates the stream. Files never block on a reader.
+  if (!process.stdout.isTTY) return { fd: 1, isTerminal: false, mayBlock: false };
+  const fd = reopenTerminal();
+  return { fd: fd ?? 1, isTerminal: true, mayBlock: fd === undefined };
+}
+
+/** Opens the terminal again, because the flags of descriptor 1 are shared with the shell. */
+function reopenTerminal(): number | undefined {
+  const { O_WRONLY, O_NONBLOCK, O_NOCTTY } = constants;
+  try {
+    return openSync('/proc/self/fd/1', O_WRONLY | O_NONBLOCK | O_NOCTTY);
+  } catch {
+    // Not Linux, or the terminal of another user.
+    return undefined;
+  }
 }

@@ -16,8 +16,13 @@ import { listen, trackConnections } from './http/connections.ts';
 import { pageInExecutable, pageInFolder } from './http/page/source.ts';
 import { replaceCertificate } from './http/server.ts';
 import { createHttp, networkUrls } from './server/http.ts';
-import { defaultOptions, type ServerOptions } from './server/options.ts';
-import { createService, endService, startBackgroundWork } from './server/service.ts';
+import {
+  createService,
+  defaultOptions,
+  endService,
+  type ServerOptions,
+  startBackgroundWork,
+} from './server/service.ts';
 
 export interface Running {
   port: number;
@@ -38,10 +43,10 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   await assertFolderResponds(config.dataDir);
   if (config.store === 'sqlite:' || config.files === 'disk:') assertFolderWritable(config.dataDir);
   for (const path of secretFiles(config)) assertOnlyOwnerWrites(path);
-  const certificate = openCertificate({ cert: config.tlsCert, key: config.tlsKey });
+  const certificate = openCertificate({ certFile: config.tlsCert, keyFile: config.tlsKey });
   warnOfOpenFiles(config.dataDir, log);
   const service = createService(config, log, await openEngine(config, options.clock, options), options);
-  service.certificate = certificate?.pair;
+  service.certificate = certificate?.pem;
   const server = await createHttp(service).catch(async (error) => {
     await endService(service);
     throw error;
@@ -51,9 +56,9 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   const stopWatching = certificate?.watch({
     everyMs: options.certificateCheckMs,
     log,
-    use(pair) {
-      replaceCertificate(server, pair);
-      service.certificate = pair;
+    use(pem) {
+      replaceCertificate(server, pem);
+      service.certificate = pem;
     },
   });
 

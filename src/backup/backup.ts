@@ -6,11 +6,26 @@ import { openDiskBlobs } from '../blobs/disk.ts';
 import type { BlobStore } from '../core/ports.ts';
 import { secretIn } from '../engine/secret.ts';
 import { copyDatabase, type DatabaseCopy, dropUnfinished, openCopy } from '../store/sqlite/copy.ts';
-import { BackupError } from './backup-error.ts';
-import type { BackupFolders, BackupReport } from './folders.ts';
-import { createTarWriter, from, type TarWriter } from './tar.ts';
+import { BackupError, createTarWriter, from, type TarWriter } from './tar.ts';
 
-export interface BackupJob extends BackupFolders {
+/** The folders of the embedded engine. */
+export interface BackupFolders {
+  /** Has the database and the secret. */
+  data: string;
+  files: string;
+}
+
+export interface BackupReport {
+  rooms: number;
+  keys: number;
+  files: number;
+  /** Of the files. */
+  bytes: number;
+  /** Files that are listed but have no bytes, because they were removed in the meantime. They are left out. */
+  missing: number;
+}
+
+interface BackupJob extends BackupFolders {
   /** The tar file, which must not exist. */
   target: string;
   signal: AbortSignal;

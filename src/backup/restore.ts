@@ -8,9 +8,8 @@ import type { BlobStore } from '../core/ports.ts';
 import { secretIn } from '../engine/secret.ts';
 import { openCopy } from '../store/sqlite/copy.ts';
 import { lockFolder } from '../store/sqlite/folder-lock.ts';
-import { BackupError } from './backup-error.ts';
-import type { BackupFolders, BackupReport } from './folders.ts';
-import { readTar, type TarEntry } from './tar.ts';
+import type { BackupFolders, BackupReport } from './backup.ts';
+import { BackupError, readTar, type TarEntry } from './tar.ts';
 
 export interface RestoreJob extends BackupFolders {
   source: string;

@@ -4,7 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
-import { BackupError } from './backup-error.ts';
+
+/** A backup that cannot be made or restored. The message is a sentence for the operator. */
+export class BackupError extends Error {}
 
 const blockBytes = 512;
 const chunkBytes = 256 * 1024;
@@ -90,7 +92,7 @@ export async function* readTar(file: FileHandle): AsyncGenerator<TarEntry> {
 }
 
 /** Only for short entries. */
-export async function textOf({ bytes }: TarEntry): Promise<string> {
+async function textOf({ bytes }: TarEntry): Promise<string> {
   return Buffer.concat(await Array.fromAsync(bytes)).toString('utf8');
 }
 

@@ -5,12 +5,8 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs
 import { dirname, join } from 'node:path';
 import { hasCode } from '../core/errors.ts';
 import { type BlobAppend, type BlobStore, unfinishedName } from '../core/ports.ts';
-import { checkedName, isBlobName } from './blob-name.ts';
-import { bytesLost } from './errors.ts';
-import { noneIfMissing } from './missing-file.ts';
-import { oldFiles } from './old-files.ts';
-import { receive } from './receive.ts';
-import { openStaging, writeAll } from './staging.ts';
+import { bytesLost, receive } from './receive.ts';
+import { checkedName, isBlobName, noneIfMissing, oldFiles, openStaging, writeAll } from './staging.ts';
 
 /** Twice Node's default: half as many reads per file, and still little memory for a slow reader. */
 const readChunkBytes = 128 * 1024;

@@ -1,11 +1,11 @@
 /** Receives the bytes of an upload and hands them on in batches. */
 import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { freeBuffer } from '../core/garbage.ts';
+import { freeBuffer } from '../core/defence/garbage.ts';
+import { byteCount, PoproomError } from '../core/errors.ts';
 import type { Checksum } from '../core/ports.ts';
-import { checksumMismatch, tooLarge } from './errors.ts';
 
-export interface Receipt {
+interface Receipt {
   bytes: Readable;
   maxBytes: number;
   signal: AbortSignal;
@@ -103,3 +103,20 @@ export function receive({ bytes, maxBytes, signal, write, checksum }: Receipt): 
 }
 
 const matches = (hash: Hash, checksum: Checksum | undefined) => checksum?.digest.equals(hash.digest()) ?? true;
+
+export function storageFull(cause?: unknown): PoproomError {
+  return new PoproomError('STORAGE_FULL', 'The server has no space left for files.', { cause });
+}
+
+/** The bytes of an upload that is on record are missing. */
+export function bytesLost(): PoproomError {
+  return new PoproomError('UPLOAD_NOT_FOUND', 'The bytes of this upload are lost. Start it again.');
+}
+
+function tooLarge(maximum: number): PoproomError {
+  return new PoproomError('FILE_TOO_LARGE', `The file exceeds the limit of ${byteCount(maximum)}.`);
+}
+
+function checksumMismatch(): PoproomError {
+  return new PoproomError('CHECKSUM_MISMATCH', 'The bytes do not match their checksum. They were not stored.');
+}

@@ -4,10 +4,9 @@ import { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { singleFlight } from '../core/concurrency.ts';
+import { PoproomError } from '../core/errors.ts';
 import type { ByteRange } from '../core/ports.ts';
-import { isPassing, isReply, noneIfMissingUpload, noneIfNoSuchKey, s3Failure } from './s3-failure.ts';
-import { type Sending, watchSending } from './s3-watch.ts';
-import { createSemaphore } from './semaphore.ts';
+import { storageFull } from './receive.ts';
 
 export interface S3Location {
   bucket: string;
@@ -32,7 +31,7 @@ export interface Timeouts {
 }
 
 /** A file on the local disk whose bytes are sent. */
-export interface LocalFile {
+interface LocalFile {
   path: string;
   /** The position of the first byte. */
   start: number;
@@ -42,7 +41,7 @@ export interface LocalFile {
 /** The number of a part and the ETag that the store gave it. */
 export type UploadedPart = [number: number, etag: string];
 
-export interface StoredObject {
+interface StoredObject {
   key: string;
   lastModified: number;
 }
@@ -250,4 +249,111 @@ async function reading<T>(
     // If a store rejects an upload before it has read everything, the request would never end.
     over.abort();
   }
+}
+
+interface S3Error extends Error {
+  code?: string;
+  $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean };
+}
+
+/** Undefined for a missing object. A missing bucket is an error. */
+function noneIfNoSuchKey(error: S3Error): undefined {
+  if (error.name !== 'NoSuchKey' && error.name !== 'NotFound') throw error;
+}
+
+/** Undefined for an upload in parts that has ended, and for stores that do not support listing or aborting them. */
+function noneIfMissingUpload(error: S3Error): undefined {
+  const isUnsupported = error.name === 'NotImplemented' || error.name === 'MethodNotAllowed';
+  if (error.name !== 'NoSuchUpload' && !isUnsupported) throw error;
+}
+
+/** A stale connection or a busy store. Not a silent store: waiting for it twice would take too long. */
+function isPassing(error: unknown): boolean {
+  const { code = '', $metadata: { httpStatusCode: status = 0, clockSkewCorrected = false } = {} } = error as S3Error;
+  const broken = code === 'ECONNRESET' || code === 'EPIPE' || code === 'ECONNREFUSED';
+  return broken || clockSkewCorrected || status === 429 || (status >= 500 && !isFull(error as S3Error));
+}
+
+/** Whether the store responded, even with an error. */
+const isReply = (error: unknown): boolean => (error as S3Error).$metadata?.httpStatusCode !== undefined;
+
+function s3Failure(error: unknown): PoproomError {
+  const cause = withoutSecrets(error as S3Error);
+  if (isFull(error as S3Error)) return storageFull(cause);
+  return new PoproomError('UNAVAILABLE', 'The file store does not respond at the moment. Try again in 5 seconds.', {
+    retryAfter: 5,
+    cause,
+  });
+}
+
+/** MinIO and Ceph have error codes for it. Garage denies access with a message. */
+function isFull({ name, message, $metadata: { httpStatusCode: status } = {} }: S3Error): boolean {
+  const named = /StorageFull|StorageBackendFull|QuotaExceeded|StorageCapExceeded|InsufficientStorage/.test(name);
+  return named || status === 507 || (status === 403 && /quota is reached/.test(message));
+}
+
+/** A signature error contains the access key and the signed data as fields, which must not be logged. */
+function withoutSecrets({ name, message, code, $metadata }: S3Error): Error {
+  const status = $metadata?.httpStatusCode;
+  return Object.assign(new Error(message), { name }, code && { code }, status && { status });
+}
+
+interface Sending {
+  /** The number of bytes sent so far. */
+  moved: () => number;
+  /** Resolves to whether the store responds at all. */
+  isAlive: () => Promise<boolean>;
+  /** How long nothing may move before the store is checked, and how long it then has to respond. */
+  quietMs: number;
+  giveUp: (why: Error) => void;
+}
+
+/**
+ * Counts polls instead of time, so that a stall of this process does not look like a silent store: between two polls,
+ * pending I/O is processed.
+ */
+const pollsPerQuiet = 8;
+
+/**
+ * Distinguishes a slow store from a silent one during an upload. Bytes that the system has accepted may not have
+ * reached the store, so if nothing moves for a while, another request checks that the store responds. As long as it
+ * does, the upload may continue. Returns a function that stops watching.
+ */
+function watchSending({ moved, isAlive, quietMs, giveUp }: Sending): () => void {
+  let seen = 0;
+  /** Consecutive polls without progress. */
+  let quiet = 0;
+
+  async function check(): Promise<void> {
+    if (await isAlive()) quiet = 0;
+    else failAsSilent();
+  }
+
+  const failAsSilent = () => giveUp(new Error('The file store stopped accepting data and does not respond.'));
+
+  const timer = setInterval(() => {
+    quiet = moved() === seen ? quiet + 1 : 0;
+    seen = moved();
+    if (quiet === pollsPerQuiet) void check();
+    if (quiet === 2 * pollsPerQuiet) failAsSilent();
+  }, quietMs / pollsPerQuiet);
+  return () => clearInterval(timer);
+}
+
+/** Runs at most `maxConcurrent` tasks at a time. The others wait. */
+function createSemaphore(maxConcurrent: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = maxConcurrent;
+  const waiting: (() => void)[] = [];
+
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    }
+  };
 }

@@ -10,8 +10,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasCode } from '../core/errors.ts';
 import { type BlobProgress, type Checksum, unfinishedName } from '../core/ports.ts';
-import { bytesLost } from './errors.ts';
-import { receive } from './receive.ts';
+import { bytesLost, receive } from './receive.ts';
 import type { S3Objects, UploadedPart } from './s3-objects.ts';
 import { writeAll } from './staging.ts';
 

@@ -2,10 +2,9 @@
 import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type BlobStore, unfinishedName } from '../core/ports.ts';
-import { checkedName, isBlobName } from './blob-name.ts';
 import { openS3Objects, type S3Location, type Timeouts } from './s3-objects.ts';
 import { finishParts, partSizeFor, receiveParts, removeLeftovers, removeParts } from './s3-parts.ts';
-import { openStaging, type StagedFile } from './staging.ts';
+import { checkedName, isBlobName, openStaging, type StagedFile } from './staging.ts';
 
 export interface S3Options extends S3Location {
   /** A local folder for incomplete uploads. */

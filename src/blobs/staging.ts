@@ -1,20 +1,18 @@
 /** Incomplete uploads in a folder. Nothing references the bytes of one that fails, and it leaves no file. */
 import { access, constants, mkdirSync } from 'node:fs';
-import { type FileHandle, open, rm, statfs } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { checkedName, isBlobName } from './blob-name.ts';
-import { storageFull } from './errors.ts';
-import { oldFiles } from './old-files.ts';
-import { receive } from './receive.ts';
+import { PoproomError } from '../core/errors.ts';
+import { receive, storageFull } from './receive.ts';
 
-export interface StagingOptions {
+interface StagingOptions {
   folder: string;
   /** Bytes that must stay free on the disk. */
   minFree: number;
 }
 
-export interface BlobUpload {
+interface BlobUpload {
   blob: string;
   bytes: Readable;
   maxBytes: number;
@@ -28,7 +26,7 @@ export interface StagedFile {
   handle: FileHandle;
 }
 
-export interface Staging {
+interface Staging {
   pathOf(blob: string): string;
   /** For an upload that fills one file while it sends another one. */
   pathsOf(blob: string): [string, string];
@@ -153,4 +151,30 @@ export async function writeAll(handle: FileHandle, chunks: readonly Buffer[], po
 function isDiskFull(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/** The names of blobs are hashes that the core creates. */
+export function isBlobName(name: string): boolean {
+  return /^[0-9a-f]{64}$/.test(name);
+}
+
+/** Only a hash may reach the file system or a bucket. */
+export function checkedName(blob: string): string {
+  if (isBlobName(blob)) return blob;
+  throw new PoproomError('INTERNAL', 'Invalid blob name.');
+}
+
+/** For reads of files that may be removed concurrently. */
+export function noneIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** The names of files in a folder that were last written before a moment. */
+export async function oldFiles(folder: string, moment: number): Promise<string[]> {
+  const old: string[] = [];
+  for (const name of await readdir(folder)) {
+    const found = await stat(join(folder, name)).catch(noneIfMissing);
+    if (found && found.mtimeMs < moment) old.push(name);
+  }
+  return old;
 }

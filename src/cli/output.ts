@@ -1,5 +1,5 @@
 /** The output of commands: text that is safe to show, tables, quantities, or JSON with `--json`. */
-import { emojiSet, hiddenSet, isEmoji, replaceHidden } from '../core/hidden-characters.ts';
+import { emojiSet, hiddenSet, isEmoji, replaceHidden } from '../core/files/local-name.ts';
 import type { Input } from './command.ts';
 import { ExitError } from './errors.ts';
 

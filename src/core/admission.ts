@@ -1,12 +1,12 @@
 /** Access control of rooms: every operation on a room starts here. */
 
+import { createHash, createHmac } from 'node:crypto';
+import { auth } from '../protocol/fields.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
+import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
-import { chain } from './maybe-promise.ts';
-import { macPin, parsePin } from './pin.ts';
 import type { AccessAttempt, ClientId, Content, MaybePromise, MissingReason, Refusal, Room } from './ports.ts';
-import { hashAuth } from './room-auth.ts';
 
 /** A request to a room, with unchecked input. */
 export interface Caller {
@@ -20,26 +20,26 @@ export interface Caller {
   deviceId: string | undefined;
 }
 
-export async function admit(parts: CoreDeps, caller: Caller): Promise<Room> {
-  const attempt = toAttempt(parts, caller);
-  const admitting = parts.rooms.admit(attempt);
+export async function admit(deps: CoreDeps, caller: Caller): Promise<Room> {
+  const attempt = toAttempt(deps, caller);
+  const admitting = deps.rooms.admit(attempt);
   const admission = admitting instanceof Promise ? await admitting : admitting;
-  return admission.outcome === 'admitted' ? admission.room : reject(parts, attempt, admission);
+  return admission.outcome === 'admitted' ? admission.room : reject(deps, attempt, admission);
 }
 
 /** Checks access and reads the text, in one step of the store. */
-export function admitToRead(parts: CoreDeps, caller: Caller): MaybePromise<Content> {
-  const attempt = toAttempt(parts, caller);
+export function admitToRead(deps: CoreDeps, caller: Caller): MaybePromise<Content> {
+  const attempt = toAttempt(deps, caller);
   return chain(
-    parts.rooms.read(attempt),
+    deps.rooms.read(attempt),
     (admission): MaybePromise<Content> =>
-      admission.outcome === 'admitted' ? admission.content : reject(parts, attempt, admission),
+      admission.outcome === 'admitted' ? admission.content : reject(deps, attempt, admission),
   );
 }
 
-async function reject(parts: CoreDeps, attempt: AccessAttempt, admission: Refusal): Promise<never> {
+async function reject(deps: CoreDeps, attempt: AccessAttempt, admission: Refusal): Promise<never> {
   // The attempt is counted already. If the members cannot be notified, the response stays the same.
-  if (admission.outcome === 'pin-incorrect') await notifyMembers(parts, attempt).catch(() => undefined);
+  if (admission.outcome === 'pin-incorrect') await notifyMembers(deps, attempt).catch(() => undefined);
   throw refusal(admission, attempt.now);
 }
 
@@ -150,3 +150,37 @@ function lockedOut(
 
 const tries = (n: number) => (n === 1 ? '1 try' : `${n} tries`);
 const seconds = (n: number) => (n === 1 ? '1 second' : `${n} seconds`);
+
+const form = new RegExp(auth.pattern);
+
+/** The SHA-256 of the key `auth`, to compare with the verifier. */
+/**
+ * The SHA-256 of the key `auth` of an encrypted room, to compare with the verifier. The server knows only the verifier.
+ */
+function hashAuth(text: string): Uint8Array {
+  if (form.test(text)) return createHash('sha256').update(Buffer.from(text, 'base64url')).digest();
+  throw new PoproomError('VALIDATION_FAILED', 'X-Room-Auth must be 32 bytes in base64url.', {
+    details: { field: 'X-Room-Auth' },
+  });
+}
+
+declare const checked: unique symbol;
+/** Four ASCII digits. */
+export type Pin = string & { readonly [checked]: true };
+
+export function parsePin(text: string): Pin {
+  if (/^[0-9]{4}$/.test(text)) return text as Pin;
+  throw new PoproomError('VALIDATION_FAILED', 'The PIN must be a string of exactly four digits, for example "0427".', {
+    details: { field: 'pin' },
+  });
+}
+
+/**
+ * Includes the room code, so that equal PINs of two rooms have different hashes. It uses the first six symbols, which
+ * are the same before and after the store shortens the code of a new room.
+ */
+export function macPin(secret: string, codeOrDraw: string, pin: Pin): Uint8Array {
+  return createHmac('sha256', secret)
+    .update(`pin\n${codeOrDraw.slice(0, 6)}\n${pin}`)
+    .digest();
+}

@@ -1,4 +1,5 @@
 /** Running work concurrently, or only once for several callers. */
+import type { MaybePromise } from './ports.ts';
 
 /** Processes items, at most `maxConcurrent` at a time. Throws the first error after the running work has ended. */
 export async function forEachConcurrent<T>(
@@ -54,4 +55,9 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
     });
     return loading;
   };
+}
+
+/** Calls `next` synchronously if it can: a promise for each small step would cost more than the step. */
+export function chain<T, R>(value: MaybePromise<T>, next: (resolved: T) => MaybePromise<R>): MaybePromise<R> {
+  return value instanceof Promise ? value.then(next) : next(value);
 }

@@ -1,9 +1,9 @@
 /** The dependencies of the core, created once by the composition root. */
 
+import type { WorkBudget } from './defence/work-budget.ts';
 import type { RoomLimits } from './limits.ts';
 import type { BlobStore, Clock, EngineParts, EventBus, StorageAccounts, Store } from './ports.ts';
 import type { StorageQuota } from './storage-quota.ts';
-import type { WorkBudget } from './work-budget.ts';
 
 export interface CoreDeps
   extends Pick<Store, 'rooms' | 'texts' | 'files' | 'uploads' | 'trash'>,

@@ -6,12 +6,13 @@
  *
  * The result is sealed with a key that is derived from the idempotency key, which the store does not have.
  */
-import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import type { ClientHash } from './client-hash.ts';
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import type { ClientHash } from './clients.ts';
 import { hasCode, PoproomError } from './errors.ts';
 import { idempotencyLimits } from './limits.ts';
 import type { ClientId, Clock, FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
+import { seal, unseal } from './tokens.ts';
 
 /** A key, and what it is valid for: one client, endpoint and room. */
 export interface KeyedRequest {
@@ -79,7 +80,7 @@ class Run<T extends Result> implements KeyedRun<T> {
 
   record(result: T): RequestRecord {
     const { keptMs, ...bounds } = idempotencyLimits;
-    const sealed = encrypt(JSON.stringify(result), this.#derive('idempotency seal'));
+    const sealed = seal(JSON.stringify(result), this.#derive('idempotency seal')).toString('base64');
     const expiresAt = this.#deps.clock() + keptMs;
     return { ...this.#id, fingerprint: this.#compared(), result: sealed, expiresAt, ...bounds };
   }
@@ -98,7 +99,7 @@ class Run<T extends Result> implements KeyedRun<T> {
   }
 
   unseal({ result }: FinishedRequest): T {
-    return JSON.parse(decrypt(result, this.#derive('idempotency seal'))) as T;
+    return JSON.parse(unseal(Buffer.from(result, 'base64'), this.#derive('idempotency seal'))) as T;
   }
 
   async begin(): Promise<FinishedRequest | undefined> {
@@ -165,23 +166,6 @@ async function changeUnlessFound<T extends Result>(run: KeyedRun<T>, change: () 
 
 /** After a crash, the key can be used again when the lease has ended. */
 const leaseMs = 10_000;
-
-const algorithm = 'aes-256-gcm';
-const ivBytes = 12;
-const tagBytes = 16;
-
-function encrypt(text: string, key: Buffer): string {
-  const iv = randomBytes(ivBytes);
-  const cipher = createCipheriv(algorithm, key, iv);
-  return Buffer.concat([iv, cipher.update(text, 'utf8'), cipher.final(), cipher.getAuthTag()]).toString('base64');
-}
-
-function decrypt(sealed: string, key: Buffer): string {
-  const bytes = Buffer.from(sealed, 'base64');
-  const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, ivBytes), { authTagLength: tagBytes });
-  decipher.setAuthTag(bytes.subarray(-tagBytes));
-  return decipher.update(bytes.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
-}
 
 function areEqual(one: string, other: string): boolean {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];

@@ -1,6 +1,7 @@
-/** The interface between HTTP and the live channel, which do not import each other. */
+/** The interface between HTTP, the live channel and the metrics, which do not import each other. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
+import type { ClientMessage } from '../protocol/types.ts';
 import type { Caller } from './admission.ts';
 import type { ClientId, StoredFile } from './ports.ts';
 import type { RoomCode } from './room-code.ts';
@@ -24,7 +25,7 @@ export interface JoinRequest extends FileAddresses {
   timestamp: string | undefined;
   /** Whether changes of the devices are sent as differences. */
   deviceChanges?: boolean | undefined;
-  /** A verified token for a room with this code; see `resume-token.ts`. */
+  /** A verified token for a room with this code; see `tokens.ts`. */
   resumeToken?: string | undefined;
 }
 
@@ -55,3 +56,30 @@ export interface LiveGateway {
   /** Returns when the text may have changed, the room or the server ends, or the signal aborts. Counts as a channel. */
   waitForText(client: ClientId, wait: TextWait): Promise<void>;
 }
+
+/** A poll is a request that waits for a change of the text. */
+type LiveTransport = 'websocket' | 'events' | 'poll';
+
+/** Why a live channel ended: the client left, its room ended, or the server closed it. */
+export type LeaveReason = 'left' | 'deleted' | 'expired' | 'shutdown' | 'too-slow' | 'no-heartbeat' | 'error';
+
+export interface LiveMeter {
+  opened(transport: LiveTransport): void;
+  closed(transport: LiveTransport, reason: LeaveReason, seconds: number): void;
+  /** A message was handled, successfully or not. */
+  handled(type: ClientMessage['type'] | 'invalid', seconds: number): void;
+  /** A message or a join was answered with an error, or the channel was closed because of too many messages. */
+  refused(error: unknown): void;
+  /** A client found that its text differs from that of the server. */
+  diverged(): void;
+}
+
+const ignore = () => undefined;
+/** For a server without metrics. */
+export const noLiveMeter: LiveMeter = {
+  opened: ignore,
+  closed: ignore,
+  handled: ignore,
+  refused: ignore,
+  diverged: ignore,
+};

@@ -3,9 +3,9 @@
  * fail in between. A store is asked only after something failed, and then not again for a while, because a request to
  * S3 costs money.
  */
-import type { Clock, Log } from './ports.ts';
+import type { Clock, Log, Store } from './ports.ts';
 
-export interface OutageWatch {
+interface OutageWatch {
   /** How to ask each store whether it responds. */
   stores: Readonly<Record<string, () => Promise<unknown>>>;
   log: Log;
@@ -84,3 +84,48 @@ async function reasonOf(ask: (() => Promise<unknown>) | undefined): Promise<stri
     return cause instanceof Error ? cause.message : message;
   }
 }
+
+interface EvictionDeps {
+  store: Pick<Store, 'evictionPolicy'>;
+  /** Whether the operator accepts the loss of rooms. */
+  isAllowed: boolean;
+  log: Log;
+  everyMs: number;
+}
+
+interface EvictionWatch {
+  /** Whether the store evicts although the operator does not accept it. */
+  isRisky(): boolean;
+  stop(): void;
+}
+
+/** Watches whether the store may remove rooms when it is full: someone may change its settings at any time. */
+export function watchEviction({ store, isAllowed, log, everyMs }: EvictionDeps): EvictionWatch {
+  let known: string | undefined = 'noeviction';
+
+  async function check(): Promise<void> {
+    const policy = await store.evictionPolicy();
+    if (policy !== known) report(policy);
+    known = policy;
+  }
+
+  function report(policy: string | undefined): void {
+    if (policy === 'noeviction') log.info({ policy }, 'the store keeps everything when it is full');
+    else if (policy === undefined) log.warn({}, unknownPolicy);
+    else log[isAllowed ? 'warn' : 'error']({ policy }, evicts);
+  }
+
+  // An outage is reported elsewhere.
+  const checkSafely = () => void check().catch(() => undefined);
+  checkSafely();
+  const timer = setInterval(checkSafely, everyMs);
+  timer.unref();
+  return {
+    isRisky: () => !isAllowed && known !== undefined && known !== 'noeviction',
+    stop: () => clearInterval(timer),
+  };
+}
+
+const evicts = 'the store deletes rooms when its memory is full: set its maxmemory-policy to noeviction';
+const unknownPolicy =
+  'the store does not reveal its maxmemory-policy: make sure that it is noeviction, or rooms may be lost';

@@ -1,10 +1,10 @@
 /** Operations on rooms and their texts. */
-import { admit, admitToRead, type Caller, proofOf, roomMissing } from './admission.ts';
+import { admit, admitToRead, type Caller, macPin, type Pin, parsePin, proofOf, roomMissing } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
-import { macPin, type Pin, parsePin } from './pin.ts';
+import { cleanRoomName, looksSealed } from './names.ts';
 import type {
   Checkpoint,
   CheckpointInfo,
@@ -17,14 +17,11 @@ import type {
   RoomUpdate,
 } from './ports.ts';
 import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
-import { cleanRoomName, looksSealed } from './room-name.ts';
 import { checkSealedMeta, longestSealed } from './sealed.ts';
-import type { EditRequest, WrittenText } from './text/edit-decision.ts';
-import { checkContent } from './text/edit-rules.ts';
-import type { SealedEditRequest, SealedSnapshot } from './text/sealed-decision.ts';
-import { type SealedContent, sealedEditOf } from './text/sealed-text.ts';
+import { endRoom } from './sweep.ts';
+import { checkContent, type EditRequest, type WrittenText } from './text/edit-decision.ts';
+import { type SealedContent, type SealedEditRequest, type SealedSnapshot, sealedEditOf } from './text/sealed-texts.ts';
 import { createTexts } from './text/texts.ts';
-import { endRoom } from './trash.ts';
 
 export interface RoomRules {
   /** Seconds. */
@@ -71,14 +68,14 @@ export type ContentEdit =
 
 export type Rooms = ReturnType<typeof createRooms>;
 
-export function createRooms(parts: CoreDeps, rules: RoomRules) {
-  const { rooms, clock, secret, quota } = parts;
-  const charging = { storage: parts.storage, limits: quota.textLimits, clock };
-  const texts = createTexts(parts, rules, charging);
+export function createRooms(deps: CoreDeps, rules: RoomRules) {
+  const { rooms, clock, secret, quota } = deps;
+  const charging = { storage: deps.storage, limits: quota.textLimits, clock };
+  const texts = createTexts(deps, rules, charging);
 
   /** Deletes a room. Returns the reason if there is no such room. */
   async function end(code: RoomCode): Promise<MissingReason | undefined> {
-    const ended = await endRoom(parts, code);
+    const ended = await endRoom(deps, code);
     if (ended === undefined) texts.forget(code);
     return ended;
   }
@@ -89,9 +86,9 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
   }
 
   async function readWithKey(caller: Caller): Promise<Content | SealedContent> {
-    const { code, salt } = await admit(parts, caller);
-    if (salt === undefined) return admitToRead(parts, caller);
-    const { content, fullTextVersion, entries } = orThrow(await parts.texts.readText(code, clock()));
+    const { code, salt } = await admit(deps, caller);
+    if (salt === undefined) return admitToRead(deps, caller);
+    const { content, fullTextVersion, entries } = orThrow(await deps.texts.readText(code, clock()));
     const later = entries.filter(({ version }) => version > fullTextVersion);
     return { ...content, contentVersion: fullTextVersion, sealedEdits: later.map(sealedEditOf) };
   }
@@ -99,7 +96,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
   /** Another request may change the PIN after this caller was admitted. Then the caller needs the new one. */
   async function updateAdmitted(caller: Caller, changes: CheckedChanges) {
     for (let attempts = 0; attempts < 5; attempts++) {
-      const room = await admit(parts, caller);
+      const room = await admit(deps, caller);
       const { code, hasPin, salt } = room;
       checkForRoom(changes, room);
       const now = clock();
@@ -110,7 +107,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
         expiresAt: changes.expiresIn === undefined ? undefined : now + changes.expiresIn * 1000,
         pinMac: changes.pin ? mac(changes.pin) : (changes.pin as null | undefined),
         name: changes.name,
-        admittedBy: hasPin || salt !== undefined ? proofOf(parts, room, caller) : undefined,
+        admittedBy: hasPin || salt !== undefined ? proofOf(deps, room, caller) : undefined,
         uploadLifetimeMs: unfinishedUploadMs,
       };
       const updated = orThrow(await rooms.updateRoom(code, update, now));
@@ -156,17 +153,17 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     },
 
     async info(caller: Caller): Promise<RoomWithDevices> {
-      return withDevices(await admit(parts, caller));
+      return withDevices(await admit(deps, caller));
     },
 
     async update(caller: Caller, changes: RoomChanges): Promise<RoomWithDevices> {
       const { seq, room } = await updateAdmitted(caller, checkChanges(changes, rules.longestLifetime));
-      parts.bus.publish(room.code, { seq });
+      deps.bus.publish(room.code, { seq });
       return withDevices(room);
     },
 
     async remove(caller: Caller): Promise<RoomCode> {
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       const reason = await end(code);
       if (reason) throw roomMissing(reason);
       return code;
@@ -175,7 +172,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     /** Rejects a caller without access. A missing PIN is accepted here, because it may be in the body. */
     async checkCaller(caller: Caller): Promise<void> {
       try {
-        await admit(parts, caller);
+        await admit(deps, caller);
       } catch (error) {
         if (!hasCode(error, 'PIN_REQUIRED')) throw error;
       }
@@ -186,7 +183,7 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
 
     /** Only encrypted rooms need `auth`, so without it one step is enough. */
     readContent: (caller: Caller): MaybePromise<Content | SealedContent> =>
-      caller.auth === undefined ? admitToRead(parts, caller) : readWithKey(caller),
+      caller.auth === undefined ? admitToRead(deps, caller) : readWithKey(caller),
 
     async writeContent(
       caller: Caller,
@@ -195,13 +192,13 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
       run?: KeyedRun<WrittenText>,
     ): Promise<WrittenText> {
       checkContent(content, longestSealed(rules.largestContent));
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       const { deviceId, client } = caller;
       return changeOnce(run, () => texts.replace(code, { content, ifVersions, deviceId, client, run }));
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       const { deviceId, client } = caller;
       return changeOnce(run, () => {
         if ('append' in edit)
@@ -212,24 +209,24 @@ export function createRooms(parts: CoreDeps, rules: RoomRules) {
     },
 
     async compactContent(caller: Caller, snapshot: SealedSnapshot): Promise<WrittenText> {
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       return texts.compact(code, snapshot);
     },
 
     async listHistory(caller: Caller): Promise<CheckpointInfo[]> {
-      const { code } = await admit(parts, caller);
-      return orThrow(await parts.texts.listHistory(code, clock()));
+      const { code } = await admit(deps, caller);
+      return orThrow(await deps.texts.listHistory(code, clock()));
     },
 
     async readHistory(caller: Caller, version: number): Promise<Checkpoint> {
-      const { code } = await admit(parts, caller);
-      const found = orThrow(await parts.texts.readCheckpoint(code, version, clock()));
+      const { code } = await admit(deps, caller);
+      const found = orThrow(await deps.texts.readCheckpoint(code, version, clock()));
       if (found === 'no-checkpoint') throw noCheckpoint(version);
       return found;
     },
 
     async clearHistory(caller: Caller): Promise<void> {
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       await texts.clearHistory(code);
     },
 

@@ -1,5 +1,5 @@
 /** Storage quotas of clients, and the errors when they are exceeded. */
-import type { ClientHash } from './client-hash.ts';
+import type { ClientHash } from './clients.ts';
 import { PoproomError } from './errors.ts';
 import type { ClientId, Owner, ReachedLimit, StorageLimits } from './ports.ts';
 import { toTimestamp } from './timestamp.ts';

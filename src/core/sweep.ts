@@ -1,23 +1,22 @@
-/** Removes expired rooms, their files, and the remains of failed uploads. */
-import { watchClock } from './clock-trust.ts';
+/** Removes expired rooms, the bytes of their files, and the remains of failed uploads. */
 import type { CoreDeps } from './deps.ts';
 import { restorableMs } from './limits.ts';
-import { blobOf, type Clock } from './ports.ts';
-import { trashOf } from './trash.ts';
+import { blobOf, type Clock, type MissingReason, type TrashStore } from './ports.ts';
+import type { RoomCode } from './room-code.ts';
 
 const batchSize = 500;
 const orphanAgeMs = 3600_000;
 /** Sweeps are frequent, so a room overdue by this much means that no sweep ran or that the clock is ahead. */
 const overdueMs = 2 * 60_000;
 
-export interface SweepReport {
+interface SweepReport {
   rooms: number;
   blobs: number;
 }
 
 /** `onBatch`: many rooms that end together take minutes, because requests of clients come first. */
-export async function sweepRooms(parts: CoreDeps, onBatch: () => void = () => undefined): Promise<SweepReport> {
-  const { rooms, files, uploads, bus, storage, clock } = parts;
+export async function sweepRooms(deps: CoreDeps, onBatch: () => void = () => undefined): Promise<SweepReport> {
+  const { rooms, files, uploads, bus, storage, clock } = deps;
   const now = clock();
   let ended = 0;
   for (;;) {
@@ -30,15 +29,15 @@ export async function sweepRooms(parts: CoreDeps, onBatch: () => void = () => un
   while ((await files.eraseRemoved(now - restorableMs, batchSize)) === batchSize);
   while ((await uploads.expireUploads(now, batchSize)) === batchSize);
   await storage.releaseAbandoned(now);
-  return { rooms: ended, blobs: await trashOf(parts).empty() };
+  return { rooms: ended, blobs: await trashOf(deps).empty() };
 }
 
 /** Removes bytes without a row, left by a crash during an upload. Recent ones may belong to a running upload. */
-export async function removeOrphanBlobs(parts: CoreDeps): Promise<number> {
-  const { blobs, clock } = parts;
+export async function removeOrphanBlobs(deps: CoreDeps): Promise<number> {
+  const { blobs, clock } = deps;
   let removed = 0;
   for await (const candidates of blobs.orphanBlobs(clock() - orphanAgeMs)) {
-    removed += await removeUnknown(parts, candidates);
+    removed += await removeUnknown(deps, candidates);
   }
   return removed;
 }
@@ -63,7 +62,7 @@ async function hasOverdueRooms({ rooms, clock }: CoreDeps): Promise<boolean> {
   return (await rooms.countRooms(0)) > (await rooms.countRooms(clock() - overdueMs));
 }
 
-export interface Sweeper {
+interface Sweeper {
   start(): void;
   /** When the last complete sweep ended, or the running one made progress, by the wall clock; for the readiness check. */
   lastSweptAt(): number;
@@ -83,8 +82,8 @@ export interface SweepWatch {
 type ClockDoubt = { leaptSeconds: number } | { overdue: true };
 
 /** Sweeps at the start and at intervals, one at a time. Orphaned bytes need a scan of all files, so once an hour. */
-export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, failed, doubted }: SweepWatch): Sweeper {
-  const { clock } = parts;
+export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed, doubted }: SweepWatch): Sweeper {
+  const { clock } = deps;
   const trust = watchClock(clock, monotonic);
   let lastSweptAt = monotonic();
   let orphansDueAt = Number.NEGATIVE_INFINITY;
@@ -97,7 +96,7 @@ export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, faile
   async function checkClock(): Promise<void> {
     const leapt = trust.look();
     if (leapt !== undefined) doubted({ leaptSeconds: Math.round(leapt / 1000) });
-    if (isFirst && (await hasOverdueRooms(parts))) {
+    if (isFirst && (await hasOverdueRooms(deps))) {
       trust.doubt();
       doubted({ overdue: true });
     }
@@ -106,11 +105,11 @@ export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, faile
 
   async function sweep(): Promise<void> {
     // No clock is needed to know that they belong to no running upload.
-    await removeUnknown(parts, parts.blobs.takeAbandoned());
+    await removeUnknown(deps, deps.blobs.takeAbandoned());
     await checkClock();
     if (trust.isSteady()) await sweepAll();
     // The trash contains only what was deleted before, so removing it does not depend on the clock.
-    else await trashOf(parts).empty();
+    else await trashOf(deps).empty();
     noteProgress();
   }
 
@@ -119,10 +118,10 @@ export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, faile
   }
 
   async function sweepAll(): Promise<void> {
-    const swept = await sweepRooms(parts, noteProgress);
+    const swept = await sweepRooms(deps, noteProgress);
     let strays = 0;
     if (monotonic() >= orphansDueAt) {
-      strays = await removeOrphanBlobs(parts);
+      strays = await removeOrphanBlobs(deps);
       orphansDueAt = monotonic() + orphanAgeMs;
     }
     if (swept.rooms + swept.blobs + strays > 0) done({ ...swept, strays });
@@ -148,5 +147,137 @@ export function createSweeper(parts: CoreDeps, { everyMs, monotonic, done, faile
       clearInterval(timer);
       await running;
     },
+  };
+}
+
+interface Trash {
+  /** Removes all current entries, and returns their number. */
+  empty(): Promise<number>;
+  /** For requests that delete something: waits only briefly, and never rejects. */
+  emptySoon(): Promise<void>;
+}
+
+/** A request does not wait longer for a slow file store. */
+const maxWaitMs = 1000;
+
+type TrashDeps = Pick<CoreDeps, 'trash' | 'trashClaims' | 'blobs' | 'clock'>;
+
+const trashes = new WeakMap<TrashStore, Trash>();
+
+/** The trash of a store, one per process. */
+export function trashOf(deps: TrashDeps): Trash {
+  const trash = trashes.get(deps.trash) ?? createTrash(deps);
+  trashes.set(deps.trash, trash);
+  return trash;
+}
+
+/** Deletes a room with its files and notifies its members. Returns the reason if there is no such room. */
+export async function endRoom(deps: EndingDeps, code: RoomCode): Promise<MissingReason | undefined> {
+  const deleted = await deps.rooms.deleteRoom(code, deps.clock());
+  if (typeof deleted === 'string') return deleted;
+  deps.bus.publish(code, { seq: deleted.seq });
+  await trashOf(deps).emptySoon();
+  return undefined;
+}
+
+type EndingDeps = Pick<CoreDeps, 'rooms' | 'bus'> & TrashDeps;
+
+/** Removes bytes that no file references any more, each once, however many nodes and requests try. */
+function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps): Trash {
+  let running: Promise<number> | undefined;
+  let next: Promise<number> | undefined;
+
+  function start(): Promise<number> {
+    running = emptyInBatches().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  /** A running pass may have listed the trash too early, so callers share the next one. */
+  function empty(): Promise<number> {
+    if (next) return next;
+    if (!running) return start();
+    next = running
+      .catch(() => undefined)
+      .then(() => {
+        next = undefined;
+        return start();
+      });
+    return next;
+  }
+
+  async function emptyInBatches(): Promise<number> {
+    let removed = 0;
+    for (;;) {
+      const listed = await trash.listTrash(batchSize);
+      const gone = listed.length > 0 ? await removeOwn(listed) : 0;
+      removed += gone;
+      if (listed.length < batchSize || gone === 0) return removed;
+    }
+  }
+
+  /** Removes the bytes before their entries, so that a crash in between only repeats the work. */
+  async function removeOwn(listed: readonly string[]): Promise<number> {
+    const own = trashClaims ? await trashClaims.claim(listed, clock()) : listed;
+    const tried = await Promise.allSettled(own.map((blob) => blobs.remove(blob)));
+    // A blob that cannot be removed must not block the others. The next sweep tries again.
+    const [gone, left] = [own.filter((_, i) => isDone(tried[i])), own.filter((_, i) => !isDone(tried[i]))];
+    if (gone.length > 0) await trash.clearTrash(gone);
+    if (left.length > 0) await trashClaims?.release(left);
+    return gone.length;
+  }
+
+  return {
+    empty,
+    /** If it fails, the next sweep tries again. */
+    async emptySoon() {
+      const { promise: late, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, maxWaitMs);
+      await Promise.race([empty().catch(() => undefined), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+const isDone = (tried: PromiseSettledResult<void> | undefined) => tried?.status === 'fulfilled';
+
+/**
+ * Decides whether the wall clock can be trusted. Access to an expired room is rejected immediately, but only a steady
+ * clock may delete it: a clock that jumps ten years ahead for a moment would delete every room.
+ */
+
+/** Adjustments by seconds are normal. After a jump of this size, the clock was wrong before or is wrong now. */
+const leapMs = 5 * 60_000;
+export const steadyAfterMs = 10 * 60_000;
+
+interface ClockTrust {
+  /** Compares both clocks since the last call, and returns the difference in ms if it is a jump. */
+  look(): number | undefined;
+  /** Distrusts the clock until it has been steady long enough. */
+  doubt(): void;
+  isSteady(): boolean;
+}
+
+/** The monotonic clock stops while a machine sleeps, so waking up is indistinguishable from a jump. */
+function watchClock(clock: Clock, monotonic: Clock): ClockTrust {
+  let last: { wall: number; steady: number } | undefined;
+  let steadyAt = Number.NEGATIVE_INFINITY;
+
+  function doubt(): void {
+    steadyAt = monotonic() + steadyAfterMs;
+  }
+
+  return {
+    doubt,
+    look() {
+      const seen = { wall: clock(), steady: monotonic() };
+      const leapt = last ? seen.wall - last.wall - (seen.steady - last.steady) : 0;
+      last = seen;
+      if (Math.abs(leapt) < leapMs) return undefined;
+      doubt();
+      return leapt;
+    },
+    isSteady: () => monotonic() >= steadyAt,
   };
 }

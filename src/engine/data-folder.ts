@@ -1,9 +1,14 @@
-/** Restricts the data folder to the user that runs the server: folders 0700, files 0600. */
+/**
+ * The data folder: whether it can be used, its modes (folders 0700, files 0600, so that only the user that runs the
+ * server can open them), and the space on its disk.
+ */
 import { accessSync, chmodSync, constants, lstatSync, readdirSync, type Stats, statSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
 import { databaseIn } from '../store/sqlite/private-file.ts';
+import { filesPlaceOf } from './open.ts';
 
 /** The files and folders that the server creates. Everything below them has the same modes. */
 const database = ['', '-wal', '-shm', '-journal'].map((suffix) => `poproom.db${suffix}`);
@@ -165,4 +170,40 @@ export function writableByOthers(path: string): { problem: string; fix: string }
     problem: `Other users of this machine can write ${path} (mode ${(stats.mode & 0o777).toString(8)}).`,
     fix: `Make sure that nobody has changed it, and run: chmod 600 ${path}`,
   };
+}
+
+interface DiskSpace {
+  /** Bytes that the user of the server may write. */
+  free: number;
+  size: number;
+}
+
+type DiskFolder = 'data' | 'files';
+
+/** Of the data folder, and of the folder for files if they are not in a bucket. */
+export async function diskSpace(config: Config): Promise<Partial<Record<DiskFolder, DiskSpace>>> {
+  const place = filesPlaceOf(config);
+  const data = await spaceIn(config.dataDir);
+  return 'folder' in place ? { data, files: await spaceIn(place.folder) } : { data };
+}
+
+async function spaceIn(folder: string): Promise<DiskSpace> {
+  const { bavail, blocks, bsize } = await statfs(folder);
+  return { free: bavail * bsize, size: blocks * bsize };
+}
+
+/** The database file of the embedded engine and its log; undefined on Redis. */
+export async function databaseBytes({ store, dataDir }: Config): Promise<number | undefined> {
+  if (store !== 'sqlite:') return undefined;
+  const sizes = await Promise.all(['', '-wal'].map((suffix) => sizeOf(databaseIn(dataDir) + suffix)));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** The log may not exist. */
+async function sizeOf(path: string): Promise<number> {
+  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  return found?.size ?? 0;
 }

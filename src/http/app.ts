@@ -1,10 +1,10 @@
 /** Handles a request: matches its route, authorizes it, answers it and sends the response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { chain } from '../core/concurrency.ts';
+import type { Budgets } from '../core/defence/transfer-budget.ts';
+import type { Turns } from '../core/defence/turns.ts';
 import { hasCode, type PoproomError } from '../core/errors.ts';
-import { chain } from '../core/maybe-promise.ts';
 import type { ClientId, MaybePromise } from '../core/ports.ts';
-import type { Budgets } from '../core/transfer-budget.ts';
-import type { Turns } from '../core/turns.ts';
 import type { Connections } from './admin/connection-use.ts';
 import {
   type Authorizer,

@@ -3,46 +3,47 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Log } from '../core/ports.ts';
 
-export interface CertificatePaths {
-  cert: string;
-  key: string;
+/** Where they are. */
+export interface CertificateFiles {
+  certFile: string;
+  keyFile: string;
 }
 
-/** PEM texts. */
-export interface CertificatePair {
+/** Their contents, as PEM texts. */
+export interface CertificatePem {
   cert: string;
   key: string;
 }
 
 export interface Certificate {
-  pair: CertificatePair;
-  /** Calls `use` with each new pair. Returns a function that stops it. */
+  pem: CertificatePem;
+  /** Calls `use` with each new certificate. Returns a function that stops it. */
   watch(watch: Pick<Watch, 'everyMs' | 'log' | 'use'>): () => void;
 }
 
 /** Undefined if the settings name no files. */
 export function openCertificate({
-  cert,
-  key,
-}: { [K in keyof CertificatePaths]: string | undefined }): Certificate | undefined {
-  if (!cert || !key) return undefined;
-  const files = { cert, key };
-  const pair = loadCertificate(files);
-  return { pair, watch: (watch) => watchCertificate({ files, loaded: pair, ...watch }) };
+  certFile,
+  keyFile,
+}: { [K in keyof CertificateFiles]: string | undefined }): Certificate | undefined {
+  if (!certFile || !keyFile) return undefined;
+  const files = { certFile, keyFile };
+  const pem = loadCertificate(files);
+  return { pem, watch: (watch) => watchCertificate({ files, loaded: pem, ...watch }) };
 }
 
 /** The files that the settings name cannot be used. The message is a sentence for the operator. */
 export class CertificateError extends Error {}
 
 /** Throws a CertificateError. */
-export function loadCertificate(files: CertificatePaths): CertificatePair {
-  const pair = readPair(files);
-  checkPair(pair, files);
-  return pair;
+export function loadCertificate(files: CertificateFiles): CertificatePem {
+  const pem = readPem(files);
+  checkPem(pem, files);
+  return pem;
 }
 
-function readPair({ cert, key }: CertificatePaths): CertificatePair {
-  return { cert: read('POPROOM_TLS_CERT', cert), key: read('POPROOM_TLS_KEY', key) };
+function readPem({ certFile, keyFile }: CertificateFiles): CertificatePem {
+  return { cert: read('POPROOM_TLS_CERT', certFile), key: read('POPROOM_TLS_KEY', keyFile) };
 }
 
 function read(name: string, path: string): string {
@@ -60,16 +61,13 @@ const reasons: Record<string, string> = {
   EISDIR: 'A folder is not a certificate:',
 };
 
-function checkPair({ cert, key }: CertificatePair, files: CertificatePaths): void {
-  const certificate = parse(
-    () => new X509Certificate(cert),
-    `POPROOM_TLS_CERT: ${files.cert} is not a PEM certificate.`,
-  );
+function checkPem({ cert, key }: CertificatePem, { certFile, keyFile }: CertificateFiles): void {
+  const certificate = parse(() => new X509Certificate(cert), `POPROOM_TLS_CERT: ${certFile} is not a PEM certificate.`);
   const isEncrypted = key.includes('ENCRYPTED');
   const hint = isEncrypted ? 'has a passphrase; remove it with "openssl pkey"' : 'is not a PEM private key';
-  const privateKey = parse(() => createPrivateKey(key), `POPROOM_TLS_KEY: ${files.key} ${hint}.`);
+  const privateKey = parse(() => createPrivateKey(key), `POPROOM_TLS_KEY: ${keyFile} ${hint}.`);
   if (certificate.checkPrivateKey(privateKey)) return;
-  throw new CertificateError(`POPROOM_TLS_KEY: ${files.key} does not belong to the certificate ${files.cert}.`);
+  throw new CertificateError(`POPROOM_TLS_KEY: ${keyFile} does not belong to the certificate ${certFile}.`);
 }
 
 function parse<T>(read: () => T, sentence: string): T {
@@ -81,21 +79,21 @@ function parse<T>(read: () => T, sentence: string): T {
 }
 
 /** Days until a certificate expires, negative afterwards, and its first host name. */
-export function describeCertificate({ cert }: CertificatePair, now: number): { daysLeft: number; host?: string } {
+export function describeCertificate({ cert }: CertificatePem, now: number): { daysLeft: number; host?: string } {
   const { validToDate, subjectAltName } = new X509Certificate(cert);
   const [, host] = /DNS:([^,\s]+)/.exec(subjectAltName ?? '') ?? [];
   return { daysLeft: Math.floor((validToDate.getTime() - now) / 86_400_000), ...(host && { host }) };
 }
 
 /** Milliseconds since the epoch. */
-export const expiryOf = ({ cert }: CertificatePair): number => new X509Certificate(cert).validToDate.getTime();
+export const expiryOf = ({ cert }: CertificatePem): number => new X509Certificate(cert).validToDate.getTime();
 
 interface Watch {
-  files: CertificatePaths;
-  loaded: CertificatePair;
+  files: CertificateFiles;
+  loaded: CertificatePem;
   everyMs: number;
   log: Log;
-  use: (pair: CertificatePair) => void;
+  use: (pem: CertificatePem) => void;
 }
 
 /** Compares contents, because tools replace files, links or whole folders. Returns a function that stops it. */
@@ -111,14 +109,14 @@ function watchCertificate({ files, loaded, everyMs, log, use }: Watch): () => vo
   }
 
   function check(): void {
-    const pair = attempt(() => readPair(files));
-    if (pair instanceof Error) return void reject(pair);
-    if (JSON.stringify(pair) === seen) return;
-    const failure = attempt(() => checkPair(pair, files));
+    const pem = attempt(() => readPem(files));
+    if (pem instanceof Error) return void reject(pem);
+    if (JSON.stringify(pem) === seen) return;
+    const failure = attempt(() => checkPem(pem, files));
     if (failure) return void reject(failure);
-    seen = JSON.stringify(pair);
+    seen = JSON.stringify(pem);
     reason = undefined;
-    use(pair);
+    use(pem);
     log.info({}, 'TLS certificate reloaded');
   }
 

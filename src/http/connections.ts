@@ -1,7 +1,7 @@
 /** Opens the port of the server, limits the connections of each client, and closes them when the server stops. */
 import type { Server } from 'node:http';
 import type { AddressInfo, BlockList, Socket } from 'node:net';
-import type { Transfer, TransferBudget } from '../core/transfer-budget.ts';
+import type { Transfer, TransferBudget } from '../core/defence/transfer-budget.ts';
 import { clientOf, isProxy } from './request/addresses.ts';
 
 /** How often the stop looks for connections that are idle now. */

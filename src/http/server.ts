@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { afterWaiting, createPipeline, currentResponse } from '../core/defence/pipeline.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
-import type { CertificatePair } from './certificate.ts';
+import type { CertificatePem } from './certificate.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
 import { closeSoon, endWith } from './response/send.ts';
@@ -34,7 +34,7 @@ interface HttpServerDeps {
   idleTimeoutMs: number;
   endpointPath: EndpointPath;
   /** With a certificate, the server speaks only HTTPS. */
-  certificate: CertificatePair | undefined;
+  certificate: CertificatePem | undefined;
 }
 
 export function createHttpServer(deps: HttpServerDeps): Server {
@@ -99,7 +99,7 @@ function create({ certificate, endpointPath }: HttpServerDeps, options: ServerOp
 }
 
 /** New connections use the new certificate. */
-export function replaceCertificate(server: Server, certificate: CertificatePair): void {
+export function replaceCertificate(server: Server, certificate: CertificatePem): void {
   (server as TlsServer).setSecureContext({ ...certificate, minVersion: 'TLSv1.2' });
 }
 

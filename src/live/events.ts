@@ -1,8 +1,7 @@
 /** The server-sent events transport: server to client only, for `curl -N` and `EventSource`. */
 import { PassThrough, type Readable } from 'node:stream';
-import type { ClientLog } from '../core/client-log.ts';
-import type { JoinRequest } from '../core/live-gateway.ts';
-import type { LiveMeter } from '../core/meters.ts';
+import type { ClientLog } from '../core/clients.ts';
+import type { JoinRequest, LiveMeter } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports.ts';
 import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';

@@ -1,6 +1,6 @@
 /** The text of a room in its feed. The full string is built only when a session needs it. */
 import { type LastRefs, type TextEntry, type TextState, withRefsOf } from '../core/ports.ts';
-import { isCompactionDue, tailOf } from '../core/text/sealed-text.ts';
+import { isCompactionDue, tailOf } from '../core/text/sealed-texts.ts';
 import { checksumOf, TextDocument } from '../text/document.ts';
 
 /** Entries for sessions that fell behind. The log of the store has more. */

@@ -1,8 +1,7 @@
 /** The live channel: one session logic, two transports. */
-import type { ClientLog } from '../core/client-log.ts';
-import type { LiveGateway } from '../core/live-gateway.ts';
-import type { LiveMeter } from '../core/meters.ts';
-import type { Turns } from '../core/turns.ts';
+import type { ClientLog } from '../core/clients.ts';
+import type { Turns } from '../core/defence/turns.ts';
+import type { LiveGateway, LiveMeter } from '../core/live-gateway.ts';
 import { createEventStreams } from './events.ts';
 import { createHub, type HubDeps } from './hub.ts';
 import type { WebSockets } from './websocket.ts';

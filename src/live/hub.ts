@@ -1,17 +1,17 @@
 /** All live sessions of this node: admission, the feeds of their rooms, and heartbeats. */
 import { randomBytes } from 'node:crypto';
 import { admit, checkDeviceId, proofOf } from '../core/admission.ts';
+import { memoryLimits } from '../core/defence/transfer-budget.ts';
 import { UnreadBytes } from '../core/defence/unread-bytes.ts';
+import { unlimitedWork } from '../core/defence/work-budget.ts';
 import type { CoreDeps } from '../core/deps.ts';
-import { checkDeviceName } from '../core/device-name.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest, TextWait } from '../core/live-gateway.ts';
+import { checkDeviceName } from '../core/names.ts';
 import type { Channel, ClientId, RoomChange } from '../core/ports.ts';
-import { areOfSameRoom, createResumeTokens, type ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
-import { memoryLimits } from '../core/transfer-budget.ts';
-import { unlimitedWork } from '../core/work-budget.ts';
+import { areOfSameRoom, createResumeTokens, type RoomTokens } from '../core/tokens.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
 import { isEnvelope } from '../protocol/sealed.ts';
 import { startHeartbeats } from './heartbeats.ts';
@@ -236,7 +236,7 @@ async function findRoom(parts: CoreDeps, request: JoinRequest): Promise<RoomCode
  */
 async function checkAdmission(
   parts: CoreDeps,
-  tokens: ResumeTokens,
+  tokens: RoomTokens,
   { view: { room, resumeToken: current } }: RoomFeed,
   request: JoinRequest,
 ): Promise<string> {

@@ -1,16 +1,16 @@
 /** The edits that a reconnecting client has missed, read from the stored log and sent in parts. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { TokenBucket } from '../core/defence/token-bucket.ts';
+import type { WorkBudget } from '../core/defence/work-budget.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';
 import type { TextEntry } from '../core/ports.ts';
 import type { Texts } from '../core/text/texts.ts';
 import { toTimestamp } from '../core/timestamp.ts';
-import type { WorkBudget } from '../core/work-budget.ts';
 import type { RoomFeed } from './room-feed.ts';
 import { editOf, type RoomView } from './room-view.ts';
-import { bytesPerSession, outgoing, type Wire } from './wire.ts';
+import { outgoing, sendBudget, type Wire } from './wire.ts';
 
 /** Takes a few milliseconds to read and to send. */
 const entriesPerPart = 500;
@@ -49,7 +49,7 @@ export async function sendMissed(
     if (found === 'no-log') return deps.replacedSince(feed.code, since);
     return typeof found === 'string' ? undefined : found;
   };
-  const budget = new TokenBucket(bytesPerSession, performance.now());
+  const budget = new TokenBucket(sendBudget);
   const send = (entries: readonly TextEntry[]) => {
     for (const entry of entries) {
       const message = outgoing(editOf(entry, seq));

@@ -14,8 +14,8 @@ import type {
   TextEntry,
   TextState,
 } from '../core/ports.ts';
-import type { IssuedToken, ResumeTokens } from '../core/resume-token.ts';
 import type { RoomCode } from '../core/room-code.ts';
+import type { IssuedToken, RoomTokens } from '../core/tokens.ts';
 import type { Closed } from '../protocol/types.ts';
 import { FeedText } from './feed-text.ts';
 import {
@@ -56,7 +56,7 @@ export class RoomFeed {
   /** When the next renewal is due. It differs between rooms, so that renewals do not block the process together. */
   renewAt: number;
   readonly #parts: CoreDeps;
-  readonly #tokens: ResumeTokens;
+  readonly #tokens: RoomTokens;
   #issued: IssuedToken | undefined;
   readonly #subscription: Subscription;
   #view: RoomView | undefined;
@@ -72,7 +72,7 @@ export class RoomFeed {
     changes: { earliest: 0 },
   };
 
-  constructor(code: RoomCode, parts: CoreDeps, renewAt: number, tokens: ResumeTokens) {
+  constructor(code: RoomCode, parts: CoreDeps, renewAt: number, tokens: RoomTokens) {
     this.code = code;
     this.renewAt = renewAt;
     this.#parts = parts;

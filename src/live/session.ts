@@ -2,13 +2,12 @@
 import { TokenBucket } from '../core/defence/token-bucket.ts';
 import type { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
-import type { FileAddresses } from '../core/live-gateway.ts';
-import type { LeaveReason } from '../core/meters.ts';
+import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { Channel, ClientId, Device, TextEntry } from '../core/ports.ts';
-import { areOfSameRoom } from '../core/resume-token.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
+import { areOfSameRoom } from '../core/tokens.ts';
 import type {
   ClientMessage,
   Closed,
@@ -37,13 +36,13 @@ import {
   withoutToken,
 } from './room-view.ts';
 import {
-  bytesPerSession,
   closeCodeFor,
   closeCodeOf,
   errorMessageOf,
   type Outgoing,
   outgoing,
   policyViolation,
+  sendBudget,
   tooFast,
   type Wire,
 } from './wire.ts';
@@ -392,9 +391,8 @@ export class Session implements FeedSession {
   #sendAll(messages: readonly Outgoing[]): void {
     for (const message of messages) {
       if (message.bytes > busyAbove) {
-        const now = performance.now();
-        this.#budget ??= new TokenBucket(bytesPerSession, now);
-        this.#budget.spend(message.bytes, now);
+        this.#budget ??= new TokenBucket(sendBudget);
+        this.#budget.spend(message.bytes, performance.now());
       }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
       this.#options.wire.send(message);

@@ -2,14 +2,13 @@
 import type { Duplex } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
-import type { ClientLog } from '../core/client-log.ts';
+import type { ClientLog } from '../core/clients.ts';
+import { freeBuffer } from '../core/defence/garbage.ts';
 import type { Receiver, ReceiveSlots } from '../core/defence/receive-slots.ts';
 import { TokenBucket } from '../core/defence/token-bucket.ts';
+import type { Turns } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
-import { freeBuffer } from '../core/garbage.ts';
-import type { Upgrade } from '../core/live-gateway.ts';
-import type { LiveMeter } from '../core/meters.ts';
-import type { Turns } from '../core/turns.ts';
+import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import type { Hub } from './hub.ts';
 import type { Session } from './session.ts';
@@ -26,6 +25,9 @@ import {
   type Wire,
 } from './wire.ts';
 
+/** Messages of a channel. */
+const messageRate = { burst: 40, perSecond: 20 };
+
 const joinWithinMs = 5_000;
 const transport = 'websocket';
 /** Bytes of messages that are read while another is being handled. The rest stays with the sender. */
@@ -40,8 +42,6 @@ const slotFromBytes = 64 * 1024;
 /** The header of a client's ping or pong, including the mask. */
 const controlHeadBytes = 6;
 const maxInvalid = 5;
-/** The messages, pings and pongs of a channel. */
-const messages = { burst: 40, perSecond: 20 };
 const firstMessageTooLong = 'The first message exceeds the limit of 4 KiB.';
 
 /** Shared by all connections. */
@@ -76,7 +76,7 @@ export class SocketConnection implements Wire, Receiver {
   readonly #socket: WebSocket;
   readonly #stream: Duplex;
   readonly #deps: SocketDeps;
-  readonly #budget = new TokenBucket(messages, performance.now());
+  readonly #budget = new TokenBucket(messageRate);
   /** Set until it joins. */
   #guest: JoiningClient | undefined;
   #joinTimer: NodeJS.Timeout | undefined;

@@ -1,12 +1,16 @@
 /** The connection of a session, independent of the transport, and the messages on it: encoding, parsing, close codes. */
+
+import { stepsFor } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports.ts';
-import { stepsFor } from '../core/turns.ts';
 import type { CloseCode } from '../protocol/close-codes.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { clientMessages, writeText } from '../protocol/live.ts';
 import type { ClientMessage, Closed, ServerMessage } from '../protocol/types.ts';
+
+/** The bytes that are sent to a session. Beyond it, it gets the latest state. */
+export const sendBudget = { burst: 4 * 1024 * 1024, perSecond: 1024 * 1024 };
 
 /** A message that is encoded once and sent to many sessions. */
 export interface Outgoing {
@@ -32,9 +36,6 @@ interface ErrorMessage {
   type: 'error';
   error: { code: ErrorCode; message: string; details?: Record<string, unknown> };
 }
-
-/** Limits the data sent to a session, in bytes. Beyond it, the session gets the latest state. */
-export const bytesPerSession = { burst: 4 * 1024 * 1024, perSecond: 1024 * 1024 };
 
 export interface Wire {
   send(message: Outgoing): void;

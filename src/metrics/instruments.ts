@@ -1,6 +1,6 @@
 /** The counters and histograms that the server updates while it works. */
 import { PoproomError } from '../core/errors.ts';
-import type { LiveMeter } from '../core/meters.ts';
+import type { LiveMeter } from '../core/live-gateway.ts';
 import { errorCodes } from '../protocol/error-codes.ts';
 import { definitions } from './definitions.ts';
 import { Counter, type Distribution, Histogram } from './family.ts';

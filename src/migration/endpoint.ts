@@ -6,12 +6,11 @@ import { join } from 'node:path';
 import type { Bucket, Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { BlobStore, Store } from '../core/ports.ts';
-import { openBlobs, openStore } from '../engine/drivers.ts';
 import type { EnginePlace, FilesPlace, StorePlace } from '../engine/location.ts';
-import { rulesOf } from '../engine/open.ts';
+import { openBlobs, openStore, rulesOf } from '../engine/open.ts';
 import { hostsOf } from '../redis/redis-url.ts';
 import { FolderInUse } from '../store/sqlite/folder-lock.ts';
-import type { MigrationEnd } from './types.ts';
+import type { MigrationEnd } from './migrate.ts';
 
 export interface OpenedEnd extends MigrationEnd {
   close(): Promise<void>;

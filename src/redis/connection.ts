@@ -2,15 +2,14 @@
  * The connection to Redis: one server, Sentinel or Cluster. Every command succeeds or fails within a time limit, and
  * only a limited number may wait: a store that hangs must not make the whole service hang.
  */
-import { ErrorReply } from '@redis/client';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient, ErrorReply } from '@redis/client';
 import { PoproomError } from '../core/errors.ts';
-import { type Call, openClient } from './client.ts';
-import { connectWithin } from './connect-within.ts';
+import { type Call, type OpenedClient, openClient, optionsFor } from './client.ts';
 import { createDeadlines, noResponse } from './deadlines.ts';
 import type { RedisTarget } from './redis-url.ts';
 import type { Script } from './script.ts';
-import { assertAcceptsWrites, assertUsable, isUnknownFlag } from './server-info.ts';
-import { openSubscriber, type Subscriber, type SubscriptionHandlers } from './subscriber.ts';
+import { assertAcceptsWrites, assertUsable, explain, isUnknownFlag, UnusableRedis } from './server-info.ts';
 
 export interface Redis {
   run(script: Script, keys: readonly string[], args?: readonly (string | number)[]): Promise<unknown>;
@@ -113,4 +112,165 @@ export function unavailable(cause: unknown): PoproomError {
     return new PoproomError('INTERNAL', 'The store rejected a command.', { cause });
   }
   return noResponse(cause);
+}
+
+const connectWithinMs = 5_000;
+const retryAfterMs = 200;
+
+/**
+ * Connects at the start. Retries until it succeeds or the time is up, for example while the server restarts. `lastError` is the actual reason
+ * for the operator, such as a wrong password or certificate.
+ */
+async function connectWithin(
+  target: RedisTarget,
+  connect: () => Promise<unknown>,
+  lastError: () => unknown = () => undefined,
+): Promise<void> {
+  const deadline = performance.now() + connectWithinMs;
+  /** Of an attempt that did not run out of time. */
+  let reason: unknown;
+  for (;;) {
+    try {
+      return await inTime(deadline - performance.now(), connect());
+    } catch (cause) {
+      if (cause !== timeout) reason = cause;
+      if (performance.now() + retryAfterMs >= deadline)
+        throw unreachable(explain(lastError() ?? reason ?? cause, target));
+    }
+    await pause(retryAfterMs);
+  }
+}
+
+function unreachable(cause: unknown): PoproomError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  const problem = cause instanceof UnusableRedis ? 'Cannot use' : 'Cannot connect to';
+  return new PoproomError('UNAVAILABLE', `${problem} the Redis in POPROOM_STORE: ${reason}`, { cause });
+}
+
+const timeout = new Error('no connection');
+
+async function inTime(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(timeout), ms);
+  });
+  try {
+    await Promise.race([work, tooLate]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+export interface Subscriber {
+  subscribe(channel: string): Promise<void>;
+  unsubscribe(channel: string): Promise<void>;
+  ping(): Promise<unknown>;
+  close(): void;
+}
+
+export interface SubscriptionHandlers {
+  onMessage: (message: string, channel: string) => void;
+  /** Earlier messages may have been missed. */
+  onReconnect: () => void;
+}
+
+type AddressSource = Pick<OpenedClient, 'subscriberAddress' | 'onMove'>;
+
+/**
+ * The connection for messages of other nodes. Resolves after the first connection. After a reconnect it subscribes to
+ * all channels again before it reports `onReconnect`. The library's own subscriptions do not report a reconnect in a
+ * cluster, and with Sentinel they lose channels or leak connections if the primary is tried before it is replaced.
+ */
+async function openSubscriber(
+  source: AddressSource,
+  target: RedisTarget,
+  { onMessage, onReconnect }: SubscriptionHandlers,
+): Promise<Subscriber> {
+  const channels = new Set<string>();
+  const { promise: listening, resolve: listens } = Promise.withResolvers<void>();
+  let current: Connection | undefined;
+  let leave: () => void = () => undefined;
+  let closed = false;
+
+  /** Settles when this connection is lost. Rejects if it could not be established. */
+  async function listen(tries: number): Promise<void> {
+    const connection = createConnection(source, target, tries);
+    leave = connection.leave;
+    try {
+      await connection.client.connect();
+      if (channels.size > 0) await connection.client.subscribe([...channels], onMessage);
+      current = connection;
+      listens();
+      onReconnect();
+      await connection.lost;
+    } finally {
+      current = undefined;
+      connection.leave();
+    }
+  }
+
+  async function keepListening(): Promise<void> {
+    for (let tries = 0; !closed; tries++) {
+      await listen(tries).then(
+        () => {
+          tries = 0;
+        },
+        () => undefined,
+      );
+      if (!closed) await pause(Math.min(50 * 2 ** tries, 1_000));
+    }
+  }
+
+  function connected(): Connection['client'] {
+    if (!current) throw new Error('not connected');
+    return current.client;
+  }
+
+  function close(): void {
+    closed = true;
+    leave();
+  }
+
+  source.onMove(() => leave());
+  void keepListening();
+  await connectWithin(target, () => listening).catch((error) => {
+    close();
+    throw error;
+  });
+
+  return {
+    async subscribe(channel) {
+      // Before the response, because an unsubscribe may happen in between.
+      channels.add(channel);
+      try {
+        await connected().subscribe(channel, onMessage);
+      } catch (error) {
+        channels.delete(channel);
+        throw error;
+      }
+    },
+    async unsubscribe(channel) {
+      channels.delete(channel);
+      await current?.client.unsubscribe(channel);
+    },
+    ping: async () => connected().sendCommand(['PING']),
+    close,
+  };
+}
+
+type Connection = ReturnType<typeof createConnection>;
+
+/** Closed at the first error, because we choose the next server ourselves. */
+function createConnection(source: AddressSource, target: RedisTarget, tries: number) {
+  const address = source.subscriberAddress(tries);
+  // The library would connect to the default port of this machine.
+  if (!address) throw new Error('no server is known');
+  const client = createClient(optionsFor(target, address));
+  const { promise: lost, resolve } = Promise.withResolvers<void>();
+  const leave = () => {
+    resolve();
+    client.destroy();
+  };
+  client.on('error', leave);
+  return { client, lost, leave };
 }

@@ -1,39 +1,85 @@
 /** Creates everything behind HTTP: the core on the stores of the engine, live channels, and background work. */
 import type { Config } from '../config.ts';
-import { createClientHash } from '../core/client-hash.ts';
-import { createClientLog } from '../core/client-log.ts';
+import { createClientHash, createClientLog } from '../core/clients.ts';
+import { chain } from '../core/concurrency.ts';
+import { collectWhenQuiet } from '../core/defence/garbage.ts';
+import { createBudgets } from '../core/defence/transfer-budget.ts';
+import { Turns } from '../core/defence/turns.ts';
+import { WorkBudget } from '../core/defence/work-budget.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { hasCode } from '../core/errors.ts';
-import { watchEviction } from '../core/eviction.ts';
-import { createClaims } from '../core/files/claims.ts';
-import { createFiles } from '../core/files/files.ts';
+import { createClaims, createFiles } from '../core/files/files.ts';
 import { createFileSpace } from '../core/files/space.ts';
 import { createUploads } from '../core/files/uploads.ts';
 import { createZips } from '../core/files/zips.ts';
-import { collectWhenQuiet } from '../core/garbage.ts';
 import { createIdempotency } from '../core/idempotency.ts';
 import type { RoomLimits } from '../core/limits.ts';
-import { chain } from '../core/maybe-promise.ts';
-import { noLiveMeter } from '../core/meters.ts';
+import { noLiveMeter } from '../core/live-gateway.ts';
 import { answerOperator } from '../core/operator-requests.ts';
-import { type Outages, watchOutages } from '../core/outages.ts';
-import type { Log } from '../core/ports.ts';
+import { type Outages, watchEviction, watchOutages } from '../core/outages.ts';
+import type { Clock, Log } from '../core/ports.ts';
 import { createRooms } from '../core/rooms.ts';
 import { createStorageQuota } from '../core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from '../core/sweep.ts';
-import { createBudgets } from '../core/transfer-budget.ts';
-import { Turns } from '../core/turns.ts';
-import { WorkBudget } from '../core/work-budget.ts';
 import { type Engine, totalMaxBytes } from '../engine/open.ts';
 import { startAdmin } from '../http/admin/admin-interface.ts';
-import type { CertificatePair } from '../http/certificate.ts';
+import type { CertificatePem } from '../http/certificate.ts';
 import { availableDescriptors } from '../http/connections.ts';
+import type { PageSource } from '../http/page/source.ts';
 import { compileBodySchemas, largestContentBody, validatorOf } from '../http/request/parse-body.ts';
+import { idleTimeoutSeconds } from '../http/server.ts';
 import { createLive } from '../live/gateway.ts';
 import { createInstruments, type Instruments, liveMeterOf, measureDelay } from '../metrics/instruments.ts';
-import { meterBlobs } from '../metrics/metered-blobs.ts';
-import { meterStore } from '../metrics/metered-store.ts';
-import type { ServerOptions } from './options.ts';
+import { meterBlobs, meterStore } from '../metrics/metered-ports.ts';
+import { eraseEveryMs } from '../store/sqlite/writer.ts';
+
+/** A sweep interval and an erase interval together are less than 30 seconds. */
+export const sweepEveryMs = 15_000;
+
+/** Clocks, intervals and the page of a server, which tests replace. */
+export interface ServerOptions {
+  clock: Clock;
+  /** A monotonic clock in milliseconds, unaffected by changes of the system clock. */
+  monotonic: Clock;
+  heartbeatMs: number;
+  /** A connection may be idle for this long. */
+  idleTimeoutMs: number;
+  sweepEveryMs: number;
+  /** How often deleted text is erased from the files of the embedded engine. */
+  eraseEveryMs: number;
+  /** Whether the PINs of stored rooms may become invalid. */
+  acceptNewSecret: boolean;
+  /** How often the files of the certificate are compared. */
+  certificateCheckMs: number;
+  /** How often a lost store is asked whether it responds again. */
+  outageCheckMs: number;
+  /** How often the store is asked whether it may evict rooms. */
+  evictionCheckMs: number;
+  /** How often blocks of addresses by other nodes are read, how many there may be, and how often activity is stored. */
+  blockCheckMs: number;
+  maxBlocks: number;
+  activityReportMs: number;
+  page: PageSource;
+  /** The number of lost log lines, for the metrics. */
+  lostLogLines: () => number;
+}
+
+export const defaultOptions: Omit<ServerOptions, 'page'> = {
+  clock: Date.now,
+  monotonic: () => performance.now(),
+  heartbeatMs: 25_000,
+  idleTimeoutMs: idleTimeoutSeconds * 1000,
+  sweepEveryMs,
+  eraseEveryMs,
+  acceptNewSecret: false,
+  certificateCheckMs: 10_000,
+  outageCheckMs: 1000,
+  evictionCheckMs: 60_000,
+  blockCheckMs: 2000,
+  maxBlocks: 500,
+  activityReportMs: 5000,
+  lostLogLines: () => 0,
+};
 
 /** Work that is not needed for the start is delayed until the first requests have been served. */
 const backgroundWorkAfterMs = 300;
@@ -112,7 +158,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     admin: token === undefined ? undefined : startAdmin({ token, ...adminDeps }),
     stopping: new AbortController(),
     /** Replaced when its files change; undefined without HTTPS. */
-    certificate: undefined as CertificatePair | undefined,
+    certificate: undefined as CertificatePem | undefined,
   };
 }
 

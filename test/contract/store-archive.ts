@@ -1,7 +1,7 @@
 /** Complete rooms and keys: read from one store, restored in another. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drawApiKey } from '../../src/core/api-key.ts';
+import { drawApiKey } from '../../src/core/clients.ts';
 import type { KeyRecord, RoomRecord, TextEntry } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {

@@ -1,7 +1,7 @@
 /** API keys. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { drawApiKey } from '../../src/core/api-key.ts';
+import { drawApiKey } from '../../src/core/clients.ts';
 import type { ApiKey, Tier } from '../../src/core/ports.ts';
 import { type OpenStore, ownStore, second, sharedStore, start } from './store-under-test.ts';
 

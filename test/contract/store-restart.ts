@@ -1,7 +1,7 @@
 /** A clean restart loses nothing. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drawApiKey } from '../../src/core/api-key.ts';
+import { drawApiKey } from '../../src/core/clients.ts';
 import type { Quota, TextAppend } from '../../src/core/ports.ts';
 import {
   accessAttempt,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { drawApiKey, hashApiKey, looksLikeApiKey } from '../../src/core/api-key.ts';
+import { drawApiKey, hashApiKey, looksLikeApiKey } from '../../src/core/clients.ts';
 
 describe('an API key', () => {
   it('[KEY-1] is pop_ and 32 letters or digits, with an id that does not reveal it', () => {

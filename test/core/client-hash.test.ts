@@ -1,7 +1,7 @@
 /** The hash of a client in logs and lists. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createClientHash } from '../../src/core/client-hash.ts';
+import { createClientHash } from '../../src/core/clients.ts';
 
 describe('the hash of a client', () => {
   it('[RUN-11] depends only on the client and the secret', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { cleanFileName } from '../../src/core/files/file-name.ts';
+import { cleanFileName } from '../../src/protocol/file-name.ts';
 import { anyText } from '../contract/any-text.ts';
 
 /** Any code units at all, and all too many of those that do harm. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createClientHash } from '../../src/core/client-hash.ts';
+import { createClientHash } from '../../src/core/clients.ts';
 import { createIdempotency, type KeyedRequest } from '../../src/core/idempotency.ts';
 import type { ClientId, IdempotencyStore } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';

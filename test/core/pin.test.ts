@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { macPin, parsePin } from '../../src/core/pin.ts';
+import { macPin, parsePin } from '../../src/core/admission.ts';
 import { drawSymbols } from '../../src/core/room-code.ts';
 import { anyText } from '../contract/any-text.ts';
 

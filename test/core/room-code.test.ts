@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { createRoomHandles } from '../../src/core/admin/room-handle.ts';
 import { codeLengths, drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
+import { createRoomHandles } from '../../src/core/tokens.ts';
 import { isEncryptedCode, parseRoomCode } from '../../src/protocol/room-code.ts';
 import { anyText } from '../contract/any-text.ts';
 

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Room } from '../../src/core/ports.ts';
-import { createResumeTokens } from '../../src/core/resume-token.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { createTickets } from '../../src/core/ticket.ts';
+import { createResumeTokens, createTickets } from '../../src/core/tokens.ts';
 
 const start = Date.UTC(2026, 0, 15, 9, 30, 1);
 const code = '7KQ2MX' as RoomCode;

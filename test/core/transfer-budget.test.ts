@@ -1,8 +1,8 @@
 /** Budgets that transfers share, and which transfers end when one is used up. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { type BudgetLimits, type Transfer, TransferBudget } from '../../src/core/defence/transfer-budget.ts';
 import type { ClientId } from '../../src/core/ports.ts';
-import { type BudgetLimits, type Transfer, TransferBudget } from '../../src/core/transfer-budget.ts';
 
 const KiB = 1024;
 

@@ -1,10 +1,10 @@
 /** The budget for the CPU time of clients. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { Turns } from '../../src/core/defence/turns.ts';
+import { WorkBudget } from '../../src/core/defence/work-budget.ts';
 import type { PoproomError } from '../../src/core/errors.ts';
 import type { ClientId } from '../../src/core/ports.ts';
-import { Turns } from '../../src/core/turns.ts';
-import { WorkBudget } from '../../src/core/work-budget.ts';
 
 const [one, other] = ['one', 'other'] as ClientId[] as [ClientId, ClientId];
 

@@ -1,7 +1,7 @@
 /** Wrong clocks: an expired room is rejected immediately, but rooms are deleted only if the clock is steady. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { steadyAfterMs } from '../../src/core/clock-trust.ts';
+import { steadyAfterMs } from '../../src/core/sweep.ts';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { type Config, readConfig } from '../../src/config.ts';
-import { createClientHash } from '../../src/core/client-hash.ts';
+import { createClientHash } from '../../src/core/clients.ts';
 import { removeOrphanBlobs, sweepRooms } from '../../src/core/sweep.ts';
 import { type Engine, openEngine } from '../../src/engine/open.ts';
 import { isLongRun } from '../hostile/long-run.ts';

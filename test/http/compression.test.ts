@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { describe, it } from 'node:test';
-import { TransferBudget } from '../../src/core/transfer-budget.ts';
+import { TransferBudget } from '../../src/core/defence/transfer-budget.ts';
 import { compress } from '../../src/http/response/negotiation.ts';
 import { jsonText } from '../../src/http/response/reply.ts';
 import { holdUnsent } from '../../src/http/response/send.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
-import { TransferBudget } from '../../src/core/transfer-budget.ts';
+import { TransferBudget } from '../../src/core/defence/transfer-budget.ts';
 import { limitConnections } from '../../src/http/connections.ts';
 import { eventually } from '../support/eventually.ts';
 import { parseSeries, sumOf } from '../support/metrics.ts';

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { drawApiKey } from '../../src/core/api-key.ts';
+import { drawApiKey } from '../../src/core/clients.ts';
 import type { Room, Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { openSqliteKeys } from '../../src/store/sqlite/index.ts';

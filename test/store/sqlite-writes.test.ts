@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { drawApiKey } from '../../src/core/api-key.ts';
+import { drawApiKey } from '../../src/core/clients.ts';
 import type { Store, TextAppend } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { connect } from '../../src/store/sqlite/connection.ts';

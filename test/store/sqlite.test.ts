@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { drawApiKey } from '../../src/core/api-key.ts';
+import { drawApiKey } from '../../src/core/clients.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';

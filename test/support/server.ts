@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import type { Log } from '../../src/core/ports.ts';
-import type { ServerOptions } from '../../src/server/options.ts';
+import type { ServerOptions } from '../../src/server/service.ts';
 import { type Running, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
 import { engineUnderTest } from './engine.ts';

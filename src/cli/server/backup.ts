@@ -1,8 +1,7 @@
 /** `poproom backup`: backs up the embedded engine into one file, and restores it. */
-import { backUp } from '../../backup/backup.ts';
-import { BackupError } from '../../backup/backup-error.ts';
-import type { BackupFolders, BackupReport } from '../../backup/folders.ts';
+import { type BackupFolders, type BackupReport, backUp } from '../../backup/backup.ts';
 import { restore } from '../../backup/restore.ts';
+import { BackupError } from '../../backup/tar.ts';
 import { type Config, readConfig } from '../../config.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { filesPlaceOf } from '../../engine/open.ts';

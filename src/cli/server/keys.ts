@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
-import { drawApiKey } from '../../core/api-key.ts';
+import { drawApiKey } from '../../core/clients.ts';
 import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { openKeys } from '../../engine/open.ts';

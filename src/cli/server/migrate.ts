@@ -11,8 +11,7 @@ import {
 } from '../../engine/location.ts';
 import { copySecret, secretIn } from '../../engine/secret.ts';
 import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
-import { migrate as move } from '../../migration/migrate.ts';
-import type { MigrationReport, Progress } from '../../migration/types.ts';
+import { type MigrationReport, migrate as move, type Progress } from '../../migration/migrate.ts';
 import type { Input } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { countOf, formatBytes, print } from '../output.ts';

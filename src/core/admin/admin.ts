@@ -1,13 +1,17 @@
 /** The operations of the admin interface. None of them returns a text, a name of a room or file, or a PIN. */
+
+import { randomBytes } from 'node:crypto';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { roomMissing } from '../admission.ts';
-import type { ClientHash } from '../client-hash.ts';
+import type { ClientHash } from '../clients.ts';
 import { mapInBatches } from '../concurrency.ts';
 import { PoproomError } from '../errors.ts';
 import type {
   ActivityGauges,
   ActivityInterval,
+  AddressBlock,
   ApiKey,
+  BlockStore,
   ClientTraffic,
   Clock,
   KeyUse,
@@ -17,12 +21,10 @@ import type {
 } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
+import { maskCode, type RoomHandles } from '../tokens.ts';
 import { type Activity, activityLimits } from './activity.ts';
-import type { Blocks } from './blocks.ts';
-import { maskCode, type RoomHandles } from './room-handle.ts';
-import { type Page, TopEntries } from './top-entries.ts';
 
-export interface AdminDeps {
+interface AdminDeps {
   store: Pick<Store, 'rooms' | 'summaries' | 'activity' | 'keys' | 'storage'>;
   rooms: Pick<Rooms, 'end'>;
   activity: Activity;
@@ -179,4 +181,96 @@ function addInterval(sum: ActivityInterval, next: ActivityInterval): ActivityInt
     channels: Math.max(sum.channels, next.channels),
     storedBytes: next.storedBytes,
   };
+}
+
+export interface Page {
+  limit: number;
+  offset: number;
+}
+
+/** Sorts when it has twice as many entries as it keeps. */
+class TopEntries<T> {
+  readonly #kept: number;
+  readonly #offset: number;
+  readonly #compare: (one: T, other: T) => number;
+  #entries: T[] = [];
+  total = 0;
+
+  constructor({ limit, offset }: Page, compare: (one: T, other: T) => number) {
+    this.#kept = limit + offset;
+    this.#offset = offset;
+    this.#compare = compare;
+  }
+
+  add(entry: T): void {
+    this.total += 1;
+    this.#entries.push(entry);
+    if (this.#entries.length >= 2 * this.#kept) this.#trim();
+  }
+
+  page(): T[] {
+    this.#trim();
+    return this.#entries.slice(this.#offset);
+  }
+
+  #trim(): void {
+    this.#entries.sort(this.#compare).splice(this.#kept);
+  }
+}
+
+export interface Blocks {
+  readonly maximum: number;
+  /** Calls `listener` with the blocks in force, whenever they change. */
+  onChange(listener: (blocks: readonly AddressBlock[]) => void): void;
+  list(): Promise<AddressBlock[]>;
+  add(block: Pick<AddressBlock, 'range' | 'reason' | 'endsAt'>): Promise<AddressBlock>;
+  remove(id: string): Promise<void>;
+  /** Reads them again. While the store is unavailable, the last known ones stay in force. */
+  refresh(): Promise<void>;
+  stop(): void;
+}
+
+interface BlocksDeps {
+  store: BlockStore;
+  clock: Clock;
+  everyMs: number;
+  maximum: number;
+}
+
+export function createBlocks({ store, clock, everyMs, maximum }: BlocksDeps): Blocks {
+  let known: readonly AddressBlock[] = [];
+  const listeners: ((blocks: readonly AddressBlock[]) => void)[] = [];
+
+  async function refresh(): Promise<void> {
+    const current = await store.list(clock());
+    if (JSON.stringify(current) === JSON.stringify(known)) return;
+    known = current;
+    for (const listener of listeners) listener(known);
+  }
+
+  const timer = setInterval(() => void refresh().catch(() => undefined), everyMs).unref();
+
+  return {
+    maximum,
+    onChange: (listener) => void listeners.push(listener),
+    list: () => store.list(clock()),
+    async add(draft) {
+      const block = { ...draft, id: randomBytes(5).toString('hex'), createdAt: clock() };
+      if ((await store.put(block, maximum)) === 'full') throw tooMany(maximum);
+      await refresh();
+      return block;
+    },
+    async remove(id) {
+      if ((await store.remove(id)) === 'unknown') throw new PoproomError('NOT_FOUND', 'There is no such block.');
+      await refresh();
+    },
+    refresh,
+    stop: () => clearInterval(timer),
+  };
+}
+
+function tooMany(maximum: number): PoproomError {
+  return new PoproomError('VALIDATION_FAILED', `There are already ${maximum} blocks. Remove one first.`, {
+    details: { field: 'range', maximum },
+  });
 }

@@ -1,24 +1,24 @@
-/** Budgets that refill steadily (token buckets): for bytes, messages and requests. */
+/** Token buckets: a burst is free, and then the bucket refills at a steady rate. Each user says what a token stands for. */
 import type { ClientId } from '../ports.ts';
 
-export interface BucketRate {
-  /** The maximum at one time. */
+export interface BucketSize {
   burst: number;
   perSecond: number;
 }
 
 export class TokenBucket {
-  readonly #rate: BucketRate;
+  readonly #burst: number;
+  readonly #perMs: number;
   #left: number;
-  #at: number;
+  #at = Number.NEGATIVE_INFINITY;
 
-  constructor(rate: BucketRate, now: number) {
-    this.#rate = rate;
-    this.#left = rate.burst;
-    this.#at = now;
+  constructor({ burst, perSecond }: BucketSize) {
+    this.#burst = burst;
+    this.#perMs = perSecond / 1000;
+    this.#left = burst;
   }
 
-  /** Takes one, if there is one. */
+  /** Takes a token if there is one. */
   take(now: number): boolean {
     this.#refill(now);
     if (this.#left < 1) return false;
@@ -26,10 +26,10 @@ export class TokenBucket {
     return true;
   }
 
-  /** Takes an amount in any case. If it is more than the rest, the bucket stays empty for longer. */
-  spend(amount: number, now: number): void {
+  /** Takes tokens even if there are not enough. */
+  spend(tokens: number, now: number): void {
     this.#refill(now);
-    this.#left -= amount;
+    this.#left -= tokens;
   }
 
   isEmpty(now: number): boolean {
@@ -39,34 +39,32 @@ export class TokenBucket {
   }
 
   isFull(now: number): boolean {
-    this.#refill(now);
-    return this.#left === this.#rate.burst;
+    return this.#left + (now - this.#at) * this.#perMs >= this.#burst;
   }
 
   #refill(now: number): void {
-    const { burst, perSecond } = this.#rate;
-    this.#left = Math.min(burst, this.#left + ((now - this.#at) * perSecond) / 1000);
+    this.#left = Math.min(this.#burst, this.#left + (now - this.#at) * this.#perMs);
     this.#at = now;
   }
 }
 
-/** A bucket for each client. Full ones are not kept. */
+/** A bucket for each client. Full ones need no memory. */
 export class ClientBuckets {
-  readonly #rate: BucketRate;
+  readonly #size: BucketSize;
   /** Least recently used first. */
   readonly #buckets = new Map<ClientId, TokenBucket>();
 
-  constructor(rate: BucketRate) {
-    this.#rate = rate;
+  constructor(size: BucketSize) {
+    this.#size = size;
   }
 
-  /** Takes one of this client, if there is one. */
   take(client: ClientId, now: number): boolean {
-    this.#dropFull(now);
-    const bucket = this.#buckets.get(client) ?? new TokenBucket(this.#rate, now);
+    const bucket = this.#buckets.get(client) ?? new TokenBucket(this.#size);
+    const isTaken = bucket.take(now);
     this.#buckets.delete(client);
     this.#buckets.set(client, bucket);
-    return bucket.take(now);
+    this.#dropFull(now);
+    return isTaken;
   }
 
   #dropFull(now: number): void {

@@ -3,7 +3,7 @@
  * counts once.
  */
 import type { ClientId } from '../ports.ts';
-import type { BudgetLimits } from '../transfer-budget.ts';
+import type { BudgetLimits } from './transfer-budget.ts';
 
 /** A message to a session. */
 interface Message {

@@ -1,19 +1,22 @@
-/** Files of a room: upload in one request, list, read, remove, restore. */
+/** Files of a room: upload in one request, list, read, remove, restore; and claims of one-time files. */
+
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { cleanFileName, cleanType } from '../../protocol/file-name.ts';
 import type { FileEntry } from '../../protocol/types.ts';
 import { admit, type Caller, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { hasCode, PoproomError } from '../errors.ts';
+import { hasCode, PoproomError, secondsUntil } from '../errors.ts';
 import type { KeyedRun } from '../idempotency.ts';
-import { uploadDeadlineMs } from '../limits.ts';
+import { claimMs, uploadDeadlineMs } from '../limits.ts';
 import type { FileAddresses } from '../live-gateway.ts';
+import { cleanFolder } from '../names.ts';
 import type { ByteRange, FinishedRequest, Room, StoredFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
-import { checkSealedMeta, notEncrypted } from '../sealed.ts';
+import { checkSealedMeta, encryptedBytes, notEncrypted } from '../sealed.ts';
 import { overQuota } from '../storage-quota.ts';
+import { trashOf } from '../sweep.ts';
 import { toTimestamp } from '../timestamp.ts';
-import { encryptedBytes } from './encrypted-bytes.ts';
-import { cleanFileName, cleanFolder, cleanType } from './file-name.ts';
 import type { FileSpace, ReservedFile } from './space.ts';
 
 export interface FileDescription {
@@ -40,8 +43,8 @@ export type UploadedFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
 
 export type Files = ReturnType<typeof createFiles>;
 
-export function createFiles(parts: CoreDeps, space: FileSpace) {
-  const { files, blobs, bus, clock } = parts;
+export function createFiles(deps: CoreDeps, space: FileSpace) {
+  const { files, blobs, bus, clock } = deps;
 
   /** Returns an earlier request if that has uploaded the file. */
   async function keep(
@@ -80,7 +83,7 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
     action: 'removeFile' | 'restoreFile',
     isExpected?: (file: StoredFile) => boolean,
   ): Promise<void> {
-    const { code } = await admit(parts, caller);
+    const { code } = await admit(deps, caller);
     // A file never changes, so nothing can happen between the check and the removal.
     const file = isExpected && (await files.findFile(fileId, clock()));
     if (file && !isExpected?.(file)) throw otherFile();
@@ -96,7 +99,7 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
      * bound if there is none; then up to the rest of the quota is reserved.
      */
     async prepareUpload(caller: Caller, size: number | undefined, mostBytes?: number): Promise<ReservedFile> {
-      return space.reserve(await admit(parts, caller), caller.client, size, mostBytes);
+      return space.reserve(await admit(deps, caller), caller.client, size, mostBytes);
     },
 
     async upload(reserved: ReservedFile, upload: Upload): Promise<UploadedFile> {
@@ -127,7 +130,7 @@ export function createFiles(parts: CoreDeps, space: FileSpace) {
     },
 
     async list(caller: Caller): Promise<StoredFile[]> {
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       const listed = await files.listFiles(code, clock());
       if (typeof listed === 'string') throw roomMissing(listed);
       return listed;
@@ -187,6 +190,92 @@ function otherFile(): PoproomError {
   return new PoproomError('VERSION_CONFLICT', 'The file is not the version that If-Match names. It was not removed.');
 }
 
-export function fileNotFound(): PoproomError {
+function fileNotFound(): PoproomError {
   return new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');
+}
+
+interface ClaimedFile {
+  file: StoredFile;
+  /** The token. It is not stored, and grants read access until it expires. */
+  claim: string;
+  expiresAt: number;
+}
+
+export type Claims = ReturnType<typeof createClaims>;
+
+/** Receiving one-time files: claim, read with the claim, confirm or give back. */
+export function createClaims(deps: CoreDeps) {
+  const { files, bus, clock } = deps;
+
+  return {
+    async claim(caller: Caller, fileId: string): Promise<ClaimedFile> {
+      const { code } = await admit(deps, caller);
+      const claim = randomBytes(16).toString('hex');
+      const now = clock();
+      const expiresAt = now + claimMs;
+      const outcome = isFileId(fileId)
+        ? await files.claimFile(code, fileId, { hash: hashOf(claim), expiresAt }, now)
+        : 'no-file';
+      if (outcome === 'no-file') throw fileNotFound();
+      if (outcome === 'not-once') throw notOneTimeFile();
+      if (typeof outcome === 'string') throw roomMissing(outcome);
+      if ('claimedUntil' in outcome) throw fileClaimed(outcome.claimedUntil, now);
+      return { file: outcome.claimed, claim, expiresAt };
+    },
+
+    /** Throws unless the file may be read: a one-time file needs its open claim. */
+    async checkReadable(file: StoredFile, claim: string | undefined): Promise<void> {
+      if (!file.once) return;
+      if (claim === undefined) throw oneTimeFile(file.id);
+      const open = isClaim(claim) ? await files.findClaim(file.id, clock()) : undefined;
+      if (!open || !timingSafeEqual(Buffer.from(open.hash), Buffer.from(hashOf(claim)))) throw claimNotFound();
+    },
+
+    /** Erases the file. It cannot be restored. */
+    async confirm(caller: Caller, claim: string): Promise<void> {
+      const { code } = await admit(deps, caller);
+      const received = isClaim(claim) ? await files.receiveFile(code, hashOf(claim), clock()) : 'no-claim';
+      if (received === 'no-claim') throw claimNotFound();
+      if (typeof received === 'string') throw roomMissing(received);
+      bus.publish(code, { seq: received.seq, received: received.fileId });
+      await trashOf(deps).emptySoon();
+    },
+
+    async release(caller: Caller, claim: string): Promise<void> {
+      const { code } = await admit(deps, caller);
+      const released = isClaim(claim) ? await files.releaseClaim(code, hashOf(claim), clock()) : 'no-claim';
+      if (released === 'no-claim') throw claimNotFound();
+      if (released !== 'released') throw roomMissing(released);
+    },
+  };
+}
+
+const isClaim = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+
+/** A token is random, so its hash needs no key. */
+const hashOf = (claim: string): string => createHash('sha256').update(claim).digest('hex');
+
+function oneTimeFile(fileId: string): PoproomError {
+  return new PoproomError(
+    'ONE_TIME_FILE',
+    'This file can be received only once, so its link does not open it. Receive it in the room, or claim it with ' +
+      `POST /api/rooms/ROOM/files/${fileId}/claim.`,
+  );
+}
+
+function fileClaimed(until: number, now: number): PoproomError {
+  const retryAfter = secondsUntil(until, now);
+  const minutes = Math.ceil(retryAfter / 60);
+  const wait = minutes === 1 ? '1 minute' : `${minutes} minutes`;
+  const message = `Someone else is receiving this file. If they do not finish, it is available again within ${wait}.`;
+  return new PoproomError('FILE_CLAIMED', message, { retryAfter, details: { retryAfter } });
+}
+
+function notOneTimeFile(): PoproomError {
+  return new PoproomError('NOT_ONE_TIME_FILE', 'This is not a one-time file. Download it from its URL.');
+}
+
+function claimNotFound(): PoproomError {
+  const message = 'There is no such claim. It has expired, was given back, or its file was received or removed.';
+  return new PoproomError('CLAIM_NOT_FOUND', message);
 }

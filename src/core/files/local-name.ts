@@ -2,7 +2,6 @@
  * Safe names for downloaded files and for zip archives. The command line does not trust the server to name a path. The
  * page uses it too, for archives of encrypted files.
  */
-import { replaceHidden } from '../hidden-characters.ts';
 
 const maxBytes = 255;
 /** Longer names are cut before the checks. No file system supports them. */
@@ -129,3 +128,20 @@ const cut = (text: string, bytes: number): string =>
   new TextDecoder().decode(encoder.encode(text).subarray(0, bytes), { stream: true });
 
 const byteLength = (text: string): number => encoder.encode(text).length;
+
+/**
+ * Control characters, direction overrides and marks, line separators, and invisible characters. Joiners and variation
+ * selectors are kept, because scripts and emoji need them, and so are Arabic number signs, which are visible.
+ */
+export const hiddenSet = String.raw`[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]--[\u200C-\u200D\uFE0E-\uFE0F\u0600-\u0605\u06DD\u070F\u0890\u0891\u08E2\u{110BD}\u{110CD}]]`;
+/** The flags of England, Scotland and Wales contain characters that are otherwise invisible. */
+export const emojiSet = String.raw`\p{RGI_Emoji_Tag_Sequence}`;
+
+const hiddenInLine = new RegExp(`${emojiSet}|${hiddenSet}`, 'gv');
+
+export function replaceHidden(text: string, replace: (character: string) => string): string {
+  return text.replaceAll(hiddenInLine, (found) => (isEmoji(found) ? found : replace(found)));
+}
+
+/** Other matches are a single character. */
+export const isEmoji = (found: string): boolean => found.length > 2;

@@ -5,7 +5,7 @@ import { byteCount, hasCode, PoproomError } from '../errors.ts';
 import { uploadDeadlineMs } from '../limits.ts';
 import type { ClientId, FileQuota, ReachedLimit, Room, StorageRequest } from '../ports.ts';
 import { overQuota } from '../storage-quota.ts';
-import { trashOf } from '../trash.ts';
+import { trashOf } from '../sweep.ts';
 
 /** A file with reserved bytes. The reservation ends when the file is added to its room, or is released. */
 export interface ReservedFile {

@@ -6,8 +6,8 @@ import { byteCount, hasCode, PoproomError } from '../errors.ts';
 import { unfinishedUploadMs } from '../limits.ts';
 import type { BlobProgress, Checksum, MissingReason, StoredFile, UnfinishedFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
-import { trashOf } from '../trash.ts';
-import { encryptedBytes, headerBytes, notEncryptedFile } from './encrypted-bytes.ts';
+import { encryptedBytes, headerBytes, notEncryptedFile } from '../sealed.ts';
+import { trashOf } from '../sweep.ts';
 import { describeIn, type FileDescription, isFileId } from './files.ts';
 import type { FileSpace } from './space.ts';
 

@@ -6,7 +6,7 @@ import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
 import type { RoomState, StoredFile } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
-import { createTickets, type IssuedTicket } from '../ticket.ts';
+import { createTickets, type IssuedTicket } from '../tokens.ts';
 import { localPaths } from './local-name.ts';
 
 /** A file in an archive. */
@@ -26,8 +26,8 @@ export type Selection = ReadonlySet<string> | undefined;
 
 export type Zips = ReturnType<typeof createZips>;
 
-export function createZips(parts: CoreDeps) {
-  const { rooms, files, blobs, clock, secret } = parts;
+export function createZips(deps: CoreDeps) {
+  const { rooms, files, blobs, clock, secret } = deps;
   const tickets = createTickets(secret, clock);
 
   async function stateOf(code: RoomCode): Promise<RoomState> {
@@ -38,18 +38,18 @@ export function createZips(parts: CoreDeps) {
 
   return {
     async issueTicket(caller: Caller): Promise<IssuedTicket & { code: RoomCode }> {
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       return { code, ...tickets.issue(await stateOf(code)) };
     },
 
     async list(caller: Caller, selection: Selection): Promise<RoomZip> {
-      const { code } = await admit(parts, caller);
+      const { code } = await admit(deps, caller);
       const listed = await files.listFiles(code, clock());
       if (typeof listed === 'string') throw roomMissing(listed);
       return { code, files: zippedFiles(listed, selection) };
     },
 
-    /** For a genuine ticket; see `ticket.ts`. It may belong to an earlier room with this code. */
+    /** For a genuine ticket; see `tokens.ts`. It may belong to an earlier room with this code. */
     async listByTicket(roomId: string, ticket: string, selection: Selection): Promise<RoomZip> {
       const code = parseRoomCode(roomId);
       if (!code) throw invalidTicket();

@@ -1,9 +1,9 @@
 /** Whole rooms and keys, for migrations. */
 import type { RoomCode } from '../../protocol/room-code.ts';
+import type { ClientId, Owner } from './basics.ts';
 import type { ApiKey } from './clients.ts';
-import type { ClientId, Owner } from './common.ts';
 import type { RoomState } from './rooms.ts';
-import type { Checkpoint, Content, LastRefs, TextEntry } from './text.ts';
+import type { Checkpoint, Content, LastRefs, TextEntry } from './texts.ts';
 
 /** The complete data of a room, without counters of clients, attached devices, claims, and unfinished or removed files. */
 export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {

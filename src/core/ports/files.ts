@@ -1,7 +1,7 @@
-/** Files as stores keep them; `blobs.ts` has their bytes. */
+/** Files as stores keep them, unfinished ones, and the trash; `blobs.ts` has their bytes. */
 import type { RoomCode } from '../../protocol/room-code.ts';
+import type { MissingReason, Owner } from './basics.ts';
 import type { BlobProgress } from './blobs.ts';
-import type { MissingReason, Owner } from './common.ts';
 import type { Repeated, RequestRecord } from './idempotency.ts';
 
 export interface StoredFile {
@@ -106,4 +106,22 @@ export interface UploadStore {
   cancelUpload(code: RoomCode, fileId: string, now: number): Promise<'cancelled' | 'no-file' | MissingReason>;
   /** Drops up to `limit` unfinished files that have expired, and moves their bytes to the trash. Returns their number. */
   expireUploads(now: number, limit: number): Promise<number>;
+}
+
+/** Names of blobs. A room or a file that ends moves its blobs here, in the same step. */
+export interface TrashStore {
+  /** Blobs that no file references any more. */
+  listTrash(limit: number): Promise<string[]>;
+  /** Deletes the entries of removed blobs. */
+  clearTrash(blobs: readonly string[]): Promise<void>;
+  /** Which of these names of blobs, finished or not, belong to a file or are in the trash. */
+  knownBlobs(names: readonly string[]): Promise<Set<string>>;
+}
+
+/** For a store that several nodes share. */
+export interface TrashClaims {
+  /** Claims blobs for removal, so that no other node removes them for a while. Returns those that were claimed. */
+  claim(blobs: readonly string[], now: number): Promise<readonly string[]>;
+  /** Releases the claim on blobs that could not be removed. */
+  release(blobs: readonly string[]): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /** Requests with an idempotency key, which run once however often they are sent. */
 import type { RoomCode } from '../../protocol/room-code.ts';
-import type { MaybePromise } from './common.ts';
+import type { MaybePromise } from './basics.ts';
 
 /** The hashes of a client and of its key; neither can be derived from them. */
 export interface RequestKey {

@@ -1,10 +1,9 @@
-/** Rooms, their devices, and the store that keeps them. */
+/** Rooms: access to them and the guards against guessing, their devices, their changes on the bus, and their store. */
 import type { RoomCode } from '../../protocol/room-code.ts';
-import type { AccessAttempt, Admission, Reading } from './admission.ts';
-import type { ClientId, MaybePromise, MissingReason, Owner, Room } from './common.ts';
+import type { ClientId, MaybePromise, MissingReason, Owner, Room } from './basics.ts';
 import type { StoredFile } from './files.ts';
 import type { FinishedRequest, Repeated, RequestRecord } from './idempotency.ts';
-import type { KnownText, TextState } from './text.ts';
+import type { Content, KnownText, TextEntry, TextState } from './texts.ts';
 
 export interface RoomDraft {
   /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */
@@ -113,4 +112,85 @@ export interface RoomStore {
   /** Ends up to `limit` expired rooms, moves their bytes to the trash, and returns their codes. */
   expireRooms(now: number, limit: number): Promise<RoomCode[]>;
   countRooms(now: number): Promise<number>;
+}
+
+/** An attempt to access a room. */
+export interface AccessAttempt {
+  /** Undefined if the input cannot be a code. It still counts as a miss. */
+  code: RoomCode | undefined;
+  client: ClientId;
+  /** Whether a page of another site sent it. Such attempts may use half of the client's misses. */
+  isCrossSite?: boolean;
+  pinMac: Uint8Array | undefined;
+  /** The hash of the key `auth`, which an encrypted room requires instead of a PIN. */
+  keyHash?: Uint8Array;
+  deviceId: string | undefined;
+  now: number;
+}
+
+export type Admission = { outcome: 'admitted'; room: Room } | Refusal;
+export type Reading = { outcome: 'admitted'; content: Content } | Refusal;
+
+export type Refusal =
+  | { outcome: 'unknown' }
+  | { outcome: 'expired' }
+  | { outcome: 'pin-required' }
+  | { outcome: 'key-required'; salt: string }
+  /** With `isKey`, it is the key of an encrypted room. */
+  | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined; isKey?: true }
+  /** With `isForLife`, until the room ends or its PIN changes. Never if the attempt has the right key. */
+  | { outcome: 'pin-locked'; until: number; isForLife?: true; isKey?: true }
+  | { outcome: 'too-many-misses'; until: number };
+
+/** The limits of the guess guards. Drivers count, core defines the limits. */
+export interface GuardRules {
+  triesBeforeLock: number;
+  firstLockMs: number;
+  longestLockMs: number;
+  /** Within a window. */
+  wrongPinsPerRoom: number;
+  /** Over the lifetime of a room with the same PIN. */
+  wrongPinsPerLife: number;
+  /** How many of these are reserved for networks without a wrong PIN, one try each. */
+  wrongPinsOfNewNetworks: number;
+  /** How many clients with wrong keys an encrypted room counts separately. Further ones share one counter. */
+  keyCountersPerRoom: number;
+  /** Unknown codes and wrong PINs of one client across all rooms; 0 disables the guard. */
+  missesPerClient: number;
+  windowMs: number;
+  /** How many clients may start a counter within a window. Further clients share the counter of their network. */
+  countersPerWindow: number;
+  /** How long the store distinguishes an expired room from an unknown code. */
+  rememberExpiredMs: number;
+  /** How long a device counts as attached after a request. */
+  deviceSeenMs: number;
+  /** How long a channel counts if its node does not renew it, because the node has crashed. */
+  channelSeenMs: number;
+  devicesPerRoom: number;
+}
+
+/** A change of a room, as published on the bus. */
+export interface RoomChange {
+  /** The seq of the room after the change; 0 if unknown, or if only the devices changed. */
+  seq: number;
+  /** Set for text changes, so that listeners with the previous version need not read the room. */
+  entry?: TextEntry | undefined;
+  /** The channel that made the change. Not sent to other processes. */
+  origin?: string | undefined;
+  /** Only the list of devices changed. */
+  devicesOnly?: true | undefined;
+  /** The id of a one-time file that was received. */
+  received?: string | undefined;
+}
+
+/** A lost or late message only delays changes: listeners that miss one read the store. */
+export interface EventBus {
+  publish(code: RoomCode, change: RoomChange): void;
+  subscribe(code: RoomCode, listener: (change: RoomChange) => void): Subscription;
+}
+
+export interface Subscription {
+  /** Resolves when no further message will be missed. Rejects if the bus is unreachable. */
+  readonly ready: Promise<void>;
+  leave(): void;
 }

@@ -1,15 +1,11 @@
 /** Everything that an engine keeps, except the bytes of files. */
-import type { ActivityStore, BlockStore } from './admin.ts';
+import type { ActivityStore, BlockStore, OperatorInbox, RoomSummaries } from './admin.ts';
 import type { Archive } from './archive.ts';
-import type { KeyStore, RateCounter } from './clients.ts';
-import type { FileStore, UploadStore } from './files.ts';
+import type { KeyStore, RateCounter, StorageAccounts } from './clients.ts';
+import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
 import type { IdempotencyStore } from './idempotency.ts';
-import type { OperatorInbox, RoomSummaries } from './operators.ts';
 import type { RoomStore } from './rooms.ts';
-import type { SecretRecord } from './secret.ts';
-import type { StorageAccounts } from './storage.ts';
-import type { TextStore } from './text.ts';
-import type { TrashClaims, TrashStore } from './trash.ts';
+import type { TextStore } from './texts.ts';
 
 /** One storage engine. Closing it writes everything that is still in memory. */
 export interface Store {
@@ -45,4 +41,12 @@ export interface EngineParts {
   checkSpace?(bytes: number): Promise<void>;
   /** Distributed: nodes agree on who removes which blobs. */
   trashClaims?: TrashClaims;
+}
+
+/** The fingerprint of the server's secret, by which a start with another secret is noticed. */
+export interface SecretRecord {
+  find(): Promise<string | undefined>;
+  /** Stores the fingerprint if there is none. Returns the stored one. */
+  keep(fingerprint: string): Promise<string>;
+  replace(fingerprint: string): Promise<void>;
 }

@@ -109,3 +109,19 @@ function isLargeRemoval({ document, checkpointedAt, isTyped }: WorkingText, { ed
   if (document.length >= smallestText && removed >= document.length / 2) return isTyped || !isRecent;
   return removed >= largeRemoval && !isRecent;
 }
+
+/** At most this often, a replaced full text becomes a checkpoint. */
+const sealedCheckpointEveryMs = 5000;
+
+/** A checkpoint of the full text, which is about to be replaced. */
+export function planSealedCheckpoint(text: WorkingText, now: number): TextAppend['checkpoint'] {
+  const { keepsHistory, fullTextVersion: version, checkpointVersion, checkpointedAt, point } = text;
+  const isDue = version > 0 && version > checkpointVersion && now - checkpointedAt >= sealedCheckpointEveryMs;
+  if (!keepsHistory || !isDue) return undefined;
+  const { deviceId, writtenAt } = text.entries.find((entry) => entry.version === version) ?? {
+    deviceId: undefined,
+    writtenAt: point.writtenAt,
+  };
+  const checkpoint = { version, writtenAt, deviceId, size: point.bytes, content: text.document.toString() };
+  return { checkpoint, limits: historyLimits };
+}

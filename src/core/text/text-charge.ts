@@ -8,8 +8,7 @@ import type { Clock, ReachedLimit, StorageAccounts, StorageLimits } from '../por
 import type { RoomCode } from '../room-code.ts';
 import { quotaDetails } from '../storage-quota.ts';
 import type { Edition } from './edit-decision.ts';
-import { historyLimits, isCheckpointDue, largeEntry } from './retention.ts';
-import { planSealedCheckpoint } from './sealed-text.ts';
+import { historyLimits, isCheckpointDue, largeEntry, planSealedCheckpoint } from './retention.ts';
 import { bytesGained, sizeOf, type WorkingText } from './working-text.ts';
 
 const step = 64 * 1024;

@@ -10,27 +10,35 @@ import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
 import type { TextEdit } from '../../text/edits.ts';
 import { roomMissing } from '../admission.ts';
+import { unlimitedWork } from '../defence/work-budget.ts';
 import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
 import type { AppendOutcome, ClientId, TextAppend, TextEntry } from '../ports.ts';
 import type { RoomCode } from '../room-code.ts';
 import { longestSealed } from '../sealed.ts';
-import { unlimitedWork } from '../work-budget.ts';
 import {
   type Author,
+  changingTooFast,
+  checkContent,
+  checkSize,
   conflict,
   type Decision,
   decideEdit,
   type Edition,
   type EditRequest,
+  unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
-import { changingTooFast, checkContent, checkSize, unknownBase } from './edit-rules.ts';
-import { createLoadedTexts, settle } from './loaded-texts.ts';
-import { dropFromMemory, planCheckpoint, planCompaction, planFullText } from './retention.ts';
-import { decideSealedEdit, decideSealedReplacement, type SealedEditRequest } from './sealed-decision.ts';
-import { planSealedCheckpoint } from './sealed-text.ts';
-import { advanceSealed, compactionHint, createSealedCompaction } from './sealed-writes.ts';
+import { dropFromMemory, planCheckpoint, planCompaction, planFullText, planSealedCheckpoint } from './retention.ts';
+import {
+  advanceSealed,
+  compactionHint,
+  createSealedCompaction,
+  decideSealedEdit,
+  decideSealedReplacement,
+  type SealedEditRequest,
+} from './sealed-texts.ts';
+import { createLoadedTexts, settle } from './text-cache.ts';
 import { chargeDue, createTextCharges, noteHistory, type TextCharging, textOverQuota } from './text-charge.ts';
 import { bytesGained, type WorkingText } from './working-text.ts';
 

@@ -2,13 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { createActivity } from '../../core/admin/activity.ts';
-import { type Admin, createAdmin } from '../../core/admin/admin.ts';
-import { createBlocks } from '../../core/admin/blocks.ts';
-import { createRoomHandles } from '../../core/admin/room-handle.ts';
-import type { ClientHash } from '../../core/client-hash.ts';
+import { type Admin, createAdmin, createBlocks } from '../../core/admin/admin.ts';
+import type { ClientHash } from '../../core/clients.ts';
 import { PoproomError, secondsUntil } from '../../core/errors.ts';
 import type { Clock, Log, Quota, RateCounter, Store } from '../../core/ports.ts';
 import type { Rooms } from '../../core/rooms.ts';
+import { createRoomHandles } from '../../core/tokens.ts';
 import { isSameToken } from '../request/authorize.ts';
 import type { Request } from '../request/request.ts';
 import { type Connections, createConnections } from './connection-use.ts';

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Activity, Occurrence } from '../../core/admin/activity.ts';
-import type { Blocks } from '../../core/admin/blocks.ts';
+import type { Blocks } from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { AddressBlock, ClientId } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';

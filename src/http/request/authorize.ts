@@ -2,10 +2,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
-import { hashApiKey, looksLikeApiKey } from '../../core/api-key.ts';
+import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
+import { chain } from '../../core/concurrency.ts';
 import { ClientBuckets } from '../../core/defence/token-bucket.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
-import { chain } from '../../core/maybe-promise.ts';
 import type {
   Allowance,
   ApiKey,
@@ -17,11 +17,16 @@ import type {
   RateCounter,
   Tier,
 } from '../../core/ports.ts';
-import { createResumeTokens } from '../../core/resume-token.ts';
-import { createTickets } from '../../core/ticket.ts';
+import { createResumeTokens, createTickets } from '../../core/tokens.ts';
 import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
 import { clientAddress, clientOf } from './addresses.ts';
 import { header, type Query } from './request.ts';
+
+/**
+ * Requests with a token do not count, and a token can be used repeatedly. Enough for all devices behind one address to
+ * reconnect three times in a row.
+ */
+const freeRequests = { burst: 60, perSecond: 1 };
 
 interface AuthorizerDeps {
   keys: KeyStore;
@@ -257,12 +262,6 @@ export function crossSiteRefused(): PoproomError {
   });
 }
 
-/**
- * The requests of a client that do not count, because they have a token, which can be used repeatedly. Enough for all
- * devices behind one address to reconnect three times in a row.
- */
-const requestsByToken = { burst: 60, perSecond: 1 };
-
 /** Live channels that resume. Some of them do not count as a request. */
 export interface Resumption {
   /** The token in a request, if it is genuine and belongs to a room with this code. */
@@ -273,7 +272,7 @@ export interface Resumption {
 
 export function createResumption(secret: string, clock: Clock): Resumption {
   const tokens = createResumeTokens(secret, clock);
-  const budget = new ClientBuckets(requestsByToken);
+  const budget = new ClientBuckets(freeRequests);
   return {
     tokenIn(raw, roomId) {
       const token = tokenOf(raw);
@@ -299,7 +298,7 @@ export interface Ticketing {
 
 export function createTicketing(secret: string, clock: Clock): Ticketing {
   const tickets = createTickets(secret, clock);
-  const budget = new ClientBuckets(requestsByToken);
+  const budget = new ClientBuckets(freeRequests);
   return {
     ticketIn(query, roomId) {
       const ticket = query.get('ticket');

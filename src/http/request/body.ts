@@ -1,9 +1,9 @@
 /** Receives bodies: in memory, within the limits of the request, the client and the server, or as a stream with a signal. */
 import type { IncomingMessage } from 'node:http';
+import { freeBuffer } from '../../core/defence/garbage.ts';
+import type { Transfer } from '../../core/defence/transfer-budget.ts';
+import { isLarge } from '../../core/defence/turns.ts';
 import { byteCount, PoproomError } from '../../core/errors.ts';
-import { freeBuffer } from '../../core/garbage.ts';
-import type { Transfer } from '../../core/transfer-budget.ts';
-import { isLarge } from '../../core/turns.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 
 export interface ReceivedBody {

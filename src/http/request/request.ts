@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../core/admission.ts';
+import type { Budgets } from '../../core/defence/transfer-budget.ts';
+import type { Turns } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports.ts';
-import type { Budgets } from '../../core/transfer-budget.ts';
-import type { Turns } from '../../core/turns.ts';
 
 export interface Request {
   readonly id: string;
@@ -20,9 +20,9 @@ export interface Request {
   readonly budgets: Budgets;
   /** For large bodies. */
   readonly turns: Turns;
-  /** Set if a live channel resumes; see `core/resume-token.ts`. */
+  /** Set if a live channel resumes; see `core/tokens.ts`. */
   readonly resumeToken: string | undefined;
-  /** Set if the query has a genuine ticket for a room with this code; see `core/ticket.ts`. */
+  /** Set if the query has a genuine ticket for a room with this code; see `core/tokens.ts`. */
   readonly ticket: string | undefined;
   /** Sends `100 Continue` to a client that waits for it. Call this after the checks. */
   readonly sendContinue: () => void;

@@ -1,5 +1,5 @@
 /** Records every request: a log line and an observation for the metrics. */
-import type { ClientLog } from '../../core/client-log.ts';
+import type { ClientLog } from '../../core/clients.ts';
 import { hasCode } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports.ts';
 import { causeOf, codeOf } from './reply.ts';

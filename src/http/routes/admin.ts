@@ -1,6 +1,5 @@
 /** The endpoints under /api/admin. Each checks the token before anything else. */
-import type { ClientOrder, ListedClient, ListedKey, ListedRoom, RoomOrder } from '../../core/admin/admin.ts';
-import type { Page } from '../../core/admin/top-entries.ts';
+import type { ClientOrder, ListedClient, ListedKey, ListedRoom, Page, RoomOrder } from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ActivityInterval, AddressBlock } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';

@@ -1,14 +1,14 @@
 /** The text of a room, and its earlier texts. */
 import type { IncomingMessage } from 'node:http';
+import { chain } from '../../core/concurrency.ts';
+import { stepsFor } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { chain } from '../../core/maybe-promise.ts';
 import type { CheckpointInfo, Content, MaybePromise } from '../../core/ports.ts';
 import type { ContentEdit, Rooms } from '../../core/rooms.ts';
 import { longestSealed } from '../../core/sealed.ts';
 import type { WrittenText } from '../../core/text/edit-decision.ts';
-import type { SealedContent } from '../../core/text/sealed-text.ts';
+import type { SealedContent } from '../../core/text/sealed-texts.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { stepsFor } from '../../core/turns.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { compactContentRequest, editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type {

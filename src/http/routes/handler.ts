@@ -1,6 +1,5 @@
 /** The type of handlers, and the services they use. */
-import type { Claims } from '../../core/files/claims.ts';
-import type { Files } from '../../core/files/files.ts';
+import type { Claims, Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
 import type { Zips } from '../../core/files/zips.ts';

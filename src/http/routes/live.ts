@@ -1,6 +1,7 @@
 /** The HTTP endpoints of the live channel. */
-import { deviceNameTooLong, maxDeviceNameLength } from '../../core/device-name.ts';
+
 import { PoproomError } from '../../core/errors.ts';
+import { deviceNameTooLong, maxDeviceNameLength } from '../../core/names.ts';
 import { foreignOrigin, isForeignOrigin } from '../request/authorize.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { fileAddresses } from '../urls.ts';

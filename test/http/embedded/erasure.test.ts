@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import { sweepEveryMs } from '../../../src/server/options.ts';
+import { sweepEveryMs } from '../../../src/server/service.ts';
 import { eraseEveryMs } from '../../../src/store/sqlite/writer.ts';
 import { embeddedSettings } from '../../support/engine.ts';
 import { assertErased, assertFound, uniqueText } from '../../support/erasure.ts';

@@ -35,7 +35,7 @@ const secret: RunCheck = ({ secret }) =>
 const certificate: RunCheck = ({ tlsCert, tlsKey }) => {
   if (!tlsCert || !tlsKey) return [];
   try {
-    const { daysLeft } = describeCertificate(loadCertificate({ cert: tlsCert, key: tlsKey }), Date.now());
+    const { daysLeft } = describeCertificate(loadCertificate({ certFile: tlsCert, keyFile: tlsKey }), Date.now());
     const renew = 'Renew it; the server reloads the files automatically.';
     if (daysLeft < 0) return [bad('The TLS certificate has expired.', renew)];
     if (daysLeft < 14) return [warning(`The TLS certificate expires in ${daysLeft} days.`, renew)];

@@ -3,8 +3,8 @@
  * messages do not tell: one short message can cost as much as a thousand others.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { PoproomError } from './errors.ts';
-import type { ClientId, MaybePromise } from './ports.ts';
+import { PoproomError } from '../errors.ts';
+import type { ClientId, MaybePromise } from '../ports.ts';
 
 const windowMs = 60_000;
 /** How long work over the limit waits before it is refused. */

@@ -2,8 +2,8 @@
  * Memory or descriptors that transfers share. When a budget is full, the slowest transfer ends, not the newest arrival.
  * A client never holds more than a share of what is free, so that the first transfers of others find room.
  */
+import type { ClientId, Clock } from '../ports.ts';
 import { noteReleased } from './garbage.ts';
-import type { ClientId, Clock } from './ports.ts';
 
 export interface BudgetLimits {
   total: number;
@@ -12,7 +12,7 @@ export interface BudgetLimits {
 }
 
 /** The request, response or connection of a transfer. */
-export interface TransferSource {
+interface TransferSource {
   /** Undefined for a proxy: its connections belong to many clients. */
   client: ClientId | undefined;
   /** The bytes that have been transferred. */

@@ -4,8 +4,8 @@
  * send continuously would delay everyone.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import type { ClientId } from '../ports.ts';
 import { noteDropped } from './garbage.ts';
-import type { ClientId } from './ports.ts';
 import { unlimitedWork, type WorkBudget } from './work-budget.ts';
 
 /** Smaller messages do not wait. */

@@ -1,6 +1,40 @@
-/** Log lines about clients, identified by their hash. Repeated rejections are counted in one line. */
-import type { ClientHash } from './client-hash.ts';
+/** Clients: their API keys, the hashes that name them in logs and lists, and log lines about them. */
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
 import type { ClientId, Log } from './ports.ts';
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const form = /^pop_[0-9A-Za-z]{32}$/;
+
+interface DrawnKey {
+  id: string;
+  /** The key itself. Only its owner may see it. */
+  text: string;
+  hash: string;
+}
+
+export function drawApiKey(): DrawnKey {
+  let text = 'pop_';
+  for (let i = 0; i < 32; i++) text += base62[randomInt(base62.length)];
+  return { id: randomBytes(5).toString('hex'), text, hash: hashApiKey(text) };
+}
+
+export function hashApiKey(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Saves a lookup in the store for text that cannot be a key. */
+export function looksLikeApiKey(text: string): boolean {
+  return form.test(text);
+}
+
+const hexDigits = 12;
+
+export type ClientHash = (client: ClientId) => string;
+
+/** Keyed, because a plain hash of an IPv4 address can be reversed in minutes. All nodes share the secret. */
+export function createClientHash(secret: string): ClientHash {
+  return (client) => createHmac('sha256', secret).update(`client\n${client}`).digest('hex').slice(0, hexDigits);
+}
 
 export interface ClientLog {
   /** Whether every request and every rejection is logged. Check this before you build the fields. */
@@ -21,7 +55,7 @@ interface LoggedRefusal {
   message: string;
 }
 
-export interface ClientLogOptions {
+interface ClientLogOptions {
   log: Log;
   hash: ClientHash;
   isDebug: boolean;

@@ -1,0 +1,251 @@
+/**
+ * The text of an encrypted room: its last full text, and the sealed edits since. The server decides about writes to it
+ * and cannot rebase them.
+ */
+import type { ErrorCode } from '../../protocol/error-codes.ts';
+import type { SealedEdit } from '../../protocol/types.ts';
+import { roomMissing } from '../admission.ts';
+import type { CoreDeps } from '../deps.ts';
+import { PoproomError } from '../errors.ts';
+import type { Content, TextAppend, TextEntry } from '../ports.ts';
+import type { RoomCode } from '../room-code.ts';
+import { checkSealed, longestSealed, notEncrypted } from '../sealed.ts';
+import { toTimestamp } from '../timestamp.ts';
+import {
+  type Author,
+  changingTooFast,
+  type Decision,
+  reusedRef,
+  unknownBase,
+  type WrittenText,
+} from './edit-decision.ts';
+import { logRetention, planSealedCheckpoint } from './retention.ts';
+import { type createLoadedTexts, settle } from './text-cache.ts';
+import { type createTextCharges, noteHistory, sealedChargeDue, textOverQuota } from './text-charge.ts';
+import { sizeOf, type WorkingText } from './working-text.ts';
+
+/** A client is asked for a snapshot from this many edits, or when they are longer than the full text and this. */
+const manyEdits = 200;
+const longLog = 80 * 1024;
+/** Beyond this, edits are refused until a snapshot is stored. */
+const maxEdits = 1000;
+/** Edits up to the full text that stay in the log however old they are, and in memory. */
+const keptEntries = 100;
+const keptBytes = 64 * 1024;
+
+export interface SealedContent extends Content {
+  contentVersion: number;
+  sealedEdits: SealedEdit[];
+}
+
+/** The sealed edits since the full text. */
+interface SealedTail {
+  edits: number;
+  /** The total of their lengths. */
+  length: number;
+}
+
+export const tailOf = (entries: readonly TextEntry[]): SealedTail => ({
+  edits: entries.length,
+  length: entries.reduce((sum, { sealed = '' }) => sum + sealed.length, 0),
+});
+
+export const isCompactionDue = ({ edits, length }: SealedTail, fullTextLength: number): boolean =>
+  edits >= manyEdits || length > Math.max(longLog, fullTextLength);
+
+/** Whether another edit of this length fits into the log. */
+const fitsInLog = (tail: SealedTail, length: number, longest: number): boolean =>
+  tail.edits < maxEdits && tail.length + length <= longest;
+
+/** The entry must not be one that replaced the text. */
+export function sealedEditOf({ version, sealed = '', writtenAt, deviceId, ref }: TextEntry): SealedEdit {
+  return {
+    version,
+    sealed,
+    timestamp: toTimestamp(writtenAt),
+    ...(deviceId !== undefined && { deviceId }),
+    ...(ref !== undefined && { ref }),
+  };
+}
+
+/** The version through which the log is dropped when a full text of `version` is stored. */
+function dropThrough({ entries }: WorkingText, version: number): number {
+  let [bytes, kept] = [0, 0];
+  for (const entry of entries.toReversed()) {
+    if (entry.version > version) continue;
+    bytes += sizeOf(entry);
+    if (bytes > keptBytes || kept === keptEntries) break;
+    kept += 1;
+  }
+  return version - kept;
+}
+
+export interface SealedEditRequest extends Author {
+  sealed: string;
+  /** May be in `ifVersions` instead. */
+  baseVersion: number | undefined;
+  ifVersions?: readonly number[] | undefined;
+}
+
+interface SealedReplacement {
+  content: string;
+  ifVersions?: readonly number[] | undefined;
+}
+
+/** A sealed full text of a version in the log. */
+export interface SealedSnapshot {
+  content: string;
+  version: number;
+}
+
+export function decideSealedEdit(
+  text: WorkingText,
+  { sealed, deviceId, ref, ifVersions, ...request }: SealedEditRequest,
+  largestContent: number,
+): Decision {
+  if (!text.isEncrypted) throw notEncrypted('sealed');
+  const baseVersion = request.baseVersion ?? (ifVersions?.length === 1 ? ifVersions[0] : undefined);
+  const longest = longestSealed(largestContent);
+  checkSealed(sealed, 'edit', 'sealed', longest);
+  if (baseVersion === undefined) throw baseVersionRequired('baseVersion');
+  const earlier = deviceId !== undefined && ref !== undefined ? text.findByRef(deviceId, ref) : undefined;
+  if (earlier && earlier.sealed !== sealed) throw reusedRef(earlier.version);
+  const stored = earlier ?? (deviceId !== undefined && ref !== undefined ? text.findLastRef(deviceId, ref) : undefined);
+  if (stored) return { written: { version: stored.version, writtenAt: stored.writtenAt } };
+  if (ifVersions && !ifVersions.includes(text.version)) {
+    return { refusal: (current) => conflictWith('VERSION_CONFLICT', current, baseVersion) };
+  }
+  if (baseVersion !== text.version) return { refusal: (current) => editConflict(current, baseVersion) };
+  const isFull = !fitsInLog(tailOf(text.sinceFullText()), sealed.length, longest);
+  if (isFull) return { refusal: compactionRequired, isOutdatedIfCompacted: true };
+  return { edits: [], sealed };
+}
+
+export function decideSealedReplacement(
+  text: WorkingText,
+  { content, ifVersions }: SealedReplacement,
+  largestContent: number,
+): Decision {
+  checkSealed(content, 'text', 'content', longestSealed(largestContent));
+  if (ifVersions?.length !== 1) throw baseVersionRequired('If-Match');
+  const [base = 0] = ifVersions;
+  if (base !== text.version) return { refusal: (current) => conflictWith('VERSION_CONFLICT', current, base) };
+  return { edits: [], replacement: content };
+}
+
+const editConflict = (text: WorkingText, baseVersion: number): PoproomError =>
+  conflictWith('EDIT_CONFLICT', text, baseVersion);
+
+const conflictMessages = {
+  EDIT_CONFLICT: 'Someone else has changed the text. Rebase your edit over the newer ones, and send it again.',
+  VERSION_CONFLICT: 'Someone else has changed the text. Nothing was overwritten.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
+function conflictWith(code: keyof typeof conflictMessages, text: WorkingText, baseVersion: number): PoproomError {
+  const { version, point } = text;
+  const details = { version, timestamp: toTimestamp(point.writtenAt), ...newerThan(text, baseVersion) };
+  return new PoproomError(code, conflictMessages[code], { details });
+}
+
+/** The edits since a version, or the whole text if the log does not lead from there. */
+function newerThan(text: WorkingText, version: number) {
+  const newer = text.since(version);
+  if (newer?.every(({ sealed }) => sealed !== undefined)) return { sealedEdits: newer.map(sealedEditOf) };
+  const sealedEdits = text.sinceFullText().map(sealedEditOf);
+  return { content: text.document.toString(), contentVersion: text.fullTextVersion, sealedEdits };
+}
+
+function compactionRequired({ version }: WorkingText): PoproomError {
+  const message = 'The log of this encrypted room is full. Store a snapshot of the text, or replace the text.';
+  return new PoproomError('COMPACTION_REQUIRED', message, { details: { version } });
+}
+
+function baseVersionRequired(field: 'If-Match' | 'baseVersion'): PoproomError {
+  const message = `Writes to an encrypted room must name their base version. Send exactly one in ${field}.`;
+  return new PoproomError('BASE_VERSION_REQUIRED', message, { details: { field } });
+}
+
+interface SealedChange {
+  revision: number;
+  /** The whole text, if it is replaced. */
+  replacement: string | undefined;
+  checkpoint: TextAppend['checkpoint'];
+}
+
+/** Adds the entry to the text in memory, and returns the change for the store. */
+export function advanceSealed(text: WorkingText, entry: TextEntry, change: SealedChange): TextAppend {
+  const { revision, replacement, checkpoint } = change;
+  const { revision: previousRevision, bytes } = text.point;
+  if (checkpoint) {
+    text.noteCheckpoint(entry.writtenAt);
+    noteHistory(text, checkpoint.checkpoint.size);
+  }
+  text.add(entry, { document: text.document, bytes, revision });
+  text.hasStoredLog = true;
+  const append = { entry, revision, previousRevision, content: undefined, checkpoint };
+  if (replacement === undefined) return { ...append, compaction: undefined };
+  const drop = droppedAt(text, entry.version);
+  text.setFullText(replacement, drop.dropThrough);
+  return { ...append, compaction: { content: replacement, ...drop } };
+}
+
+/** The entries that the log drops when the full text of a version is stored. */
+function droppedAt(text: WorkingText, version: number) {
+  return { dropThrough: dropThrough(text, version), keep: logRetention(text), lastRefs: text.lastRefs };
+}
+
+/** For the response to an edit. */
+export function compactionHint(text: WorkingText): Pick<WrittenText, 'compact'> {
+  if (!text.isEncrypted) return {};
+  return isCompactionDue(tailOf(text.sinceFullText()), text.document.length) ? { compact: true } : {};
+}
+
+interface CompactionDeps extends Pick<CoreDeps, 'texts' | 'bus' | 'clock'> {
+  loaded: Pick<ReturnType<typeof createLoadedTexts>, 'load' | 'drop' | 'isCurrent'>;
+  charges: ReturnType<typeof createTextCharges> | undefined;
+  largestContent: number;
+}
+
+/** Fails only if others are faster this many times in a row. */
+const maxAttempts = 1000;
+
+/** Replaces the log up to a version by a snapshot. The version and the text stay the same. */
+export function createSealedCompaction({ texts, bus, clock, loaded, charges, largestContent }: CompactionDeps) {
+  /** The checkpoint of the former full text, unless it does not fit into the quota. */
+  async function charge(code: RoomCode, text: WorkingText, content: string): Promise<TextAppend['checkpoint']> {
+    for (const keepsCheckpoint of [true, false]) {
+      const due = sealedChargeDue(text, { replacement: content }, keepsCheckpoint, clock);
+      const limit = due && (await charges?.raise(code, text, due.bytes));
+      if (!limit) return keepsCheckpoint ? planSealedCheckpoint(text, clock()) : undefined;
+      if (!due.hasCheckpoint) throw textOverQuota(limit);
+    }
+    return undefined;
+  }
+
+  return async (code: RoomCode, { content, version }: SealedSnapshot): Promise<WrittenText> => {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
+      const text = await loaded.load(code);
+      if (!text.isEncrypted) throw notEncrypted('content');
+      checkSealed(content, 'snapshot', 'content', longestSealed(largestContent));
+      const checkpoint = await charge(code, text, content);
+      const { version: newest, revision, writtenAt } = await settle(text);
+      const written = { version, writtenAt: text.since(version - 1)?.[0]?.writtenAt ?? writtenAt };
+      if (version <= text.fullTextVersion) return written;
+      if (version > newest) {
+        // Another node may have written since the text was read.
+        if (await loaded.isCurrent(code, text)) throw unknownBase(version, newest);
+        continue;
+      }
+      const current = { version: newest, revision };
+      const compaction = { version, content, ...droppedAt(text, version), current, checkpoint };
+      const outcome = await texts.compactText(code, compaction, clock());
+      loaded.drop(code, text);
+      if (outcome === 'compacted') {
+        bus.publish(code, { seq: 0 });
+        return written;
+      }
+      if (outcome !== 'stale') throw roomMissing(outcome);
+    }
+    throw changingTooFast();
+  };
+}
