@@ -10,12 +10,14 @@ import { manPage } from './man-page.ts';
 import { table } from './markdown.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
+import { responseChecks } from './response-checks.ts';
 
 const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 const documents = {
   'openapi.json': () => inJson(openapiDocument()),
   'asyncapi.json': () => inJson(asyncapiDocument()),
   'src/protocol/types.ts': protocolTypes,
+  'src/client/response-checks.ts': responseChecks,
   'docs/api.md': apiGuide,
   'docs/cli.md': cliGuide,
   'man/poproom.1': manPage,
