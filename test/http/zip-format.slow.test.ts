@@ -17,7 +17,8 @@ import {
   type ZipFile,
   type ZipPlan,
 } from '../../src/zip/format.ts';
-import { namesInZip, textInZip } from '../support/unzip.ts';
+import { namesInZip, textInZip, unzip } from '../support/info-zip.ts';
+import { startTestServer } from '../support/server.ts';
 
 const GiB = 1024 ** 3;
 const modifiedAt = Date.UTC(2026, 0, 15, 9, 30);
@@ -45,6 +46,18 @@ async function sparseZip(t: TestContext, plan: ZipPlan): Promise<string> {
 const fileOf = (path: string, size: number): ZipFile => ({ path, size, modifiedAt });
 
 describe('a zip archive', () => {
+  it('[ZIP-1] [ZIP-4] of a room has its folders, names and times', async (t) => {
+    const { api, url, clock } = await startTestServer(t);
+    const room = await api.room();
+    const names = ['größe 日本 🎉.txt', 'empty', 'plain.txt'];
+    for (const name of names) await api.upload(room, name, name === 'empty' ? '' : name);
+    const archive = await (await fetch(`${url}/api/rooms/${room}/files.zip`)).bytes();
+    const found = await unzip(t, archive);
+    assert.deepEqual(found.map(({ path }) => path).sort(), names.toSorted());
+    for (const { path, bytes, modifiedAt } of found)
+      assert.deepEqual([String(bytes), modifiedAt], [path === 'empty' ? '' : path, clock.now]);
+  });
+
   it('[ZIP-4] has files of more than 4 GiB, and files behind them', async (t) => {
     const plan = planZip([
       fileOf('large', 5 * GiB),

@@ -2,10 +2,16 @@
  * Counts large messages that wait in memory for slow readers. A message that many sessions share is one buffer, so it
  * counts once.
  */
+import type { ClientId } from '../ports.ts';
+import type { BudgetLimits } from './transfer-budget.ts';
 
-import type { BudgetLimits } from '../core/defence/transfer-budget.ts';
-import type { ClientId } from '../core/ports.ts';
-import type { Outgoing } from './wire.ts';
+/** A message to a session. */
+interface Message {
+  /** Its size, including the long text. */
+  bytes: number;
+  /** A text that several messages share. */
+  longText: { json: object } | undefined;
+}
 
 export class UnreadBytes {
   readonly #limits: BudgetLimits;
@@ -25,14 +31,14 @@ export class UnreadBytes {
     return this.#all.total >= this.#limits.total || ofClient >= this.#limits.perClient;
   }
 
-  add(client: ClientId, message: Outgoing): void {
+  add(client: ClientId, message: Message): void {
     const ofClient = this.#perClient.get(client) ?? new SharedBytes();
     this.#perClient.set(client, ofClient);
     ofClient.add(message);
     this.#all.add(message);
   }
 
-  remove(client: ClientId, message: Outgoing): void {
+  remove(client: ClientId, message: Message): void {
     this.#all.remove(message);
     const ofClient = this.#perClient.get(client);
     ofClient?.remove(message);
@@ -45,7 +51,7 @@ class SharedBytes {
   readonly #shared = new Map<object, { bytes: number; holders: number }>();
   total = 0;
 
-  add(message: Outgoing): void {
+  add(message: Message): void {
     const known = this.#shared.get(sharedPart(message));
     if (known) {
       known.holders += 1;
@@ -55,7 +61,7 @@ class SharedBytes {
     this.total += message.bytes;
   }
 
-  remove(message: Outgoing): void {
+  remove(message: Message): void {
     const known = this.#shared.get(sharedPart(message));
     if (!known) return;
     known.holders -= 1;
@@ -65,4 +71,4 @@ class SharedBytes {
   }
 }
 
-const sharedPart = (message: Outgoing): object => message.longText?.json ?? message;
+const sharedPart = (message: Message): object => message.longText?.json ?? message;

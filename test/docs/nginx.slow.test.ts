@@ -6,8 +6,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/listen.ts';
 import { dataFolder } from '../support/process.ts';
-import { freePort } from '../support/redis.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('the nginx sample', () => {

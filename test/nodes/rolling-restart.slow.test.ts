@@ -5,9 +5,10 @@ import { assertAcknowledged } from '../support/acknowledged.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { startHaproxy } from '../support/haproxy.ts';
+import { freePort } from '../support/listen.ts';
 import { startLoad } from '../support/load.ts';
 import { installationSettings, startNode, withoutLimits } from '../support/nodes.ts';
-import { freePort, startRedis } from '../support/redis.ts';
+import { startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
 
 describe('a rolling restart', { timeout: 90_000 }, () => {

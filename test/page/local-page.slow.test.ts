@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
+import { unzip } from '../support/info-zip.ts';
 import { baseOf, openLocalPage, shown, startLocalPage } from '../support/local-page.ts';
 import { startMaliciousServer } from '../support/malicious-server.ts';
 import {
@@ -18,7 +19,6 @@ import {
   type TestSite,
   textOf,
 } from '../support/page.ts';
-import { unzip } from '../support/unzip.ts';
 import { arrived, pickFiles, picture, rowOf } from './support/files.ts';
 import { readQr } from './support/qr.ts';
 

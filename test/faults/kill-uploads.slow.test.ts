@@ -22,7 +22,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 import { offsetOf, sendPart, startUpload } from '../support/tus.ts';
 import { createUploaders, type TrackedUpload } from './uploaders.ts';
 
-const rounds = isLongRun ? 60 : 2;
+const rounds = isLongRun ? 60 : 4;
 const MiB = 1024 * 1024;
 const env = {
   ...{ POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '0' },

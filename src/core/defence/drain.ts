@@ -1,6 +1,6 @@
 /** Reads and discards the rest of bodies whose response has been sent, at a limited rate in total. */
 import type { IncomingMessage } from 'node:http';
-import { freeBuffer } from '../../core/defence/garbage.ts';
+import { freeBuffer } from './garbage.ts';
 
 const perConnection = 64 * 1024 * 1024;
 const maxDrainMs = 2000;

@@ -7,7 +7,7 @@ import { strings as firstStrings } from '../../web/src/i18n/languages/en.ts';
 import { strings as moreStrings } from '../../web/src/i18n/languages/en-more.ts';
 import { languageCodes } from '../../web/src/i18n/languages.ts';
 import type { Plural, StringKey } from '../../web/src/i18n/translation.ts';
-import { tables } from './support/translations.ts';
+import { tables } from '../page/support/translations.ts';
 
 const english = tables.en;
 const keys = Object.keys(english) as StringKey[];

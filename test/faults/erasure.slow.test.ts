@@ -25,7 +25,7 @@ describe('deleted text on the disk of a server', () => {
     assert.equal((await tracesIn(folder, deleted)).size, 0);
   });
 
-  // In real time; `npm test` hastens the intervals (http/embedded/erasure).
+  // In real time; http/embedded/erasure hastens the intervals.
   it('[LIFE-7] is gone within 30 seconds of a deletion and of an expiry', { skip: !isLong }, async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);

@@ -16,8 +16,8 @@ const clientCount = 2000;
 const timeout = { timeout: 600_000 };
 const onlyLong = { ...timeout, ...onlyInLongRun };
 const timeoutMs = 30_000;
-/** Enough for a meaningful 99th percentile. */
-const requestCount = 1000;
+/** The minimum is enough for a meaningful 99th percentile on a slow machine. */
+const [minRequests, maxRequests] = [1000, 5000];
 
 describe('two thousand slow clients', timeout, () => {
   it('[RUN-7] with endless headers do not delay others, and are gone when they disconnect', async (t) => {
@@ -107,7 +107,7 @@ async function startSlowTest(
 
 /** On a busy machine, the server may close the first connection before all requests are sent. */
 const whileAllAreConnected = ({ slowClients }: SlowTest): LoadEnd => ({
-  isReached: (requests) => requests === requestCount || slowClients.closedCount() > 0,
+  isReached: (requests) => requests === maxRequests || slowClients.closedCount() > 0,
   everyMs: 0,
 });
 const untilAllAreClosed = ({ slowClients }: SlowTest): LoadEnd => ({
@@ -126,7 +126,7 @@ async function assertServesOthers(t: TestContext, { server }: SlowTest, end: Loa
   const took = await timesOf(t, server, end);
   const [p99, slowest] = [quantile(took, 0.99), Math.max(...took)];
   t.diagnostic(`${took.length} responses: p99 ${p99.toFixed(1)} ms, slowest ${slowest.toFixed(1)} ms`);
-  assert.ok(took.length >= requestCount, 'there were enough requests');
+  assert.ok(took.length >= minRequests, 'there were enough requests');
   assert.ok(p99 < 100, `the 99th percentile is ${p99} ms`);
 }
 

@@ -19,8 +19,8 @@ import { wildRequest } from './fuzz/wild-requests.ts';
 import { isLongRun } from './long-run.ts';
 import { type Memory, openMemoryProbe, withInspector } from './memory.ts';
 
-const batch = isLongRun ? 1000 : 500;
-const batches = isLongRun ? 200 : 12;
+const batch = 1000;
+const batches = isLongRun ? 200 : 10;
 /** After this many batches, all code is loaded. */
 const warmUp = 5;
 /** In MiB, for code that is compiled later and for the thousands of created rooms. */

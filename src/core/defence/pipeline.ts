@@ -3,14 +3,14 @@
  * that a connection has at most one response, one open file and one body.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 
 /** Every connection may have this many waiting requests. */
 const alwaysWaiting = 8;
 /** In total; beyond it, a connection with 8 or more is closed. Node parses about 3,000 requests in one step. */
 const maxWaiting = 10_000;
 
-export type Serve = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
+type Socket = IncomingMessage['socket'];
+type Serve = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
 
 interface Waiting {
   raw: IncomingMessage;
@@ -47,7 +47,7 @@ export function afterWaiting(socket: object, work: () => void): void {
   else work();
 }
 
-export interface Pipeline {
+interface Pipeline {
   serve: Serve;
   /** Call this for every connection. */
   guard(socket: Socket): void;
