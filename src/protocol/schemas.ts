@@ -82,7 +82,10 @@ export const roomLimits = {
   additionalProperties: false,
   required: ofRoom.map((key) => limitSettings[key].name),
   description: 'the limits of each room on this server',
-  properties: limitProperties(ofRoom),
+  // A room is never without limits.
+  properties: Object.fromEntries(
+    ofRoom.map((key) => [limitSettings[key].name, natural(limitSettings[key].description, limitSettings[key].default)]),
+  ),
 } as const;
 
 /** The maximum lifetime is a setting, so it is checked outside the schema. */
