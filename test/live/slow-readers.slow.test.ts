@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
+import { UnreadBytes } from '../../src/core/defence/unread-bytes.ts';
 import type { CoreDeps } from '../../src/core/deps.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { createResumeTokens } from '../../src/core/tokens.ts';
 import { RoomFeed } from '../../src/live/room-feed.ts';
 import { devicesNotice, type TextMode } from '../../src/live/room-view.ts';
 import { Session } from '../../src/live/session.ts';
-import { UnreadBytes } from '../../src/live/unread-bytes.ts';
 import type { Outgoing, Wire } from '../../src/live/wire.ts';
 import { file, quota } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
