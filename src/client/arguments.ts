@@ -25,7 +25,7 @@ const source: Check = [
   'a Blob, bytes, a stream, or the path of a file',
 ];
 
-/** The first argument of each method, if it has a required one. */
+/** The first argument of each method, if it has a required one. The others have only options. */
 const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: string, check: Check] } = {
   update: ['changes', changes],
   write: ['text', anyText],
@@ -43,18 +43,6 @@ const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: stri
   restoreFile: ['fileId', id],
   cancelUpload: ['uploadId', id],
 };
-
-const methodsWithOptionsOnly: readonly (keyof RoomBase)[] = [
-  'info',
-  'details',
-  'read',
-  'history',
-  'clearHistory',
-  'files',
-  'downloadZip',
-  'zipUrl',
-  'delete',
-];
 
 const optionChecks: Readonly<Record<string, Check>> = {
   signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
@@ -97,7 +85,8 @@ export function withArgumentChecks<Room extends RoomBase>(room: Room): Room {
       },
     ];
   };
-  const names = [...(Object.keys(firstArguments) as (keyof RoomBase)[]), ...methodsWithOptionsOnly];
+  const isRequest = (name: keyof RoomBase) => typeof room[name] === 'function' && name !== 'pin' && name !== 'live';
+  const names = (Object.keys(room) as (keyof RoomBase)[]).filter(isRequest);
   return Object.assign(room, Object.fromEntries(names.map(checked)));
 }
 

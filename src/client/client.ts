@@ -7,10 +7,10 @@ import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } f
 import type { LiveOptions } from './live-channel.ts';
 import { createRoomText, type LiveRoom, type LiveText, type LiveTextOptions, withLiveEnd } from './live-end.ts';
 import { streamBody } from './measured-stream.ts';
+import { isHealthReport } from './response-checks.ts';
 import { createRetry, newIdempotencyKey, type OnRetry, type RetryOptions } from './retry.ts';
 import { createRoomHandle, type RoomBase, type RoomKeyAccess } from './room.ts';
 import { createRoomPin, type RoomAccess, requestRoom } from './room-access.ts';
-import { isHealthReport } from './shapes.ts';
 import { createTimeouts } from './silence-limit.ts';
 import { type CallOptions, createTransport, type RateLimit, type Transport } from './transport.ts';
 import { upload } from './upload.ts';

@@ -3,7 +3,8 @@ import type { CloseCode } from '../protocol/close-codes.ts';
 import { liveProtocol, resumePrefix, resumeTokenTtlMs } from '../protocol/resume.ts';
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 import { invalidMessage, PoproomError, type PoproomErrorCode } from './error.ts';
-import { isObject, isToken, messageShapes, parseJson } from './shapes.ts';
+import { messageChecks } from './response-checks.ts';
+import { isObject, isToken, parseJson } from './shapes.ts';
 
 /** The server sends a heartbeat every 25 seconds. After two missed ones, the connection is dead. */
 const idleTimeoutMs = 55_000;
@@ -119,7 +120,7 @@ function parseMessage(data: string): ServerMessage | undefined {
   const message = parseJson(data);
   const type = isObject(message) && (message as Partial<ServerMessage>).type;
   if (typeof type !== 'string') throw invalidMessage('something that is not a message');
-  const isValid = messageShapes.get(type);
+  const isValid = messageChecks.get(type);
   if (!isValid) return undefined;
   if (!isValid(message)) throw invalidMessage(`a malformed "${type}" message`);
   return message as ServerMessage;

@@ -27,9 +27,10 @@ import {
   onRetry,
   onStart,
 } from './live-state.ts';
+import { isRoomInfo } from './response-checks.ts';
 import { delay } from './retry.ts';
 import { accessHeaders, type ChannelCodec, type RoomAccess } from './room-access.ts';
-import { isObject, isRoomInfo, isWhole } from './shapes.ts';
+import { isObject, isWhole } from './shapes.ts';
 import { channelOf, type SharedText } from './text/shared-text.ts';
 import type { Transport } from './transport.ts';
 

@@ -3,7 +3,7 @@
 import { isEncryptedCode, type RoomCode } from '../protocol/room-code.ts';
 import type { ClientMessage, CreateRoomRequest, Join, RoomCreated, ServerMessage } from '../protocol/types.ts';
 import { PoproomError } from './error.ts';
-import { isRoomCreated } from './shapes.ts';
+import { isRoomCreated } from './response-checks.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
 export interface RoomAccess {

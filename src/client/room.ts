@@ -18,11 +18,10 @@ import type {
 import type { DownloadOptions, ReceiveOptions, receive, ZipOptions } from './download.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live-channel.ts';
-import { accessHeaders, type RoomAccess, roomPath, type SeenVersion } from './room-access.ts';
 import {
   isConfirmation,
-  isContent,
   isContentEdited,
+  isContentRead,
   isFileClaimed,
   isFileList,
   isHistoryList,
@@ -30,8 +29,9 @@ import {
   isRoomDetails,
   isRoomInfo,
   isTicketIssued,
-  type Shape,
-} from './shapes.ts';
+} from './response-checks.ts';
+import { accessHeaders, type RoomAccess, roomPath, type SeenVersion } from './room-access.ts';
+import type { Shape } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
 import type { UploadOptions, UploadSource, upload } from './upload.ts';
 
@@ -283,7 +283,7 @@ function createTextRequests(transport: Transport, path: string, withAccess: AddA
   const contentPath = `${path}/content`;
 
   async function text(call: Call): Promise<RoomText> {
-    const { status, body, header } = await transport.request(contentPath, isContent, await withAccess(call));
+    const { status, body, header } = await transport.request(contentPath, isContentRead, await withAccess(call));
     const version = body.version ?? parseVersion(header('ETag'));
     if (version === undefined) throw unexpectedResponse(status);
     return { content: body.content, version, timestamp: body.timestamp };

@@ -1,8 +1,8 @@
 /** Uploads a file, with progress: opens its source, and sends it by parts or in one request. */
 import type { FileUploaded } from '../protocol/types.ts';
 import { measure } from './measured-stream.ts';
+import { isConfirmation, isFileUploaded } from './response-checks.ts';
 import { type FileLabels, noOneTimeFiles, type PartSource, sendWithXhr, uploadResumably } from './resumable-upload.ts';
-import { isConfirmation, isFileUploaded } from './shapes.ts';
 import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
 
 /** A string is the path of a file, and works only where there is a file system. */

@@ -1,15 +1,5 @@
 /** The types of all bodies and messages, written by `npm run generate` from the schemas beside this file. */
 
-/** an object with "from", "to" and "insert" */
-export interface TextEdit {
-  /** a whole number, a position in UTF-16 code units */
-  from: number;
-  /** a whole number, the end of the replaced range; the same as "from" for an insertion */
-  to: number;
-  /** a string, the text to insert */
-  insert: string;
-}
-
 /** a sealed edit */
 export interface SealedEdit {
   /** the version that it created */
@@ -24,322 +14,100 @@ export interface SealedEdit {
   ref?: string;
 }
 
-/** the limits of each room on this server */
-export interface RoomLimits {
-  /** the maximum size of the text, in bytes of UTF-8 */
-  textBytes: number;
-  /** the maximum size of a file in bytes */
-  fileBytes: number;
-  /** the maximum number of files */
-  filesPerRoom: number;
-  /** the maximum size of all files together */
-  fileBytesPerRoom: number;
+/** an object with "from", "to" and "insert" */
+export interface TextEdit {
+  /** a whole number, a position in UTF-16 code units */
+  from: number;
+  /** a whole number, the end of the replaced range; the same as "from" for an insertion */
+  to: number;
+  /** a string, the text to insert */
+  insert: string;
 }
 
-export interface CreateRoomRequest {
-  /** a string of exactly four digits, for example "0427" */
-  pin?: string;
-  /** a whole number of seconds, 60 or more */
-  expiresIn?: number;
-  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
-  name?: string | null;
-  /** true or false; with false, the room keeps no earlier texts */
-  history?: boolean;
-  /** an object with `scheme`, `salt` and `verifier`, for an encrypted room; not together with a PIN */
-  encryption?: {
-    /** the scheme, "pop1" */
-    scheme: 'pop1';
-    /** the salt of the room key: 16 random bytes in base64url */
-    salt: string;
-    /** the SHA-256 of the key `auth`: 32 bytes in base64url */
-    verifier: string;
-  };
+export interface AdminBlock {
+  /** the id of the block */
+  id: string;
+  /** the blocked addresses, as a CIDR range */
+  range: string;
+  /** a note for operators */
+  reason: string;
+  /** when the block was made */
+  createdAt: string;
+  /** when the block ends; missing if it has no end */
+  endsAt?: string;
 }
 
-export interface RoomCreated {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
-  roomId: string;
-  /** the URL of the page of the room, to share with people; missing if the Host header is malformed */
-  link?: string;
-  /** when the room expires */
-  expiresAt: string;
-  /** whether the room requires a PIN */
-  hasPin: boolean;
-  /** for an encrypted room, whose data is sealed; missing for other rooms */
-  encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
-  name?: string;
-  limits: RoomLimits;
+export interface AdminBlockList {
+  /** the maximum number of blocks */
+  maximum: number;
+  /** the blocks in force, newest first */
+  blocks: AdminBlock[];
 }
 
-export interface RoomInfo {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
-  roomId: string;
-  /** when the room expires */
-  expiresAt: string;
-  /** whether the room requires a PIN */
-  hasPin: boolean;
-  /** for an encrypted room, whose data is sealed; missing for other rooms */
-  encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
-  name?: string;
-  /** the number of devices in the room */
-  deviceCount: number;
-  /** the number of files, with unfinished uploads and files that can be restored */
-  fileCount: number;
-  /** their size in bytes */
-  fileBytes: number;
-  limits: RoomLimits;
+export interface AdminClient {
+  /** an IPv4 address, an IPv6 /64, or `key:` and the id of an API key */
+  client: string;
+  /** the hash of the client, as in the log */
+  clientHash: string;
+  /** requests */
+  requests: number;
+  /** requests that were refused, with a status from 400 to 499 */
+  refused: number;
+  /** bytes received */
+  received: number;
+  /** bytes sent */
+  sent: number;
 }
 
-export interface UpdateRoomRequest {
-  /** a whole number of seconds from now, 60 or more */
-  expiresIn?: number;
-  /** the new PIN, a string of exactly four digits, or null for no PIN */
-  pin?: string | null;
-  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
-  name?: string | null;
+export interface AdminClientList {
+  /** the number of known clients */
+  total: number;
+  clients: AdminClient[];
 }
 
-export interface Confirmation {
-  success: true;
-  /** what was done */
-  message: string;
+export interface AdminKey {
+  /** the id of the key */
+  id: string;
+  /** the name that the operator gave it */
+  name: string;
+  /** the tier of its rate limit */
+  tier: 'free' | 'pro';
+  /** when the key was created */
+  createdAt: string;
+  /** when the key was revoked; missing if it is active */
+  revokedAt?: string;
+  /** when the key was last used; missing if it has not been used */
+  lastUsedAt?: string;
+  /** requests */
+  requests: number;
+  /** requests that were refused, with a status from 400 to 499 */
+  refused: number;
+  /** bytes received */
+  received: number;
+  /** bytes sent */
+  sent: number;
 }
 
-export interface WriteContentRequest {
-  /** a string, the shared text */
-  content: string;
-  /** a string of exactly four digits, for example "0427" */
-  pin?: string;
-}
-
-export interface ContentWritten {
-  success: true;
-  /** a string, the shared text */
-  content: string;
-  /** a whole number, the version of the text */
-  version: number;
-  /** when this text was written */
-  timestamp: string;
-}
-
-export interface ContentRead {
-  /** a string, the shared text */
-  content: string;
-  /** a whole number, the version of the text */
-  version: number;
-  /** when this text was written; for a new room, when it was created */
-  timestamp: string;
-  /** in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version` */
-  contentVersion?: number;
-  /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
-  sealedEdits?: SealedEdit[];
-}
-
-export interface CompactContentRequest {
-  /** a string, the sealed snapshot */
-  content: string;
-  /** a whole number, the version that the snapshot contains */
-  version: number;
-}
-
-export interface EditContentRequest {
-  /**
-   * a list of 1 to 1000 edits of one version, in ascending order and without overlap
-   *
-   * @minItems 1
-   * @maxItems 1000
-   */
-  edits?: TextEdit[];
-  /** a whole number, the version that the edits apply to; default: the current one */
-  baseVersion?: number;
-  /** a string to append, instead of `edits` */
-  append?: string;
-  /** a string, the sealed edits: `pop1.` and base64url; in an encrypted room, instead of `edits` */
-  sealed?: string;
-  /** a string of exactly four digits, for example "0427" */
-  pin?: string;
-}
-
-export interface ContentEdited {
-  success: true;
-  /** a whole number, the version of the text */
-  version: number;
-  /** when it was written */
-  timestamp: string;
-  /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
-  compact?: true;
-}
-
-export interface HistoryEntry {
-  /** a whole number, the version of the text */
-  version: number;
-  /** when this text was written */
-  timestamp: string;
-  /** bytes of UTF-8 */
-  size: number;
-  /** the device that wrote it; missing if the request had no device id */
-  deviceId?: string;
-}
-
-export interface HistoryList {
+export interface AdminKeyList {
+  /** the number of all keys */
+  total: number;
   /** newest first */
-  history: HistoryEntry[];
+  keys: AdminKey[];
 }
 
-export interface HistoryText {
-  /** a string, the shared text */
-  content: string;
-  /** a whole number, the version of the text */
-  version: number;
-  /** when this text was written */
-  timestamp: string;
-  /** bytes of UTF-8 */
-  size: number;
-  /** the device that wrote it; missing if the request had no device id */
-  deviceId?: string;
-}
-
-export interface FileUploaded {
-  success: true;
-  /** the id of the file, for its URL and for removal */
-  fileId: string;
-  /** the URL of the file; anyone who knows it can read the file until its room ends */
-  fileUrl: string;
-  /** the file name, without path components and control characters */
-  fileName: string;
-  /** the size in bytes */
-  fileSize: number;
-  /** for a one-time file, which is erased after one receipt; missing for other files */
-  once?: true;
-}
-
-export interface FileClaimed {
-  /** the claim, a secret */
-  claim: string;
-  /** the URL of the file with the claim; it works until the claim ends */
-  url: string;
-  /** when the claim expires */
-  expiresAt: string;
-}
-
-export interface TicketIssued {
-  /** the ticket, for the query of files.zip */
-  ticket: string;
-  /** the URL of the zip archive, with the ticket */
-  url: string;
-  /** when the ticket expires */
-  expiresAt: string;
-}
-
-/** a file, with its URL, name, size and type */
-export interface FileEntry {
-  /** the id of the file, for its URL and for removal */
-  fileId: string;
-  /** the URL of the file; anyone who knows it can read the file until its room ends */
-  fileUrl: string;
-  /** the file name, without path components and control characters */
-  fileName: string;
-  /** the size in bytes */
-  fileSize: number;
-  /** the type that the uploader declared */
-  contentType: string;
-  /** when the upload was complete */
-  uploadedAt: string;
-  /** the path of its folder, with `/` between names; missing if it has none */
-  folder?: string;
-  /** the device that uploaded it; missing if the request had no device id */
-  deviceId?: string;
-  /** for a one-time file, which is erased after one receipt; missing for other files */
-  once?: true;
-  /** in an encrypted room: the sealed name, type, folder, size and salt; missing in other rooms */
-  meta?: string;
-}
-
-export interface FileList {
-  files: FileEntry[];
-}
-
-export interface RoomDetails {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
-  roomId: string;
-  /** when the room expires */
-  expiresAt: string;
-  /** whether the room requires a PIN */
-  hasPin: boolean;
-  /** for an encrypted room, whose data is sealed; missing for other rooms */
-  encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
-  name?: string;
-  /** the number of devices in the room */
-  deviceCount: number;
-  /** the number of files, with unfinished uploads and files that can be restored */
-  fileCount: number;
-  /** their size in bytes */
-  fileBytes: number;
-  limits: RoomLimits;
-  /** the version, the size in bytes and the time of the text; only with `details=true` */
-  text?: {
-    /** a whole number, the version of the text */
-    version: number;
-    /** the size of the text in bytes */
-    bytes: number;
-    /** when this text was written */
-    timestamp: string;
-  };
-  /** the files, oldest first; only with `details=true` */
-  files?: FileEntry[];
-}
-
-export interface ServerLimits {
-  /** the default lifetime of a room */
-  roomLifetimeSeconds: number;
-  /** the longest lifetime that a client may request */
-  roomMaxLifetimeSeconds: number;
-  /** the maximum size of the text, in bytes of UTF-8 */
-  textBytes: number;
-  /** the maximum size of a file in bytes */
-  fileBytes: number;
-  /** the maximum number of files */
-  filesPerRoom: number;
-  /** the maximum size of all files together */
-  fileBytesPerRoom: number;
-  /** the bytes that you have stored on this server */
+export interface AdminNumbers {
+  /** the length of an interval */
+  intervalSeconds: number;
+  /** the servers that reported within the last minute */
+  nodes: number;
+  /** rooms that have not expired */
+  rooms: number;
+  /** open live channels on all nodes */
+  channels: number;
+  /** bytes of all files */
   storedBytes: number;
-  /** the bytes that an address without an API key may store; null for no limit */
-  storedBytesPerAddress: number | null;
-  /** the bytes that an API key may store; null for no limit */
-  storedBytesPerKey: number | null;
-  /** requests per hour without an API key; null for no limit */
-  freeRequestsPerHour: number | null;
-  /** requests per hour with a pro key; null for no limit */
-  proRequestsPerHour: number | null;
-  /** unknown codes and wrong PINs per client and hour; null for no limit */
-  missesPerHour: number | null;
-  /** the maximum number of devices in a room */
-  devicesPerRoom: number;
-  /** the maximum number of live channels of a client */
-  channelsPerClient: number;
-  /** whether every request needs an API key */
-  apiKeyRequired: boolean;
-}
-
-export interface HealthReport {
-  /** `degraded` if a store does not respond */
-  status: 'healthy' | 'degraded';
-  /** when the report was created */
-  timestamp: string;
-  /** seconds since the server started */
-  uptime: number;
-}
-
-export interface Readiness {
-  status: 'ready' | 'not ready';
-  /** the result of each check: `ok` or the problem */
-  checks: {
-    [k: string]: string;
-  };
+  /** the numbers of each interval, summed over all nodes, oldest first; intervals without a report are missing */
+  points: AdminPoint[];
 }
 
 export interface AdminPoint {
@@ -363,21 +131,6 @@ export interface AdminPoint {
   channels: number;
   /** the last known bytes of all files */
   storedBytes: number;
-}
-
-export interface AdminNumbers {
-  /** the length of an interval */
-  intervalSeconds: number;
-  /** the servers that reported within the last minute */
-  nodes: number;
-  /** rooms that have not expired */
-  rooms: number;
-  /** open live channels on all nodes */
-  channels: number;
-  /** bytes of all files */
-  storedBytes: number;
-  /** the numbers of each interval, summed over all nodes, oldest first; intervals without a report are missing */
-  points: AdminPoint[];
 }
 
 export interface AdminRoom {
@@ -416,45 +169,63 @@ export interface AdminRoomRevealed {
   roomId: string;
 }
 
-export interface AdminClient {
-  /** an IPv4 address, an IPv6 /64, or `key:` and the id of an API key */
-  client: string;
-  /** the hash of the client, as in the log */
-  clientHash: string;
-  /** requests */
-  requests: number;
-  /** requests that were refused, with a status from 400 to 499 */
-  refused: number;
-  /** bytes received */
-  received: number;
-  /** bytes sent */
-  sent: number;
+export interface ApiDescription {
+  /** the version of OpenAPI */
+  openapi: string;
+  info: {
+    [k: string]: unknown;
+  };
+  /** the endpoints by path */
+  paths: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
 }
 
-export interface AdminClientList {
-  /** the number of known clients */
-  total: number;
-  clients: AdminClient[];
+export interface CompactContentRequest {
+  /** a string, the sealed snapshot */
+  content: string;
+  /** a whole number, the version that the snapshot contains */
+  version: number;
 }
 
-export interface AdminBlock {
-  /** the id of the block */
-  id: string;
-  /** the blocked addresses, as a CIDR range */
-  range: string;
-  /** a note for operators */
-  reason: string;
-  /** when the block was made */
-  createdAt: string;
-  /** when the block ends; missing if it has no end */
-  endsAt?: string;
+export interface Confirmation {
+  success: true;
+  /** what was done */
+  message: string;
 }
 
-export interface AdminBlockList {
-  /** the maximum number of blocks */
-  maximum: number;
-  /** the blocks in force, newest first */
-  blocks: AdminBlock[];
+export interface ContentEdited {
+  success: true;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when it was written */
+  timestamp: string;
+  /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
+  compact?: true;
+}
+
+export interface ContentRead {
+  /** a string, the shared text */
+  content: string;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written; for a new room, when it was created */
+  timestamp: string;
+  /** in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version` */
+  contentVersion?: number;
+  /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
+  sealedEdits?: SealedEdit[];
+}
+
+export interface ContentWritten {
+  success: true;
+  /** a string, the shared text */
+  content: string;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written */
+  timestamp: string;
 }
 
 export interface CreateBlockRequest {
@@ -468,34 +239,42 @@ export interface CreateBlockRequest {
   force?: boolean;
 }
 
-export interface AdminKey {
-  /** the id of the key */
-  id: string;
-  /** the name that the operator gave it */
-  name: string;
-  /** the tier of its rate limit */
-  tier: 'free' | 'pro';
-  /** when the key was created */
-  createdAt: string;
-  /** when the key was revoked; missing if it is active */
-  revokedAt?: string;
-  /** when the key was last used; missing if it has not been used */
-  lastUsedAt?: string;
-  /** requests */
-  requests: number;
-  /** requests that were refused, with a status from 400 to 499 */
-  refused: number;
-  /** bytes received */
-  received: number;
-  /** bytes sent */
-  sent: number;
+export interface CreateRoomRequest {
+  /** a string of exactly four digits, for example "0427" */
+  pin?: string;
+  /** a whole number of seconds, 60 or more */
+  expiresIn?: number;
+  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
+  name?: string | null;
+  /** true or false; with false, the room keeps no earlier texts */
+  history?: boolean;
+  /** an object with `scheme`, `salt` and `verifier`, for an encrypted room; not together with a PIN */
+  encryption?: {
+    /** the scheme, "pop1" */
+    scheme: 'pop1';
+    /** the salt of the room key: 16 random bytes in base64url */
+    salt: string;
+    /** the SHA-256 of the key `auth`: 32 bytes in base64url */
+    verifier: string;
+  };
 }
 
-export interface AdminKeyList {
-  /** the number of all keys */
-  total: number;
-  /** newest first */
-  keys: AdminKey[];
+export interface EditContentRequest {
+  /**
+   * a list of 1 to 1000 edits of one version, in ascending order and without overlap
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  edits?: TextEdit[];
+  /** a whole number, the version that the edits apply to; default: the current one */
+  baseVersion?: number;
+  /** a string to append, instead of `edits` */
+  append?: string;
+  /** a string, the sealed edits: `pop1.` and base64url; in an encrypted room, instead of `edits` */
+  sealed?: string;
+  /** a string of exactly four digits, for example "0427" */
+  pin?: string;
 }
 
 export interface ErrorBody {
@@ -558,6 +337,397 @@ export interface ErrorBody {
   requestId: string;
 }
 
+export interface FileClaimed {
+  /** the claim, a secret */
+  claim: string;
+  /** the URL of the file with the claim; it works until the claim ends */
+  url: string;
+  /** when the claim expires */
+  expiresAt: string;
+}
+
+/** a file, with its URL, name, size and type */
+export interface FileEntry {
+  /** the id of the file, for its URL and for removal */
+  fileId: string;
+  /** the URL of the file; anyone who knows it can read the file until its room ends */
+  fileUrl: string;
+  /** the file name, without path components and control characters */
+  fileName: string;
+  /** the size in bytes */
+  fileSize: number;
+  /** the type that the uploader declared */
+  contentType: string;
+  /** when the upload was complete */
+  uploadedAt: string;
+  /** the path of its folder, with `/` between names; missing if it has none */
+  folder?: string;
+  /** the device that uploaded it; missing if the request had no device id */
+  deviceId?: string;
+  /** for a one-time file, which is erased after one receipt; missing for other files */
+  once?: true;
+  /** in an encrypted room: the sealed name, type, folder, size and salt; missing in other rooms */
+  meta?: string;
+}
+
+export interface FileList {
+  files: FileEntry[];
+}
+
+export interface FileUploaded {
+  success: true;
+  /** the id of the file, for its URL and for removal */
+  fileId: string;
+  /** the URL of the file; anyone who knows it can read the file until its room ends */
+  fileUrl: string;
+  /** the file name, without path components and control characters */
+  fileName: string;
+  /** the size in bytes */
+  fileSize: number;
+  /** for a one-time file, which is erased after one receipt; missing for other files */
+  once?: true;
+}
+
+export interface HealthReport {
+  /** `degraded` if a store does not respond */
+  status: 'healthy' | 'degraded';
+  /** when the report was created */
+  timestamp: string;
+  /** seconds since the server started */
+  uptime: number;
+}
+
+export interface HistoryEntry {
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written */
+  timestamp: string;
+  /** bytes of UTF-8 */
+  size: number;
+  /** the device that wrote it; missing if the request had no device id */
+  deviceId?: string;
+}
+
+export interface HistoryList {
+  /** newest first */
+  history: HistoryEntry[];
+}
+
+export interface HistoryText {
+  /** a string, the shared text */
+  content: string;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written */
+  timestamp: string;
+  /** bytes of UTF-8 */
+  size: number;
+  /** the device that wrote it; missing if the request had no device id */
+  deviceId?: string;
+}
+
+export interface LiveDescription {
+  /** the version of AsyncAPI */
+  asyncapi: string;
+  info: {
+    [k: string]: unknown;
+  };
+  /** the ways to follow a room */
+  channels: {
+    [k: string]: unknown;
+  };
+  [k: string]: unknown;
+}
+
+export interface PinOnlyRequest {
+  /** a string of exactly four digits, for example "0427" */
+  pin?: string;
+}
+
+export interface Probe {
+  status: 'ok';
+}
+
+export interface Readiness {
+  status: 'ready' | 'not ready';
+  /** the result of each check: `ok` or the problem */
+  checks: {
+    [k: string]: string;
+  };
+}
+
+export interface RoomCreated {
+  /** the room code in canonical form; only that of an encrypted room starts with E */
+  roomId: string;
+  /** the URL of the page of the room, to share with people; missing if the Host header is malformed */
+  link?: string;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  name?: string;
+  limits: RoomLimits;
+}
+
+export interface RoomDetails {
+  /** the room code in canonical form; only that of an encrypted room starts with E */
+  roomId: string;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  name?: string;
+  /** the number of devices in the room */
+  deviceCount: number;
+  /** the number of files, with unfinished uploads and files that can be restored */
+  fileCount: number;
+  /** their size in bytes */
+  fileBytes: number;
+  limits: RoomLimits;
+  /** the version, the size in bytes and the time of the text; only with `details=true` */
+  text?: {
+    /** a whole number, the version of the text */
+    version: number;
+    /** the size of the text in bytes */
+    bytes: number;
+    /** when this text was written */
+    timestamp: string;
+  };
+  /** the files, oldest first; only with `details=true` */
+  files?: FileEntry[];
+}
+
+export interface RoomInfo {
+  /** the room code in canonical form; only that of an encrypted room starts with E */
+  roomId: string;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  name?: string;
+  /** the number of devices in the room */
+  deviceCount: number;
+  /** the number of files, with unfinished uploads and files that can be restored */
+  fileCount: number;
+  /** their size in bytes */
+  fileBytes: number;
+  limits: RoomLimits;
+}
+
+/** the limits of each room on this server */
+export interface RoomLimits {
+  /** the maximum size of the text, in bytes of UTF-8 */
+  textBytes: number;
+  /** the maximum size of a file in bytes */
+  fileBytes: number;
+  /** the maximum number of files */
+  filesPerRoom: number;
+  /** the maximum size of all files together */
+  fileBytesPerRoom: number;
+}
+
+export interface ServerLimits {
+  /** the default lifetime of a room */
+  roomLifetimeSeconds: number;
+  /** the longest lifetime that a client may request */
+  roomMaxLifetimeSeconds: number;
+  /** the maximum size of the text, in bytes of UTF-8 */
+  textBytes: number;
+  /** the maximum size of a file in bytes */
+  fileBytes: number;
+  /** the maximum number of files */
+  filesPerRoom: number;
+  /** the maximum size of all files together */
+  fileBytesPerRoom: number;
+  /** the bytes that you have stored on this server */
+  storedBytes: number;
+  /** the bytes that an address without an API key may store; null for no limit */
+  storedBytesPerAddress: number | null;
+  /** the bytes that an API key may store; null for no limit */
+  storedBytesPerKey: number | null;
+  /** requests per hour without an API key; null for no limit */
+  freeRequestsPerHour: number | null;
+  /** requests per hour with a pro key; null for no limit */
+  proRequestsPerHour: number | null;
+  /** unknown codes and wrong PINs per client and hour; null for no limit */
+  missesPerHour: number | null;
+  /** the maximum number of devices in a room */
+  devicesPerRoom: number;
+  /** the maximum number of live channels of a client */
+  channelsPerClient: number;
+  /** whether every request needs an API key */
+  apiKeyRequired: boolean;
+}
+
+export interface TicketIssued {
+  /** the ticket, for the query of files.zip */
+  ticket: string;
+  /** the URL of the zip archive, with the ticket */
+  url: string;
+  /** when the ticket expires */
+  expiresAt: string;
+}
+
+export interface UpdateRoomRequest {
+  /** a whole number of seconds from now, 60 or more */
+  expiresIn?: number;
+  /** the new PIN, a string of exactly four digits, or null for no PIN */
+  pin?: string | null;
+  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
+  name?: string | null;
+}
+
+export interface UploadForm {
+  /** the PIN, if neither the header nor the query has it; must precede the file */
+  pin?: string;
+  /** `true` for a one-time file; must precede the file */
+  once?: 'true' | 'false';
+  /** in an encrypted room: the sealed metadata of the file; must precede the file */
+  meta?: string;
+  /** the file, at most 10,485,760 bytes */
+  file: string;
+}
+
+export interface WriteContentRequest {
+  /** a string, the shared text */
+  content: string;
+  /** a string of exactly four digits, for example "0427" */
+  pin?: string;
+}
+
+/** Keeps the connection alive. A WebSocket pong does the same. */
+export interface ClientHeartbeat {
+  type: 'heartbeat';
+}
+
+/** The last message: the room has ended, or the server is restarting. */
+export interface Closed {
+  type: 'closed';
+  /** `deleted` or `expired` for the room, `shutdown` for the server */
+  reason: 'deleted' | 'expired' | 'shutdown';
+  /** milliseconds to wait before reconnecting after a shutdown; different for each client */
+  reconnectAfter?: number;
+}
+
+/** Replaces the log of an encrypted room up to a version by a sealed snapshot of that version. The response is `written`. */
+export interface CompactText {
+  type: 'compact';
+  /** a string, the sealed snapshot */
+  content: string;
+  /** a whole number, the version that the snapshot contains */
+  version: number;
+  /** any string of at most 64 characters; the response contains it */
+  ref?: string;
+}
+
+/** Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. In an encrypted room it contains no text: you have received, or will receive, everything up to `version`. */
+export interface Conflict {
+  type: 'conflict';
+  /** a string, the shared text */
+  content?: string;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written */
+  timestamp: string;
+  /** any string of at most 64 characters; the response contains it */
+  ref?: string;
+}
+
+export interface RoomDevice {
+  /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
+  deviceId: string;
+  /** a display name of at most 64 characters, in an encrypted room sealed */
+  deviceName?: string;
+}
+
+/** Devices have joined or left. Sent instead of `devices` to clients that joined with `deviceChanges`. */
+export interface DeviceChanges {
+  type: 'devices-changed';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** the devices that joined; one with a known id replaces that device, and has another name */
+  joined: RoomDevice[];
+  /**
+   * the ids of the devices that left
+   *
+   * Items: the id of a device that left
+   */
+  left: string[];
+}
+
+/** The list of devices has changed. Contains all devices in the room. */
+export interface DevicesChanged {
+  type: 'devices';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** the devices in the room */
+  devices: RoomDevice[];
+}
+
+/** Edits the text of an encrypted room if `baseVersion` is still current. The response is `written` or `conflict`. A repeated message with the same `ref` is stored once. */
+export interface EditSealed {
+  type: 'sealed-edit';
+  /** a string, the sealed edits: `pop1.` and base64url */
+  sealed: string;
+  /** a whole number, the version of the text */
+  baseVersion: number;
+  /** any string of at most 64 characters; the response contains it */
+  ref?: string;
+}
+
+/** Edits the text. The server rebases edits of an older version over the newer ones. The response is `written`. Insertions at the same position are ordered by device id. A repeated message with the same `ref` is stored once. */
+export interface EditText {
+  type: 'edit';
+  /**
+   * a list of 1 to 1000 edits of one version, in ascending order and without overlap
+   *
+   * @minItems 1
+   * @maxItems 1000
+   */
+  edits: TextEdit[];
+  /** a whole number, the version of the text */
+  baseVersion: number;
+  /** any string of at most 64 characters; the response contains it */
+  ref?: string;
+}
+
+/** A file was added. */
+export interface FileAdded {
+  type: 'file-added';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  file: FileEntry;
+}
+
+/** A file was removed. */
+export interface FileRemoved {
+  type: 'file-removed';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** the id of the removed file */
+  fileId: string;
+  /** for a one-time file that someone has received; missing otherwise */
+  received?: true;
+}
+
+/** Sent every 25 seconds. Contains the current seq. */
+export interface Heartbeat {
+  type: 'heartbeat';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep the latest one */
+  resumeToken?: string;
+}
+
 /** Joins the room. Must be the first message, within 5 seconds. */
 export interface Join {
   type: 'join';
@@ -583,90 +753,62 @@ export interface Join {
   deviceChanges?: boolean;
 }
 
-/** Replaces the text if `baseVersion` is still current. The response is `written` or `conflict`. */
-export interface WriteText {
-  type: 'content';
-  /** a string, the shared text */
-  content: string;
-  /** a whole number, the version of the text */
-  baseVersion: number;
+/** Someone sent a wrong PIN or room key. */
+export interface PinAttempts {
+  type: 'pin-attempts';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** the number of wrong PINs or room keys */
+  pinAttempts: number;
+}
+
+/** A message or the join was rejected. Has the format of a REST API error. */
+export interface Problem {
+  type: 'error';
+  /** the error, with the same fields as an error of the REST API */
+  error: {
+    code: string;
+    message: string;
+    details?: {
+      [k: string]: unknown;
+    };
+  };
   /** any string of at most 64 characters; the response contains it */
   ref?: string;
 }
 
-/** Edits the text. The server rebases edits of an older version over the newer ones. The response is `written`. Insertions at the same position are ordered by device id. A repeated message with the same `ref` is stored once. */
-export interface EditText {
-  type: 'edit';
-  /**
-   * a list of 1 to 1000 edits of one version, in ascending order and without overlap
-   *
-   * @minItems 1
-   * @maxItems 1000
-   */
-  edits: TextEdit[];
-  /** a whole number, the version of the text */
-  baseVersion: number;
-  /** any string of at most 64 characters; the response contains it */
-  ref?: string;
+/** The expiry time, the PIN or the name of the room has changed. Contains the current values, but never the PIN. */
+export interface RoomChanged {
+  type: 'room';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  name?: string;
+  /** set if the room has another PIN than before: requests then need it, and so do you when this channel ends */
+  pinChanged?: true;
+  /** the number of wrong PINs; 0 after a PIN change */
+  pinAttempts: number;
 }
 
-/** Edits the text of an encrypted room if `baseVersion` is still current. The response is `written` or `conflict`. A repeated message with the same `ref` is stored once. */
-export interface EditSealed {
+/** The text of an encrypted room was edited. The sealed edits lead from the previous version to this one. */
+export interface SealedEdited {
   type: 'sealed-edit';
+  /** a whole number that increases with every change of the room */
+  seq: number;
+  /** the version that it created */
+  version: number;
   /** a string, the sealed edits: `pop1.` and base64url */
   sealed: string;
-  /** a whole number, the version of the text */
-  baseVersion: number;
-  /** any string of at most 64 characters; the response contains it */
-  ref?: string;
-}
-
-/** Replaces the log of an encrypted room up to a version by a sealed snapshot of that version. The response is `written`. */
-export interface CompactText {
-  type: 'compact';
-  /** a string, the sealed snapshot */
-  content: string;
-  /** a whole number, the version that the snapshot contains */
-  version: number;
-  /** any string of at most 64 characters; the response contains it */
-  ref?: string;
-}
-
-/** Keeps the connection alive. A WebSocket pong does the same. */
-export interface ClientHeartbeat {
-  type: 'heartbeat';
-}
-
-export interface RoomDevice {
-  /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
-  deviceId: string;
-  /** a display name of at most 64 characters, in an encrypted room sealed */
-  deviceName?: string;
-}
-
-/** the text with its version and timestamp */
-export interface RoomText {
-  /** a string, the shared text */
-  content: string;
-  /** a whole number, the version of the text */
-  version: number;
-  /** when this text was written */
+  /** when it was written */
   timestamp: string;
-  /** in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version` */
-  contentVersion?: number;
-  /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
-  sealedEdits?: SealedEdit[];
-  /**
-   * for clients that receive edits: the last stored edit of each writer. If your unconfirmed edit is not among them, this text does not contain it. A writer is a device, or one of several on it whose refs differ before the last hyphen
-   *
-   * @maxItems 100
-   */
-  lastRefs?: {
-    /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
-    deviceId: string;
-    /** any string of at most 64 characters; the response contains it */
-    ref: string;
-  }[];
+  /** the device that wrote it; missing if the request had no device id */
+  deviceId?: string;
+  /** the ref that the device sent */
+  ref?: string;
 }
 
 /** The whole room. */
@@ -697,6 +839,31 @@ export interface Snapshot {
   pinAttempts: number;
   /** a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep the latest one */
   resumeToken?: string;
+}
+
+/** the text with its version and timestamp */
+export interface RoomText {
+  /** a string, the shared text */
+  content: string;
+  /** a whole number, the version of the text */
+  version: number;
+  /** when this text was written */
+  timestamp: string;
+  /** in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version` */
+  contentVersion?: number;
+  /** in an encrypted room: the sealed edits after `contentVersion`, oldest first */
+  sealedEdits?: SealedEdit[];
+  /**
+   * for clients that receive edits: the last stored edit of each writer. If your unconfirmed edit is not among them, this text does not contain it. A writer is a device, or one of several on it whose refs differ before the last hyphen
+   *
+   * @maxItems 100
+   */
+  lastRefs?: {
+    /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
+    deviceId: string;
+    /** any string of at most 64 characters; the response contains it */
+    ref: string;
+  }[];
 }
 
 /** The text has changed. Contains the current text. */
@@ -748,90 +915,15 @@ export interface TextEdited {
   checksum?: number;
 }
 
-/** The text of an encrypted room was edited. The sealed edits lead from the previous version to this one. */
-export interface SealedEdited {
-  type: 'sealed-edit';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  /** the version that it created */
-  version: number;
-  /** a string, the sealed edits: `pop1.` and base64url */
-  sealed: string;
-  /** when it was written */
-  timestamp: string;
-  /** the device that wrote it; missing if the request had no device id */
-  deviceId?: string;
-  /** the ref that the device sent */
+/** Replaces the text if `baseVersion` is still current. The response is `written` or `conflict`. */
+export interface WriteText {
+  type: 'content';
+  /** a string, the shared text */
+  content: string;
+  /** a whole number, the version of the text */
+  baseVersion: number;
+  /** any string of at most 64 characters; the response contains it */
   ref?: string;
-}
-
-/** A file was added. */
-export interface FileAdded {
-  type: 'file-added';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  file: FileEntry;
-}
-
-/** A file was removed. */
-export interface FileRemoved {
-  type: 'file-removed';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  /** the id of the removed file */
-  fileId: string;
-  /** for a one-time file that someone has received; missing otherwise */
-  received?: true;
-}
-
-/** The list of devices has changed. Contains all devices in the room. */
-export interface DevicesChanged {
-  type: 'devices';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  /** the devices in the room */
-  devices: RoomDevice[];
-}
-
-/** Devices have joined or left. Sent instead of `devices` to clients that joined with `deviceChanges`. */
-export interface DeviceChanges {
-  type: 'devices-changed';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  /** the devices that joined; one with a known id replaces that device, and has another name */
-  joined: RoomDevice[];
-  /**
-   * the ids of the devices that left
-   *
-   * Items: the id of a device that left
-   */
-  left: string[];
-}
-
-/** Someone sent a wrong PIN or room key. */
-export interface PinAttempts {
-  type: 'pin-attempts';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  /** the number of wrong PINs or room keys */
-  pinAttempts: number;
-}
-
-/** The expiry time, the PIN or the name of the room has changed. Contains the current values, but never the PIN. */
-export interface RoomChanged {
-  type: 'room';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  /** when the room expires */
-  expiresAt: string;
-  /** whether the room requires a PIN */
-  hasPin: boolean;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
-  name?: string;
-  /** set if the room has another PIN than before: requests then need it, and so do you when this channel ends */
-  pinChanged?: true;
-  /** the number of wrong PINs; 0 after a PIN change */
-  pinAttempts: number;
 }
 
 /** Your text or edit is stored on disk. You have received everything before it. */
@@ -851,52 +943,6 @@ export interface Written {
   checksum?: number;
   /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
   compact?: true;
-}
-
-/** Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. In an encrypted room it contains no text: you have received, or will receive, everything up to `version`. */
-export interface Conflict {
-  type: 'conflict';
-  /** a string, the shared text */
-  content?: string;
-  /** a whole number, the version of the text */
-  version: number;
-  /** when this text was written */
-  timestamp: string;
-  /** any string of at most 64 characters; the response contains it */
-  ref?: string;
-}
-
-/** A message or the join was rejected. Has the format of a REST API error. */
-export interface Problem {
-  type: 'error';
-  /** the error, with the same fields as an error of the REST API */
-  error: {
-    code: string;
-    message: string;
-    details?: {
-      [k: string]: unknown;
-    };
-  };
-  /** any string of at most 64 characters; the response contains it */
-  ref?: string;
-}
-
-/** Sent every 25 seconds. Contains the current seq. */
-export interface Heartbeat {
-  type: 'heartbeat';
-  /** a whole number that increases with every change of the room */
-  seq: number;
-  /** a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep the latest one */
-  resumeToken?: string;
-}
-
-/** The last message: the room has ended, or the server is restarting. */
-export interface Closed {
-  type: 'closed';
-  /** `deleted` or `expired` for the room, `shutdown` for the server */
-  reason: 'deleted' | 'expired' | 'shutdown';
-  /** milliseconds to wait before reconnecting after a shutdown; different for each client */
-  reconnectAfter?: number;
 }
 
 export type ClientMessage = Join | WriteText | EditText | EditSealed | CompactText | ClientHeartbeat;

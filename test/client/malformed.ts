@@ -1,4 +1,5 @@
 /** Values that break a schema of the protocol in one place each. */
+import { unreliableFields } from '../../scripts/protocol-schemas.ts';
 
 interface Schema {
   readonly type?: string;
@@ -25,9 +26,6 @@ export function validExample(schema: Schema): unknown {
   return schema.const ?? schema.enum?.[0] ?? schema.examples?.[0] ?? (type === 'string' ? 'x' : true);
 }
 
-/** Older servers do not send them. */
-const newFields = new Set(['limits', 'fileCount', 'fileBytes']);
-
 /** Each field missing, null, and of other types. */
 export function* malformedExamples(schema: Schema): Generator<Malformed> {
   const example = validExample(schema);
@@ -42,7 +40,7 @@ export function* malformedExamples(schema: Schema): Generator<Malformed> {
 function* malformedFields(schema: Schema, example: Record<string, unknown>): Generator<Malformed> {
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
     const { [name]: _, ...others } = example;
-    if (schema.required?.includes(name) && !newFields.has(name))
+    if (schema.required?.includes(name) && !unreliableFields(schema).has(name))
       yield { description: `${name} is missing`, value: others };
     for (const { description, value } of malformedExamples(field)) {
       const inside = description.startsWith(' ') ? `${name}${description}` : `${name}.${description}`;

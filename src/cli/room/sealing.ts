@@ -5,9 +5,9 @@ import { createFileCipher } from '../../client/crypto/file-cipher.ts';
 import type { EncryptedRoom } from '../../client/crypto/keys.ts';
 import { createFileSalt, openFileMetadata, sealFileMetadata } from '../../client/crypto/metadata.ts';
 import { chainStart, sealText } from '../../client/crypto/text-chain.ts';
+import { isContentRead, isFileList, isHistoryText } from '../../client/response-checks.ts';
 import { openFiles } from '../../client/sealed/opened.ts';
 import { openVersion } from '../../client/sealed/versions.ts';
-import { isContent, isFileList, isHistoryText } from '../../client/shapes.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
 import { UsageError, withFileErrors } from '../errors.ts';
 import { formatJson, printContent, writeStdout } from '../output.ts';
@@ -29,7 +29,7 @@ export async function seal(input: Input): Promise<void> {
 async function baseOf(room: EncryptedRoom, path: string | undefined) {
   if (path === undefined) return chainStart;
   const response = parse(await withFileErrors(path, async () => readFileSync(path, 'utf8')));
-  if (!isContent(response)) throw new UsageError(`${path} is not a response of GET …/content.`);
+  if (!isContentRead(response)) throw new UsageError(`${path} is not a response of GET …/content.`);
   return openVersion(room, { ...response, version: response.version ?? 0 }, undefined).position;
 }
 
@@ -69,7 +69,7 @@ async function openResponse(input: Input, room: EncryptedRoom, response: unknown
 function textIn(response: unknown) {
   // An earlier text is the full text of its version.
   if (isHistoryText(response)) return { ...response, contentVersion: response.version };
-  return isContent(response) ? { ...response, version: response.version ?? 0 } : undefined;
+  return isContentRead(response) ? { ...response, version: response.version ?? 0 } : undefined;
 }
 
 function parse(json: string): unknown {

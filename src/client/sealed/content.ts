@@ -8,9 +8,10 @@ import { damaged } from '../crypto/envelope.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
 import { type ChainPosition, nextPosition, openText, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
 import { invalidMessage, PoproomError } from '../error.ts';
+import { isContentEdited, isContentRead, isHistoryText, isRoomInfo } from '../response-checks.ts';
 import { delay, retryDelay } from '../retry.ts';
 import type { EditOptions, WriteOptions } from '../room.ts';
-import { isContent, isContentEdited, isHistoryText, isRoomInfo, type Shape } from '../shapes.ts';
+import type { Shape } from '../shapes.ts';
 import type { Call, CallOptions } from '../transport.ts';
 import { exceeds, type OpenedVersion, type SeenVersions, tooLarge, versionsIn } from './versions.ts';
 
@@ -32,7 +33,7 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
   /** A response may arrive after newer messages, so it is compared with what was seen before the request. */
   async function readVersions(options: CallOptions = {}): Promise<Current> {
     const before = seen.position;
-    const { version = -1, ...text } = await call('/content', isContent, options);
+    const { version = -1, ...text } = await call('/content', isContentRead, options);
     const versions = versionsIn(room, { ...text, version }, before);
     const newest = versions.at(-1) as OpenedVersion;
     seen.note(newest.position);
@@ -111,7 +112,7 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
     const sealed = sealText(room, position, content);
     const headers = { 'If-Match': `"${position.version}"` };
     const request = { method: 'POST', json: { content: sealed }, headers, ...options };
-    const { version, timestamp } = await call('/content', isContent, request);
+    const { version, timestamp } = await call('/content', isContentRead, request);
     const next = nextPosition(position, sealed);
     checkVersion(version ?? next.version, next);
     seen.note(next);

@@ -22,9 +22,9 @@ import {
 import { sealRoomName } from '../crypto/metadata.ts';
 import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
+import { isFileList, isHistoryList, isRoomInfo } from '../response-checks.ts';
 import { type RoomBase, senderHeaders } from '../room.ts';
 import { accessHeaders, type RoomAccess, type SeenVersion, type UnlockedRoom } from '../room-access.ts';
-import { isFileList, isHistoryList, isRoomInfo } from '../shapes.ts';
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';
 import { createSealedContent, type RoomCall } from './content.ts';

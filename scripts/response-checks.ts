@@ -1,0 +1,116 @@
+/** The checks of the SDK for everything that a server sends, written out from the schemas. */
+import { endpoints, type Success } from '../src/protocol/endpoints.ts';
+import { resumeToken, roomId } from '../src/protocol/fields.ts';
+import { problem, serverMessages, textEdited } from '../src/protocol/live.ts';
+import { fileClaimed, healthReport, ticketIssued } from '../src/protocol/schemas.ts';
+import { nameOf, type Schema, unreliableFields } from './protocol-schemas.ts';
+
+/** Fields whose schema does not say enough. */
+const ownChecks = new Map<Schema, string>([
+  [roomId, 'roomCode'],
+  [resumeToken, 'isToken'],
+  [fileClaimed.properties.claim, 'isToken'],
+  [ticketIssued.properties.ticket, 'isToken'],
+  [textEdited.properties.edits, 'areEdits'],
+  [problem.properties.error, 'isError'],
+]);
+
+const isForRooms = ({ tag }: { tag: string }) => tag === 'Rooms' || tag === 'Text' || tag === 'Files';
+
+/** The JSON bodies that the SDK reads. */
+function readBodies(): Schema[] {
+  const schemas = Object.values(endpoints)
+    .filter(isForRooms)
+    .flatMap(({ successes }): readonly Success[] => successes)
+    .flatMap(({ status, schema }) => (schema && status < 300 ? [schema as Schema] : []));
+  return [...new Set([...schemas, healthReport])];
+}
+
+export function responseChecks(): string {
+  const writer = createWriter();
+  const bodies = readBodies().map((schema) => {
+    const name = nameOf(schema) ?? '';
+    return `export const is${name} = ${writer.object(schema, name, name)};\n`;
+  });
+  const messages = Object.entries(serverMessages).map(
+    ([type, schema]) =>
+      `  ${/-/.test(type) ? `'${type}'` : type}: ${writer.object(schema, nameOf(schema) ?? '', undefined, '  ')},\n`,
+  );
+  return `/** The checks of responses and messages, written by \`npm run generate\` from the schemas in src/protocol. */
+import type {${listed(writer.types)}} from '../protocol/types.ts';
+import {${listed(writer.used)}} from './shapes.ts';
+
+${writer.parts.join('')}
+${bodies.join('')}
+const messages: Readonly<Record<ServerMessage['type'], Check>> = {
+${messages.join('')}};
+
+/** By message type. Newer servers may send further types. */
+export const messageChecks: ReadonlyMap<unknown, Check> = new Map(Object.entries(messages));
+`;
+}
+
+/** One per line, sorted as the linter wants them. */
+function listed(names: ReadonlySet<string>): string {
+  const key = (name: string) => name.replace('type ', '').toLowerCase();
+  const sorted = [...names].sort((a, b) => (key(a) < key(b) ? -1 : 1));
+  return `\n${sorted.map((name) => `  ${name},\n`).join('')}`;
+}
+
+/** Writes each object that is part of others once. */
+function createWriter() {
+  const types = new Set(['ServerMessage']);
+  const used = new Set(['object', 'type Check']);
+  const parts: string[] = [];
+  const variables = new Map<Schema, string>();
+
+  const use = (name: string) => {
+    used.add(name);
+    return name;
+  };
+
+  /** `name` is for an object that has none. */
+  function field(schema: Schema, name: string): string {
+    const own = ownChecks.get(schema);
+    if (own) return use(own);
+    if (schema.properties) return part(schema, name);
+    if (schema.items) return `${use('list')}(${field(schema.items, name)})`;
+    if (schema.enum) return `${use('oneOf')}(${schema.enum.map((value) => `'${value}'`).join(', ')})`;
+    return schema.const === true ? use('isTrue') : simple(schema);
+  }
+
+  function simple({ type, format }: Schema): string {
+    if (type === 'string') return use(format === 'date-time' ? 'time' : 'text');
+    if (type === 'integer') return use('isWhole');
+    if (type === 'number') return 'Number.isFinite';
+    if (type === 'boolean') return use('flag');
+    throw new Error(`There is no check for ${JSON.stringify({ type, format })}.`);
+  }
+
+  function part(schema: Schema, name: string): string {
+    const variable = variables.get(schema) ?? lowerFirst(nameOf(schema) ?? name);
+    if (!variables.has(schema)) {
+      variables.set(schema, variable);
+      parts.push(`const ${variable} = ${object(schema, name, nameOf(schema))};\n`);
+    }
+    return variable;
+  }
+
+  /** The type of a message is known when it is checked. */
+  function object(schema: Schema, name: string, type = 'object', indent = ''): string {
+    if (type !== 'object') types.add(type);
+    const reliable = new Set(schema.required).difference(unreliableFields(schema));
+    const checks = Object.entries(schema.properties ?? {})
+      .filter(([key]) => key !== 'type')
+      .map(([key, value]) => {
+        const isValid = field(value, name + upperFirst(key));
+        return `${indent}  ${key}: ${reliable.has(key) ? isValid : `${use('optional')}(${isValid})`},\n`;
+      });
+    return `object<${type}>({\n${checks.join('')}${indent}})`;
+  }
+
+  return { types, used, parts, object };
+}
+
+const lowerFirst = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
+const upperFirst = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
