@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import type { Upgrade } from '../core/live-gateway.ts';
-import { liveProtocol, resumePrefix } from '../protocol/resume.ts';
+import { liveProtocol, resumePrefix } from '../protocol/live-protocol.ts';
 import { ReceiveSlots } from './receive-slots.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 

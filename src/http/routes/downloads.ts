@@ -7,8 +7,7 @@ import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zi
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { TicketIssued } from '../../protocol/types.ts';
-import { zipChunks } from '../../zip/chunks.ts';
-import { planZip, type ZipFile, type ZipPlan } from '../../zip/format.ts';
+import { planZip, type ZipFile, type ZipPlan, zipChunks } from '../../zip/format.ts';
 import { overloaded } from '../request/body.ts';
 import { readCaller } from '../request/parse-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';

@@ -1,8 +1,7 @@
 /** A zip archive of encrypted files, made while it is saved: the server cannot read them. */
 import { PoproomError } from '../../../../src/client/error.ts';
 import { localPaths } from '../../../../src/core/files/local-name.ts';
-import { zipChunks } from '../../../../src/zip/chunks.ts';
-import { planZip } from '../../../../src/zip/format.ts';
+import { planZip, zipChunks } from '../../../../src/zip/format.ts';
 import type { RoomModel } from '../../room/room.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { crc32 } from './crc32.ts';
