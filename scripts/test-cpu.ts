@@ -3,29 +3,27 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 /** The clock ticks in `/proc`, which are hundredths of a second on every common system. */
 const ticksPerSecond = 100;
+const readEveryMs = 500;
+/** The last known time of each process, because that of a killed browser is not added to its parent's. */
+const ticks = new Map<number, number>();
 
-/** Zero on systems without `/proc`. */
+/** Reads the times until the process exits. Does nothing on systems without `/proc`. */
+export function watchCpu(): void {
+  setInterval(() => readTree(process.pid), readEveryMs).unref();
+}
+
+/** Since the start of this process. Processes that ran for less than half a second may be missing. */
 export function cpuSeconds(): number {
-  try {
-    return treeOf(process.pid) / ticksPerSecond;
-  } catch {
-    return 0;
-  }
+  readTree(process.pid);
+  return ticks.values().reduce((sum, own) => sum + own, 0) / ticksPerSecond;
 }
 
-/** Browsers are grandchildren, and still run when a file ends. */
-function treeOf(pid: number): number {
-  const children = childrenOf(pid).reduce((sum, child) => sum + ticksOrNone(child), 0);
-  return ticksOf(pid) + children;
-}
-
-/** A child may exit at any time. */
-function ticksOrNone(pid: number): number {
+/** Browsers are grandchildren. A child may exit at any time. */
+function readTree(pid: number): void {
   try {
-    return treeOf(pid);
-  } catch {
-    return 0;
-  }
+    ticks.set(pid, ticksOf(pid));
+    for (const child of childrenOf(pid)) readTree(child);
+  } catch {}
 }
 
 function childrenOf(pid: number): number[] {
@@ -34,13 +32,10 @@ function childrenOf(pid: number): number[] {
   );
 }
 
-/** The fields utime, stime, cutime and cstime: its own time, and that of its children that have exited. */
+/** The fields utime and stime. */
 function ticksOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name of the program may contain spaces.
-  const fields = stat
-    .slice(stat.lastIndexOf(')') + 2)
-    .split(' ')
-    .map(Number);
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + ticks, 0);
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return Number(fields[11]) + Number(fields[12]);
 }

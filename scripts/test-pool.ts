@@ -12,6 +12,8 @@ import { type EngineName, lineOf, type Result, summaryOf } from './test-summary.
 export interface Job {
   files: readonly string[];
   engine: EngineName;
+  /** Which of their tests: those with the mark of slow tests, the others, or both. */
+  tests: 'fast' | 'slow' | 'all';
 }
 
 /** Environment variables with the addresses of the stores. */
@@ -20,7 +22,7 @@ type StoreSettings = Record<string, string>;
 /** Many tests wait for a timer or a browser, so two more processes than cores keep the cores busy. */
 const concurrency = availableParallelism() + 2;
 const testTimeoutMs = 120_000;
-const fileTimeoutMs = 240_000;
+const fileTimeoutMs = 600_000;
 
 /** Resolves to whether everything passed. Jobs start in the given order; a signal ends those that run. */
 export async function runPool(jobs: readonly Job[], stores: StoreSettings): Promise<boolean> {
@@ -64,6 +66,13 @@ async function* runJob({ job, ...run }: JobRun): AsyncGenerator<Result> {
   }
 }
 
+/** Options of Node. Tests that they leave out are not reported. */
+const selection = {
+  fast: [String.raw`--test-skip-pattern=\[slow\]`],
+  slow: [String.raw`--test-name-pattern=\[slow\]`],
+  all: [],
+} as const;
+
 /** Returns the results of the files that were started, at least one. */
 async function runProcess({ job, env, eventsFile, signal }: JobRun): Promise<Result[]> {
   const started = performance.now();
@@ -72,6 +81,7 @@ async function runProcess({ job, env, eventsFile, signal }: JobRun): Promise<Res
     `--test-timeout=${testTimeoutMs}`,
     `--test-reporter=${reporter}`,
     `--test-reporter-destination=${eventsFile}`,
+    ...selection[job.tests],
     'scripts/test-files.ts',
     ...job.files,
   ];
@@ -123,8 +133,7 @@ function resultsOf({ files, engine }: Job, events: readonly TestEvent[], ending:
     const isCut = !own.some(({ type }) => type === 'file ended') || (isLast && ending.ended !== 0 && !hasFailed);
     const failures = own.flatMap((event) => (event.type === 'failed' ? [event.failure] : []));
     if (isCut) failures.push(abnormalEnd(file, ending, own));
-    // The time of a browser that has exited may be missing.
-    const cpuTotal = Math.max(cpuBefore, own.find((event) => event.type === 'file ended')?.cpuSeconds ?? 0);
+    const cpuTotal = own.find((event) => event.type === 'file ended')?.cpuSeconds ?? cpuBefore;
     const cpuSeconds = cpuTotal - cpuBefore;
     cpuBefore = cpuTotal;
     return resultOf({ file, engine, failures, cpuSeconds, output: ending.output }, own, ending);

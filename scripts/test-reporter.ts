@@ -1,7 +1,7 @@
 /** Writes the results of the test files of one process as lines of JSON, for the pool that started it. */
 import { relative } from 'node:path';
 import { inspect } from 'node:util';
-import { cpuSeconds } from './test-cpu.ts';
+import { cpuSeconds, watchCpu } from './test-cpu.ts';
 
 export type TestEvent =
   | { type: 'file started'; file: string }
@@ -37,6 +37,7 @@ interface RunnerEvent {
 }
 
 export default async function* report(events: AsyncIterable<RunnerEvent>): AsyncGenerator<string> {
+  watchCpu();
   for await (const event of events) {
     for (const converted of convert(event)) yield `${JSON.stringify(converted)}\n`;
   }

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
-import { freePort } from '../test/support/redis.ts';
+import { freePort } from '../test/support/listen.ts';
 
 const credentials = { AWS_ACCESS_KEY_ID: 'poproom-test', AWS_SECRET_ACCESS_KEY: 'poproom-test-secret' };
 const { AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: secret } = credentials;
@@ -100,7 +100,7 @@ async function createBucket(child: ChildProcess, endpoint: string): Promise<void
 }
 
 function testRedis(program: string): string[] {
-  const files = ['test/store/redis.test.ts', 'test/store/redis-files.test.ts', 'test/store/redis-format.test.ts'];
+  const files = ['test/store/redis.test.ts', 'test/store/redis-files.slow.test.ts', 'test/store/redis-format.test.ts'];
   return [program, versionOf(program, ['--version']), runTests(files, { POPROOM_TEST_REDIS_SERVER: program })];
 }
 

@@ -1,6 +1,6 @@
 /** All commands, in the order of the help. The code of a command is loaded only when it runs. */
 import { type Command, json } from './command.ts';
-import { roomCommands } from './room-commands.ts';
+import { roomCommands, url } from './room-commands.ts';
 
 /** The commands about this machine: the local page, recent rooms and the config file. */
 export const localCommands: readonly Command[] = [
@@ -18,11 +18,7 @@ folder, unless recent rooms are off; the browser keeps nothing.
 CODE opens a room. If this computer has its key, or POPROOM_ROOM_KEY is set, the page receives the key; otherwise you
 enter it there.`,
     options: {
-      url: {
-        value: 'URL',
-        summary:
-          'server to use, as a URL or a name from the config file (default: POPROOM_URL, the config file, or the last server used)',
-      },
+      url,
       port: { value: 'PORT', summary: 'port on this machine (default: a random one)' },
       'no-open': { summary: 'print the link, and do not open a browser' },
       timeout: {

@@ -52,7 +52,7 @@ export async function withFileErrors<T>(path: string, work: () => Promise<T>): P
   try {
     return await work();
   } catch (error) {
-    const message = messages[(error as NodeJS.ErrnoException).code ?? ''];
+    const message = fileMessages[(error as NodeJS.ErrnoException).code ?? ''];
     throw message ? new FileError(message(path)) : error;
   }
 }
@@ -64,7 +64,7 @@ export function alreadyExists(path: string): string {
 const noPermission = (path: string) => `Permission denied: ${path}`;
 const noSpace = (path: string) => `The disk is full; ${path} was not written.`;
 
-const messages: Readonly<Record<string, (path: string) => string>> = {
+const fileMessages: Readonly<Record<string, (path: string) => string>> = {
   EACCES: noPermission,
   EPERM: noPermission,
   EROFS: noPermission,
@@ -84,13 +84,13 @@ const messages: Readonly<Record<string, (path: string) => string>> = {
 /** One Ctrl-C may arrive twice, from the terminal and from a parent such as npx. A later one is a second Ctrl-C. */
 const repeatAfterMs = 1000;
 
-const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const signalNames = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Exits with 128 and the number of the signal: 130 for Ctrl-C. A second signal exits immediately. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
   let stoppedAt = Number.POSITIVE_INFINITY;
-  function stop(name: (typeof names)[number]): void {
+  function stop(name: (typeof signalNames)[number]): void {
     const ended = new ExitError(128 + constants.signals[name]);
     if (performance.now() - stoppedAt > repeatAfterMs) process.exit(ended.exitCode);
     if (stopping.signal.aborted) return;
@@ -98,7 +98,7 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
     stopping.abort(ended);
   }
 
-  for (const name of names) process.on(name, stop);
+  for (const name of signalNames) process.on(name, stop);
   try {
     const result = await work(stopping.signal);
     stopping.signal.throwIfAborted();
@@ -107,6 +107,6 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
     // Errors that the interruption caused are not reported.
     throw stopping.signal.aborted ? stopping.signal.reason : error;
   } finally {
-    for (const name of names) process.off(name, stop);
+    for (const name of signalNames) process.off(name, stop);
   }
 }

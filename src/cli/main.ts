@@ -27,7 +27,7 @@ async function run([name = 'help', ...rest]: string[]): Promise<void> {
   if (['--version', '-V', '-v'].includes(name))
     return console.log((await import('../../package.json', { with: { type: 'json' } })).default.version);
   if (name === 'help' && rest[0] !== undefined) return run([rest[0], '--help']);
-  if (['help', '--help', '-h'].includes(name)) return printHelp(await overview());
+  if (['help', '--help', '-h'].includes(name)) return printHelp(overview());
   const command = commands.find((candidate) => candidate.name === name);
   if (!command) throw new UsageError(explainUnknown(name));
   const input = readInput(command, rest);
@@ -65,7 +65,7 @@ function exitSoon(): void {
   setTimeout(exit, 1000).unref();
 }
 
-async function overview(): Promise<string> {
+function overview(): string {
   const rows = (commands: readonly Command[]) =>
     formatColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
   return `poproom: share text and files between devices through short-lived rooms

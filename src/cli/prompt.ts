@@ -1,4 +1,4 @@
-/** Reads from the user: answers, PINs and room keys at the terminal, even if standard input is a pipe, and texts from standard input. */
+/** What the user enters: answers, PINs and room keys at the terminal, and texts on standard input. */
 import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { EncryptionError, PoproomError } from '../client/index.ts';
@@ -28,6 +28,7 @@ export async function confirmByDefault(question: string): Promise<boolean | unde
 
 const echoToTerminal = (echo: string) => void process.stderr.write(echo);
 
+/** On the terminal, even if standard input is a pipe. */
 async function ask(question: string, show: (echo: string) => void): Promise<string | undefined> {
   const terminal = openTerminal();
   if (!terminal) return undefined;

@@ -1,7 +1,7 @@
 /** The commands that use a room, in the order of the help. The code of a command is loaded only when it runs. */
 import { type Command, json, type Option } from './command.ts';
 
-const url: Option = {
+export const url: Option = {
   value: 'URL',
   summary:
     'server to use, as a URL or a name from the config file (default: POPROOM_URL, the config file, or the last server used)',

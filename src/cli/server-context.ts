@@ -187,9 +187,14 @@ function parseRoom(text: string): NamedRoom {
   // A shorter fragment is not a key.
   if (/^https?:.*#.{15}/s.test(text)) throw new UsageError(keyArgumentRefused);
   const [, url, linked] = linkPattern.exec(text) ?? [];
-  const code = parseRoomCode(linked ?? text);
-  if (!code) throw new UsageError(`"${text}" is not a valid room code; example: 7KQ2MX`);
-  return { code, ...(url && { url }) };
+  return { code: parseCode(linked ?? text, text), ...(url && { url }) };
+}
+
+/** `given` is what the user wrote, such as a link. */
+export function parseCode(text: string, given = text): RoomCode {
+  const code = parseRoomCode(text);
+  if (!code) throw new UsageError(`"${given}" is not a valid room code; example: 7KQ2MX`);
+  return code;
 }
 
 const linkPattern = /^(https?:\/\/.+?)\/r\/([^/?#]+)/;

@@ -20,7 +20,7 @@ import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn 
 import { errorReply, type Reply } from './response/reply.ts';
 import { isFailure, type RequestLog } from './response/request-log.ts';
 import { holdUnsent, send } from './response/send.ts';
-import { createRoutes, type RouteDeps, type RoutePolicy } from './route-policy.ts';
+import { createRoutes, type RouteDeps, type RoutePolicy } from './router.ts';
 import { type ErrorPage, isForPeople } from './routes/page.ts';
 import { basePathOf, type EndpointPath } from './urls.ts';
 
@@ -31,7 +31,8 @@ export interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
   ticketing: Ticketing;
   errorPage: ErrorPage;
   nextRequestId: () => string;
-  isStopping: () => boolean;
+  /** Aborts when the server stops. */
+  stopping: AbortSignal;
   requestLog: RequestLog;
   budgets: Budgets;
   turns: Turns;
@@ -61,7 +62,7 @@ interface Exchange extends Pick<Request, 'id' | 'raw' | 'response' | 'params' | 
 type Received = Pick<Exchange, 'id' | 'raw' | 'response' | 'isBodyWithheld'>;
 
 export function createApp(deps: AppDeps): App {
-  const { authorizer, origins, resumption, ticketing, nextRequestId, isStopping, requestLog, errorPage } = deps;
+  const { authorizer, origins, resumption, ticketing, nextRequestId, stopping, requestLog, errorPage } = deps;
   const { budgets, turns, connections, endpointPath } = deps;
   const basePath = basePathOf(origins.publicUrl);
   const findRoute = createRoutes({ ...deps, hasAdmin: connections !== undefined, basePath });
@@ -91,7 +92,7 @@ export function createApp(deps: AppDeps): App {
     const { roomId = '' } = params;
     const query = queryOf(url);
     const headers: Record<string, string> = { ...policy.headers, 'X-Request-Id': id };
-    if (isStopping()) headers.Connection = 'close';
+    if (stopping.aborted) headers.Connection = 'close';
     const invalidFraming = framingError(raw);
     // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.
     if (invalidFraming || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;

@@ -1,29 +1,220 @@
-/**
- * Finds the endpoint of a path, segment by segment. It compares in place: splitting the path took longer than the
- * rest, and every request is routed here.
- */
+/** Finds the route of a request, and its policy, which is computed once: how requests are authorized, answered and logged. */
+import type { IncomingMessage } from 'node:http';
+import { PoproomError } from '../core/errors.ts';
+import type { Endpoint } from '../protocol/endpoints/endpoint.ts';
+import { type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import { pathOf } from './request/request.ts';
+import {
+  corsHeaders,
+  fixedHeaders,
+  preflight,
+  type Reply,
+  tusCapabilities,
+  tusCorsHeaders,
+  tusHeaders,
+} from './response/reply.ts';
+import type { Handler, Handlers } from './routes/handler.ts';
 
-export interface Route<T> {
+export interface RoutePolicy {
+  /** For the log: the path without the values of parameters. */
+  route: string;
+  /** On every response. */
+  headers: Readonly<Record<string, string>>;
+  /** Whether a request counts against the client's rate limit. */
+  isCounted: boolean;
+  /** Whether it works without a required key, and while the counters are unavailable. */
+  isAlwaysOpen: boolean;
+  /** Whether a counted request does not use up the limit. */
+  isFree: boolean;
+  /** Whether a GET with a resume token does not count. */
+  isResumable: boolean;
+  /** Whether a request with a ticket needs no key, and does not count. */
+  acceptsTicket: boolean;
+  /** Whether a missing or wrong key and a reached limit do not matter. */
+  isNeverRefused: boolean;
+  /** Whether a wrong key does not matter, because it may be an admin token. */
+  ignoresWrongKey: boolean;
+  handle: Handler;
+}
+
+interface Route {
+  policy: RoutePolicy;
+  params: Record<string, string>;
+}
+
+export interface RouteDeps {
+  handlers: Handlers;
+  /** Without an admin token, the admin endpoints do not exist. */
+  hasAdmin: boolean;
+  /** The path of the public URL. */
+  basePath: string;
+  /** A connection may be idle for this long. */
+  idleTimeoutMs: number;
+  /** Bytes. */
+  fileMax: number;
+}
+
+/** Returns a function that finds the route of a request. `path` is that of an endpoint, without the base path. */
+export function createRoutes(deps: RouteDeps): (raw: IncomingMessage, path: string) => Route {
+  const { handlers, hasAdmin, basePath } = deps;
+  const known = Object.entries<Endpoint>(endpoints).filter(([, { isAdmin }]) => !isAdmin || hasAdmin);
+  const headersOf = createHeaders(deps);
+  const byPath = Map.groupBy(known, ([, { path }]) => path).entries();
+  const paths = new Map(
+    byPath.map(([path, group]) => {
+      const of = group.map(([, endpoint]) => endpoint);
+      return [path, routesOfPath(path, of, headersOf, deps)] as const;
+    }),
+  );
+  const match = createRouter(
+    known.map(([name, endpoint]) => {
+      const { method, path, sameOriginOnly } = endpoint;
+      const headers = headersOf({ sameOriginOnly, isTus: paths.get(path)?.isTus });
+      return { method, path, target: policyOf(endpoint, headers, handlers[name as EndpointName]) };
+    }),
+  );
+
+  /** Some clients of tus can send only POST. */
+  function matchOverridden(raw: IncomingMessage, path: string) {
+    const method = raw.headers['x-http-method-override'];
+    const found = typeof method === 'string' ? match(method.toUpperCase(), path) : undefined;
+    return found?.kind === 'found' ? found : undefined;
+  }
+
+  function otherMethod(raw: IncomingMessage, path: string, { preflight, wrongMethod, isTus }: PathRoutes): Route {
+    if (raw.method === 'OPTIONS') return { policy: preflight, params: {} };
+    const found = isTus && raw.method === 'POST' ? matchOverridden(raw, path) : undefined;
+    return found ? { policy: found.target, params: found.params } : { policy: wrongMethod, params: {} };
+  }
+
+  /** `/docs/` leads to `/docs`, and the base path leads to the home page, which ends with a slash. */
+  function redirectOf({ method = '', url = '' }: IncomingMessage, path: string): Reply | undefined {
+    const isBase = path !== '' && path === basePath;
+    if (!isBase && !path.endsWith('/')) return undefined;
+    const to = isBase ? '/' : path.slice(0, -1);
+    const target = match(method, to);
+    if (target.kind !== 'found' || !(isBase || openedByPeople.has(target.path))) return undefined;
+    return { status: 308, headers: { Location: basePath + to + url.slice(pathOf(url).length) } };
+  }
+
+  return (raw, path) => {
+    const found = match(raw.method ?? '', path);
+    if (found.kind === 'found') return { policy: found.target, params: found.params };
+    if (found.kind === 'wrong-method') return otherMethod(raw, path, paths.get(found.path) as PathRoutes);
+    const policy = { ...withoutEndpoint(path, headersOf({}), refuseUnknown), route: 'none' };
+    const redirect = redirectOf(raw, path);
+    return { policy: redirect ? { ...policy, isNeverRefused: true, handle: () => redirect } : policy, params: {} };
+  };
+}
+
+/** People type these URLs, and may add a slash. */
+const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/admin', '/r/:roomId']);
+
+type HeadersOf = (of: { sameOriginOnly?: boolean | undefined; isTus?: boolean | undefined }) => Record<string, string>;
+
+/** The headers of a route. Pages of other origins may not read some responses. */
+function createHeaders({ idleTimeoutMs }: RouteDeps): HeadersOf {
+  const own = {
+    ...fixedHeaders,
+    // Keeps clients from reusing a connection that is about to be closed.
+    'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
+  };
+  const readable = { ...corsHeaders, ...own };
+  const tus = { ...tusCorsHeaders, ...own, ...tusHeaders };
+  return ({ sameOriginOnly, isTus }) => (sameOriginOnly ? own : isTus ? tus : readable);
+}
+
+function policyOf(endpoint: Endpoint, headers: Record<string, string>, handle: Handler): RoutePolicy {
+  return {
+    route: endpoint.path,
+    headers,
+    isCounted: endpoint.counted,
+    isAlwaysOpen: endpoint.alwaysOpen === true,
+    isFree: endpoint.free === true,
+    isResumable: endpoint.resumable === true,
+    acceptsTicket: endpoint.acceptsTicket === true,
+    isNeverRefused: false,
+    ignoresWrongKey: false,
+    handle,
+  };
+}
+
+/** The routes of a known path with a method that no endpoint has. */
+interface PathRoutes {
+  preflight: RoutePolicy;
+  wrongMethod: RoutePolicy;
+  isTus: boolean;
+}
+
+function routesOfPath(path: string, of: readonly Endpoint[], headersOf: HeadersOf, { fileMax }: RouteDeps): PathRoutes {
+  const methods: string[] = of.map(({ method }) => method);
+  const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
+  const isTus = of.some((endpoint) => endpoint.isTus);
+  const sameOriginOnly = of.some((endpoint) => endpoint.sameOriginOnly);
+  const { headers, ...reply } = preflight(allow, sameOriginOnly);
+  const answer = { ...reply, headers: { ...headers, ...(isTus && tusCapabilities(fileMax)) } };
+  const wrongMethod = withoutEndpoint(path, headersOf({ sameOriginOnly, isTus }), ({ raw }) => {
+    throw methodNotAllowed(raw.method, allow);
+  });
+  return {
+    // Never refused, because the browser would hide the reason from the page.
+    preflight: { ...wrongMethod, isAlwaysOpen: true, isNeverRefused: true, handle: () => answer },
+    wrongMethod,
+    isTus,
+  };
+}
+
+/** Every path under /api counts, including unknown ones: otherwise they could be probed without a limit. */
+function withoutEndpoint(path: string, headers: Record<string, string>, handle: Handler): RoutePolicy {
+  return {
+    route: path,
+    headers,
+    isCounted: path === '/api' || path.startsWith('/api/'),
+    isAlwaysOpen: false,
+    isFree: false,
+    isResumable: false,
+    acceptsTicket: false,
+    isNeverRefused: false,
+    // An admin token is not a wrong API key, also if this server has none: then there is no such path.
+    ignoresWrongKey: /^\/api\/admin(\/|$)/.test(path),
+    handle,
+  };
+}
+
+function refuseUnknown(): never {
+  throw new PoproomError('NOT_FOUND', 'No endpoint has this path. /docs lists all endpoints.');
+}
+
+function methodNotAllowed(method: string | undefined, allow: string[]): PoproomError {
+  return new PoproomError(
+    'METHOD_NOT_ALLOWED',
+    `This path does not support ${method}. Use one of ${allow.join(', ')}.`,
+    { details: { allow } },
+  );
+}
+
+interface PathTarget<T> {
   method: string;
   /** For example `/api/rooms/:roomId`. */
   path: string;
   target: T;
 }
 
-export type Match<T> =
+type Match<T> =
   | { kind: 'found'; target: T; path: string; params: Record<string, string> }
   | { kind: 'wrong-method'; path: string }
   | { kind: 'nothing' };
 
 interface Node<T> {
-  literals: { segment: string; node: Node<T> }[];
+  literals: Map<string, Node<T>>;
   parameter: Node<T> | undefined;
   path: string;
   names: string[];
   methods: Map<string, T>;
 }
 
-export function createRouter<T>(routes: readonly Route<T>[]): (method: string, path: string) => Match<T> {
+/** Finds the target of a path, segment by segment. */
+export function createRouter<T>(routes: readonly PathTarget<T>[]): (method: string, path: string) => Match<T> {
   const root = emptyNode<T>();
   for (const route of routes) insert(root, route);
 
@@ -38,10 +229,10 @@ export function createRouter<T>(routes: readonly Route<T>[]): (method: string, p
 }
 
 function emptyNode<T>(): Node<T> {
-  return { literals: [], parameter: undefined, path: '', names: [], methods: new Map() };
+  return { literals: new Map(), parameter: undefined, path: '', names: [], methods: new Map() };
 }
 
-function insert<T>(root: Node<T>, { method, path, target }: Route<T>): void {
+function insert<T>(root: Node<T>, { method, path, target }: PathTarget<T>): void {
   const names: string[] = [];
   let node = root;
   for (const segment of path.slice(1).split('/')) {
@@ -59,32 +250,22 @@ function parameterOf<T>(node: Node<T>): Node<T> {
 }
 
 function literalOf<T>(node: Node<T>, segment: string): Node<T> {
-  const known = node.literals.find((literal) => literal.segment === segment);
-  if (known) return known.node;
-  const next = emptyNode<T>();
-  node.literals.push({ segment, node: next });
-  return next;
+  const literal = node.literals.get(segment) ?? emptyNode<T>();
+  node.literals.set(segment, literal);
+  return literal;
 }
 
+/** Collects the values of parameters. */
 function walk<T>(root: Node<T>, path: string, values: string[]): Node<T> | undefined {
-  let node: Node<T> | undefined = root;
-  for (let from = 1; from <= path.length; ) {
-    const slash = path.indexOf('/', from);
-    const to = slash === -1 ? path.length : slash;
-    const literal: Node<T> | undefined = literalAt(node, path, from, to);
-    if (!literal && to > from) values.push(path.slice(from, to));
-    node = literal ?? (to > from ? node.parameter : undefined);
-    if (!node) return undefined;
-    from = to + 1;
+  let node = root;
+  for (const segment of path.slice(1).split('/')) {
+    const literal = node.literals.get(segment);
+    if (!literal && segment !== '') values.push(segment);
+    const next = literal ?? (segment === '' ? undefined : node.parameter);
+    if (!next) return undefined;
+    node = next;
   }
   return node;
-}
-
-function literalAt<T>({ literals }: Node<T>, path: string, from: number, to: number): Node<T> | undefined {
-  for (const { segment, node } of literals) {
-    if (segment.length === to - from && path.startsWith(segment, from)) return node;
-  }
-  return undefined;
 }
 
 function named(names: readonly string[], values: readonly string[]): Record<string, string> {

@@ -3,11 +3,11 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import { afterWaiting, createPipeline, currentResponse } from '../core/defence/pipeline.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { App } from './app.ts';
 import type { CertificatePem } from './certificate.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
-import { afterWaiting, createPipeline, currentResponse } from './request/pipeline.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
 import { closeSoon, endWith } from './response/send.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
@@ -37,9 +37,9 @@ interface HttpServerDeps {
   certificate: CertificatePem | undefined;
 }
 
-export function createHttpServer(parts: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, endpointPath, certificate } = parts;
-  const server = create(parts, {
+export function createHttpServer(deps: HttpServerDeps): Server {
+  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, endpointPath, certificate } = deps;
+  const server = create(deps, {
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
     // Most requests have no body, and waiting for the end of an empty one is a tenth of their cost.

@@ -45,8 +45,8 @@ export interface UpgradeDeps {
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
-export function createUpgrade(parts: UpgradeDeps): OnUpgrade {
-  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections, endpointPath } = parts;
+export function createUpgrade(deps: UpgradeDeps): OnUpgrade {
+  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections, endpointPath } = deps;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { admit, checkDeviceId, proofOf } from '../core/admission.ts';
 import { memoryLimits } from '../core/defence/transfer-budget.ts';
+import { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { unlimitedWork } from '../core/defence/work-budget.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
@@ -17,7 +18,6 @@ import { startHeartbeats } from './heartbeats.ts';
 import { type MissedEdits, sendMissed, upTo } from './missed-edits.ts';
 import { RoomFeed } from './room-feed.ts';
 import { Session, type SessionDeps } from './session.ts';
-import { UnreadBytes } from './unread-bytes.ts';
 import type { Wire } from './wire.ts';
 
 export interface HubDeps {

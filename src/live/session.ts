@@ -1,6 +1,6 @@
 /** The session of a device in a room, independent of the transport. */
-
 import { TokenBucket } from '../core/defence/token-bucket.ts';
+import type { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { Channel, ClientId, Device, TextEntry } from '../core/ports.ts';
@@ -35,7 +35,6 @@ import {
   withOneSeq,
   withoutToken,
 } from './room-view.ts';
-import type { UnreadBytes } from './unread-bytes.ts';
 import {
   closeCodeFor,
   closeCodeOf,

@@ -4,13 +4,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { ClientLog } from '../core/clients.ts';
 import { freeBuffer } from '../core/defence/garbage.ts';
+import type { Receiver, ReceiveSlots } from '../core/defence/receive-slots.ts';
 import { TokenBucket } from '../core/defence/token-bucket.ts';
 import type { Turns } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import type { Hub } from './hub.ts';
-import type { Receiver, ReceiveSlots } from './receive-slots.ts';
 import type { Session } from './session.ts';
 import {
   closeCodeFor,

@@ -2,9 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
+import { ReceiveSlots } from '../core/defence/receive-slots.ts';
 import type { Upgrade } from '../core/live-gateway.ts';
 import { liveProtocol, resumePrefix } from '../protocol/live-protocol.ts';
-import { ReceiveSlots } from './receive-slots.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 
 /** Enough for a message of any size. More would only use memory. */
@@ -20,11 +20,11 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-export interface WebSocketOptions extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots'> {
+export interface WebSocketDeps extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots'> {
   maxMessageBytes: number;
 }
 
-export function createWebSockets({ maxMessageBytes, ...given }: WebSocketOptions) {
+export function createWebSockets({ maxMessageBytes, ...given }: WebSocketDeps) {
   const { hub } = given;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
   const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots() };

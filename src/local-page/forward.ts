@@ -13,7 +13,7 @@ import { closeSoon, endWith, send } from '../http/response/send.ts';
 import { browserHeaders } from '../http/routes/downloads.ts';
 import type { EndpointName } from '../protocol/endpoints.ts';
 
-export interface ForwardSettings {
+export interface ForwarderDeps {
   /** The URL of the server, possibly with a path. */
   server: string;
   apiKey: string | undefined;
@@ -103,7 +103,7 @@ const inert = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-export function createForwarder({ server, apiKey, onFailure, onResponse }: ForwardSettings): Forwarder {
+export function createForwarder({ server, apiKey, onFailure, onResponse }: ForwarderDeps): Forwarder {
   const { protocol, pathname, hostname, port, host } = new URL(server);
   const isTls = protocol === 'https:';
   const { Agent, request: open } = isTls

@@ -14,10 +14,10 @@ import type { Endpoint } from '../protocol/endpoints/endpoint.ts';
 import { pageEndpoints } from '../protocol/endpoints/service.ts';
 import { type EndpointName, endpoints } from '../protocol/endpoints.ts';
 import { type Access, createAccess, isOfOtherUser } from './access.ts';
-import { createForwarder, type Forwarder, type ForwardSettings, type Target } from './forward.ts';
+import { createForwarder, type Forwarder, type ForwarderDeps, type Target } from './forward.ts';
 import type { PageValues } from './values.ts';
 
-export interface LocalPageSettings extends ForwardSettings {
+export interface LocalPageDeps extends ForwarderDeps {
   page: PageSource;
   limits: ServerLimits;
   /** The URL of the server in links for other devices. */
@@ -44,7 +44,7 @@ const closeWithinMs = 500;
 
 type Send = (raw: IncomingMessage, response: ServerResponse, reply: Reply) => Promise<void> | void;
 
-export async function startLocalPage(settings: LocalPageSettings): Promise<LocalPage> {
+export async function startLocalPage(deps: LocalPageDeps): Promise<LocalPage> {
   const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer({
     // Two Hosts become one that is not ours.
@@ -60,10 +60,10 @@ export async function startLocalPage(settings: LocalPageSettings): Promise<Local
     if (isOfOtherUser(socket)) socket.destroy();
   });
   const closeConnections = trackConnections(server);
-  const port = await listen(server, { port: settings.port, host: '127.0.0.1' });
-  const access = createAccess(port, settings.startPath);
-  const forwarder = createForwarder(settings);
-  serve(server, access, forwarder, settings, `http://127.0.0.1:${port}${access.basePath}`);
+  const port = await listen(server, { port: deps.port, host: '127.0.0.1' });
+  const access = createAccess(port, deps.startPath);
+  const forwarder = createForwarder(deps);
+  serve(server, access, forwarder, deps, `http://127.0.0.1:${port}${access.basePath}`);
   return {
     link: access.openingLink,
     async close() {
@@ -77,7 +77,7 @@ function serve(
   server: Server,
   access: Access,
   forwarder: Forwarder,
-  { page: source, limits, shareUrl, server: url, values, onRefusedToken }: LocalPageSettings,
+  { page: source, limits, shareUrl, server: url, values, onRefusedToken }: LocalPageDeps,
   ownUrl: string,
 ): void {
   const links = { publicUrl: ownUrl, filesUrl: undefined, trustedProxies: new BlockList() };

@@ -28,8 +28,7 @@ import type { Service } from './service.ts';
 export async function createHttp(service: Service): Promise<Server> {
   const { config, options, instruments, engine, live, clientLog, budgets, turns, stopping, admin } = service;
   const { idleTimeoutMs } = options;
-  const isStopping = () => stopping.signal.aborted;
-  const probes = createProbes({ ...probeSources(service), isStopping });
+  const probes = createProbes({ ...probeSources(service), isStopping: () => stopping.signal.aborted });
   const openConnections = () => promisify(server.getConnections.bind(server))();
   const metrics =
     instruments && (await createMetrics(instruments, await metricSources(service, probes, openConnections)));
@@ -88,7 +87,7 @@ export async function createHttp(service: Service): Promise<Server> {
       ticketing: createTicketing(engine.secret, options.clock),
       handlers,
       errorPage: createErrorPage(page),
-      isStopping,
+      stopping: stopping.signal,
       idleTimeoutMs,
       budgets,
       turns,

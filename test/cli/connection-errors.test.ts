@@ -1,12 +1,11 @@
 /** The messages of a command that cannot reach its server, and errors as JSON. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { writeCertificate } from '../support/certificate.ts';
 import { createCli } from '../support/cli.ts';
 import { startTestServer } from '../support/server.ts';
 
@@ -137,11 +136,8 @@ async function portOf(t: TestContext, server: Server): Promise<number> {
 
 /** With a certificate for 127.0.0.1 that is its own issuer. */
 async function startHttps(t: TestContext, folder: string) {
-  const [keyFile, caFile] = [join(folder, 'key.pem'), join(folder, 'ca.pem')];
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  const names = ['-subj', '/CN=A test', '-addext', 'subjectAltName=IP:127.0.0.1'];
-  execFileSync('openssl', ['req', ...kind, ...names, '-keyout', keyFile, '-out', caFile], { stdio: 'ignore' });
-  const server = createHttpsServer({ key: await readFile(keyFile), cert: await readFile(caFile) }, (_, response) => {
+  const { key, cert: caFile } = writeCertificate(folder);
+  const server = createHttpsServer({ key: await readFile(key), cert: await readFile(caFile) }, (_, response) => {
     const timestamp = '2026-01-15T09:30:00.000Z';
     response.end(JSON.stringify({ content: 'over TLS', version: 1, timestamp }));
   });

@@ -2,13 +2,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { createCertificate } from '../support/certificate.ts';
 import { forwardTo, s3Error, startFaultyS3 } from '../support/faulty-s3.ts';
 import { dataFolder } from '../support/process.ts';
 import { startRedis } from '../support/redis.ts';
@@ -124,19 +123,18 @@ describe('poproom doctor on S3', () => {
   });
 
   it('[CLI-8] reports the wrong scheme, host style, host or certificate of a store', async (t) => {
-    const tls = createServer(selfSigned(await dataFolder(t)), (_, response) => response.end());
+    const tls = createServer(createCertificate(), (_, response) => response.end());
     await once(tls.listen(0, '127.0.0.1'), 'listening');
     t.after(() => tls.close());
     const { port } = tls.address() as AddressInfo;
     const at = (endpoint: string, more = {}) =>
       runDoctor(t, { ...s3.env, POPROOM_S3_ENDPOINT: endpoint, POPROOM_FILES: `s3://${s3.bucket}`, ...more });
-    const [tlsToPlain, plainToTls, certificate, bucketHost, host] = await Promise.all([
-      at(s3.endpoint.replace('http:', 'https:')),
-      at(`http://127.0.0.1:${port}`),
-      at(`https://127.0.0.1:${port}`),
-      at(`http://no-store.invalid:${s3.port}`, { POPROOM_S3_PATH_STYLE: 'false' }),
-      at('http://no-store.invalid'),
-    ]);
+    // One after another: on a busy machine, five of them at the same time exceed the time for a TLS handshake.
+    const tlsToPlain = await at(s3.endpoint.replace('http:', 'https:'));
+    const plainToTls = await at(`http://127.0.0.1:${port}`);
+    const certificate = await at(`https://127.0.0.1:${port}`);
+    const bucketHost = await at(`http://no-store.invalid:${s3.port}`, { POPROOM_S3_PATH_STYLE: 'false' });
+    const host = await at('http://no-store.invalid');
     assert.match(tlsToPlain.assertFinding('files', 'bad', /does not use TLS on this port/), /http:\/\//);
     assert.match(plainToTls.assertFinding('files', 'bad', /closes the connection/), /https:\/\//);
     assert.match(certificate.assertFinding('files', 'bad', /certificate .* self-signed/), /NODE_EXTRA_CA_CERTS/);
@@ -145,11 +143,3 @@ describe('poproom doctor on S3', () => {
     assert.match(host.assertFinding('files', 'bad', /There is no host named no-store\.invalid/), /POPROOM_S3_ENDPOINT/);
   });
 });
-
-function selfSigned(folder: string): { key: Buffer; cert: Buffer } {
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const files = ['-keyout', key, '-out', cert];
-  const options = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-subj', '/CN=localhost'];
-  execFileSync('openssl', ['req', ...options, ...files], { stdio: 'ignore' });
-  return { key: readFileSync(key), cert: readFileSync(cert) };
-}

@@ -1,11 +1,11 @@
 /** `poproom doctor`: settings, the data folder and its database, and the output. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { writeCertificate } from '../support/certificate.ts';
 import { createCli } from '../support/cli.ts';
 import { dataFolder, run, startProcess } from '../support/process.ts';
 import { runDoctor } from './run-doctor.ts';
@@ -62,9 +62,7 @@ describe('poproom doctor on settings', () => {
 describe('poproom doctor on a certificate', () => {
   it('[OPS-10] reports how long it is valid, or what is wrong with its files', async (t) => {
     const folder = await dataFolder(t);
-    const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-    const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '10'];
-    execFileSync('openssl', ['req', ...kind, '-subj', '/CN=doctor', '-keyout', key, '-out', cert], { stdio: 'pipe' });
+    const { key, cert } = writeCertificate(folder, { days: 10 });
     const env = { PORT: '0', POPROOM_DATA_DIR: folder, POPROOM_TLS_CERT: cert };
     const [soon, wrong] = await Promise.all([
       runDoctor(t, { ...env, POPROOM_TLS_KEY: key }),

@@ -1,6 +1,6 @@
 /** `poproom ui`: who may use it, and what a server can send through it. */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { type IncomingHttpHeaders, type IncomingMessage, type RequestOptions, request } from 'node:http';
@@ -13,6 +13,7 @@ import { WebSocket } from 'ws';
 import { lanAddress } from '../../src/cli/server-choice.ts';
 import { createAccess, isOfOtherUser } from '../../src/local-page/access.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
+import { writeCertificate } from '../support/certificate.ts';
 import { createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { listenOnFreePort } from '../support/listen.ts';
@@ -601,14 +602,7 @@ describe('poproom ui, its server and its end', () => {
 
   it('[UI-7] verifies the certificate of the server', async (t) => {
     const cli = await createCli(t);
-    const [key, cert] = [join(cli.home, 'key.pem'), join(cli.home, 'cert.pem')];
-    execFileSync(
-      'openssl',
-      `req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=test -addext subjectAltName=IP:127.0.0.1 -keyout ${key} -out ${cert}`.split(
-        ' ',
-      ),
-      { stdio: 'ignore' },
-    );
+    const { key, cert } = writeCertificate(cli.home);
     const options = { key: await readFile(key), cert: await readFile(cert) };
     const server = createHttpsServer(options, (_, response) => response.end(limitsJson));
     const url = (await listenOnFreePort(t, server)).replace('http:', 'https:');

@@ -82,7 +82,7 @@ function appendTests(open: OpenStore): void {
       await store.texts.appendText(code, textAppend(textEntry(version, { edits }), { content }));
       assert.equal((await textOf(store.rooms, code))?.content, text);
     });
-    await fc.assert(readsBack, { seed: 1, numRuns: 60, endOnFailure: true });
+    await fc.assert(readsBack, { seed: 1, numRuns: 150, endOnFailure: true });
     const { content, entries } = await storedText(store.texts, code);
     assert.deepEqual([content.content, applyEntries('', entries)], [text, text]);
   });

@@ -36,26 +36,36 @@ import {
 } from './store-under-test.ts';
 
 const lifetime = 2 * hour;
-const interruptAfterTimeLimit = isLongRun ? 600_000 : 20_000;
+const interruptAfterTimeLimit = isLongRun ? 600_000 : 60_000;
+const [fewRuns, manyRuns] = [4, isLongRun ? 200 : 40];
 
 export function modelTests(open: OpenStore): void {
-  const agreeOn = async (t: TestContext, anyCommands: fc.Arbitrary<Command>[], first: Step) => {
+  const agreeOn = async (t: TestContext, numRuns: number, anyCommands: fc.Arbitrary<Command>[], first: Step) => {
     const { store } = await ownStore(t, open, manyMisses);
     const agrees = fc.asyncProperty(fc.commands(anyCommands, { maxCommands: 40, size: 'max' }), async (sequence) => {
       const { model, real } = begin(store);
       for (const code of real.codes) await first(model, real, code);
       await fc.asyncModelRun(() => ({ model, real }), sequence);
     });
-    await fc.assert(agrees, { seed: 20261115, numRuns: isLongRun ? 200 : 15, interruptAfterTimeLimit });
+    await fc.assert(agrees, { seed: 20261115, numRuns, interruptAfterTimeLimit });
   };
 
-  it('has the outcome that a simple model of rooms predicts', (t) => agreeOn(t, commands, async () => undefined));
-
-  it('[UNDO-1] [UNDO-2] [TUS-4] [TUS-8] has the outcome that a simple model of files predicts', (t) =>
-    agreeOn(t, fileCommands, async (model, real, code) => {
+  const agreeOnRooms = (t: TestContext, numRuns: number) => agreeOn(t, numRuns, commands, async () => undefined);
+  const agreeOnFiles = (t: TestContext, numRuns: number) =>
+    agreeOn(t, numRuns, fileCommands, async (model, real, code) => {
       await create(model, real, code);
       await addSomeFiles(model, real, code);
-    }));
+    });
+
+  it('has the outcome that a simple model of rooms predicts', (t) => agreeOnRooms(t, fewRuns));
+
+  it('[slow] has the outcome that a simple model of rooms predicts in many runs', (t) => agreeOnRooms(t, manyRuns));
+
+  it('[UNDO-1] [UNDO-2] [TUS-4] [TUS-8] has the outcome that a simple model of files predicts', (t) =>
+    agreeOnFiles(t, fewRuns));
+
+  it('[slow] [UNDO-1] [UNDO-2] [TUS-4] [TUS-8] has the outcome that a simple model of files predicts in many runs', (t) =>
+    agreeOnFiles(t, manyRuns));
 }
 
 function begin(store: RoomStores): { model: Model; real: Real } {

@@ -1,7 +1,7 @@
 /** Repeated kills under load: everything acknowledged is present, and nothing else remains. */
 import assert from 'node:assert/strict';
 import { basename, join } from 'node:path';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { createLocalBus } from '../../src/bus/local.ts';
 import { guardRules } from '../../src/core/limits.ts';
@@ -15,34 +15,43 @@ import { type Random, seededRandom } from '../support/seeded-random.ts';
 import { assertIntact } from './database-integrity.ts';
 import { createWriters, type Writers } from './writers.ts';
 
-const rounds = isLongRun ? 300 : 8;
+const [fewRounds, manyRounds] = [6, isLongRun ? 300 : 20];
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a server that is killed', () => {
-  it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] loses nothing that it acknowledged', {
-    timeout: 3600_000,
-  }, async (t) => {
-    const random = seededRandom(t);
-    const folder = await dataFolder(t);
-    const writers = createWriters(random);
-    const keys: string[] = [];
-    let server = await startProcess(t, folder, env);
-    for (let round = 0; round < rounds; round++) {
-      const key = round % 10 === 5 ? makeKey(folder, `round ${round}`) : undefined;
-      await killUnderLoad(server, writers, random);
-      if (key) keys.push(await key);
-      server = await startProcess(t, folder, env);
-      assertIntact(folder);
-      await writers.assertAcknowledged(server.api);
-    }
-    for (const key of keys) await assertInForce(server, key);
-    await server.end('SIGKILL');
-    const { writes, deletions, removals } = writers.counts;
-    t.diagnostic(`${rounds} kills, ${writes} answered writes: ${deletions} rooms deleted, ${removals} files removed`);
-    assert.ok(deletions > 0 && removals > 0, 'rooms and files went, too');
-    await assertNothingElse(folder, writers.storedFileCount());
-  });
+  it('[FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] loses nothing that it acknowledged', (t) =>
+    killRepeatedly(t, fewRounds));
+
+  it(
+    '[slow] [FAULT-1] [LIFE-4] [LIFE-6] [TEXT-6] [UP-7] loses nothing that it acknowledged, in many rounds',
+    {
+      timeout: 3600_000,
+    },
+    (t) => killRepeatedly(t, manyRounds),
+  );
 });
+
+async function killRepeatedly(t: TestContext, rounds: number): Promise<void> {
+  const random = seededRandom(t);
+  const folder = await dataFolder(t);
+  const writers = createWriters(random);
+  const keys: string[] = [];
+  let server = await startProcess(t, folder, env);
+  for (let round = 0; round < rounds; round++) {
+    const key = round % 10 === 5 ? makeKey(folder, `round ${round}`) : undefined;
+    await killUnderLoad(server, writers, random);
+    if (key) keys.push(await key);
+    server = await startProcess(t, folder, env);
+    assertIntact(folder);
+    await writers.assertAcknowledged(server.api);
+  }
+  for (const key of keys) await assertInForce(server, key);
+  await server.end('SIGKILL');
+  const { writes, deletions, removals } = writers.counts;
+  t.diagnostic(`${rounds} kills, ${writes} answered writes: ${deletions} rooms deleted, ${removals} files removed`);
+  assert.ok(deletions > 0 && removals > 0, 'rooms and files went, too');
+  await assertNothingElse(folder, writers.storedFileCount());
+}
 
 /** The server is killed at a random response. */
 async function killUnderLoad(server: ServerProcess, writers: Writers, random: Random): Promise<void> {

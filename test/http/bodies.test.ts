@@ -118,7 +118,7 @@ describe('a body of the wrong shape', () => {
     const isRefused = fc.asyncProperty(fc.json({ maxDepth: 4 }), async (body) => {
       assertError(await api.post(path, { body, headers: json }), 400, 'VALIDATION_FAILED', body);
     });
-    await fc.assert(isRefused, { numRuns: 60 });
+    await fc.assert(isRefused, { numRuns: 150 });
   });
 
   it('[ERR-2] uses the last of two fields with the same name, as JSON parsers do', async (t) => {

@@ -132,7 +132,7 @@ describe('a typed code', () => {
     const isUnknown = fc.asyncProperty(typed, async (text) => {
       assertError(await api.get(`/api/rooms/${encodeURIComponent(text)}/content`), 404, 'ROOM_NOT_FOUND', text);
     });
-    await fc.assert(isUnknown, { numRuns: 60 });
+    await fc.assert(isUnknown, { numRuns: 200 });
   });
 });
 

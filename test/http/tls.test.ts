@@ -1,16 +1,15 @@
 /** HTTPS without a proxy, with real certificates. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
 import { Agent, createServer, request } from 'node:https';
 import { type AddressInfo, BlockList, connect } from 'node:net';
-import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { WebSocket } from 'ws';
 import { TransferBudget } from '../../src/core/defence/transfer-budget.ts';
 import { limitConnections } from '../../src/http/connections.ts';
+import { type Certificate, writeCertificate } from '../support/certificate.ts';
 import { eventually } from '../support/eventually.ts';
 import { parseSeries, sumOf } from '../support/metrics.ts';
 import { dataFolder } from '../support/process.ts';
@@ -113,21 +112,10 @@ describe('a server with a certificate', () => {
   });
 });
 
-interface Pair {
-  cert: string;
-  key: string;
-}
+const settingsOf = ({ cert, key }: Certificate) => ({ POPROOM_TLS_CERT: cert, POPROOM_TLS_KEY: key });
 
-const settingsOf = ({ cert, key }: Pair) => ({ POPROOM_TLS_CERT: cert, POPROOM_TLS_KEY: key });
-
-async function pairOf(t: TestContext, name: string): Promise<Pair> {
-  const folder = await dataFolder(t);
-  const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '30'];
-  const names = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost'];
-  execFileSync('openssl', ['req', ...kind, ...names, '-keyout', key, '-out', cert], { stdio: 'pipe' });
-  return { cert, key };
-}
+const pairOf = async (t: TestContext, name: string) =>
+  writeCertificate(await dataFolder(t), { name, days: 30, host: 'localhost' });
 
 function send(
   port: number,

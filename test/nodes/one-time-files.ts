@@ -5,7 +5,7 @@ import { joinRoom } from '../support/device.ts';
 import type { SharedNodes } from '../support/nodes.ts';
 import type { ServerProcess } from '../support/process.ts';
 
-const rounds = 20;
+const rounds = 50;
 
 /** Kills the third node. */
 export function oneTimeFileTests(shared: () => SharedNodes): void {

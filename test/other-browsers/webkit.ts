@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { eventually } from '../support/eventually.ts';
-import { freePort } from '../support/redis.ts';
+import { freePort } from '../support/listen.ts';
 import type { BrowserPage, OtherBrowser } from './other-browser.ts';
 
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';

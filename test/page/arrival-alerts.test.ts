@@ -46,7 +46,7 @@ describe('the page, alerts for new files', () => {
     assert.ok(await storedAcrossReload(page));
   });
 
-  it('[PAGE-76] explain why there are no notifications, and stay off', async (t) => {
+  it('[slow] [PAGE-76] explain why there are no notifications, and stay off', async (t) => {
     const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     await page.addInitScript(() => {

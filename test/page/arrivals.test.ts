@@ -32,7 +32,7 @@ describe('the page, a file that arrives', () => {
     assert.equal(await message(phone.page, 'added').count(), 0, 'not announced where it was added');
   });
 
-  it('[PAGE-33] is first in the list, and one that Undo restores is in its old place and not announced', async (t) => {
+  it('[slow] [PAGE-33] is first in the list, and one that Undo restores is in its old place and not announced', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -51,7 +51,7 @@ describe('the page, a file that arrives', () => {
     assert.equal(await message(phone.page, 'Someone added 2.txt').count(), 0);
   });
 
-  it('[PAGE-33] shows how long ago it was added', async (t) => {
+  it('[slow] [PAGE-33] shows how long ago it was added', async (t) => {
     const site = await sharedTestSite(t);
     // The clock must be installed before the page is loaded.
     const { page } = await site.openDevice({ at: '/api/health' });
@@ -66,7 +66,7 @@ describe('the page, a file that arrives', () => {
       .waitFor();
   });
 
-  it('[PAGE-33] is counted in the tab title while the page is hidden', async (t) => {
+  it('[slow] [PAGE-33] is counted in the tab title while the page is hidden', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);

@@ -28,7 +28,7 @@ describe('the page, devices in a room', () => {
     await seesDevices(laptop, ['Chrome on Linux You', 'Safari on iPhone']);
   });
 
-  it('[PAGE-5] show a new name of a device, which is saved', async (t) => {
+  it('[slow] [PAGE-5] show a new name of a device, which is saved', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -43,7 +43,7 @@ describe('the page, devices in a room', () => {
     await seesDevices(laptop, ['Chrome on Linux You', 'Chrome on Android']);
   });
 
-  it('[PAGE-5] are not announced as joined or left when they only change their name', async (t) => {
+  it('[slow] [PAGE-5] are not announced as joined or left when they only change their name', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const phone = await joinRoom(site, await startRoom(laptop), { userAgent: android });
@@ -53,7 +53,7 @@ describe('the page, devices in a room', () => {
     assert.deepEqual(await laptop.page.getByText(/phone joined\.$|left\.$/).allTextContents(), []);
   });
 
-  it('[PAGE-5] count once for two tabs, and stay while one tab is open', async (t) => {
+  it('[slow] [PAGE-5] count once for two tabs, and stay while one tab is open', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -66,7 +66,7 @@ describe('the page, devices in a room', () => {
     await seesDevices(laptop, ['Chrome on Linux You', 'still here']);
   });
 
-  it('[PAGE-14] are limited; one over the limit is notified, and joins when another leaves', async (t) => {
+  it('[slow] [PAGE-14] are limited; one over the limit is notified, and joins when another leaves', async (t) => {
     const site = await startTestSite(t, { POPROOM_MAX_DEVICES_PER_ROOM: '1' });
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);

@@ -18,7 +18,7 @@ import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { agreedText } from './support/typing.ts';
 
 describe('the page, unsent edits', () => {
-  it('[PAGE-15] [SYNC-3] of one tab are not changed by another tab, which sends its own', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] of one tab are not changed by another tab, which sends its own', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const first = await joinRoom(site, code);
@@ -37,7 +37,7 @@ describe('the page, unsent edits', () => {
     await eventually('no draft is left', async () => (await draftsOf(second.page)).length === 0);
   });
 
-  it('[PAGE-15] [SYNC-3] of an open tab are not taken over by a new tab', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] of an open tab are not taken over by a new tab', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const first = await joinRoom(site, code);
@@ -55,7 +55,7 @@ describe('the page, unsent edits', () => {
     assertOnce(await agreedText(site, code, [first, second, third]), ['of the second']);
   });
 
-  it('[PAGE-15] [SYNC-3] of several closed tabs are all sent by the next tab, each once', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] of several closed tabs are all sent by the next tab, each once', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const first = await joinRoom(site, code);
@@ -82,7 +82,7 @@ describe('the page, unsent edits', () => {
     await eventually('no draft is left', async () => (await draftsOf(next.page)).length === 0);
   });
 
-  it('[PAGE-15] [SYNC-3] whose response was lost with the page are not duplicated by the next tab', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] whose response was lost with the page are not duplicated by the next tab', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const code = await site.server.api.room();
@@ -118,7 +118,7 @@ describe('the page, unsent edits', () => {
     await eventually('no draft is left', async () => (await draftsOf(laptop.page)).length === 0);
   });
 
-  it('[PAGE-15] [SYNC-3] are taken over only from closed tabs, also over plain HTTP', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] are taken over only from closed tabs, also over plain HTTP', async (t) => {
     const site = await startTestSite(t, {}, { host: 'pop.test' });
     const code = await site.server.api.room();
     const first = await joinRoom(site, code);
@@ -137,7 +137,7 @@ describe('the page, unsent edits', () => {
     assert.equal(await agreedText(site, code, [first]), 'of the second');
   });
 
-  it('[PAGE-15] [PAGE-4] are kept, with the PIN, on a device whose clock is a day ahead', async (t) => {
+  it('[slow] [PAGE-15] [PAGE-4] are kept, with the PIN, on a device whose clock is a day ahead', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room({ pin: '1204', expiresIn: 3_600 });
     // The clock must be set before the page is loaded.
@@ -156,7 +156,7 @@ describe('the page, unsent edits', () => {
     await showsText(device, 'not lost');
   });
 
-  it('[PAGE-15] of a protected room that was deleted are removed by the home page, and those of others stay', async (t) => {
+  it('[slow] [PAGE-15] of a protected room that was deleted are removed by the home page, and those of others stay', async (t) => {
     const site = await sharedTestSite(t);
     const { api } = site.server;
     const [ended, other] = [await api.room({ pin: '1204' }), await api.room({ pin: '1204' })];
@@ -187,7 +187,7 @@ describe('the page, unsent edits', () => {
     await showsText({ page, context }, 'still wanted');
   });
 
-  it('[PAGE-15] are stored without the text around them, which only the tab keeps until they are sent', async (t) => {
+  it('[slow] [PAGE-15] are stored without the text around them, which only the tab keeps until they are sent', async (t) => {
     const site = await sharedTestSite(t);
     const code = await protectedRoom(site, 'secret plans');
     const tab = await site.openDevice({ at: '/api/health' });
@@ -213,7 +213,7 @@ describe('the page, unsent edits', () => {
     assert.ok(!(await storedIn(tab.page, 'sessionStorage')).includes('plans'));
   });
 
-  it('[PAGE-15] [SYNC-3] of a closed tab are sent to their place, after what others have edited since', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] of a closed tab are sent to their place, after what others have edited since', async (t) => {
     const site = await sharedTestSite(t);
     const code = await protectedRoom(site, 'secret plans');
     const { context, page } = await site.openDevice();
@@ -229,7 +229,7 @@ describe('the page, unsent edits', () => {
     await eventually('no draft is left', async () => (await draftsOf(page)).length === 0);
   });
 
-  it('[PAGE-15] that an earlier version of the page stored with the text are sent, and stored without it', async (t) => {
+  it('[slow] [PAGE-15] that an earlier version of the page stored with the text are sent, and stored without it', async (t) => {
     const site = await sharedTestSite(t);
     const code = await protectedRoom(site, 'secret plans');
     const { context, page } = await site.openDevice();

@@ -115,7 +115,7 @@ describe('the page, encrypted rooms', () => {
     await showsHeading(page, 'Room ABCDEF not found');
   });
 
-  it('[SEALED-62] take the key from a link that is pasted, or opened while they ask', async (t) => {
+  it('[slow] [SEALED-62] take the key from a link that is pasted, or opened while they ask', async (t) => {
     const site = await sharedTestSite(t);
     const [name, otherName] = [await createEncryptedRoom(site), await createEncryptedRoom(site)];
     const [code, key] = partsOf(name);
@@ -167,7 +167,7 @@ describe('the page, encrypted rooms', () => {
     await next.page.close();
   });
 
-  it('[SEALED-65] keep unsent edits and the key whatever the server says, until the user removes them', async (t) => {
+  it('[slow] [SEALED-65] keep unsent edits and the key whatever the server says, until the user removes them', async (t) => {
     const site = await sharedTestSite(t);
     const name = await createEncryptedRoom(site);
     const [code, key] = partsOf(name);
@@ -205,7 +205,7 @@ describe('the page, encrypted rooms', () => {
     await home.page.close();
   });
 
-  it('[SEALED-65] are forgotten seven days after they have expired', async (t) => {
+  it('[slow] [SEALED-65] are forgotten seven days after they have expired', async (t) => {
     const site = await sharedTestSite(t);
     const name = await createEncryptedRoom(site);
     const [code] = partsOf(name);

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
 
 describe('the page, the end of a room', () => {
-  it('[PAGE-13] needs a confirmation, which can be cancelled', async (t) => {
+  it('[slow] [PAGE-13] needs a confirmation, which can be cancelled', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);
@@ -43,7 +43,7 @@ describe('the page, the end of a room', () => {
     await startRoom(phone);
   });
 
-  it('[PAGE-13] that failed is reported, and the room stays', async (t) => {
+  it('[slow] [PAGE-13] that failed is reported, and the room stays', async (t) => {
     const site = await sharedTestSite(t);
     const device = await joinRoom(site, await site.server.api.room());
     const { page } = device;
@@ -54,7 +54,7 @@ describe('the page, the end of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-13] by expiry is shown to connected devices and to later visitors', async (t) => {
+  it('[slow] [PAGE-13] by expiry is shown to connected devices and to later visitors', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);
@@ -77,7 +77,7 @@ describe('the page, the end of a room', () => {
     assert.equal(await device.page.getByText('Recent rooms').count(), 0);
   });
 
-  it('[PAGE-13] while a device was offline is shown when it reconnects', async (t) => {
+  it('[slow] [PAGE-13] while a device was offline is shown when it reconnects', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);

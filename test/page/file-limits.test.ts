@@ -9,7 +9,7 @@ const mebibyte = 1024 * 1024;
 const states = (page: Page, words: string) => page.getByText(words, { exact: true }).waitFor();
 
 describe('the page, the limits for files', () => {
-  it('[PAGE-32] states how large a file may be and how much space is left, and counts with the list', async (t) => {
+  it('[slow] [PAGE-32] states how large a file may be and how much space is left, and counts with the list', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);
@@ -23,7 +23,7 @@ describe('the page, the limits for files', () => {
     await states(page, 'Up to 10 MB per file, 97 MB left in this room');
   });
 
-  it('[PAGE-32] states raised limits in gigabytes, and accepts larger files', async (t) => {
+  it('[slow] [PAGE-32] states raised limits in gigabytes, and accepts larger files', async (t) => {
     const site = await startTestSite(t, { POPROOM_FILE_MAX: '2GiB', POPROOM_ROOM_MAX_BYTES: '50GiB' });
     const { page } = await joinRoom(site, await site.server.api.room());
     await states(page, 'Up to 2 GB per file, 50 GB left in this room');
@@ -53,7 +53,7 @@ describe('the page, the limits for files', () => {
     await arrived(page, 'third.bin');
   });
 
-  it('[PAGE-11] [PAGE-32] refuses more files than a room may have', async (t) => {
+  it('[slow] [PAGE-11] [PAGE-32] refuses more files than a room may have', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '2' });
     const { page } = await joinRoom(site, await site.server.api.room());
     await pickFiles(

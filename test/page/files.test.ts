@@ -57,7 +57,7 @@ describe('the page, uploads', () => {
     assert.equal(await textOf(device).inputValue(), '');
   });
 
-  it('[PAGE-10] start when a screenshot is pasted, which is named after the time', async (t) => {
+  it('[slow] [PAGE-10] start when a screenshot is pasted, which is named after the time', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code, { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -69,7 +69,7 @@ describe('the page, uploads', () => {
     assert.deepEqual([file?.contentType, await textOf(device).inputValue()], ['image/png', '']);
   });
 
-  it('[PAGE-10] do not start when a pasted text also contains a picture of itself, as from office programs', async (t) => {
+  it('[slow] [PAGE-10] do not start when a pasted text also contains a picture of itself, as from office programs', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code, { permissions: ['clipboard-read', 'clipboard-write'] });
@@ -82,7 +82,7 @@ describe('the page, uploads', () => {
     assert.deepEqual(await filesOf(site.server, code), []);
   });
 
-  it('[PAGE-10] start when a pasted file also contains its name as text, as from the Finder', async (t) => {
+  it('[slow] [PAGE-10] start when a pasted file also contains its name as text, as from the Finder', async (t) => {
     const site = await sharedTestSite(t);
     const device = await joinRoom(site, await site.server.api.room());
     const { page } = device;
@@ -95,7 +95,7 @@ describe('the page, uploads', () => {
     await arrived(page, 'plan.pdf');
   });
 
-  it('[PAGE-10] show their progress, their speed and the time left, and leave nothing behind when they are cancelled', async (t) => {
+  it('[slow] [PAGE-10] show their progress, their speed and the time left, and leave nothing behind when they are cancelled', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);
@@ -122,7 +122,7 @@ describe('the page, uploads', () => {
     await assertNothingStored(site.server, code);
   });
 
-  it('[PAGE-10] [PAGE-12] of pictures show a preview', async (t) => {
+  it('[slow] [PAGE-10] [PAGE-12] of pictures show a preview', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await joinRoom(site, await site.server.api.room());
     await slowDown(page, 10_000);
@@ -149,7 +149,7 @@ describe('the page, uploads', () => {
     assert.deepEqual(sizes, [1_500_000]);
   });
 
-  it('[PAGE-10] are cancelled when the device leaves the room', async (t) => {
+  it('[slow] [PAGE-10] are cancelled when the device leaves the room', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);
@@ -172,7 +172,7 @@ describe('the page, uploads', () => {
     );
   });
 
-  it('[PAGE-11] over the limit are rejected with the reason, and nothing is sent', async (t) => {
+  it('[slow] [PAGE-11] over the limit are rejected with the reason, and nothing is sent', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);

@@ -28,7 +28,7 @@ describe('the page, focus', () => {
     await showsText(laptop, 'first, second, third');
   });
 
-  it('[PAGE-50] [PAGE-21] moves on when files and uploads are removed by keyboard', async (t) => {
+  it('[slow] [PAGE-50] [PAGE-21] moves on when files and uploads are removed by keyboard', async (t) => {
     const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     await startRoom({ page, context });
@@ -59,7 +59,7 @@ describe('the page, focus', () => {
     await focused(page, 'One room, all your devices.');
   });
 
-  it('[PAGE-50] is on the heading on a touch screen, which keeps the keyboard closed', async (t) => {
+  it('[slow] [PAGE-50] is on the heading on a touch screen, which keeps the keyboard closed', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice(phone);
     const code = await startRoom(device);

@@ -22,7 +22,7 @@ describe('the page, a folder', () => {
     await rowOf(page, 'c.txt').getByText('photos/2026/may/ · 1 byte · TXT').waitFor();
   });
 
-  it('[PAGE-34] is picked with all its files, and files can still be picked after it', async (t) => {
+  it('[slow] [PAGE-34] is picked with all its files, and files can still be picked after it', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);
@@ -36,7 +36,7 @@ describe('the page, a folder', () => {
     assert.deepEqual(await pathsOf(site, code), [...listed, 'single.txt'].sort());
   });
 
-  it('[PAGE-34] with far too many files is refused as a whole', async (t) => {
+  it('[slow] [PAGE-34] with far too many files is refused as a whole', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '5' });
     const { page } = await joinRoom(site, await site.server.api.room());
     const files = Array.from({ length: 30 }, (_, n) => ({ name: `${n}.txt`, content: 'x' }));

@@ -89,7 +89,7 @@ describe('the page, version history', () => {
       await agreedText(site, code, [laptop, phone]);
     });
 
-  it('[PAGE-26] is deleted for all devices after a confirmation', async (t) => {
+  it('[slow] [PAGE-26] is deleted for all devices after a confirmation', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const code = await roomWithHistory(laptop, (code, content) => write(site, code, content));
@@ -106,7 +106,7 @@ describe('the page, version history', () => {
     await showsText(laptop, 'now');
   });
 
-  it('[PAGE-26] explains when versions are saved, if there are none', async (t) => {
+  it('[slow] [PAGE-26] explains when versions are saved, if there are none', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await joinRoom(site, await site.server.api.room());
     const dialog = await openHistory(laptop);
@@ -116,7 +116,7 @@ describe('the page, version history', () => {
     await hasFocus(laptop.page.getByRole('button', { name: 'Version history' }));
   });
 
-  it('[PAGE-26] that cannot be read shows the reason, and can be retried', async (t) => {
+  it('[slow] [PAGE-26] that cannot be read shows the reason, and can be retried', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await roomWithHistory(laptop, (code, content) => write(site, code, content));
@@ -131,7 +131,7 @@ describe('the page, version history', () => {
     await dialog.getByText(first).waitFor();
   });
 
-  it('[PAGE-26] shows markup as text, in the chosen font', async (t) => {
+  it('[slow] [PAGE-26] shows markup as text, in the chosen font', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);

@@ -139,7 +139,7 @@ describe('the page, content shared from another app', () => {
     await t.test('it is kept while a later one is discarded', () => discardLater(device));
   });
 
-  it('[LINK-7] is not replaced by a form of another site, with any referrer policy', async (t) => {
+  it('[slow] [LINK-7] is not replaced by a form of another site, with any referrer policy', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true, host: 'localhost' });
     const device = await site.openDevice();
     // The first one is rejected, so nothing of it is left.

@@ -41,7 +41,7 @@ describe('the page, an upload whose connection is lost', () => {
     assert.equal(await hashOf(site, code, 'video.mp4'), videoHash);
   });
 
-  it('[PAGE-30] continues when the server is back', async (t) => {
+  it('[slow] [PAGE-30] continues when the server is back', async (t) => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);
@@ -60,7 +60,7 @@ describe('the page, an upload whose connection is lost', () => {
     assert.equal(await hashOf(site, code, 'video.mp4'), videoHash);
   });
 
-  it('[PAGE-30] waits when it is added offline, and is sent later in order', async (t) => {
+  it('[slow] [PAGE-30] waits when it is added offline, and is sent later in order', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
@@ -87,7 +87,7 @@ describe('the page, an upload whose connection is lost', () => {
 });
 
 describe('the page, an upload that a reload interrupts', () => {
-  it('[PAGE-30] continues when the same file is picked again', async (t) => {
+  it('[slow] [PAGE-30] continues when the same file is picked again', async (t) => {
     const { site, device, code, network } = await uploading(t);
     const { page } = device;
     page.on('dialog', (dialog) => void dialog.accept());
@@ -104,7 +104,7 @@ describe('the page, an upload that a reload interrupts', () => {
     assert.equal(await storedIds(page), 0);
   });
 
-  it('[PAGE-30] starts again if the server no longer has it', async (t) => {
+  it('[slow] [PAGE-30] starts again if the server no longer has it', async (t) => {
     const { site, device, code, network } = await uploading(t);
     const { page } = device;
     page.on('dialog', (dialog) => void dialog.accept());
@@ -123,7 +123,7 @@ describe('the page, an upload that a reload interrupts', () => {
 });
 
 describe('the page, an upload that the user interrupts', () => {
-  it('[PAGE-10] [PAGE-30] is deleted on the server when it is cancelled', async (t) => {
+  it('[slow] [PAGE-10] [PAGE-30] is deleted on the server when it is cancelled', async (t) => {
     const { site, device, code } = await uploading(t, startTestSite);
     await device.page.getByRole('button', { name: 'Cancel upload of video.mp4' }).click();
     await rowOf(device.page, 'video.mp4').waitFor({ state: 'detached' });
@@ -157,7 +157,7 @@ describe('the page, an upload that the user interrupts', () => {
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 
-  it('[PAGE-31] does not ask when nothing is being uploaded', async (t) => {
+  it('[slow] [PAGE-31] does not ask when nothing is being uploaded', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await joinRoom(site, await site.server.api.room());
     await pickFiles(page, [{ name: 'a.txt', content: 'a' }]);
@@ -169,7 +169,7 @@ describe('the page, an upload that the user interrupts', () => {
 });
 
 describe('the page, several uploads that fail', () => {
-  it('[PAGE-10] are retried together, and dismissed together', async (t) => {
+  it('[slow] [PAGE-10] are retried together, and dismissed together', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice(phoneScreen);
     const { page } = device;

@@ -34,7 +34,7 @@ describe('the page, the invitation', () => {
     await assertCopies(device, 'Copy link', `${site.server.url}/r/${code}`);
   });
 
-  it('[PAGE-3] copies over plain HTTP, where browsers have no clipboard API', async (t) => {
+  it('[slow] [PAGE-3] copies over plain HTTP, where browsers have no clipboard API', async (t) => {
     const site = await startTestSite(t, {}, { host: 'poproom.test' });
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);
@@ -43,7 +43,7 @@ describe('the page, the invitation', () => {
     await assertCopies(device, 'Copy link', `http://poproom.test:${site.server.port}/r/${code}`);
   });
 
-  it('[PAGE-9] copies a text unchanged over plain HTTP: tabs, spaces and empty lines', async (t) => {
+  it('[slow] [PAGE-9] copies a text unchanged over plain HTTP: tabs, spaces and empty lines', async (t) => {
     const site = await startTestSite(t, {}, { host: 'poproom.test' });
     const device = await joinRoom(site, await site.server.api.room());
     const text = 'if (a) {\n\tb  =  c;\n\n    d;  \n}\n';
@@ -51,7 +51,7 @@ describe('the page, the invitation', () => {
     await assertCopies(device, 'Copy all', text);
   });
 
-  it('[PAGE-3] shows a QR code of the link, in the light and dark theme', async (t) => {
+  it('[slow] [PAGE-3] shows a QR code of the link, in the light and dark theme', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);
@@ -61,7 +61,7 @@ describe('the page, the invitation', () => {
     }
   });
 
-  it('[PAGE-3] copies the QR code as a picture', async (t) => {
+  it('[slow] [PAGE-3] copies the QR code as a picture', async (t) => {
     const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom({ page, context });
@@ -70,7 +70,7 @@ describe('the page, the invitation', () => {
     assert.equal(await decodePicture(page, Uint8Array.from(await copiedPicture(page))), `${site.server.url}/r/${code}`);
   });
 
-  it('[PAGE-3] opens the share sheet of the system if there is one', async (t) => {
+  it('[slow] [PAGE-3] opens the share sheet of the system if there is one', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page, context } = device;
@@ -96,7 +96,7 @@ describe('the page, the invitation', () => {
     );
   });
 
-  it('[PAGE-3] [PAGE-53] folds when another device joins, and remembers what the user chooses', async (t) => {
+  it('[slow] [PAGE-3] [PAGE-53] folds when another device joins, and remembers what the user chooses', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);

@@ -55,7 +55,7 @@ describe('the page, by keyboard', () => {
     assert.equal(isOpen, true);
   });
 
-  it('[PAGE-21] the settings trap the focus until Escape, and then restore it', async (t) => {
+  it('[slow] [PAGE-21] the settings trap the focus until Escape, and then restore it', async (t) => {
     const device = await atHome(t);
     const { page } = device;
     await tabTo(page, 'Settings');
@@ -76,7 +76,7 @@ describe('the page, by keyboard', () => {
     await focusIsOn(page, 'Settings');
   });
 
-  it('[PAGE-21] the options of a new room, and its PIN, are chosen with the keyboard', async (t) => {
+  it('[slow] [PAGE-21] the options of a new room, and its PIN, are chosen with the keyboard', async (t) => {
     const { page } = await atHome(t);
     await page.locator('summary').focus();
     await page.keyboard.press('Enter');
@@ -90,7 +90,7 @@ describe('the page, by keyboard', () => {
     await page.getByText('Others need the PIN to join.').waitFor();
   });
 
-  it('[PAGE-21] every focused element has a visible focus ring', async (t) => {
+  it('[slow] [PAGE-21] every focused element has a visible focus ring', async (t) => {
     const { page } = await atHome(t);
     await page.getByRole('button', { name: 'Start a room' }).click();
     await page.getByRole('textbox', { name: 'Text' }).fill('text');
@@ -111,7 +111,7 @@ describe('the page, by keyboard', () => {
     assert.deepEqual([...unseen], []);
   });
 
-  it('[PAGE-21] the skip link moves the focus to the content', async (t) => {
+  it('[slow] [PAGE-21] the skip link moves the focus to the content', async (t) => {
     const { page } = await atHome(t);
     await page.keyboard.press('Tab');
     await focusIsOn(page, 'Skip to content');

@@ -41,7 +41,7 @@ describe('the page, layout', () => {
     assert.notEqual(filled, plain, 'the button that deletes is filled');
   });
 
-  it('[PAGE-52] [PAGE-58] shifts nothing while a room loads, which shows its code, and when others join', async (t) => {
+  it('[slow] [PAGE-52] [PAGE-58] shifts nothing while a room loads, which shows its code, and when others join', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'a text' } });
@@ -93,7 +93,7 @@ describe('the page, layout', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-55] opens the options without moving what is above, and starts a room with a PIN by keyboard', async (t) => {
+  it('[slow] [PAGE-55] opens the options without moving what is above, and starts a room with a PIN by keyboard', async (t) => {
     const site = await sharedTestSite(t);
     for (const viewport of [
       { width: 320, height: 568 },

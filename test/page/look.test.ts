@@ -19,7 +19,7 @@ describe('the page, theme and motion', () => {
     assert.equal(await brightness(page), 'light');
   });
 
-  it('[PAGE-19] remembers a chosen theme, and can follow the system again', async (t) => {
+  it('[slow] [PAGE-19] remembers a chosen theme, and can follow the system again', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ colorScheme: 'light' });
     await choose(page, 'Dark');
@@ -33,7 +33,7 @@ describe('the page, theme and motion', () => {
     assert.equal(await brightness(page), 'dark');
   });
 
-  it('[PAGE-19] has animations, unless reduced motion is preferred', async (t) => {
+  it('[slow] [PAGE-19] has animations, unless reduced motion is preferred', async (t) => {
     const site = await sharedTestSite(t);
     const lively = await site.openDevice({ reducedMotion: 'no-preference' });
     await eventually('something moves', async () => (await motions(lively.page)) > 0);
@@ -73,7 +73,7 @@ describe('the page, languages', () => {
     assert.equal(matchLanguage([]), 'en');
   });
 
-  it('[PAGE-20] can be chosen in the settings, take effect immediately in all tabs, and are remembered', async (t) => {
+  it('[slow] [PAGE-20] can be chosen in the settings, take effect immediately in all tabs, and are remembered', async (t) => {
     const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice({ locale: 'de' });
     const other = await context.newPage();
@@ -90,7 +90,7 @@ describe('the page, languages', () => {
     }
   });
 
-  it('[PAGE-20] from right to left keep codes, PIN pads and names in their own direction', async (t) => {
+  it('[slow] [PAGE-20] from right to left keep codes, PIN pads and names in their own direction', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room({ pin: '1204' });
     await site.server.api.upload(code, 'name.pdf', 'x', { pin: '1204' });
@@ -113,7 +113,7 @@ describe('the page, languages', () => {
     assert.equal(await directionOf(page, '.file-info > small'), 'rtl');
   });
 
-  it('[PAGE-20] accept codes and PINs in the digits of their keyboards', async (t) => {
+  it('[slow] [PAGE-20] accept codes and PINs in the digits of their keyboards', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ locale: 'hi' });
     const translate = translatorFor('hi');
@@ -145,7 +145,7 @@ describe('the page, size', () => {
     assert.ok(room.bytes > 40_000 && room.bytes <= 66_000, room.list);
   });
 
-  it('[PAGE-23] prefetches what it loads on demand when the browser is idle', async (t) => {
+  it('[slow] [PAGE-23] prefetches what it loads on demand when the browser is idle', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ at: '/docs' });
     const requested = (name: string) => page.waitForRequest((request) => request.url().includes(`/assets/${name}.`));
@@ -154,7 +154,7 @@ describe('the page, size', () => {
     await Promise.all([...parts.map(requested), page.goto(`/r/${await site.server.api.room()}`)]);
   });
 
-  it('[PAGE-23] is painted within a second', async (t) => {
+  it('[slow] [PAGE-23] is painted within a second', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     const code = await site.server.api.room();

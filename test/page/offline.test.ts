@@ -62,7 +62,7 @@ describe('the page, a lost connection', () => {
     assert.ok((await dotColours(laptop)).includes(live as string));
   });
 
-  it('[PAGE-15] does not lose edits, even across a reload while the server is down', async (t) => {
+  it('[slow] [PAGE-15] does not lose edits, even across a reload while the server is down', async (t) => {
     const { laptop, phone, site } = await twoDevices(t, 'before', { ownSite: { hasServiceWorker: true } });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const port = String(site.server.port);
@@ -77,7 +77,7 @@ describe('the page, a lost connection', () => {
     await eventually('the phone has it', async () => (await textOf(phone).inputValue()) === 'before and after', 20_000);
   });
 
-  it('[PAGE-15] during sleep is detected when the page becomes visible again', async (t) => {
+  it('[slow] [PAGE-15] during sleep is detected when the page becomes visible again', async (t) => {
     const { server } = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const { laptop, phone } = await twoDevices(t, 'before', { phoneUrl: proxy.url });
@@ -94,7 +94,7 @@ describe('the page, a lost connection', () => {
     );
   });
 
-  it('[PAGE-15] [SYNC-3] during a write loses nothing, whatever others wrote in the meantime', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] during a write loses nothing, whatever others wrote in the meantime', async (t) => {
     const { server } = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => server.port);
     const { laptop, phone, site, code } = await twoDevices(t, 'list:', { phoneUrl: proxy.url });
@@ -111,7 +111,7 @@ describe('the page, a lost connection', () => {
     assert.match(await agreedText(site, code, [laptop, phone]), /^list:( milk eggs| eggs milk)$/);
   });
 
-  it('[PAGE-15] [SYNC-3] sends offline edits once, across a reload and a restart of the server', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] sends offline edits once, across a reload and a restart of the server', async (t) => {
     const { laptop, phone, site, code } = await twoDevices(t, 'start ', { ownSite: { hasServiceWorker: true } });
     await laptop.page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const port = String(site.server.port);
@@ -133,7 +133,7 @@ describe('the page, a lost connection', () => {
 });
 
 describe('the page, an unreachable server', () => {
-  it('[PAGE-15] [PAGE-21] is retried automatically without moving the focus from the retry button', async (t) => {
+  it('[slow] [PAGE-15] [PAGE-21] is retried automatically without moving the focus from the retry button', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await site.openDevice();
@@ -154,7 +154,7 @@ describe('the page, an unreachable server', () => {
 });
 
 describe('the page, a limit', () => {
-  it('[PAGE-14] is shown on the start page and when joining, too', async (t) => {
+  it('[slow] [PAGE-14] is shown on the start page and when joining, too', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '1' });
     const code = await site.server.api.room();
     const laptop = await site.openDevice();

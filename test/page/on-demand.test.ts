@@ -22,7 +22,7 @@ async function openedRoom(t: Parameters<typeof sharedTestSite>[0]) {
 const loadFailed = (page: Page) => page.getByText('Couldn’t load part of the page').first();
 
 describe('a part of the page that is loaded on demand', () => {
-  it('[PAGE-23] says if it cannot be loaded, and works when it can', async (t) => {
+  it('[slow] [PAGE-23] says if it cannot be loaded, and works when it can', async (t) => {
     const { page, context } = await openedRoom(t);
     const settings = page.getByRole('button', { name: 'Room settings' });
     await context.route('**/assets/dialogs.*', (route) => route.fulfill({ status: 404 }));

@@ -65,7 +65,7 @@ describe('the page, a one-time file', () => {
     );
   });
 
-  it('[PAGE-73] stays in the room if it cannot be saved, or while someone else is receiving it', async (t) => {
+  it('[slow] [PAGE-73] stays in the room if it cannot be saved, or while someone else is receiving it', async (t) => {
     const site = await sharedTestSite(t);
     const { code, fileId } = await roomWithOneTimeFile(site);
     const { page } = await joinRoom(site, code);

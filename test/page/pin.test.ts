@@ -33,7 +33,7 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] keeps the first digit, even if it is typed before the page has painted', async (t) => {
+  it('[slow] [PAGE-4] keeps the first digit, even if it is typed before the page has painted', async (t) => {
     const { device } = await openProtectedRoom(t);
     const { page } = device;
     await typeWhenVisible(page, '.pin-dots input', '12');
@@ -59,7 +59,7 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] is locked after five wrong tries, shows for how long, and is unlocked afterwards', async (t) => {
+  it('[slow] [PAGE-4] is locked after five wrong tries, shows for how long, and is unlocked afterwards', async (t) => {
     const { device, site } = await openProtectedRoom(t, startTestSite);
     const { page } = device;
     await page.clock.install();
@@ -86,7 +86,7 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] is not shown as locked for too long, and stays locked across a reload, even for the correct PIN', async (t) => {
+  it('[slow] [PAGE-4] is not shown as locked for too long, and stays locked across a reload, even for the correct PIN', async (t) => {
     const { device } = await openProtectedRoom(t);
     const { page } = device;
     await enterWrongPins(page, 5);
@@ -127,7 +127,7 @@ describe('the page, the PIN of a room', () => {
     await field(next).waitFor();
   });
 
-  it('[PAGE-4] is not requested on the device that created the room, and other devices are asked to get it from its creator', async (t) => {
+  it('[slow] [PAGE-4] is not requested on the device that created the room, and other devices are asked to get it from its creator', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;

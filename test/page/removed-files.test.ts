@@ -30,7 +30,7 @@ describe('the page, a removed file', () => {
     assert.equal(await (await fetch(link ?? '')).text(), 'photo');
   });
 
-  it('[PAGE-12] [PAGE-29] is removed on a phone from a menu, not by a button beside Download', async (t) => {
+  it('[slow] [PAGE-12] [PAGE-29] is removed on a phone from a menu, not by a button beside Download', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -48,7 +48,7 @@ describe('the page, a removed file', () => {
     assert.equal(await remove.isVisible(), false, 'the menu is closed');
   });
 
-  it('[PAGE-29] [PAGE-21] is restored by keyboard: the focus moves to Undo', async (t) => {
+  it('[slow] [PAGE-29] [PAGE-21] is restored by keyboard: the focus moves to Undo', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await joinRoom(site, await site.server.api.room());
     await pickFiles(page, [{ name: 'photo.jpg', content: 'photo' }]);
@@ -59,7 +59,7 @@ describe('the page, a removed file', () => {
     await arrived(page, 'photo.jpg');
   });
 
-  it('[PAGE-29] can be restored for almost a minute, alone or together with others', async (t) => {
+  it('[slow] [PAGE-29] can be restored for almost a minute, alone or together with others', async (t) => {
     const site = await sharedTestSite(t);
     // The clock must be installed before the page is loaded.
     const { page } = await site.openDevice({ at: '/api/health' });
@@ -85,7 +85,7 @@ describe('the page, a removed file', () => {
     await gone(page, 'a.txt');
   });
 
-  it('[PAGE-29] whose space was needed stays removed, and the page says so', async (t) => {
+  it('[slow] [PAGE-29] whose space was needed stays removed, and the page says so', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '1' });
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);

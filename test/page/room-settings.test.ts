@@ -42,7 +42,7 @@ describe('the page, room settings', () => {
     await t.test('[PAGE-81] [PAGE-82] the PIN, and no device sends the earlier one', () => changePin(shared));
   });
 
-  it('[PAGE-83] warn ten minutes before the end, also after sleep, and extend the room', async (t) => {
+  it('[slow] [PAGE-83] warn ten minutes before the end, also after sleep, and extend the room', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room({ expiresIn: 3600 });
     // The clock must be installed before the page is loaded.
@@ -70,7 +70,7 @@ describe('the page, room settings', () => {
     await alert.waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-84] keep the text of a room that someone else has deleted, or that has expired', async (t) => {
+  it('[slow] [PAGE-84] keep the text of a room that someone else has deleted, or that has expired', async (t) => {
     const site = await startTestSite(t);
     const device = await site.openDevice({ at: '/api/health', permissions: ['clipboard-read', 'clipboard-write'] });
     const { page } = device;

@@ -28,7 +28,7 @@ describe('the page, a room', () => {
     assert.equal(await textOf(phone).inputValue(), 'from the laptop');
   });
 
-  it('[SITE-10] leads home from a broken link', async (t) => {
+  it('[slow] [SITE-10] leads home from a broken link', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ at: `/files/${'0'.repeat(32)}/report.pdf` });
     await page.getByRole('heading', { name: 'This file is no longer available' }).waitFor();
@@ -60,7 +60,7 @@ describe('the page, a room', () => {
     assert.equal((await site.server.api.get(`/api/rooms/${code}`, { pin: '1234' })).json.hasPin, true);
   });
 
-  it('[PAGE-1] shows errors at their field, even after the options were collapsed', async (t) => {
+  it('[slow] [PAGE-1] shows errors at their field, even after the options were collapsed', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     await page.getByText('PIN and expiration').click();
@@ -85,7 +85,7 @@ describe('the page, a room', () => {
     assert.equal(Date.parse(json.expiresAt) - site.server.clock.now, 3_600_000);
   });
 
-  it('[PAGE-1] is not started while the server is unreachable; the page says so, and the next click retries', async (t) => {
+  it('[slow] [PAGE-1] is not started while the server is unreachable; the page says so, and the next click retries', async (t) => {
     const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice();
     const start = page.getByRole('button', { name: 'Start a room' });
@@ -97,7 +97,7 @@ describe('the page, a room', () => {
     await startRoom({ page, context });
   });
 
-  it('[PAGE-14] is not started over the limit, and the page shows when to try again', async (t) => {
+  it('[slow] [PAGE-14] is not started over the limit, and the page shows when to try again', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '1' });
     await site.server.api.room();
     const { page } = await site.openDevice();
@@ -131,7 +131,7 @@ describe('the page, a room', () => {
     assert.equal(codeOf(device.page), code);
   });
 
-  it('[PAGE-2] is left with Back, and joined again with Forward', async (t) => {
+  it('[slow] [PAGE-2] is left with Back, and joined again with Forward', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
@@ -149,7 +149,7 @@ describe('the page, a room', () => {
     });
   });
 
-  it('[PAGE-14] is not looked up after too many unknown codes, and the page shows when to try again', async (t) => {
+  it('[slow] [PAGE-14] is not looked up after too many unknown codes, and the page shows when to try again', async (t) => {
     const site = await startTestSite(t, { POPROOM_MISS_LIMIT: '1' });
     const { page } = await site.openDevice({ at: '/r/ABCDEF' });
     await page.getByRole('heading', { name: 'Room ABCDEF not found' }).waitFor();
@@ -157,7 +157,7 @@ describe('the page, a room', () => {
     await page.getByRole('heading', { name: /^Too many wrong codes or PINs\. Try again in \d+ minutes\.$/ }).waitFor();
   });
 
-  it('[PAGE-2] is not looked up for an invalid code, which is reported immediately', async (t) => {
+  it('[slow] [PAGE-2] is not looked up for an invalid code, which is reported immediately', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const asked = apiRequests(device.page);
@@ -200,7 +200,7 @@ describe('the page, a room', () => {
     ['ahead', 6],
     ['behind', -6],
   ] as const) {
-    it(`[PAGE-6] shows the remaining time by the clock of the server if that of the device is ${wrong}`, async (t) => {
+    it(`[slow] [PAGE-6] shows the remaining time by the clock of the server if that of the device is ${wrong}`, async (t) => {
       const site = await sharedTestSite(t);
       const { page } = await site.openDevice({ at: '/api/health' });
       await page.clock.install({ time: Date.now() + hours * 3_600_000 });

@@ -27,14 +27,14 @@ describe('the page, files of a room', () => {
     assert.equal(await rowOf(page, 'active.svg').locator('img').count(), 0);
   });
 
-  it('[PAGE-12] [PAGE-22] show it also if the server uses another origin for files', async (t) => {
+  it('[slow] [PAGE-12] [PAGE-22] show it also if the server uses another origin for files', async (t) => {
     const { page, filesUrl } = await roomWithFront(t);
     await seesPicture(page, 'picture.png');
     const source = await rowOf(page, 'picture.png').locator('img').getAttribute('src');
     assert.equal(new URL(source ?? '').origin, filesUrl);
   });
 
-  it('[PAGE-40] [PAGE-22] open in the viewer also from another origin, a PDF in a frame that its own policy sandboxes', async (t) => {
+  it('[slow] [PAGE-40] [PAGE-22] open in the viewer also from another origin, a PDF in a frame that its own policy sandboxes', async (t) => {
     const { page, filesUrl, upload } = await roomWithFront(t);
     await upload('film.webm', 'video/webm');
     await upload('report.pdf', 'application/pdf');
@@ -59,7 +59,7 @@ describe('the page, files of a room', () => {
     await eventually('it is drawn', () => image.evaluate((img: HTMLImageElement) => img.naturalWidth > 0));
   });
 
-  it('[PAGE-12] are downloaded from another origin without leaving the room', async (t) => {
+  it('[slow] [PAGE-12] are downloaded from another origin without leaving the room', async (t) => {
     const { page, code } = await roomWithFront(t);
     const link = page.getByRole('link', { name: 'Download picture.png' });
     await link.waitFor();
@@ -86,7 +86,7 @@ describe('the page, files of a room', () => {
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), uploaded.json.fileUrl);
   });
 
-  it('[PAGE-12] [PAGE-40] are opened in a separate tab with a modifier key, which cannot access the room', async (t) => {
+  it('[slow] [PAGE-12] [PAGE-40] are opened in a separate tab with a modifier key, which cannot access the room', async (t) => {
     const { server, openDevice } = await sharedTestSite(t);
     const code = await server.api.room();
     await server.api.upload(code, 'picture.png', new Uint8Array(picture), asPicture);
@@ -100,7 +100,7 @@ describe('the page, files of a room', () => {
     assert.equal(await tab.evaluate(() => window.opener), null);
   });
 
-  it('[PAGE-12] are removed on all devices; a failure is reported, and can be retried', async (t) => {
+  it('[slow] [PAGE-12] are removed on all devices; a failure is reported, and can be retried', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code, { serviceWorkers: 'block' });
@@ -147,7 +147,7 @@ describe('the page, files of a room', () => {
     }
   });
 
-  it('[PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web and to e-mail', async (t) => {
+  it('[slow] [PAGE-22] [PAGE-9] are shown next to plain text, whose links lead only to the web and to e-mail', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);

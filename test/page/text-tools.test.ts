@@ -61,7 +61,7 @@ describe('the page, the tools of the text', () => {
     await showsText(laptop, 'of others\nminemine');
   });
 
-  it('[PAGE-9] [PAGE-51] copy over plain HTTP, where a field takes what is pasted', async (t) => {
+  it('[slow] [PAGE-9] [PAGE-51] copy over plain HTTP, where a field takes what is pasted', async (t) => {
     const site = await startTestSite(t, {}, { host: 'pop.test' });
     const laptop = await joinRoom(site, await site.server.api.room());
     const { page } = laptop;
@@ -88,7 +88,7 @@ describe('the page, the tools of the text', () => {
     assert.equal(await field.count(), 0);
   });
 
-  it('[PAGE-9] clear it on all devices, with undo', async (t) => {
+  it('[slow] [PAGE-9] clear it on all devices, with undo', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -104,7 +104,7 @@ describe('the page, the tools of the text', () => {
     assert.deepEqual((await textOf(phone).inputValue()).split('\n').sort(), ['by mistake', 'meanwhile']);
   });
 
-  it('[PAGE-9] offer to undo Clear only until the next local edit', async (t) => {
+  it('[slow] [PAGE-9] offer to undo Clear only until the next local edit', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -120,7 +120,7 @@ describe('the page, the tools of the text', () => {
     await noticeUndo(laptop).waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-9] show it in a monospace font, and remember the choice', async (t) => {
+  it('[slow] [PAGE-9] show it in a monospace font, and remember the choice', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await joinRoom(site, await site.server.api.room());
     const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
@@ -159,7 +159,7 @@ describe('the page, the tools of the text', () => {
     assert.equal(await page.locator('.printed-text').count(), 0);
   });
 
-  it('[PAGE-9] [PAGE-22] [PAGE-60] show its links, e-mail addresses and phone numbers, and no other links', async (t) => {
+  it('[slow] [PAGE-9] [PAGE-22] [PAGE-60] show its links, e-mail addresses and phone numbers, and no other links', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await joinRoom(site, await site.server.api.room());
     await textOf(laptop).fill(
@@ -193,7 +193,7 @@ describe('the page, the tools of the text', () => {
     await links.first().waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-9] open a link in a window without access to the page', async (t) => {
+  it('[slow] [PAGE-9] open a link in a window without access to the page', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await joinRoom(site, await site.server.api.room());
     await textOf(laptop).fill(`read ${site.server.url}/docs`);

@@ -28,7 +28,7 @@ describe('the page, the text', () => {
     );
   });
 
-  it('[PAGE-7] accepts input as soon as the room is shown', async (t) => {
+  it('[slow] [PAGE-7] accepts input as soon as the room is shown', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'what was there' } });
@@ -39,7 +39,7 @@ describe('the page, the text', () => {
     await showsStatus(device, 'Saved');
   });
 
-  it('[PAGE-7] of three devices that type concurrently has the words of all', async (t) => {
+  it('[slow] [PAGE-7] of three devices that type concurrently has the words of all', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -97,7 +97,7 @@ describe('the page, the text', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-7] over the limit shows an error and is kept, and is sent when it is shortened', async (t) => {
+  it('[slow] [PAGE-7] over the limit shows an error and is kept, and is sent when it is shortened', async (t) => {
     const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -116,7 +116,7 @@ describe('the page, the text', () => {
     await showsText(phone, `top\n${long}`);
   });
 
-  it('[PAGE-7] rejects a paste that exceeds the limit, with a message', async (t) => {
+  it('[slow] [PAGE-7] rejects a paste that exceeds the limit, with a message', async (t) => {
     const site = await startTestSite(t, { POPROOM_CONTENT_MAX: '2KiB' });
     const laptop = await joinRoom(site, await site.server.api.room());
     await textOf(laptop).fill('short');
@@ -128,7 +128,7 @@ describe('the page, the text', () => {
     await showsStatus(laptop, 'Saved');
   });
 
-  it('[PAGE-7] [PAGE-15] is sent if the device leaves immediately, and does not remain as a draft', async (t) => {
+  it('[slow] [PAGE-7] [PAGE-15] is sent if the device leaves immediately, and does not remain as a draft', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     // From the home page, which could not be loaded later.

@@ -22,7 +22,7 @@ describe('the page, remote edits', () => {
     await showsText(phone, 'at the start, one two! and a half three four');
   });
 
-  it('[PAGE-8] [PAGE-24] before and after the caret at the same time do not move it either', async (t) => {
+  it('[slow] [PAGE-8] [PAGE-24] before and after the caret at the same time do not move it either', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one\ntwo\nthree');
     await putCaret(laptop, 'one\ntwo'.length);
     await textOf(phone).fill('one, before\ntwo\nthree, after');
@@ -31,7 +31,7 @@ describe('the page, remote edits', () => {
     for (const device of [laptop, phone]) await showsText(device, 'one, before\ntwo and a half\nthree, after');
   });
 
-  it('[PAGE-24] exactly at the caret go after it', async (t) => {
+  it('[slow] [PAGE-24] exactly at the caret go after it', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'mine');
     await putCaret(laptop, 4);
     await putCaret(phone, 4);
@@ -42,7 +42,7 @@ describe('the page, remote edits', () => {
     for (const device of [laptop, phone]) await showsText(device, 'mine! theirs');
   });
 
-  it('[PAGE-24] keep a selection on the same words, with its direction', async (t) => {
+  it('[slow] [PAGE-24] keep a selection on the same words, with its direction', async (t) => {
     const { laptop, site, code } = await twoDevices(t, 'one two three');
     await putCaret(laptop, 4, 7, 'backward');
     await write(site, code, 'zero one (two) three');
@@ -51,7 +51,7 @@ describe('the page, remote edits', () => {
     assert.deepEqual([start, end, direction], [10, 13, 'backward']);
   });
 
-  it('[PAGE-24] above or below the visible part do not scroll it', async (t) => {
+  it('[slow] [PAGE-24] above or below the visible part do not scroll it', async (t) => {
     const lines = Array.from({ length: 200 }, (_, i) => `line ${i} ${'word '.repeat(i % 40)}`);
     const { laptop, site, code } = await twoDevices(t, lines.join('\n'));
     const topLine = () =>
@@ -89,7 +89,7 @@ describe('the page, remote edits', () => {
     for (const device of [laptop, phone]) await showsText(device, 'and theirs\nhello 日本!');
   });
 
-  it('[PAGE-21] do not steal the focus in a browser that focuses a field on selection', async (t) => {
+  it('[slow] [PAGE-21] do not steal the focus in a browser that focuses a field on selection', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const button = laptop.page.getByRole('button', { name: 'Copy all' });
     await button.focus();
@@ -107,7 +107,7 @@ describe('the page, remote edits', () => {
 });
 
 describe('the page, local edits', () => {
-  it('[PAGE-7] may be pasted, dragged, corrected and deleted by words', async (t) => {
+  it('[slow] [PAGE-7] may be pasted, dragged, corrected and deleted by words', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two three four');
     const { keyboard } = laptop.page;
     await putCaret(laptop, 'one two'.length);
@@ -135,7 +135,7 @@ describe('the page, local edits', () => {
     for (const device of [laptop, phone]) await showsText(device, 'THREE fourone  ');
   });
 
-  it('[PAGE-7] may have characters of several code units, typed and deleted whole', async (t) => {
+  it('[slow] [PAGE-7] may have characters of several code units, typed and deleted whole', async (t) => {
     const { laptop, phone } = await twoDevices(t, '😀😁');
     const { keyboard } = laptop.page;
     await putCaret(laptop, 2);
@@ -153,7 +153,7 @@ describe('the page, local edits', () => {
     for (const device of [laptop, phone]) await showsText(device, '😀');
   });
 
-  it('[PAGE-7] [PAGE-24] keep their position in a text with other line endings, despite remote edits', async (t) => {
+  it('[slow] [PAGE-7] [PAGE-24] keep their position in a text with other line endings, despite remote edits', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await write(site, code, 'one\r\ntwo\r\nthree\r\n');

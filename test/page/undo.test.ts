@@ -40,7 +40,7 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'this is a list: milk');
   });
 
-  it('[PAGE-25] [SYNC-4] reverts a few words of a long sentence at a time', async (t) => {
+  it('[slow] [PAGE-25] [SYNC-4] reverts a few words of a long sentence at a time', async (t) => {
     const { laptop, phone } = await twoDevices(t, '');
     await typeQuickly(laptop, 'It was a bright cold day in April,\nand the clocks were striking thirteen.');
     for (const left of [
@@ -78,7 +78,7 @@ describe('the page, undo', () => {
       for (const device of [laptop, phone]) await showsText(device, 'first\nlaptop\nlast');
     });
 
-  it('[PAGE-25] works after Clear and Paste, with keys and buttons', async (t) => {
+  it('[slow] [PAGE-25] works after Clear and Paste, with keys and buttons', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two');
     await laptop.context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await laptop.page.evaluate(() => navigator.clipboard.writeText('pasted '));
@@ -103,7 +103,7 @@ describe('the page, undo', () => {
     assert.equal(await tool(laptop, 'Redo').getAttribute('aria-disabled'), 'true');
   });
 
-  it("[PAGE-25] works with the browser's own command, too, also after others changed the field", async (t) => {
+  it("[slow] [PAGE-25] works with the browser's own command, too, also after others changed the field", async (t) => {
     const { laptop, phone } = await twoDevices(t, '');
     await textOf(laptop).focus();
     await typeQuickly(laptop, 'mine');
@@ -115,7 +115,7 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, ' and theirs');
   });
 
-  it("[PAGE-25] works with the browser's own command after Clear, without earlier typing", async (t) => {
+  it("[slow] [PAGE-25] works with the browser's own command after Clear, without earlier typing", async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await write(site, code, 'from elsewhere');
@@ -126,7 +126,7 @@ describe('the page, undo', () => {
     await showsText(laptop, 'from elsewhere');
   });
 
-  it('[PAGE-25] works with a gesture, and so does redo', async (t) => {
+  it('[slow] [PAGE-25] works with a gesture, and so does redo', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await startRoom(laptop);
@@ -142,7 +142,7 @@ describe('the page, undo', () => {
     await showsText(laptop, 'typed');
   });
 
-  it('[PAGE-25] scrolls to the change', async (t) => {
+  it('[slow] [PAGE-25] scrolls to the change', async (t) => {
     const { laptop } = await twoDevices(t, Array.from({ length: 300 }, (_, i) => `line ${i}`).join('\n'));
     await putCaret(laptop, 0);
     await typeQuickly(laptop, 'top ');

@@ -18,7 +18,7 @@ const noFiles = ({ page }: BrowserDevice) =>
   page.getByText(/^Too many requests\. You can add files again in (60|59) minutes\.$/).first();
 
 describe('the page, when the request limit is reached', () => {
-  it('[PAGE-28] shows and edits the text after a reload, and shows when files can be added again', async (t) => {
+  it('[slow] [PAGE-28] shows and edits the text after a reload, and shows when files can be added again', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '4' });
     const laptop = await site.openDevice();
     const code = await startRoom(laptop);
@@ -53,7 +53,7 @@ describe('the page, when the request limit is reached', () => {
       .waitFor();
   });
 
-  it('[PAGE-28] [PAGE-4] rejoins a protected room after a reload without its PIN', async (t) => {
+  it('[slow] [PAGE-28] [PAGE-4] rejoins a protected room after a reload without its PIN', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
     const code = await site.server.api.room({ pin: '1204' }, { from: '10.0.0.9' });
     const laptop = await site.openDevice({ at: `/r/${code}` });
@@ -84,7 +84,7 @@ describe('the page, when the request limit is reached', () => {
     await noFiles(laptop).waitFor();
   });
 
-  it('[PAGE-28] [PAGE-14] shows the limit when its resume token is too old', async (t) => {
+  it('[slow] [PAGE-28] [PAGE-14] shows the limit when its resume token is too old', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '2' });
     const laptop = await site.openDevice();
     await startRoom(laptop);

@@ -95,7 +95,7 @@ describe('the page, the file viewer', () => {
     await hasFocus(fileLink(page, 'film.webm'));
   });
 
-  it('[PAGE-40] plays a film in place, and stops it when it is closed', async (t) => {
+  it('[slow] [PAGE-40] plays a film in place, and stops it when it is closed', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ at: '/api/health' });
     const code = await roomWith(site, [['film.webm', 'video/webm', await recordFilm(page)]]);
@@ -111,7 +111,7 @@ describe('the page, the file viewer', () => {
     await eventually('it is paused', () => film?.evaluate((player) => (player as HTMLVideoElement).paused));
   });
 
-  it('[PAGE-41] closes with Back, which neither leaves the room nor asks to', async (t) => {
+  it('[slow] [PAGE-41] closes with Back, which neither leaves the room nor asks to', async (t) => {
     const site = await sharedTestSite(t);
     const code = await roomWith(site, [['photo.png', 'image/png', picture]]);
     const { page } = await site.openDevice({ at: `/r/${code}` });
@@ -135,7 +135,7 @@ describe('the page, the file viewer', () => {
     await hasFocus(fileLink(page, 'photo.png'));
   });
 
-  it('[PAGE-40] [PAGE-41] [PAGE-43] fills the screen of a phone, and files follow each other with a swipe', async (t) => {
+  it('[slow] [PAGE-40] [PAGE-41] [PAGE-43] fills the screen of a phone, and files follow each other with a swipe', async (t) => {
     const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['second.png', 'image/png', picture],
@@ -159,7 +159,7 @@ describe('the page, the file viewer', () => {
     assert.ok(await page.evaluate(() => !/user-scalable|maximum-scale/.test(document.head.innerHTML)));
   });
 
-  it('[PAGE-40] does not open for files that the browser cannot show, whose links lead to the file', async (t) => {
+  it('[slow] [PAGE-40] does not open for files that the browser cannot show, whose links lead to the file', async (t) => {
     const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['archive.zip', 'application/zip', 'zip'],

@@ -26,7 +26,7 @@ describe('the page, typing indicators', () => {
     await bubblesOf(laptop).waitFor({ state: 'detached' });
   });
 
-  it('[PAGE-27] do not move the content below', async (t) => {
+  it('[slow] [PAGE-27] do not move the content below', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const top = () => textOf(laptop).evaluate((field) => field.getBoundingClientRect().top);
     await bubblesOf(laptop).waitFor({ state: 'detached' });
@@ -36,7 +36,7 @@ describe('the page, typing indicators', () => {
     assert.equal(await top(), before);
   });
 
-  it('[PAGE-27] are announced once to screen readers', async (t) => {
+  it('[slow] [PAGE-27] are announced once to screen readers', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const announced = devicesOf(laptop).getByRole('status');
     await laptop.page.evaluate(() => {
@@ -58,7 +58,7 @@ describe('the page, typing indicators', () => {
     assert.equal(said.length, 1, String(said));
   });
 
-  it('[PAGE-27] are not shown for writes of a program', async (t) => {
+  it('[slow] [PAGE-27] are not shown for writes of a program', async (t) => {
     const { laptop, site, code } = await twoDevices(t, 'one');
     await bubblesOf(laptop).waitFor({ state: 'detached' });
     await write(site, code, 'one two');

@@ -1,7 +1,7 @@
 /** Several files at once: downloaded as an archive, selected, removed. */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import type { Download, Page } from 'playwright-core';
 import { hasFocus, joinRoom, sharedTestSite, type TestSite } from '../support/page.ts';
 import { unzip } from '../support/unzip.ts';
@@ -24,7 +24,7 @@ describe('the page, several files', () => {
     const all = await downloaded(page, () => button(page, 'Download all').click());
     assert.equal(all.suggestedFilename(), `poproom-${code}.zip`);
     assert.ok(!all.url().includes(pin));
-    assert.deepEqual(await filesIn(t, all), ['a.txt: a.txt', 'b.txt: b.txt', 'c.txt: c.txt']);
+    assert.deepEqual(await filesIn(all), ['a.txt: a.txt', 'b.txt: b.txt', 'c.txt: c.txt']);
 
     await button(page, 'Select').click();
     await count(page, '0 selected').waitFor();
@@ -34,7 +34,7 @@ describe('the page, several files', () => {
     await count(page, '2 selected').waitFor();
     assert.equal(await box(page, 'Select all').evaluate((input) => (input as HTMLInputElement).indeterminate), true);
     const two = await downloaded(page, () => button(page, 'Download').click());
-    assert.deepEqual(await filesIn(t, two), ['a.txt: a.txt', 'c.txt: c.txt']);
+    assert.deepEqual(await filesIn(two), ['a.txt: a.txt', 'c.txt: c.txt']);
     await arrived(page, 'a.txt');
 
     await button(page, 'Select').click();
@@ -49,7 +49,7 @@ describe('the page, several files', () => {
     await message(page, 'Can’t reach the server').waitFor();
   });
 
-  it('[PAGE-71] [PAGE-21] are selected and removed by keyboard, and Undo restores them', async (t) => {
+  it('[slow] [PAGE-71] [PAGE-21] are selected and removed by keyboard, and Undo restores them', async (t) => {
     const site = await sharedTestSite(t);
     const code = await roomWithFiles(site);
     const { page } = await joinRoom(site, code);
@@ -72,7 +72,7 @@ describe('the page, several files', () => {
     for (const name of names) await arrived(page, name);
   });
 
-  it('[PAGE-71] are selected by a long press on a phone, where Remove is not beside Download', async (t) => {
+  it('[slow] [PAGE-71] are selected by a long press on a phone, where Remove is not beside Download', async (t) => {
     const site = await sharedTestSite(t);
     const code = await roomWithFiles(site);
     const { page } = await joinRoom(site, code, {
@@ -115,7 +115,7 @@ async function downloaded(page: Page, act: () => Promise<void>): Promise<Downloa
   return download;
 }
 
-async function filesIn(t: TestContext, download: Download): Promise<string[]> {
-  const files = await unzip(t, await readFile(await download.path()));
+async function filesIn(download: Download): Promise<string[]> {
+  const files = unzip(await readFile(await download.path()));
   return files.map(({ path, bytes }) => `${path}: ${bytes}`);
 }

@@ -141,7 +141,7 @@ describe('sqlite: deleted rows', () => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder, often);
     const { rooms } = store;
-    const text = uniqueText(100_000);
+    const text = uniqueText(1_000_000);
     await rooms.deleteRoom(await roomWith(store, text), start);
     await assertErased(folder, [text]);
     assert.equal((await stat(join(folder, 'poproom.db-wal'))).size, 0);
@@ -154,7 +154,7 @@ describe('sqlite: a database of an earlier version', () => {
   for (const version of steps.map((_, n) => firstRelease + n)) {
     it(`[LIFE-8] contains nothing that was deleted in it after the first start (schema ${version})`, async (t) => {
       const folder = await temporaryFolder(t);
-      const [text, newer, ...deleted] = Array.from({ length: 30 }, () => uniqueText(3000)) as [
+      const [text, newer, ...deleted] = Array.from({ length: 60 }, () => uniqueText(3000)) as [
         string,
         string,
         ...string[],

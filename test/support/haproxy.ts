@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { freePort } from './redis.ts';
+import { freePort } from './listen.ts';
 
 /** Debian installs it in /usr/sbin, which is only in the PATH of root. */
 const env = { PATH: `${process.env.PATH ?? ''}:/usr/sbin` };

@@ -1,5 +1,4 @@
 /** Reads the text of /metrics. */
-import { spawnSync } from 'node:child_process';
 import type { createApi } from './api.ts';
 
 export interface Series {
@@ -29,19 +28,4 @@ export function sumOf(series: readonly Series[], name: string, labels: Record<st
     (one) => one.name === name && Object.entries(labels).every(([label, value]) => one.labels[label] === value),
   );
   return matching.length === 0 ? undefined : matching.reduce((sum, { value }) => sum + value, 0);
-}
-
-/** False, or the reason, as the option `skip` of a test. */
-export const promtoolMissing =
-  spawnSync('promtool', ['--version']).status !== 0 &&
-  'promtool is not installed: on Debian, "sudo apt-get install --no-install-recommends prometheus"';
-
-export interface PromtoolResult {
-  status: number | null;
-  output: string;
-}
-
-export function promtool(args: readonly string[], input = ''): PromtoolResult {
-  const { status, stdout, stderr } = spawnSync('promtool', args, { input, encoding: 'utf8' });
-  return { status, output: stdout + stderr };
 }

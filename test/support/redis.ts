@@ -1,11 +1,11 @@
 /** A real Redis on a free port, for the duration of a test file. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@redis/client';
 import { eventually } from './eventually.ts';
+import { freePort } from './listen.ts';
 
 export interface RedisServer {
   /** The id of the current process. */
@@ -184,13 +184,4 @@ async function hasStarted(child: ChildProcess, port: number): Promise<boolean> {
     }
   });
   return !hasEnded(child);
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { eventually } from './eventually.ts';
-import { freePort } from './redis.ts';
+import { freePort } from './listen.ts';
 import type { TestServer } from './server.ts';
 
 export type ProxyKind = 'nginx' | 'caddy' | 'haproxy';

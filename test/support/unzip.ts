@@ -1,12 +1,10 @@
-/** Reads zip archives with Info-ZIP's unzip, which is not our own code. */
-import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { TestContext } from 'node:test';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+/**
+ * Reads small zip archives whose files are not compressed, and checks their records. It shares no code with src/zip;
+ * info-zip.ts reads archives with a program that others use.
+ */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 
 export interface UnzippedFile {
   path: string;
@@ -14,35 +12,53 @@ export interface UnzippedFile {
   modifiedAt: number;
 }
 
-/** Extracts an archive. Fails if unzip has any complaint about it. Sorted by path. */
-export async function unzip(t: TestContext, archive: Uint8Array): Promise<UnzippedFile[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'poproom-zip-'));
-  t.after(() => rm(folder, { recursive: true, force: true }));
-  await writeFile(join(folder, 'archive.zip'), archive);
-  return unzipFile(join(folder, 'archive.zip'), join(folder, 'files'));
+/** Sorted by path. */
+export function unzip(archive: Uint8Array): UnzippedFile[] {
+  return filesIn(Buffer.from(archive)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
 /** The names of the files in an archive on disk, in its order. */
 export async function namesInZip(archive: string): Promise<string[]> {
-  return (await run('unzip', ['-Z1', archive], inUtf8)).stdout.trimEnd().split('\n');
+  return filesIn(await readFile(archive)).map(({ path }) => path);
 }
 
 /** The text of one file in an archive on disk. */
 export async function textInZip(archive: string, path: string): Promise<string> {
-  return (await run('unzip', ['-p', archive, path], inUtf8)).stdout;
+  const found = filesIn(await readFile(archive)).find((file) => file.path === path);
+  return String(found?.bytes ?? assert.fail(`${path} is not in the archive`));
 }
 
-export async function unzipFile(archive: string, folder: string): Promise<UnzippedFile[]> {
-  await run('unzip', ['-qq', archive, '-d', folder], inUtf8);
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
-  return Promise.all(
-    files.sort().map(async (file) => ({
-      path: file.slice(folder.length + 1),
-      bytes: await readFile(file),
-      modifiedAt: (await stat(file)).mtimeMs,
-    })),
-  );
+const endBytes = 22;
+
+function filesIn(archive: Buffer): UnzippedFile[] {
+  const end = archive.length - endBytes;
+  assert.equal(archive.readUInt32LE(end), 0x06054b50, 'the archive ends with its end record');
+  const count = archive.readUInt16LE(end + 10);
+  let at = archive.readUInt32LE(end + 16);
+  const files = Array.from({ length: count }, () => {
+    const lengths = [28, 30, 32].map((field) => archive.readUInt16LE(at + field));
+    const file = fileAt(archive, at);
+    at += lengths.reduce((sum, length) => sum + length, 46);
+    return file;
+  });
+  assert.equal(at, end, 'the directory ends where the end record starts');
+  return files;
 }
 
-const inUtf8 = { env: { ...process.env, LC_ALL: 'C.UTF-8' }, maxBuffer: 64 * 1024 * 1024 };
+/** `at` is the position of its record in the directory. */
+function fileAt(archive: Buffer, at: number): UnzippedFile {
+  assert.equal(archive.readUInt32LE(at), 0x02014b50, 'a record of the directory');
+  assert.equal(archive.readUInt16LE(at + 10), 0, 'the file is not compressed');
+  const [size, pathLength] = [archive.readUInt32LE(at + 24), archive.readUInt16LE(at + 28)];
+  const path = archive.subarray(at + 46, at + 46 + pathLength);
+  const header = archive.readUInt32LE(at + 42);
+  assert.equal(archive.readUInt32LE(header), 0x04034b50, 'a local header');
+  assert.deepEqual(archive.subarray(header + 30, header + 30 + pathLength), path, 'both records have the same name');
+  const start = header + 30 + pathLength + archive.readUInt16LE(header + 28);
+  const bytes = archive.subarray(start, start + size);
+  assert.equal(crc32(bytes), archive.readUInt32LE(at + 16), `the checksum of ${path}`);
+  // The first extra field has a byte of flags and the time in seconds.
+  const extra = at + 46 + pathLength;
+  assert.equal(archive.readUInt16LE(extra), 0x5455, 'the field of the time');
+  return { path: String(path), bytes, modifiedAt: archive.readUInt32LE(extra + 5) * 1000 };
+}

@@ -1,5 +1,4 @@
 /** `poproom recent`: lists the rooms that were used on this machine. */
-import { parseRoomCode } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { formatDuration } from '../duration.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
@@ -14,6 +13,7 @@ import {
 } from '../known-rooms.ts';
 import { print, printable, printNotice, table } from '../output.ts';
 import { chooseServer } from '../server-choice.ts';
+import { parseCode } from '../server-context.ts';
 
 export async function recent(input: Input): Promise<void> {
   const [action, ...codes] = input.args;
@@ -52,7 +52,7 @@ function printCodes(environment: Environment): void {
 
 function forget(environment: Environment, texts: readonly string[]): void {
   if (texts.length === 0) throw new UsageError('Which room? Give a code from "poproom recent".');
-  const codes = texts.map(parseCode);
+  const codes = texts.map((text) => parseCode(text));
   for (const code of codes) {
     const found = readRecentRooms(environment).filter((room) => room.code === code);
     for (const room of found) forgetRoom(environment, room);
@@ -61,10 +61,4 @@ function forget(environment: Environment, texts: readonly string[]): void {
     console.error(`Room ${code} is not in the list.`);
     process.exitCode = exitCode.missing;
   }
-}
-
-function parseCode(text: string): string {
-  const code = parseRoomCode(text);
-  if (!code) throw new UsageError(`"${text}" is not a valid room code; example: 7KQ2MX`);
-  return code;
 }

@@ -28,7 +28,7 @@ import { header, type Query } from './request.ts';
  */
 const freeRequests = { burst: 60, perSecond: 1 };
 
-interface AuthorizerOptions {
+interface AuthorizerDeps {
   keys: KeyStore;
   rates: RateCounter;
   clock: Clock;
@@ -37,8 +37,8 @@ interface AuthorizerOptions {
   requireApiKey: boolean;
 }
 
-/** How requests to a path are authorized. */
-interface RoutePolicy {
+/** How a request is authorized. */
+interface AccessRules {
   counted: boolean;
   /** Whether it works without a required key, and while the counters are unavailable. */
   alwaysOpen: boolean;
@@ -64,20 +64,20 @@ export interface AuthResult {
 }
 
 export interface Authorizer {
-  authorize(raw: IncomingMessage, entry: RoutePolicy): MaybePromise<AuthResult>;
+  authorize(raw: IncomingMessage, entry: AccessRules): MaybePromise<AuthResult>;
   /** The client by its address alone, for requests that could not be authorized. */
   addressOf(raw: IncomingMessage): ClientId;
   /** The rate limit headers of an address, for malformed requests; empty if the counters are unavailable. */
   headersFor(address: string | undefined): Promise<Record<string, string>>;
 }
 
-export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
-  const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = parts;
+export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
+  const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = deps;
 
   /** Undefined if the key is unknown or revoked. */
   const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
 
-  function identify(raw: IncomingMessage, entry: RoutePolicy): MaybePromise<AuthResult> {
+  function identify(raw: IncomingMessage, entry: AccessRules): MaybePromise<AuthResult> {
     const text = keyOf(raw);
     if (text === undefined) return count(raw, entry, undefined, refusalOf(text, entry));
     return chain(findKey(text), (key) => count(raw, entry, key, key ? undefined : refusalOf(text, entry)));
@@ -86,7 +86,7 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   /** A wrong key is reported even over the limit of the address: a client with a valid one would not have that limit. */
   function count(
     raw: IncomingMessage,
-    entry: RoutePolicy,
+    entry: AccessRules,
     key: Pick<ApiKey, 'id' | 'tier'> | undefined,
     refusal: PoproomError | undefined,
   ): MaybePromise<AuthResult> {
@@ -127,7 +127,7 @@ export function createAuthorizer(parts: AuthorizerOptions): Authorizer {
   /** The error for a request without a valid key, if it needs one. */
   function refusalOf(
     text: string | undefined,
-    { counted, alwaysOpen, hasTicket }: RoutePolicy,
+    { counted, alwaysOpen, hasTicket }: AccessRules,
   ): PoproomError | undefined {
     if (!counted || hasTicket) return undefined;
     if (text !== undefined) return invalidKey();

@@ -30,12 +30,8 @@ export interface Request {
 
 export type Query = Pick<URLSearchParams, 'get' | 'has'>;
 
-/** Most requests have no query, and creating an empty URLSearchParams is slow. */
-const noQuery: Query = { get: () => null, has: () => false };
-
 export function queryOf(url: string): Query {
-  const at = url.indexOf('?');
-  return at === -1 ? noQuery : new URLSearchParams(url.slice(at + 1));
+  return new URLSearchParams(url.slice(pathOf(url).length));
 }
 
 export function pathOf(url: string): string {

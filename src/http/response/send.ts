@@ -5,13 +5,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { drain } from '../../core/defence/drain.ts';
 import { freeBuffer, noteDropped } from '../../core/defence/garbage.ts';
 import type { TransferBudget } from '../../core/defence/transfer-budget.ts';
 import { hasCode } from '../../core/errors.ts';
 import { descriptorsOf, keepOpen, sentBytes } from '../connections.ts';
 import { overloaded } from '../request/body.ts';
 import { hasBody, type Request } from '../request/request.ts';
-import { drain } from './drain.ts';
 import type { Reply } from './reply.ts';
 
 interface Exchange {
@@ -34,8 +34,7 @@ export function send(exchange: Exchange, reply: Reply, headers: Headers): Promis
   response.writeHead(status, headers);
   if (body === undefined || raw.method === 'HEAD') response.end();
   else if (unread && !raw.destroyed && !isBodyWithheld()) return endAfterBody(raw, response, body);
-  // Writing ASCII text as latin1 is much cheaper than encoding it.
-  else response.end(body, length === body.length ? 'latin1' : 'utf8');
+  else response.end(body);
 }
 
 type Headers = Record<string, string>;

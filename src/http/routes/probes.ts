@@ -22,7 +22,7 @@ export interface ProbeDeps {
 
 export type Probes = ReturnType<typeof createProbes>;
 
-export function createProbes(parts: ProbeDeps) {
+export function createProbes(deps: ProbeDeps) {
   const {
     store,
     mayEvict,
@@ -34,7 +34,7 @@ export function createProbes(parts: ProbeDeps) {
     lastSweptAt,
     sweepEveryMs,
     isStopping,
-  } = parts;
+  } = deps;
   const startedAt = monotonic();
   // Concurrent probes share one check, so that they do not slow down a remote store.
   const stores = { store: singleFlight(() => store.ping()), files: singleFlight(() => blobs.ping()) };

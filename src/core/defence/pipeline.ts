@@ -1,0 +1,124 @@
+/**
+ * Pipelined requests, which a client sends before it has read earlier responses. They are handled in sequence, so
+ * that a connection has at most one response, one open file and one body.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Every connection may have this many waiting requests. */
+const alwaysWaiting = 8;
+/** In total; beyond it, a connection with 8 or more is closed. Node parses about 3,000 requests in one step. */
+const maxWaiting = 10_000;
+
+type Socket = IncomingMessage['socket'];
+type Serve = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => void;
+
+interface Waiting {
+  raw: IncomingMessage;
+  response: ServerResponse;
+  awaitsContinue: boolean;
+}
+
+type OnIncoming = (raw: IncomingMessage, keepAlive: boolean) => number;
+/** Node's parser does not know this return value and stops with a `clientError`. */
+const parseError = 3;
+
+/** Stored on the socket itself: a WeakMap costs more than the rest of this file. */
+const current = Symbol('current response');
+const waiting = Symbol('waiting requests');
+const afterwards = Symbol('what follows them');
+type PipelinedSocket = Socket & {
+  [current]?: ServerResponse;
+  [waiting]?: Waiting[];
+  [afterwards]?: () => void;
+};
+
+/** The current or latest response of the connection. */
+export const currentResponse = (socket: object): ServerResponse | undefined => (socket as PipelinedSocket)[current];
+
+/** Node resumes a connection after each response. */
+function stayPaused(this: PipelinedSocket): void {
+  if (this[waiting]?.length) this.pause();
+}
+
+/** Runs `work` after the waiting requests have been answered. */
+export function afterWaiting(socket: object, work: () => void): void {
+  const pipelined = socket as PipelinedSocket;
+  if (pipelined[waiting]) pipelined[afterwards] = work;
+  else work();
+}
+
+interface Pipeline {
+  serve: Serve;
+  /** Call this for every connection. */
+  guard(socket: Socket): void;
+}
+
+export function createPipeline(serve: Serve): Pipeline {
+  let total = 0;
+
+  const isFull = (socket: PipelinedSocket) => total >= maxWaiting && (socket[waiting]?.length ?? 0) >= alwaysWaiting;
+
+  function begin(
+    socket: PipelinedSocket,
+    raw: IncomingMessage,
+    response: ServerResponse,
+    awaitsContinue: boolean,
+  ): void {
+    socket[current] = response;
+    serve(raw, response, awaitsContinue);
+  }
+
+  function enqueue(socket: PipelinedSocket, request: Waiting): void {
+    const others = socket[waiting];
+    total += 1;
+    // Read nothing more until all waiting requests have been answered.
+    socket.pause();
+    if (others) others.push(request);
+    else {
+      socket[waiting] = [request];
+      socket.on('resume', stayPaused);
+      continueAfter(socket, socket[current] as ServerResponse);
+    }
+  }
+
+  function continueAfter(socket: PipelinedSocket, response: ServerResponse): void {
+    response.once('close', () => {
+      const next = socket.destroyed ? undefined : socket[waiting]?.shift();
+      // If a request ends the connection, the next ones may be part of its body and are not served.
+      if (next) total -= 1;
+      if (!next || !response.shouldKeepAlive) return stopWaiting(socket);
+      begin(socket, next.raw, next.response, next.awaitsContinue);
+      continueAfter(socket, next.response);
+    });
+  }
+
+  function stopWaiting(socket: PipelinedSocket): void {
+    total -= socket[waiting]?.length ?? 0;
+    delete socket[waiting];
+    socket.off('resume', stayPaused);
+    if (socket.destroyed) return;
+    socket.resume();
+    socket[afterwards]?.();
+  }
+
+  return {
+    serve(raw, response, awaitsContinue) {
+      const socket = raw.socket as PipelinedSocket;
+      const before = socket[current];
+      if (socket.destroyed || before?.shouldKeepAlive === false) return;
+      if (before && !before.writableFinished) enqueue(socket, { raw, response, awaitsContinue });
+      else begin(socket, raw, response, awaitsContinue);
+    },
+
+    /**
+     * Node continues to parse what it has read, even if the connection is paused: 300 connections with 64 KiB of
+     * requests each would take 800 MB until the next turn of the event loop. Only an error stops its parser.
+     */
+    guard(socket) {
+      const { parser } = socket as Socket & { parser?: { onIncoming?: OnIncoming | null } };
+      const onIncoming = parser?.onIncoming;
+      if (!onIncoming) return;
+      parser.onIncoming = (raw, keepAlive) => (isFull(socket) ? parseError : onIncoming(raw, keepAlive));
+    },
+  };
+}
