@@ -17,21 +17,41 @@ export const views = {
 const chunks: Record<string, readonly string[]> = {
   page: [views.page],
   // For the home page and for dialogs.
-  forms: ['components/pin-field.tsx', 'components/radio-group.tsx'],
+  forms: ['components/form-fields.tsx'],
   home: [views.home],
   room: [views.room],
-  // For all parts that are loaded on demand.
-  strings: ['i18n/all-strings.ts', 'components/more-icon.tsx'],
-  dialog: ['components/dialog.tsx', 'components/leave-question.ts', 'device/arrival-alerts.ts'],
-  files: ['views/files/index.ts'],
-  uploads: ['views/uploads/index.ts', 'room/uploads.ts'],
+  // The other strings, and what all views load on demand.
+  more: [
+    'i18n/all-strings.ts',
+    'components/dialog.tsx',
+    'components/more-icon.tsx',
+    'views/settings.tsx',
+    'views/missing-file.tsx',
+    'views/share/share-page.tsx',
+    'views/home/scanner.tsx',
+    'room/closed-tabs.ts',
+  ],
+  dialogs: [
+    'views/room/dialogs.tsx',
+    'views/room/history-dialog.tsx',
+    'views/room/pin-pad.tsx',
+    'views/room/room-settings-dialog.tsx',
+  ],
+  files: ['views/files/file-list.tsx'],
+  uploads: ['views/files/upload-rows.tsx', 'room/uploads.ts'],
   qr: ['../../node_modules/uqr/dist/index.mjs'],
-  transfer: ['../../src/client/upload.ts', '../../src/client/download.ts'],
+  transfer: ['room/room-requests.ts'],
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],
-  encryption: [views.encrypted, '../../src/client/sealed/index.ts', 'views/encryption/index.ts'],
-  'sealed-files': ['views/sealed-files/index.ts'],
+  encryption: [
+    views.encrypted,
+    '../../src/client/sealed/index.ts',
+    'views/encryption/encryption-problem.tsx',
+    'views/encryption/key-prompt.tsx',
+    'views/encryption/room-key.tsx',
+  ],
+  'sealed-files': ['views/sealed-files/sealed-downloads.tsx', 'views/sealed-files/sealed-media.tsx'],
 };
 
 /** For `codeSplitting` of Rolldown. `source` is the folder of the page. */

@@ -2,13 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { PoproomError, type PoproomErrorCode } from '../../src/client/error.ts';
-import { type AnswerEvent, type AnswerState, answerTransitions } from '../../web/src/invite/answer-state.ts';
-import {
-  maxRenewals,
-  type ScreenEvent,
-  type ScreenState,
-  screenTransitions,
-} from '../../web/src/invite/screen-state.ts';
 import {
   type JoinAttempt,
   type LoadedText,
@@ -18,6 +11,13 @@ import {
 } from '../../web/src/room/room-phase.ts';
 import { nextState } from '../../web/src/room/state-machine.ts';
 import { speedOf, type UploadEvent, type UploadState, uploadTransitions } from '../../web/src/room/upload-state.ts';
+import { type AnswerEvent, type AnswerState, answerTransitions } from '../../web/src/views/invite/answer-state.ts';
+import {
+  maxRenewals,
+  type ScreenEvent,
+  type ScreenState,
+  screenTransitions,
+} from '../../web/src/views/invite/screen-state.ts';
 
 const newAttempt = () => ({ aborter: new AbortController() }) as JoinAttempt;
 const text = {} as LoadedText;

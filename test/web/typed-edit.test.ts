@@ -2,9 +2,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { applyEdits } from '../../src/text/edits.ts';
-import { asShown, positionInField, positionInText } from '../../web/src/views/room/line-endings.ts';
-import { movedPosition } from '../../web/src/views/room/moved-position.ts';
-import { typedEdits } from '../../web/src/views/room/typed-edit.ts';
+import {
+  asShown,
+  movedPosition,
+  positionInField,
+  positionInText,
+  typedEdits,
+} from '../../web/src/views/room/field-edits.ts';
 import { seededRandom } from '../support/seeded-random.ts';
 
 describe('an edit from a text field', () => {

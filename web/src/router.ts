@@ -1,8 +1,8 @@
 /** Client-side routing: the current route, navigation, and room links. */
 import { computed, signal } from '@preact/signals';
 import { parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
-import { basePath, baseUrl } from './base-path.ts';
-import { toAsciiDigits } from './i18n/digits.ts';
+import { toAsciiDigits } from './i18n/quantities.ts';
+import { basePath, baseUrl } from './page-settings.ts';
 
 export type Route =
   | { name: 'home' }

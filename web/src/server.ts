@@ -1,8 +1,8 @@
 /** The connection to the server that served this page. */
-
 import { PoproomError } from '../../src/client/error.ts';
 import { createTransport } from '../../src/client/transport.ts';
-import { baseUrl, forwardedTo } from './base-path.ts';
+import type { RoomCode } from '../../src/protocol/room-code.ts';
+import { baseUrl, forwardedTo } from './page-settings.ts';
 
 export const transport = createTransport({
   url: baseUrl,
@@ -22,4 +22,19 @@ export function toPoproomError(error: unknown): PoproomError {
   if (error instanceof PoproomError) return error;
   console.error(error);
   return new PoproomError('INTERNAL', String(error));
+}
+
+const answers = new Map<RoomCode, Promise<PoproomError | undefined>>();
+
+/**
+ * Asks for an encrypted room without its key: the refusal has the salt. This is sent before the code that needs it is
+ * loaded, and has nothing but the code. Undefined if the server sends the room.
+ */
+export async function askRoom(code: RoomCode): Promise<PoproomError | undefined> {
+  const asked = answers.get(code) ?? transport.send(`/api/rooms/${code}`).then(() => undefined, toPoproomError);
+  answers.set(code, asked);
+  const answer = await asked;
+  // The salt of a room never changes. Everything else may.
+  if (answer?.code !== 'KEY_REQUIRED') answers.delete(code);
+  return answer;
 }

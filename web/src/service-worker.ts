@@ -1,5 +1,5 @@
 /** Caches the page for offline use, receives content that other apps share, and handles clicks on notifications. */
-import { shareCacheOf, sharedAt } from './share/share-cache.ts';
+import { shareCacheOf, sharedAt } from './share-target.ts';
 
 /** Set by the build: the files of every page, by their paths in the scope, and a hash of all files. */
 declare const __SHELL__: string[];

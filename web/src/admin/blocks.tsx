@@ -1,11 +1,8 @@
 /** Blocked ranges of addresses, and a form for new ones. */
 import { useState } from 'preact/hooks';
 import type { AdminBlock, AdminBlockList } from '../../../src/protocol/types.ts';
-import { call } from './api.ts';
-import { formatRest, formatTime } from './format.ts';
-import { type Column, Problem, type SectionProps, Table, WithData } from './section.tsx';
-import { useAction } from './use-action.ts';
-import { useData } from './use-data.ts';
+import { call, formatRest, formatTime } from './api.ts';
+import { type Column, Problem, type SectionProps, Table, useAction, useData, WithData } from './section.tsx';
 
 /** The range that the form starts with, from the list of clients. */
 let suggestedRange = '';

@@ -1,10 +1,9 @@
 /** The most active clients, with a way to block them. */
 import { useState } from 'preact/hooks';
 import type { AdminClient, AdminClientList } from '../../../src/protocol/types.ts';
+import { formatBytes, formatCount } from './api.ts';
 import { startBlock } from './blocks.tsx';
-import { formatBytes, formatCount } from './format.ts';
-import { Choice, type Column, Pages, pageSize, type SectionProps, Table, WithData } from './section.tsx';
-import { useData } from './use-data.ts';
+import { Choice, type Column, Pages, pageSize, type SectionProps, Table, useData, WithData } from './section.tsx';
 
 const orders = { requests: 'Requests', refused: 'Refused requests', bytes: 'Bytes' } as const;
 const spans = { '1': 'This hour', '2': 'Last 2 hours', '24': 'Last 24 hours' } as const;

@@ -1,8 +1,7 @@
 /** API keys with their use. The keys themselves are not stored. */
 import { useState } from 'preact/hooks';
 import type { AdminKey, AdminKeyList } from '../../../src/protocol/types.ts';
-import { call } from './api.ts';
-import { formatAge, formatBytes, formatCount, formatTime } from './format.ts';
+import { call, formatAge, formatBytes, formatCount, formatTime } from './api.ts';
 import {
   type Column,
   Confirmation,
@@ -12,10 +11,10 @@ import {
   type Question,
   type SectionProps,
   Table,
+  useAction,
+  useData,
   WithData,
 } from './section.tsx';
-import { useAction } from './use-action.ts';
-import { useData } from './use-data.ts';
 
 export function Keys({ onSignedOut }: SectionProps) {
   const [offset, setOffset] = useState(0);

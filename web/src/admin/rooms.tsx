@@ -1,8 +1,7 @@
 /** Rooms by size or age, without their content. Codes are masked until the operator reveals one. */
 import { useState } from 'preact/hooks';
 import type { AdminRoom, AdminRoomList, AdminRoomRevealed } from '../../../src/protocol/types.ts';
-import { call } from './api.ts';
-import { formatAge, formatBytes, formatCount, formatRest } from './format.ts';
+import { call, formatAge, formatBytes, formatCount, formatRest } from './api.ts';
 import {
   Choice,
   type Column,
@@ -13,10 +12,10 @@ import {
   type Question,
   type SectionProps,
   Table,
+  useAction,
+  useData,
   WithData,
 } from './section.tsx';
-import { useAction } from './use-action.ts';
-import { useData } from './use-data.ts';
 
 const orders = { size: 'Largest first', age: 'Oldest first' } as const;
 

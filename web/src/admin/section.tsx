@@ -1,7 +1,7 @@
 /** The parts that sections share: the state of their data, tables, pagination and confirmations. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
-import { type Data, dataOf } from './use-data.ts';
+import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import { AdminError, call } from './api.ts';
 
 export interface SectionProps {
   /** Called when the server rejects the token. */
@@ -186,4 +186,73 @@ export function Choice<T extends string>({ label, value, choices, onChange }: Ch
       </select>
     </label>
   );
+}
+
+type Loaded<T> =
+  | { state: 'loading' }
+  | { state: 'loaded'; data: T }
+  /** With the data of the last success, if there is any. */
+  | { state: 'failed'; error: AdminError; data: T | undefined };
+
+interface Data<T> {
+  loaded: Loaded<T>;
+  reload(): void;
+}
+
+/** Loads data of the admin API, and loads it again when the path changes or on request. */
+export function useData<T>(path: string, refreshMs?: number): Data<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ state: 'loading' });
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((last) => last + 1), []);
+
+  // Another round loads the same path again.
+  useEffect(() => {
+    const controller = new AbortController();
+    call<T>(path, { signal: controller.signal }).then(
+      (data) => setLoaded({ state: 'loaded', data }),
+      (error: unknown) => {
+        if (controller.signal.aborted) return;
+        const shown = error instanceof AdminError ? error : new AdminError('FAILED', String(error));
+        setLoaded((last) => ({ state: 'failed', error: shown, data: dataOf(last) }));
+      },
+    );
+    return () => controller.abort();
+  }, [path, round]);
+
+  useEffect(() => {
+    if (refreshMs === undefined) return;
+    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), refreshMs);
+    return () => clearInterval(timer);
+  }, [refreshMs, reload]);
+
+  return { loaded, reload };
+}
+
+function dataOf<T>(loaded: Loaded<T>): T | undefined {
+  return loaded.state === 'loading' ? undefined : loaded.data;
+}
+
+export interface Action {
+  problem: AdminError | undefined;
+  /** Resolves to whether it succeeded. */
+  run(work: () => Promise<unknown>): Promise<boolean>;
+}
+
+/** Runs a change on the server, and keeps its problem for the page to show. */
+export function useAction(onDone: () => void): Action {
+  const [problem, setProblem] = useState<AdminError>();
+  return {
+    problem,
+    async run(work) {
+      try {
+        await work();
+        setProblem(undefined);
+        onDone();
+        return true;
+      } catch (error) {
+        setProblem(error instanceof AdminError ? error : new AdminError('FAILED', String(error)));
+        return false;
+      }
+    },
+  };
 }

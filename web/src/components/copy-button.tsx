@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { t } from '../i18n/strings.ts';
-import { copyImage, copyText } from './clipboard.ts';
 import { Icon, type IconName } from './icon.tsx';
 import { notify } from './notices.tsx';
 
@@ -48,4 +47,69 @@ export function CopyButton({ text = '', png, label, icon = 'copy', compact, disa
       {!compact && label}
     </button>
   );
+}
+
+/** Clipboard access, with a fallback for plain HTTP, where browsers disable the Clipboard API. */
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+interface ClipboardContent {
+  text: string;
+  image?: File | undefined;
+}
+
+/** Undefined if the user or the browser denies access, and over plain HTTP. */
+export async function readClipboard(): Promise<ClipboardContent | undefined> {
+  try {
+    const { clipboard } = navigator;
+    if (typeof clipboard.read !== 'function') return { text: await clipboard.readText() };
+    return await contentOf(await clipboard.read());
+  } catch {
+    return undefined;
+  }
+}
+
+/** Office programs copy an image along with text. In this case the user wants the text. */
+async function contentOf(items: ClipboardItems): Promise<ClipboardContent> {
+  const find = async (pattern: RegExp) => {
+    const item = items.find(({ types }) => types.some((type) => pattern.test(type)));
+    return item?.getType(item.types.find((type) => pattern.test(type)) as string);
+  };
+  const text = (await (await find(/^text\/plain$/))?.text()) ?? '';
+  const image = text === '' ? await find(/^image\//) : undefined;
+  return { text, image: image && new File([image], `image.${image.type.slice(6)}`, { type: image.type }) };
+}
+
+/** Browsers offer it in secure contexts only. */
+export const canCopyImages = (): boolean =>
+  typeof ClipboardItem === 'function' && typeof navigator.clipboard?.write === 'function';
+
+/** Takes a promise, because Safari allows access only during the click. */
+function copyImage(png: Promise<Blob>): Promise<boolean> {
+  return navigator.clipboard.write([new ClipboardItem({ 'image/png': png })]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The legacy command, which works after any click. */
+function copyBySelection(text: string): boolean {
+  const field = document.createElement('textarea');
+  const focused = document.activeElement as HTMLElement | null;
+  field.value = text;
+  field.readOnly = true;
+  field.className = 'visually-hidden';
+  // Elements outside an open modal dialog are inert and cannot be selected.
+  (document.querySelector('dialog[open]') ?? document.body).append(field);
+  field.select();
+  const done = document.execCommand('copy');
+  field.remove();
+  focused?.focus();
+  return done;
 }

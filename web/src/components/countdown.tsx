@@ -2,6 +2,9 @@
 import { signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { clockOffset } from '../device/clock.ts';
+import { roughTime } from '../i18n/quantities.ts';
+import { t } from '../i18n/strings.ts';
+import { requestLimit } from '../room/request-limit.ts';
 
 const now = signal(Date.now());
 let watchers = 0;
@@ -37,4 +40,15 @@ export function Countdown({ until, format }: { until: number; format: (ms: numbe
       <span aria-hidden="true">{format(left)}</span>
     </>
   );
+}
+
+const shownBelow = 0.1;
+
+/** Says how many requests are left, when they are about to run out. */
+export function RequestsLeft() {
+  const now = useNow();
+  const { limit = 0, remaining: n = 0, resetAt } = requestLimit.value ?? {};
+  const ms = (resetAt?.getTime() ?? 0) - now;
+  if (n === 0 || n > limit * shownBelow || ms <= 0) return null;
+  return <p class="aside requests-left">{t('requestsLeft', { n, time: roughTime(ms) })}</p>;
 }

@@ -1,16 +1,38 @@
-/** "5 minutes ago", by the server's clock. */
+/** Times in the past, in the active language: "5 minutes ago". */
 import { t } from '../i18n/all-strings.ts';
-import { dateAndTime, timeAgo } from '../i18n/quantities.ts';
+import { language } from '../i18n/strings.ts';
 import { useServerNow } from './countdown.tsx';
 
-const minuteMs = 60_000;
+const [minute, hour, day] = [60, 3_600, 86_400] as const;
 
-/** `at` is a timestamp of the server. */
+/** By the server's clock. `at` is a timestamp of the server. */
 export function TimeAgo({ at }: { at: string }) {
   const ms = useServerNow() - Date.parse(at);
   return (
     <time class="time-ago" dateTime={at} title={dateAndTime(new Date(at))}>
-      {ms < minuteMs ? t('justNow') : timeAgo(ms)}
+      {ms < minute * 1000 ? t('justNow') : timeAgo(ms)}
     </time>
   );
 }
+
+/** "5 minutes ago". */
+export function timeAgo(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
+  if (seconds < 60) return format.format(-seconds, 'second');
+  if (seconds < hour) return format.format(-Math.floor(seconds / minute), 'minute');
+  return seconds < day
+    ? format.format(-Math.floor(seconds / hour), 'hour')
+    : format.format(-Math.floor(seconds / day), 'day');
+}
+
+/** "16 Nov, 09:30:12". */
+export function dateAndTime(date: Date): string {
+  const day = { month: 'short', day: 'numeric' } as const;
+  const time = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
+  return new Intl.DateTimeFormat(regionalTag(), { ...day, ...time }).format(date);
+}
+
+/** With the browser's region, if known: English has a 12-hour clock in the US and a 24-hour clock in the UK. */
+const regionalTag = (): string =>
+  navigator.languages.find((tag) => tag.startsWith(`${language.value}-`)) ?? language.value;

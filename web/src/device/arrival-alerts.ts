@@ -1,5 +1,5 @@
 /** A sound and a notification when files arrive. Both are off until the user turns them on in the settings. */
-import { basePath } from '../base-path.ts';
+import { basePath } from '../page-settings.ts';
 import { persistedSignal } from './preferences.ts';
 import { isBoolean } from './storage.ts';
 

@@ -1,6 +1,6 @@
 /** The difference between this device's clock and the server's. Rooms expire by the server's clock. */
 import { signal } from '@preact/signals';
-import { basePath } from '../base-path.ts';
+import { basePath } from '../page-settings.ts';
 import { noteLimit } from '../room/request-limit.ts';
 
 /** Milliseconds that this device's clock is ahead of the server's. */

@@ -2,7 +2,7 @@
  * The storage of a page of `poproom ui`. The command keeps the values: in the browser they would belong to its port, which
  * is another one the next time, and which another program may get later.
  */
-import { baseUrl } from '../base-path.ts';
+import { baseUrl } from '../page-settings.ts';
 
 /** The part of `Storage` that the page uses. */
 interface Values extends Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {

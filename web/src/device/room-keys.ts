@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { parseCodeOrLink } from '../router.ts';
-import { isString, localStore, sessionStore } from './storage.ts';
+import { isRecord, isString, localStore, sessionStore } from './storage.ts';
 
 export const savedKey = (code: string): string | undefined =>
   sessionStore.get(`new-key:${code}`, isString) ?? sessionStore.get(`key:${code}`, isString) ?? keptKey(code);
@@ -47,4 +47,29 @@ export function takeKeyFromAddress(code: string): string | undefined {
   history.replaceState(null, '', location.pathname);
   saveNewKey(code, key);
   return key;
+}
+
+const channelName = 'poproom:keys';
+/** A tab in the background may need a moment. */
+const timeoutMs = 1_000;
+
+/** Answers other tabs while the room is open here. */
+export function offerKey(code: string, key: string, signal: AbortSignal): void {
+  const channel = new BroadcastChannel(channelName);
+  channel.onmessage = ({ data }) => {
+    if (isRecord(data) && data.wanted === code) channel.postMessage({ code, key });
+  };
+  signal.addEventListener('abort', () => channel.close());
+}
+
+/** Undefined if no other tab has the room open. */
+export function requestKey(code: string): Promise<string | undefined> {
+  const channel = new BroadcastChannel(channelName);
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  channel.onmessage = ({ data }) => {
+    if (isRecord(data) && data.code === code && isString(data.key)) resolve(data.key);
+  };
+  channel.postMessage({ wanted: code });
+  setTimeout(() => resolve(undefined), timeoutMs);
+  return promise.finally(() => channel.close());
 }

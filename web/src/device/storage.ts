@@ -1,5 +1,5 @@
 /** Values in the browser's storage. If the browser blocks storage, the page works without it. */
-import { basePath, forwardedTo } from '../base-path.ts';
+import { basePath, forwardedTo } from '../page-settings.ts';
 import { openCommandStorage } from './command-storage.ts';
 
 /** Another installation may use another path of the same origin, and all of an origin share this storage. */

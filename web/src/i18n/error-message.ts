@@ -1,6 +1,6 @@
 /** Error messages for people, by error code. */
-import type { PoproomError } from '../../../src/client/index.ts';
-import { limits } from '../limits.ts';
+import type { PoproomError } from '../../../src/client/error.ts';
+import { limits } from '../page-settings.ts';
 import { roughTime, size } from './quantities.ts';
 import { t } from './strings.ts';
 import type { FirstKey } from './translation.ts';

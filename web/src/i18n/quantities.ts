@@ -1,4 +1,4 @@
-/** Formats sizes and times for the active language. */
+/** Formats sizes and times for the active language, and reads digits of other scripts. */
 import { language } from './strings.ts';
 
 /** "3.4 MB". One MB is 1,024 kB here, so that a limit of 10 MiB reads as 10 MB. */
@@ -50,32 +50,21 @@ export function exactTime(seconds: number): string {
   return seconds % minute === 0 ? duration(seconds / minute, 'minute') : duration(seconds, 'second');
 }
 
-/** "5 minutes ago". */
-export function timeAgo(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
-  if (seconds < 60) return format.format(-seconds, 'second');
-  if (seconds < hour) return format.format(-Math.floor(seconds / minute), 'minute');
-  return seconds < day
-    ? format.format(-Math.floor(seconds / hour), 'hour')
-    : format.format(-Math.floor(seconds / day), 'day');
-}
-
-/** "16 Nov, 09:30:12". */
-export function dateAndTime(date: Date): string {
-  const day = { month: 'short', day: 'numeric' } as const;
-  const time = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-  return new Intl.DateTimeFormat(regionalTag(), { ...day, ...time }).format(date);
-}
-
-/** With the browser's region, if known: English has a 12-hour clock in the US and a 24-hour clock in the UK. */
-const regionalTag = (): string =>
-  navigator.languages.find((tag) => tag.startsWith(`${language.value}-`)) ?? language.value;
-
 const [minute, hour, day] = [60, 3_600, 86_400] as const;
 
 type TimeUnit = 'second' | 'minute' | 'hour' | 'day';
 
 function duration(amount: number, unit: TimeUnit, unitDisplay: 'long' | 'short' = 'long'): string {
   return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay }).format(amount);
+}
+
+/** "٤٢" and "４２" as "42". */
+export const toAsciiDigits = (text: string): string =>
+  text.normalize('NFKC').replace(/\p{Nd}/gu, (digit) => String(digitValue(digit.codePointAt(0) as number)));
+
+/** Unicode lists the digits of each script from zero to nine, after something that is not a digit. */
+function digitValue(codePoint: number): number {
+  let value = 0;
+  while (/\p{Nd}/u.test(String.fromCodePoint(codePoint - value - 1))) value++;
+  return value;
 }

@@ -3,13 +3,11 @@
  * plain room is stored for the tab only: on the device, it would outlast a room that was deleted.
  */
 
-import { PoproomError } from '../../../src/client/error.ts';
-import type { RoomCode, SavedText } from '../../../src/client/index.ts';
-import { draftKeys, forgetRoom, isKnownAsEncrypted, recentRooms } from '../device/recent-rooms.ts';
+import type { SavedText } from '../../../src/client/text/shared-text.ts';
+import { draftKeys } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { isPrevious, runIfTabClosed, tab } from '../device/tab.ts';
-import { transport } from '../server.ts';
-import { checkRequestLimit, requestLimit } from './request-limit.ts';
+import type { DraftCipher } from './room-phase.ts';
 
 export interface Draft {
   /** The edits that were stored before this page was loaded. */
@@ -23,14 +21,6 @@ export interface Drafts {
   own: Draft;
   /** The drafts of other closed tabs. */
   others: Draft[];
-}
-
-/** Seals the drafts of an encrypted room. */
-export interface DraftCipher {
-  /** Undefined if the keys are not known yet. */
-  sealDraft(saved: SavedText): string | undefined;
-  /** Undefined if the keys are not known yet, or the draft was sealed with others. */
-  openDraft(sealed: string): SavedText | undefined;
 }
 
 /**
@@ -81,52 +71,8 @@ async function claim(code: string, take: (key: string) => SavedText | undefined)
   return claimed;
 }
 
-const maxChecked = 5;
-const checkAgainMs = 3_600_000;
-/** Each check is a request, of which the user may need the last ones. */
-const requestsToKeep = 20;
-
-/**
- * Asks the server about rooms with drafts, and forgets those that have ended. Nothing of an encrypted room is erased on
- * the server's word.
- */
-export async function forgetEndedRooms(): Promise<void> {
-  const due = recentRooms.peek().filter(({ code }) => draftKeys(code).length > 0 && isCheckDue(code as RoomCode));
-  if (due.length === 0) return;
-  await checkRequestLimit();
-  if ((requestLimit.peek()?.remaining ?? Number.POSITIVE_INFINITY) < requestsToKeep) return;
-  for (const { code } of due.slice(0, maxChecked)) {
-    sessionStore.set(`checked:${code}`, Date.now());
-    if (await hasEnded(code)) await forgetClosedTabs(code);
-  }
-}
-
-function isCheckDue(code: RoomCode): boolean {
-  const checkedAt = sessionStore.get(`checked:${code}`, isNumber) ?? 0;
-  return !isKnownAsEncrypted(code) && Math.abs(Date.now() - checkedAt) > checkAgainMs;
-}
-
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
-
-/** Without the PIN: the server then says only whether the room exists. */
-async function hasEnded(code: string): Promise<boolean> {
-  try {
-    await transport.send(`/api/rooms/${code}`);
-    return false;
-  } catch (error) {
-    return error instanceof PoproomError && /^ROOM_(NOT_FOUND|EXPIRED)$/.test(error.code);
-  }
-}
-
-/** A tab that is still open shows the user what happened. */
-async function forgetClosedTabs(code: string): Promise<void> {
-  for (const key of tabTextKeys(code)) sessionStore.set(key, undefined);
-  for (const key of draftKeys(code)) await runIfTabClosed(tabIn(key), () => localStore.set(key, undefined));
-  if (draftKeys(code).length === 0) forgetRoom(code);
-}
-
 const ownKey = (code: string, index: number): string => `draft:${index === 0 ? tab : `${tab}.${index}`}:${code}`;
-const tabIn = (key: string): string => /^draft:(\w+)/.exec(key)?.[1] ?? '';
+export const tabIn = (key: string): string => /^draft:(\w+)/.exec(key)?.[1] ?? '';
 
 /** Stores a claimed draft under its new key. */
 function draft(key: string, saved: SavedText | undefined, cipher: () => DraftCipher | undefined): Draft {
@@ -157,7 +103,7 @@ type TabText = Pick<SavedText, 'version' | 'timestamp' | 'content'>;
 
 const tabTextOf = ({ version, timestamp, content }: SavedText): TabText => ({ version, timestamp, content });
 
-const tabTextKeys = (code: string): string[] =>
+export const tabTextKeys = (code: string): string[] =>
   sessionStore.keys().filter((key) => key.startsWith('draft:') && key.endsWith(`:${code}`));
 
 /** Adds the text that this tab stored before its reload, if it is the one that the edits are based on. */

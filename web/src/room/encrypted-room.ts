@@ -7,22 +7,21 @@ import { hideText, openDraft, sealDraft } from '../../../src/client/crypto/metad
 import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import { PoproomError } from '../../../src/client/error.ts';
-import type { RoomCode, SavedText, SeenVersion } from '../../../src/client/index.ts';
-import { createRoomHandle } from '../../../src/client/room.ts';
+import type { SeenVersion } from '../../../src/client/room-access.ts';
 import { createRoomPin, requestRoom } from '../../../src/client/room-access.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
+import type { SavedText } from '../../../src/client/text/shared-text.ts';
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
 import { deviceIdIn, deviceName } from '../device/identity.ts';
-import { offerKey } from '../device/key-exchange.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
+import { offerKey } from '../device/room-keys.ts';
 import { isRecord, isString, localStore } from '../device/storage.ts';
-import { transport } from '../server.ts';
-import { askRoom } from './ask-room.ts';
-import { deriveInWorker } from './derive-keys.ts';
+import { askRoom, transport } from '../server.ts';
 import { isSavedText, sealedDraftsOf } from './drafts.ts';
-import { lazyTransfer } from './lazy-transfer.ts';
+import { createWorkerCipher, deriveInWorker } from './encryption-workers.ts';
 import type { FileSizes, JoinAttempt } from './room-phase.ts';
-import { createWorkerCipher } from './worker-cipher.ts';
+import { openRequests } from './room-requests.ts';
 
 /** Deriving keys takes long, so it is done once for a room that is joined again, or that was started here. */
 const derived = new Map<string, RoomKeys>();
@@ -56,7 +55,7 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
   void prepareKeys(code, key);
   offerKey(code, key, aborter.signal);
   return {
-    room,
+    room: Object.assign(room, { requests: async () => room }),
     aborter,
     deviceId: deviceIdIn(code),
     encryption: {
@@ -166,7 +165,7 @@ const open = (code: string, source: KeyOptions) =>
     transport,
     { code, pin: createRoomPin(undefined), deviceId: deviceIdIn(code), deviceName: deviceName.value },
     source,
-    (transport, access) => createRoomHandle(transport, access, lazyTransfer),
+    (_, access) => openRequests(access),
   );
 
 /** A key that cannot be one stays as it is, and fails when the room is unlocked. */

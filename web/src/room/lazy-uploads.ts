@@ -1,6 +1,7 @@
 /** The uploads of a room. The code that sends files is loaded with the first of them. */
 import { computed, signal } from '@preact/signals';
-import type { IncomingFile, Uploads, UploadsOptions } from './uploads.ts';
+import type { IncomingFile, Uploads } from './upload-state.ts';
+import type { UploadsOptions } from './uploads.ts';
 
 export const loadUploads = () => import('./uploads.ts');
 

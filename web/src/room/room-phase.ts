@@ -1,13 +1,45 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
 
+import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';
 import type { PoproomError } from '../../../src/client/error.ts';
-import type { LiveEvent, Snapshot } from '../../../src/client/index.ts';
+import type { LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
+import type { SavedText, SharedText } from '../../../src/client/text/shared-text.ts';
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
+import type { Snapshot, UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
-import type { DraftCipher } from './drafts.ts';
 import type { Transitions } from './state-machine.ts';
-import type { TextModel } from './text-model.ts';
+import type { Uploads } from './upload-state.ts';
+
+/** A room on this device, for the views. */
+export interface RoomModel {
+  readonly code: RoomCode;
+  readonly phase: ReadonlySignal<RoomPhase>;
+  /** Only for the views of a joined room: it is undefined before. */
+  readonly content: ReadonlySignal<RoomContent>;
+  readonly uploads: Uploads;
+  /** Of this device in the room. */
+  readonly deviceId: string;
+  /** The room's API, with the PIN of the latest attempt to join. */
+  requests(): Promise<RoomBase>;
+  /** With a key, the room is opened as an encrypted one, whatever the server says. */
+  join(secret?: RoomSecret): void;
+  /** Returns whether it succeeded. */
+  removeFile(file: SharedFile): Promise<boolean>;
+  restoreFile(file: SharedFile): Promise<boolean>;
+  /** Returns the error if it failed. */
+  update(changes: UpdateRoomRequest): Promise<PoproomError | undefined>;
+  delete(): Promise<void>;
+  leave(): void;
+}
+
+export interface RoomSecret {
+  pin?: string | undefined;
+  key?: string | undefined;
+  /** Keeps the key on this device when it has opened the room. */
+  keepsKey?: boolean;
+}
 
 export type SharedFile = Snapshot['files'][number];
 export type Device = Snapshot['devices'][number];
@@ -32,7 +64,7 @@ export interface RoomContent extends Readonly<RecentRoom> {
 /** An attempt to join the room, and the live channel that it opens. */
 export interface JoinAttempt {
   /** Sends requests with the PIN of this attempt, until someone else changes it. */
-  readonly room: RoomBase;
+  readonly room: Pick<RoomBase, 'code' | 'key' | 'pin' | 'live'> & { requests(): Promise<RoomBase> };
   /** Closes the live channel. */
   readonly aborter: AbortController;
   /** Of this device in the room. */
@@ -41,6 +73,14 @@ export interface JoinAttempt {
   readonly encryption?: RoomEncryption;
   /** Only without the key of a room that is known as encrypted: finds out why it cannot be joined. Sends only its code. */
   readonly refuse?: () => Promise<PoproomError>;
+}
+
+/** Seals the drafts of an encrypted room. */
+export interface DraftCipher {
+  /** Undefined if the keys are not known yet. */
+  sealDraft(saved: SavedText): string | undefined;
+  /** Undefined if the keys are not known yet, or the draft was sealed with others. */
+  openDraft(sealed: string): SavedText | undefined;
 }
 
 export interface RoomEncryption extends DraftCipher {
@@ -68,6 +108,30 @@ export interface FileSizes {
  * says which, and `until` is the time of the next attempt.
  */
 export type ConnectionState = Extract<LiveEvent, { type: 'connecting' | 'connected' | 'waiting' }>;
+
+export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
+
+export interface TextModel {
+  readonly shared: SharedText;
+  readonly isEmpty: ReadonlySignal<boolean>;
+  readonly status: ReadonlySignal<TextStatus>;
+  /** Why the server does not accept the text. */
+  readonly refusal: ReadonlySignal<PoproomError | undefined>;
+  readonly canUndo: ReadonlySignal<boolean>;
+  readonly canRedo: ReadonlySignal<boolean>;
+  /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
+  readonly missing: Signal<string>;
+  /** The other devices that are editing the text. */
+  readonly typing: ReadonlySignal<ReadonlySet<string>>;
+  /** Appends text on a new line. */
+  append(addition: string): void;
+  /** Sends and saves pending edits immediately. */
+  flush(): void;
+  /** Sends pending edits and waits briefly for the response. Saves what the server did not confirm. */
+  finish(): Promise<void>;
+  /** The room has ended: deletes the saved edits. */
+  discard(): void;
+}
 
 export interface LoadedText extends TextModel {
   /** Sends the drafts of closed tabs, once the room is joined. */

@@ -1,10 +1,10 @@
 /** A room on this device, for the views: joins it, follows its events, and leaves it. */
-import { computed, type ReadonlySignal } from '@preact/signals';
+import { computed } from '@preact/signals';
 import { PoproomError } from '../../../src/client/error.ts';
-import type { RoomCode } from '../../../src/client/index.ts';
-import { createRoomHandle, type RoomBase } from '../../../src/client/room.ts';
-import { createRoomPin } from '../../../src/client/room-access.ts';
-import type { UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import { openLive } from '../../../src/client/live-channel.ts';
+import type { RoomBase } from '../../../src/client/room.ts';
+import { createRoomPin, roomPath } from '../../../src/client/room-access.ts';
+import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { deviceId, deviceIdIn, deviceName } from '../device/identity.ts';
 import {
   forgetRoom,
@@ -17,8 +17,7 @@ import {
 } from '../device/recent-rooms.ts';
 import { keepKey, keptKey, savedKey, saveKey, saveNewKey } from '../device/room-keys.ts';
 import { transport } from '../server.ts';
-import { claimDrafts } from './drafts.ts';
-import { lazyTransfer } from './lazy-transfer.ts';
+import { claimDrafts, claimSealedDrafts, type Draft, type Drafts } from './drafts.ts';
 import { openUploads } from './lazy-uploads.ts';
 import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
@@ -26,44 +25,17 @@ import {
   type ConnectionState,
   isAboutSecret,
   type JoinAttempt,
+  type LoadedText,
   type PhaseNamed,
   type RoomContent,
   type RoomEvent,
+  type RoomModel,
   type RoomPhase,
+  type RoomSecret,
   roomTransitions,
-  type SharedFile,
 } from './room-phase.ts';
 import { createStateMachine } from './state-machine.ts';
-import { openText } from './text-drafts.ts';
-import type { Uploads } from './uploads.ts';
-
-export interface RoomModel {
-  readonly code: RoomCode;
-  readonly phase: ReadonlySignal<RoomPhase>;
-  /** Only for the views of a joined room: it is undefined before. */
-  readonly content: ReadonlySignal<RoomContent>;
-  readonly uploads: Uploads;
-  /** Of this device in the room. */
-  readonly deviceId: string;
-  /** The room's API, with the PIN of the latest attempt to join. */
-  requests(): RoomBase;
-  /** With a key, the room is opened as an encrypted one, whatever the server says. */
-  join(secret?: RoomSecret): void;
-  /** Returns whether it succeeded. */
-  removeFile(file: SharedFile): Promise<boolean>;
-  restoreFile(file: SharedFile): Promise<boolean>;
-  /** Returns the error if it failed. */
-  update(changes: UpdateRoomRequest): Promise<PoproomError | undefined>;
-  delete(): Promise<void>;
-  leave(): void;
-}
-
-interface RoomSecret {
-  pin?: string | undefined;
-  key?: string | undefined;
-  /** Keeps the key on this device when it has opened the room. */
-  keepsKey?: boolean;
-}
+import { createTextModel } from './text-model.ts';
 
 /** Rooms that this tab is leaving. Rejoining waits for them, or the same edits would be sent twice. */
 const leavingRooms = new Map<string, Promise<void>>();
@@ -84,10 +56,10 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   let keepsKey = false;
 
   /** Someone else may have changed the PIN: ask for it before a request is sent without it. */
-  function requests(): RoomBase {
+  function requests(): Promise<RoomBase> {
     const { attempt, content } = phase.peek();
     if (content?.hasPin && attempt.room.pin() === undefined) send({ type: 'pin-needed' });
-    return attempt.room;
+    return attempt.room.requests();
   }
 
   /** Stores what the list of recent rooms shows. */
@@ -102,7 +74,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   const uploads = openUploads(
     {
       code,
-      room: requests,
+      requests,
       content: () => phase.peek().content as RoomContent,
       hide(text) {
         const { encryption } = phase.peek().attempt;
@@ -112,7 +84,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
         // If this fails, the server deletes the upload when it expires.
         if (phase.peek().name !== 'gone')
           void requests()
-            .cancelUpload(uploadId)
+            .then((api) => api.cancelUpload(uploadId))
             .catch(() => undefined);
       },
     },
@@ -204,9 +176,9 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   }
 
   /** Returns whether the request succeeded. */
-  async function run(request: Promise<unknown>): Promise<boolean> {
+  async function run(request: (api: RoomBase) => Promise<unknown>): Promise<boolean> {
     try {
-      await request;
+      await request(await requests());
       void checkRequestLimit();
       return true;
     } catch (cause) {
@@ -226,11 +198,11 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     },
     requests,
     join: (secret) => void join(secret),
-    removeFile: ({ fileId }) => run(requests().removeFile(fileId)),
-    restoreFile: ({ fileId }) => run(requests().restoreFile(fileId)),
+    removeFile: ({ fileId }) => run((api) => api.removeFile(fileId)),
+    restoreFile: ({ fileId }) => run((api) => api.restoreFile(fileId)),
     async update(changes) {
       try {
-        const api = requests();
+        const api = await requests();
         const info = await api.update(changes);
         savePin(code, api.pin());
         send({ ...info, type: 'changed' });
@@ -243,25 +215,37 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     },
     async delete() {
       send({ type: 'deleting', isDeleting: true });
-      if (await run(requests().delete())) send({ type: 'ended', reason: 'deleted' });
+      if (await run((api) => api.delete())) send({ type: 'ended', reason: 'deleted' });
       else send({ type: 'deleting', isDeleting: false });
     },
     leave: () => send({ type: 'leave' }),
   };
 }
 
-const newAttempt = (code: RoomCode, pin = savedPin(code)): JoinAttempt => ({
-  room: createRoomHandle(
-    transport,
-    { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value },
-    lazyTransfer,
-  ),
-  aborter: new AbortController(),
-  deviceId,
-});
+function newAttempt(code: RoomCode, pin = savedPin(code)): JoinAttempt {
+  const access = { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value };
+  return {
+    room: {
+      code,
+      key: undefined,
+      pin: () => access.pin.current,
+      live: (options) => openLive(transport, roomPath(code), access, options),
+      requests: async () => (await loadRequests().catch(failToLoad)).openRequests(access),
+    },
+    aborter: new AbortController(),
+    deviceId,
+  };
+}
+
+export const loadRequests = () => import('./room-requests.ts');
+
+/** Offline, or after an update of the server, which no longer has the files of this page. */
+function failToLoad(cause: unknown): never {
+  throw new PoproomError('OFFLINE', String(cause), { details: { reason: 'code' } });
+}
 
 /** The code of the encryption is loaded for the first encrypted room. */
-export const loadEncryption = () => import('./encrypted-room.ts');
+const loadEncryption = () => import('./encrypted-room.ts');
 
 const encryptedAttempt = async (code: RoomCode, key: string): Promise<JoinAttempt> =>
   (await loadEncryption()).createEncryptedAttempt(code, key);
@@ -289,4 +273,24 @@ async function loadText(code: RoomCode, attempt: () => JoinAttempt): Promise<Roo
   await leavingRooms.get(code);
   const drafts = await claimDrafts(code, () => attempt().encryption);
   return { type: 'loaded', text: openText(drafts, attempt().deviceId) };
+}
+
+/** Opens the text of a room with its drafts: the edits of this tab and of closed tabs that were not sent. */
+function openText({ own, others }: Drafts, deviceId: string): LoadedText {
+  return {
+    ...createTextModel(own, deviceId),
+    sendOtherDrafts(attempt) {
+      const sendAll = (drafts: readonly Draft[]) => drafts.forEach((draft) => void sendOther(draft, attempt));
+      sendAll(others);
+      if (attempt.encryption) void claimSealedDrafts(attempt.room.code, attempt.encryption).then(sendAll);
+    },
+  };
+}
+
+/** Few rooms have such drafts. If the code cannot be loaded, the next page load retries. */
+async function sendOther(draft: Draft, attempt: JoinAttempt): Promise<void> {
+  await import('./closed-tabs.ts').then(
+    ({ sendDraft }) => sendDraft(draft, attempt),
+    () => undefined,
+  );
 }

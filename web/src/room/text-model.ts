@@ -1,33 +1,10 @@
 /** The shared text of a room for the views: exposed as signals, and saved so that it survives a reload. */
-import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { PoproomError, SharedText } from '../../../src/client/index.ts';
+
+import { type ReadonlySignal, signal } from '@preact/signals';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
+import type { SharedText } from '../../../src/client/text/shared-text.ts';
 import type { Draft } from './drafts.ts';
-import { createTypingDevices } from './typing-devices.ts';
-
-export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
-
-export interface TextModel {
-  readonly shared: SharedText;
-  readonly isEmpty: ReadonlySignal<boolean>;
-  readonly status: ReadonlySignal<TextStatus>;
-  /** Why the server does not accept the text. */
-  readonly refusal: ReadonlySignal<PoproomError | undefined>;
-  readonly canUndo: ReadonlySignal<boolean>;
-  readonly canRedo: ReadonlySignal<boolean>;
-  /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
-  readonly missing: Signal<string>;
-  /** The other devices that are editing the text. */
-  readonly typing: ReadonlySignal<ReadonlySet<string>>;
-  /** Appends text on a new line. */
-  append(addition: string): void;
-  /** Sends and saves pending edits immediately. */
-  flush(): void;
-  /** Sends pending edits and waits briefly for the response. Saves what the server did not confirm. */
-  finish(): Promise<void>;
-  /** The room has ended: deletes the saved edits. */
-  discard(): void;
-}
+import type { TextModel, TextStatus } from './room-phase.ts';
 
 const finishWithinMs = 1_000;
 
@@ -135,4 +112,28 @@ function createAutosave(shared: SharedText, draft: Draft) {
       isStopped = true;
     },
   };
+}
+
+const typingMs = 2_000;
+
+/** Which other devices are editing the text right now. */
+function createTypingDevices(text: SharedText, ownDevice: string): ReadonlySignal<ReadonlySet<string>> {
+  const typing = signal<ReadonlySet<string>>(new Set());
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  function onStopped(device: string): void {
+    timers.delete(device);
+    typing.value = new Set(timers.keys());
+  }
+
+  text.on('change', ({ origin, deviceId: device }) => {
+    if (origin !== 'remote' || device === undefined || device === ownDevice) return;
+    clearTimeout(timers.get(device));
+    timers.set(
+      device,
+      setTimeout(() => onStopped(device), typingMs),
+    );
+    if (!typing.value.has(device)) typing.value = new Set(timers.keys());
+  });
+  return typing;
 }

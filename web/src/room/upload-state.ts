@@ -1,6 +1,40 @@
-/** The states of an upload, and how events change them. The effects are in uploads.ts. */
+/** The uploads of a room, the states of one, and how events change them. The effects are in uploads.ts. */
+import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { PoproomError } from '../../../src/client/error.ts';
-import type { Transitions } from './state-machine.ts';
+import type { StateMachine, Transitions } from './state-machine.ts';
+
+export interface IncomingFile {
+  readonly file: File;
+  /** The path of its folder, such as `photos/2026`. */
+  readonly folder?: string | undefined;
+  readonly isPasted?: boolean;
+}
+
+export interface Upload extends IncomingFile, StateMachine<UploadState, UploadEvent> {
+  readonly name: string;
+  /** Whether the file is deleted after its first download. */
+  readonly once: boolean;
+  readonly id: UploadId;
+}
+
+export interface Uploads {
+  /** Without the cancelled ones, and without those that appear in the room's file list. */
+  readonly list: ReadonlySignal<readonly Upload[]>;
+  /** Whether leaving would cancel one. */
+  readonly areUnfinished: ReadonlySignal<boolean>;
+  /** Whether the next files are one-time files. Adding files resets it. */
+  readonly addsOnce: Signal<boolean>;
+  add(files: Iterable<IncomingFile>): void;
+  /** Call it when the room's file list has changed. */
+  onFilesListed(fileUrls: readonly string[]): void;
+  onDisconnected(): void;
+  onConnected(): void;
+  cancelAll(): void;
+}
+
+export interface UploadId {
+  value: string | undefined;
+}
 
 export type UploadState =
   /** Until fewer others are being sent. */

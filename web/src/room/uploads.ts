@@ -1,47 +1,20 @@
 /** Uploads of files to the room; see lazy-uploads.ts. */
-import { computed, type ReadonlySignal, type Signal, signal } from '@preact/signals';
-import type { PoproomError } from '../../../src/client/error.ts';
+
+import { computed, type Signal, signal } from '@preact/signals';
+import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
+import { isString, sessionStore } from '../device/storage.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
-import { createStateMachine, type StateMachine } from './state-machine.ts';
-import { type UploadId, uploadIdFor } from './upload-ids.ts';
-import { refusalOf } from './upload-refusal.ts';
+import { largestFile, type SizedUpload, spaceLeft } from './space.ts';
+import { createStateMachine } from './state-machine.ts';
+import type { IncomingFile, Upload, UploadId, Uploads } from './upload-state.ts';
 import { isUnfinished, type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
-
-export interface IncomingFile {
-  readonly file: File;
-  /** The path of its folder, such as `photos/2026`. */
-  readonly folder?: string | undefined;
-  readonly isPasted?: boolean;
-}
-
-export interface Upload extends IncomingFile, StateMachine<UploadState, UploadEvent> {
-  readonly name: string;
-  /** Whether the file is deleted after its first download. */
-  readonly once: boolean;
-  readonly id: UploadId;
-}
-
-export interface Uploads {
-  /** Without the cancelled ones, and without those that appear in the room's file list. */
-  readonly list: ReadonlySignal<readonly Upload[]>;
-  /** Whether leaving would cancel one. */
-  readonly areUnfinished: ReadonlySignal<boolean>;
-  /** Whether the next files are one-time files. Adding files resets it. */
-  readonly addsOnce: Signal<boolean>;
-  add(files: Iterable<IncomingFile>): void;
-  /** Call it when the room's file list has changed. */
-  onFilesListed(fileUrls: readonly string[]): void;
-  onDisconnected(): void;
-  onConnected(): void;
-  cancelAll(): void;
-}
 
 export interface UploadsOptions {
   code: string;
   /** The room's API. */
-  room: () => RoomBase;
+  requests: () => Promise<RoomBase>;
   /** The limits and the files of the room. */
   content: () => RoomContent;
   /** Makes a text unreadable in an encrypted room, to store it. Undefined if the keys are not known. */
@@ -63,7 +36,7 @@ const maxConcurrent = 2;
 const noticeMs = 3_000;
 
 export function createUploads(
-  { code, room, content, hide, discard }: UploadsOptions,
+  { code, requests, content, hide, discard }: UploadsOptions,
   context: UploadsContext,
 ): Uploads {
   const { addsOnce, isConnected, listedUrls } = context;
@@ -94,7 +67,7 @@ export function createUploads(
         break;
       case 'resuming':
       case 'sending':
-        void transfer(upload, room(), state.aborter.signal);
+        void transfer(upload, requests(), state.aborter.signal);
         break;
       case 'offline':
         if (state.error) failIfConnected(upload, state, state.error);
@@ -175,7 +148,7 @@ function withScreenshotName(file: File): File {
   return new File([file], name, { type: file.type });
 }
 
-async function transfer(upload: Upload, room: RoomBase, signal: AbortSignal): Promise<void> {
+async function transfer(upload: Upload, requests: Promise<RoomBase>, signal: AbortSignal): Promise<void> {
   const { file, folder, name, once, id, send } = upload;
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
   const onUploadId = (uploadId: string) => {
@@ -183,7 +156,7 @@ async function transfer(upload: Upload, room: RoomBase, signal: AbortSignal): Pr
   };
   try {
     const options = { name, folder, once, onProgress, signal, uploadId: id.value, onUploadId };
-    const { fileUrl } = await room.upload(file, options);
+    const { fileUrl } = await (await requests).upload(file, options);
     send({ type: 'stored', fileUrl });
     void checkRequestLimit();
   } catch (cause) {
@@ -192,4 +165,47 @@ async function transfer(upload: Upload, room: RoomBase, signal: AbortSignal): Pr
     if (error.code === 'FILE_CHANGED') id.value = undefined;
     send(error.code === 'OFFLINE' ? { type: 'disconnect', error } : { type: 'fail', error });
   }
+}
+
+/** The ids that uploads of this page use. The same file can be picked twice. */
+const used = new Set<string>();
+
+/**
+ * Stored for this tab only: two tabs must not send parts of the same upload. Setting it to undefined removes it. `hide`
+ * makes a name of a file unreadable in an encrypted room. If it cannot, the id is not stored.
+ */
+export function uploadIdFor(
+  code: string,
+  { file, folder = '', once }: { file: File; folder?: string | undefined; once: boolean },
+  hide: (text: string) => string | undefined,
+): UploadId {
+  const { name, size, lastModified } = file;
+  // An ordinary upload must not continue as that of a one-time file.
+  const label = hide(`${once ? 'once/' : ''}${size}/${lastModified}/${folder}/${name}`);
+  const key = label && `upload:${label}:${code}`;
+  const stored = key && sessionStore.get(key, isString);
+  let id = stored && used.has(stored) ? undefined : stored;
+  if (id !== undefined) used.add(id);
+  return {
+    get value() {
+      return id;
+    },
+    set value(next) {
+      id = next;
+      if (next !== undefined) used.add(next);
+      if (key) sessionStore.set(key, next);
+    },
+  };
+}
+
+/** Why a file cannot be added, given the uploads that were added before it. */
+export function refusalOf(content: RoomContent, file: File, uploads: readonly SizedUpload[]): PoproomError | undefined {
+  const { filesPerRoom } = content.limits;
+  const maximum = largestFile(content);
+  const refuse = (code: 'FILE_TOO_LARGE' | 'ROOM_FULL', details: Record<string, number>) =>
+    new PoproomError(code, file.name, { details });
+  if (file.size > maximum) return refuse('FILE_TOO_LARGE', { maximum });
+  const left = spaceLeft(content, uploads);
+  if (left.files < 1) return refuse('ROOM_FULL', { maximumFiles: filesPerRoom });
+  return file.size > left.bytes ? refuse('ROOM_FULL', { bytesLeft: left.bytes }) : undefined;
 }

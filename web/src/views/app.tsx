@@ -8,8 +8,8 @@ import { keyIn } from '../device/room-keys.ts';
 import { unseenCount } from '../device/unseen.ts';
 import { t } from '../i18n/strings.ts';
 import { prefetchWhenIdle } from '../prefetch.ts';
-import { askRoom } from '../room/ask-room.ts';
 import { type Route, route } from '../router.ts';
+import { askRoom } from '../server.ts';
 import { Header } from './header.tsx';
 import { MessagePage } from './message-page.tsx';
 

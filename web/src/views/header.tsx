@@ -1,11 +1,10 @@
 /** The header of every view: the home link and the settings. */
 import { useSignal } from '@preact/signals';
-import { basePath, forwardedTo } from '../base-path.ts';
-import { Icon } from '../components/icon.tsx';
+import { Icon, Logo } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
-import { Logo } from '../components/logo.tsx';
 import { nameOfRoom } from '../device/recent-rooms.ts';
 import { t } from '../i18n/strings.ts';
+import { basePath, forwardedTo } from '../page-settings.ts';
 import { goHome, onPlainClick, route } from '../router.ts';
 
 const Settings = lazy(() => import('./settings.tsx'), 'Settings');

@@ -35,13 +35,11 @@ export const strings = {
   settings: 'Settings',
   serverName: 'Server: {host}',
   close: 'Close',
-  delete: 'Delete',
   undo: 'Undo',
   redo: 'Redo',
   loading: 'Loading…',
   copied: 'Copied.',
   copyFailed: 'Couldn’t copy. Allow clipboard access in your browser.',
-  language: 'Language',
   // Joining a room
   joining: 'Joining room {code}…',
   pinLocked: 'Too many wrong PINs. Try again in {time}.',
@@ -82,7 +80,6 @@ export const strings = {
   left: '{name} left.',
   expiresIn: 'Expires in',
   connectionLost: 'No connection. Your changes are kept on this device and sync when you’re back online.',
-  pinAttempts: { one: 'Someone entered a wrong PIN.', other: 'Someone entered a wrong PIN {n} times.' },
   // The text
   text: 'Text',
   textPlaceholder: 'Type or paste text. It appears on every device in the room.',
@@ -108,21 +105,13 @@ export const strings = {
   addFolder: 'Add folder',
   dropFailed: 'Couldn’t read this folder. Nothing was added.',
   dropHere: 'Drop files to upload',
-  download: 'Download',
-  removeFile: 'Remove {name}',
-  leave: 'Leave',
-  cancelUpload: 'Cancel upload of {name}',
   // One-time files
   deleteAfterDownload: 'Delete after first download',
   nextFilesOnce: 'The next files you add will be deleted after their first download.',
-  receive: 'Receive',
   // Deleting the room
   deleteRoom: 'Delete room',
   // Room settings and changes of the room
   roomSettings: 'Room settings',
-  pin: 'PIN',
-  roomExpiresIn: 'This room expires in {time}.',
-  extend: 'Extend',
   copyText: 'Copy text',
   textKept: 'Your text is still here until you leave this page.',
   fileCount: { one: '1 file', other: '{n} files' },

@@ -1,14 +1,13 @@
 /** Says that the server sent data which the devices of the room have not written, and shows the text that is kept here. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { RoomCode } from '../../../../src/client/index.ts';
+import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { forgetSeen, openKeptText } from '../../room/encrypted-room.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { PhaseNamed } from '../../room/room-phase.ts';
+import type { PhaseNamed, RoomModel } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
-import { KeptText } from '../room/kept-text.tsx';
+import { KeptText } from '../room/text-actions.tsx';
 
 const messages = {
   ROLLBACK: ['rollbackTitle', 'rollbackHint'],

@@ -8,12 +8,10 @@ import { keyIn, takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { prepareKeys } from '../../room/encrypted-room.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { PinPrompt } from '../../room/room-phase.ts';
+import type { PinPrompt, RoomModel } from '../../room/room-phase.ts';
 import { goToRoom } from '../../router.ts';
 import { RetryCountdown } from '../room/alerts.tsx';
-import { KeepKeyOption } from './keep-key.tsx';
-import { groupKey } from './room-key.tsx';
+import { groupKey, KeepKeyOption } from './room-key.tsx';
 import '../../style/encryption.css';
 import '../../style/forms.css';
 

@@ -1,9 +1,15 @@
 /** The key of an encrypted room, for people who pass it on. */
 import { CopyButton } from '../../components/copy-button.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { shareUrl } from '../../router.ts';
 import '../../style/encryption.css';
+import { type Signal, useSignal } from '@preact/signals';
+import { useId } from 'preact/hooks';
+import { Dialog } from '../../components/dialog.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { useLeaveQuestion } from '../../components/leave-question.ts';
+import { keepKey, keptKey } from '../../device/room-keys.ts';
 
 /** `H4T9-WZ3B-NQ6Y-RC88`. */
 export const groupKey = (key: string): string => key.replace(/.{4}(?=.)/g, '$&-');
@@ -38,3 +44,127 @@ export function KeyAdvice() {
     </div>
   );
 }
+
+/** A lock that says what the encryption of the room means, and who has its key. */
+export function EncryptionLock({ room }: { room: RoomModel }) {
+  const isOpen = useSignal(false);
+  const title = t('encrypted');
+  return (
+    <>
+      <button
+        type="button"
+        class="button round encryption-lock"
+        aria-label={title}
+        title={title}
+        onClick={() => {
+          isOpen.value = true;
+        }}
+      >
+        <Icon name="lock" />
+      </button>
+      <KeyGuard room={room} />
+      {isOpen.value && (
+        <Dialog
+          title={title}
+          onClose={() => {
+            isOpen.value = false;
+          }}
+        >
+          <p>{t('encryptedWhat')}</p>
+          <p>{t('encryptedWho')}</p>
+          <RoomKey room={room} />
+          <KeyAdvice />
+          <KeepKey room={room} />
+          <p class="aside">{t('encryptedLimits')}</p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** For a room that is joined. */
+function KeepKey({ room }: { room: RoomModel }) {
+  return (
+    <KeepKeyOption
+      isKept={keptKey(room.code) !== undefined}
+      hint={t('keepKeyHint')}
+      onChange={(isKept) => keepKey(room.code, isKept ? keyOf(room) : undefined)}
+    />
+  );
+}
+
+/** For a room that is about to be started. */
+export function KeepNewKey({ keepsKey }: { keepsKey: Signal<boolean> }) {
+  return (
+    <KeepKeyOption
+      isKept={keepsKey.value}
+      hint={t('keepNewKeyHint')}
+      onChange={(isKept) => {
+        keepsKey.value = isKept;
+      }}
+    />
+  );
+}
+
+interface OptionProps {
+  isKept: boolean;
+  hint: string;
+  onChange: (isKept: boolean) => void;
+}
+
+export function KeepKeyOption({ isKept, hint, onChange }: OptionProps) {
+  const hintId = useId();
+  return (
+    <label class="check keep-key">
+      <input
+        type="checkbox"
+        checked={isKept}
+        aria-label={t('keepKey')}
+        aria-describedby={hintId}
+        onChange={({ currentTarget }) => onChange(currentTarget.checked)}
+      />
+      <span>
+        {t('keepKey')}
+        <small id={hintId}>{hint}</small>
+      </span>
+    </label>
+  );
+}
+
+/** Asks before the last device with the key leaves the room. */
+function KeyGuard({ room }: { room: RoomModel }) {
+  const isLast = room.content.value.devices.length < 2;
+  const proceed = useLeaveQuestion(isLast && keptKey(room.code) === undefined);
+  const leave = proceed.value;
+  if (!leave) return null;
+  return (
+    <Dialog
+      title={t('leaveKeyTitle')}
+      onClose={() => {
+        proceed.value = undefined;
+      }}
+    >
+      <p>{t('leaveKeyHint')}</p>
+      <form method="dialog" class="actions">
+        <button type="submit" class="button">
+          {t('stay')}
+        </button>
+        <button type="submit" class="button danger" onClick={leave}>
+          {t('leave')}
+        </button>
+        <button
+          type="submit"
+          class="button primary"
+          onClick={() => {
+            keepKey(room.code, keyOf(room));
+            leave();
+          }}
+        >
+          {t('leaveKeyKeep')}
+        </button>
+      </form>
+    </Dialog>
+  );
+}
+
+const keyOf = (room: RoomModel): string | undefined => room.phase.peek().attempt.encryption?.key;

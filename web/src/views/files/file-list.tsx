@@ -1,25 +1,27 @@
 /** The files of the room and the current uploads, below the head of the file panel. */
-import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { type Signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
-import { loadUploadParts } from '../room/add-files.ts';
+import { loadUploadParts } from '../room/add-files.tsx';
 import { type FileListProps, NoFiles, SpaceLeft } from '../room/file-placeholder.tsx';
-import { Viewer } from '../room/lazy-viewer.ts';
-import { LeaveGuard } from '../room/leave-guard.tsx';
-import { useArrivals } from './arrivals.ts';
-import { FileRow } from './file-row.tsx';
-import { FileTools } from './file-tools.tsx';
-import { SealedDownloads } from './lazy-sealed-files.ts';
-import { OneTimeRow } from './one-time-row.tsx';
+import { FileRow, OneTimeRow } from './file-row.tsx';
 import { ReceiveDialog } from './receive-dialog.tsx';
-import { createRemoval } from './remove-with-undo.ts';
-import '../../style/file-row.css';
+import { FileTools } from './selection.tsx';
+import '../../style/file-rows.css';
+import { useLeaveQuestion } from '../../components/leave-question.ts';
+import { alertArrival } from '../../device/arrival-alerts.ts';
+import { countIfHidden } from '../../device/unseen.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import type { Uploads } from '../../room/upload-state.ts';
+import { nameOf } from '../room/devices.tsx';
 
 const FailedUploads = lazy(loadUploadParts, 'FailedUploads');
 const UploadRow = lazy(loadUploadParts, 'UploadRow');
+const SealedDownloads = lazy(() => import('../sealed-files/sealed-downloads.tsx'), 'SealedDownloads');
+const Viewer = lazy(() => import('../viewer/viewer.tsx'), 'Viewer');
 
 export function FileList({ room, first }: FileListProps) {
   const hidden = useSignal<ReadonlySet<string>>(new Set());
@@ -97,4 +99,130 @@ export function FileList({ room, first }: FileListProps) {
 /** A file that was restored returns to its place. */
 function newestFirst(files: readonly SharedFile[]): SharedFile[] {
   return [...files].reverse().sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt));
+}
+
+interface Arrivals {
+  /** The ids of the files to highlight. */
+  recent: ReadonlySet<string>;
+  /** The name of the device that added a file. */
+  adderOf(file: SharedFile): string;
+}
+
+const highlightMs = 4_000;
+
+/** `first`: the files that were in the room when it was joined. */
+function useArrivals(room: RoomModel, first: readonly SharedFile[]): Arrivals {
+  const { files, devices } = room.content.value;
+  // Also of devices that have left the room since.
+  const names = useRef(new Map<string, string>()).current;
+  for (const device of devices) names.set(device.deviceId, nameOf(device));
+  const adderOf = (file: SharedFile) => names.get(file.deviceId ?? '') ?? t('someone');
+
+  const known = useRef(new Set(first.map(({ fileId }) => fileId))).current;
+  const recent = useSignal<ReadonlySet<string>>(new Set());
+  const message = useRef({ name: '', n: 0, text: '', dismiss: (): boolean => false });
+
+  /** Files that one device adds in a row share one message. */
+  function announce(file: SharedFile): void {
+    const last = message.current;
+    const name = adderOf(file);
+    const n = last.name === name && last.dismiss() ? last.n + 1 : 1;
+    const text = n === 1 ? t('fileAdded', { name, file: file.fileName }) : t('filesAdded', { name, n });
+    message.current = { name, n, text, dismiss: notify(text) };
+  }
+
+  function onArrived(file: SharedFile): void {
+    announce(file);
+    recent.value = new Set([...recent.value, file.fileId]);
+    setTimeout(() => {
+      recent.value = new Set([...recent.value].filter((id) => id !== file.fileId));
+    }, highlightMs);
+  }
+
+  useEffect(() => {
+    // A file that returns after Undo is known.
+    const arrived = files.filter((file) => !known.has(file.fileId) && file.deviceId !== room.deviceId);
+    for (const { fileId } of files) known.add(fileId);
+    arrived.forEach(onArrived);
+    countIfHidden(arrived.length);
+    if (arrived.length > 0) alertArrival(message.current.text);
+  }, [files]);
+
+  return { recent: recent.value, adderOf };
+}
+
+type Remove = (file: SharedFile, byKeyboard: boolean) => Promise<void>;
+
+/** The server erases a removed file after 60 seconds; the request to restore it needs some of them. */
+const restorableMs = 56_000;
+
+/** `hidden`: the ids of files that the page no longer shows, while the server still lists them. */
+function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>): Remove {
+  let removed: readonly SharedFile[] = [];
+  let dismiss = () => false;
+  room.content.subscribe(({ files }) => {
+    const listed = [...hidden.peek()].filter((id) => files.some(({ fileId }) => fileId === id));
+    if (listed.length < hidden.peek().size) hidden.value = new Set(listed);
+  });
+
+  function show(takesFocus: boolean): void {
+    const [file] = removed;
+    if (!file) return;
+    const n = removed.length;
+    const text = n === 1 ? t('fileRemoved', { name: file.fileName }) : t('filesRemoved', { n });
+    dismiss = notify(text, { undo, ms: restorableMs, takesFocus });
+  }
+
+  function undo(): void {
+    const files = removed;
+    removed = [];
+    for (const file of files) {
+      unhide(file);
+      void room.restoreFile(file);
+    }
+  }
+
+  function unhide({ fileId }: SharedFile): void {
+    hidden.value = new Set([...hidden.value].filter((id) => id !== fileId));
+  }
+
+  function onErased(file: SharedFile): void {
+    if (!removed.includes(file)) return;
+    removed = removed.filter((other) => other !== file);
+    if (dismiss()) show(false);
+  }
+
+  return async (file, byKeyboard) => {
+    hidden.value = new Set([...hidden.value, file.fileId]);
+    if (!(await room.removeFile(file))) return unhide(file);
+    // If the user has closed the message, it does not return.
+    removed = dismiss() ? [...removed, file] : [file];
+    show(byKeyboard);
+    setTimeout(() => onErased(file), restorableMs);
+  };
+}
+
+/** Asks before the user leaves the room while files are being uploaded. */
+const loadDialog = () => import('../room/dialogs.tsx');
+const LeaveDialog = lazy(loadDialog, 'LeaveDialog');
+
+function LeaveGuard({ uploads }: { uploads: Uploads }) {
+  const isNeeded = uploads.areUnfinished.value;
+  const proceed = useLeaveQuestion(isNeeded);
+  useEffect(() => {
+    // The connection may be lost by the time that the dialog is needed.
+    if (isNeeded) loadDialog().catch(() => undefined);
+  }, [isNeeded]);
+
+  const leave = proceed.value;
+  return (
+    leave && (
+      <LeaveDialog
+        onLeave={leave}
+        onClose={() => {
+          proceed.value = undefined;
+        }}
+      />
+    )
+  );
 }

@@ -2,18 +2,19 @@
 import { useId, useRef } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { onPlainClick } from '../../router.ts';
 import { hrefOf } from '../../server.ts';
-import { CopyFileImage } from '../room/lazy-viewer.ts';
-import { downloadFiles } from './download-files.ts';
 import { isViewable, kindOf, previewOf } from './file-kind.ts';
-import { DownloadLink, FileThumbnail } from './file-links.tsx';
+import { DownloadLink, downloadFiles, FileThumbnail } from './file-links.tsx';
+import { Thumbnail } from './thumbnail.tsx';
+
+const CopyFileImage = lazy(() => import('../viewer/viewer.tsx'), 'CopyFileImage');
 
 interface Props {
   room: RoomModel;
@@ -83,7 +84,7 @@ function FileName({ room, file, onView }: Pick<Props, 'room' | 'file' | 'onView'
 }
 
 /** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
-export function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRemove'>) {
+function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRemove'>) {
   const { fileName, fileUrl, once, meta } = file;
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
@@ -115,5 +116,47 @@ export function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' |
         </button>
       </div>
     </>
+  );
+}
+
+interface OneTimeRowProps {
+  room: RoomModel;
+  file: SharedFile;
+  /** The device that added it. */
+  addedBy: string;
+  isNew: boolean;
+  onReceive: () => void;
+  onRemove: (byKeyboard: boolean) => void;
+}
+
+/** A file that is deleted after its first download: it can be received or removed, but not opened or linked. */
+export function OneTimeRow({ room, file, addedBy, isNew, onReceive, onRemove }: OneTimeRowProps) {
+  const { fileId, fileName: name, fileSize, contentType, uploadedAt, folder } = file;
+  return (
+    <li class="file one-time" data-id={fileId} data-new={isNew || undefined}>
+      <Thumbnail url="" name={name} type={contentType} />
+      <div class="file-info">
+        <span dir="auto" title={name}>
+          {name}
+        </span>
+        <small>
+          <span>{folder ? `${folder}/ · ${size(fileSize)}` : size(fileSize)}</span>
+          <span>
+            <bdi>{addedBy}</bdi> · <TimeAgo at={uploadedAt} />
+          </span>
+        </small>
+        <small class="once-mark">
+          <Icon name="once" />
+          {t('oneTimeFile')}
+        </small>
+      </div>
+      <div class="file-actions">
+        <button type="button" class="button receive" aria-label={t('receiveFile', { name })} onClick={onReceive}>
+          <Icon name="down" />
+          <span>{t('receive')}</span>
+        </button>
+        <FileMenu room={room} file={file} onRemove={onRemove} />
+      </div>
+    </li>
   );
 }

@@ -4,13 +4,13 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
-import { downloadFiles, isDownloadable } from './download-files.ts';
-import { FileThumbnail } from './file-links.tsx';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import { downloadFiles, FileThumbnail, isDownloadable } from './file-links.tsx';
 import '../../style/forms.css';
+import { MoreIcon } from '../../components/more-icon.tsx';
+import '../../style/file-rows.css';
 
-export interface FileToolsProps {
+interface FileToolsProps {
   room: RoomModel;
   files: readonly SharedFile[];
   /** The ids of the selected files; undefined while the user is not selecting. */
@@ -18,7 +18,7 @@ export interface FileToolsProps {
   onRemove: (file: SharedFile, byKeyboard: boolean) => void;
 }
 
-export function Selection({ room, files, selected, onRemove }: FileToolsProps) {
+function Selection({ room, files, selected, onRemove }: FileToolsProps) {
   const ids = selected.value ?? new Set<string>();
   const chosen = files.filter(({ fileId }) => ids.has(fileId));
   const leave = () => {
@@ -167,4 +167,112 @@ function SelectableFile({ room, file, isSelected, onToggle }: SelectableProps) {
       </label>
     </li>
   );
+}
+
+/** Actions on several files: buttons above the list, and a selection instead of the list. */
+export function FileTools(props: FileToolsProps) {
+  const { selected } = props;
+  // When too few files are left, the list returns.
+  useEffect(
+    () => () => {
+      selected.value = undefined;
+    },
+    [selected],
+  );
+  const wasSelecting = useRef(false);
+  const hasEnded = wasSelecting.current && !selected.value;
+  wasSelecting.current = selected.value !== undefined;
+  return selected.value ? <Selection {...props} /> : <FileButtons {...props} takesFocus={hasEnded} />;
+}
+
+function FileButtons({ room, files, selected, takesFocus }: FileToolsProps & { takesFocus: boolean }) {
+  const buttons = useRef<HTMLDivElement>(null);
+  const isStarting = useSignal(false);
+  const downloadable = files.filter(isDownloadable);
+
+  useLayoutEffect(() => {
+    if (takesFocus) buttons.current?.querySelector<HTMLElement>('.select')?.focus();
+    const list = buttons.current?.closest('.file-panel')?.querySelector<HTMLElement>('.files');
+    if (!list) return;
+    return listenForLongPress(list, (target) => {
+      const id = target.closest('.button') ? undefined : target.closest<HTMLElement>('[data-id]')?.dataset.id;
+      if (id !== undefined) selected.value = new Set([id]);
+    });
+  }, []);
+
+  async function downloadAll(): Promise<void> {
+    if (isStarting.value) return;
+    isStarting.value = true;
+    await downloadFiles(room, downloadable);
+    isStarting.value = false;
+  }
+
+  return (
+    <div class="file-tools" ref={buttons}>
+      {downloadable.length > 1 && (
+        <button type="button" class="button quiet" aria-disabled={isStarting.value} onClick={() => void downloadAll()}>
+          <MoreIcon name="archive" />
+          {t('downloadAll')}
+        </button>
+      )}
+      <button
+        type="button"
+        class="button quiet select"
+        onClick={() => {
+          selected.value = new Set();
+        }}
+      >
+        <MoreIcon name="select" />
+        {t('select')}
+      </button>
+    </div>
+  );
+}
+
+const longPressMs = 450;
+/** A finger that moves farther than this scrolls. In pixels. */
+const maxMove = 10;
+
+/** Calls `onPress` with the element under the finger. Returns a function that stops listening. */
+function listenForLongPress(area: HTMLElement, onPress: (target: Element) => void): () => void {
+  const end = new AbortController();
+  let timer: number | undefined;
+  let [x, y] = [0, 0];
+  const cancel = () => clearTimeout(timer);
+  const on = <K extends keyof HTMLElementEventMap>(type: K, listen: (event: HTMLElementEventMap[K]) => void) =>
+    area.addEventListener(type, listen, { signal: end.signal });
+
+  on('pointerdown', ({ pointerType, isPrimary, target, clientX, clientY }) => {
+    cancel();
+    if (pointerType !== 'touch' || !isPrimary) return;
+    [x, y] = [clientX, clientY];
+    timer = window.setTimeout(() => {
+      ignoreNextClick();
+      onPress(target as Element);
+    }, longPressMs);
+  });
+  on('pointermove', ({ clientX, clientY }) => {
+    if (Math.hypot(clientX - x, clientY - y) > maxMove) cancel();
+  });
+  on('pointerup', cancel);
+  on('pointercancel', cancel);
+  // The browser's own menu for links would cover the selection.
+  on('contextmenu', (event) => {
+    if ((event as PointerEvent).pointerType === 'touch') event.preventDefault();
+  });
+  end.signal.addEventListener('abort', cancel);
+  return () => end.abort();
+}
+
+/** Lifting the finger may click what is under it by then. */
+function ignoreNextClick(): void {
+  const end = new AbortController();
+  const options = { capture: true, signal: end.signal };
+  const ignore = (event: Event) => {
+    event.preventDefault();
+    event.stopPropagation();
+    end.abort();
+  };
+  document.addEventListener('click', ignore, options);
+  document.addEventListener('pointerdown', () => end.abort(), options);
 }

@@ -1,17 +1,17 @@
 /** The home page: start a room, join one, or return to a recent one. */
 import { useEffect } from 'preact/hooks';
+import { RequestsLeft } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { RequestsLeft } from '../../components/requests-left.tsx';
-import { hasNetwork } from '../../device/network.ts';
 import { draftKeys } from '../../device/recent-rooms.ts';
 import { t } from '../../i18n/strings.ts';
 import { navigate } from '../../router.ts';
-import { Illustration } from './illustration.tsx';
 import { JoinForm } from './join-form.tsx';
-import { PendingShare } from './pending-share.tsx';
-import { RecentRooms } from './recent-rooms.tsx';
+import { RecentRooms } from './recent-room-list.tsx';
 import { StartForm } from './start-form.tsx';
 import '../../style/home.css';
+import { signal, useSignal } from '@preact/signals';
+import { basePath } from '../../page-settings.ts';
+import { shareCacheOf } from '../../share-target.ts';
 
 export function Home() {
   useEffect(() => {
@@ -50,8 +50,58 @@ export function Home() {
 
 /** Few devices have drafts. If the code cannot be loaded, the next page load retries. */
 async function forgetEndedRooms(): Promise<void> {
-  await import('../../room/drafts.ts').then(
+  await import('../../room/closed-tabs.ts').then(
     ({ forgetEndedRooms }) => forgetEndedRooms(),
     () => undefined,
   );
+}
+
+/** An animation: a dot moves from one device to another. */
+export function Illustration() {
+  return (
+    <svg class="illustration" viewBox="0 0 320 180" aria-hidden="true">
+      <rect class="illustration-room" x="8" y="8" width="304" height="164" rx="28" />
+      <g class="illustration-device">
+        <rect x="52" y="58" width="104" height="66" rx="8" />
+        <path d="M40 132h128" />
+      </g>
+      <g class="illustration-device">
+        <rect x="222" y="50" width="48" height="86" rx="10" />
+        <path d="M240 127h12" />
+      </g>
+      <path class="illustration-path" d="M104 91C140 20 200 20 246 88" />
+      <circle class="illustration-from" cx="104" cy="91" r="8" />
+      <circle class="illustration-to" cx="246" cy="88" r="8" />
+      <circle class="illustration-dot" r="8" />
+    </svg>
+  );
+}
+
+/** Tells the user that content shared from another app still needs a room. */
+export function PendingShare() {
+  const isPending = useSignal(false);
+  useEffect(() => {
+    if (!('caches' in window)) return;
+    void caches.has(shareCacheOf(basePath)).then((has) => {
+      isPending.value = has;
+    });
+  }, []);
+  if (!isPending.value) return null;
+  return (
+    <p class="alert" role="status">
+      <Icon name="share" />
+      <span>{t('sharePending')}</span>
+      <button type="button" class="button" onClick={() => navigate('/share')}>
+        {t('chooseRoom')}
+      </button>
+    </p>
+  );
+}
+
+export const hasNetwork = signal(navigator.onLine);
+
+for (const type of ['online', 'offline'] as const) {
+  addEventListener(type, () => {
+    hasNetwork.value = navigator.onLine;
+  });
 }

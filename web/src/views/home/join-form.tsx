@@ -6,7 +6,6 @@ import { lazy } from '../../components/lazy.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/strings.ts';
 import { goToRoom } from '../../router.ts';
-import { canScan } from './can-scan.ts';
 
 const Scanner = lazy(() => import('./scanner.tsx'), 'Scanner');
 
@@ -95,4 +94,9 @@ function ScanButton({ onFound }: { onFound: (code: string) => void }) {
       )}
     </>
   );
+}
+
+/** Whether this browser lets the page use a camera. It does not over plain HTTP. */
+function canScan(): boolean {
+  return typeof navigator.mediaDevices?.getUserMedia === 'function';
 }

@@ -1,12 +1,13 @@
 /** Scans the QR code of a room, or of a screen that asks to be invited, with the camera. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { RoomCode } from '../../../../src/client/index.ts';
+import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { navigate } from '../../router.ts';
-import { createQrReader } from './qr-reader.ts';
+import { trustedScriptUrl } from '../../trusted-script-url.ts';
+import workerUrl from './qr-worker.ts?worker&url';
 
 interface Props {
   onFound: (code: string) => void;
@@ -77,4 +78,69 @@ async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<
 function parse(text: string): Found {
   const invitation = /^https?:\/\/[^#]+\/invite(#.+)$/.exec(text)?.[1];
   return { invitation, code: takeRoom(text) };
+}
+
+/** Returns the texts of the QR codes in the current frame. */
+export type ReadQr = (video: HTMLVideoElement) => Promise<string[]>;
+
+/** TypeScript has no declaration of it yet. */
+interface Detector {
+  detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]>;
+}
+declare const BarcodeDetector: {
+  new (options: { formats: string[] }): Detector;
+  getSupportedFormats(): Promise<string[]>;
+};
+
+/** Enough for a QR code that fills a third of the frame, and decoded within a few milliseconds. */
+const maxSide = 720;
+
+/** Reads QR codes in a video: with the browser's detector, or with a decoder in a worker if it has none. */
+export async function createQrReader(signal: AbortSignal): Promise<ReadQr> {
+  return (await hasDetector()) ? detectorReader() : workerReader(signal);
+}
+
+/** Some browsers have the detector but cannot read QR codes with it. */
+async function hasDetector(): Promise<boolean> {
+  if (!('BarcodeDetector' in window)) return false;
+  return (await BarcodeDetector.getSupportedFormats()).includes('qr_code');
+}
+
+function detectorReader(): ReadQr {
+  const detector = new BarcodeDetector({ formats: ['qr_code'] });
+  return async (video) => (await detector.detect(video)).map(({ rawValue }) => rawValue);
+}
+
+/** One frame at a time: the worker answers each before the next is sent. */
+function workerReader(signal: AbortSignal): ReadQr {
+  const worker = new Worker(trustedScriptUrl(workerUrl), { type: 'module' });
+  const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const failed = new Promise<never>((_, reject) => {
+    worker.onerror = reject;
+  });
+  const aborted = new Promise<string[]>((resolve) => {
+    signal.addEventListener('abort', () => resolve([]));
+  }).finally(() => worker.terminate());
+
+  const decode = (image: ImageData) =>
+    new Promise<string[]>((resolve) => {
+      worker.onmessage = ({ data }: MessageEvent<string[]>) => resolve(data);
+      worker.postMessage(image, [image.data.buffer]);
+    });
+  return async (video) => {
+    const image = context && frameOf(video, context);
+    return image ? Promise.race([decode(image), aborted, failed]) : [];
+  };
+}
+
+/** The square in the middle, which is the part that the page shows. Undefined before the first frame. */
+function frameOf(video: HTMLVideoElement, context: CanvasRenderingContext2D): ImageData | undefined {
+  const { videoWidth, videoHeight } = video;
+  const side = Math.min(videoWidth, videoHeight);
+  if (side === 0) return undefined;
+  const scaled = Math.min(side, maxSide);
+  const { canvas } = context;
+  if (canvas.width !== scaled) canvas.width = canvas.height = scaled;
+  context.drawImage(video, (videoWidth - side) / 2, (videoHeight - side) / 2, side, side, 0, 0, scaled, scaled);
+  return context.getImageData(0, 0, scaled, scaled);
 }

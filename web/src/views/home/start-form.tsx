@@ -3,19 +3,20 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { PoproomError } from '../../../../src/client/error.ts';
 import { requestRoom } from '../../../../src/client/room-access.ts';
+import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { isPin, PinField } from '../../components/pin-field.tsx';
-import { RadioGroup } from '../../components/radio-group.tsx';
+import { lazy } from '../../components/lazy.tsx';
 import { deviceIdIn } from '../../device/identity.ts';
 import { rememberEncrypted, rememberRoom, savePin } from '../../device/recent-rooms.ts';
 import { keepKey, saveKey } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { exactTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
-import { lifetimes, limits } from '../../limits.ts';
+import { lifetimes, limits } from '../../page-settings.ts';
 import { goToRoom } from '../../router.ts';
 import { toPoproomError, transport } from '../../server.ts';
-import { KeepNewKey } from '../room/encryption-views.ts';
+
+const KeepNewKey = lazy(() => import('../encryption/room-key.tsx'), 'KeepNewKey');
 
 type StartState = 'ready' | 'starting' | { problem: string };
 

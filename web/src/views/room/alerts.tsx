@@ -9,15 +9,14 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { limitedUntil } from '../../room/request-limit.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { ConnectionState } from '../../room/room-phase.ts';
-import type { TextModel } from '../../room/text-model.ts';
+import type { ConnectionState, RoomModel, TextModel } from '../../room/room-phase.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 
-const KeyAttempts = lazy(() => import('../encryption/alerts.tsx'), 'KeyAttempts');
-const MissingWords = lazy(() => import('../encryption/alerts.tsx'), 'MissingWords');
-const DismissibleAlert = lazy(() => import('./dialogs.ts'), 'DismissibleAlert');
+const loadDialogs = () => import('./dialogs.tsx');
+const AttemptsAlert = lazy(loadDialogs, 'AttemptsAlert');
+const ExpiryAlert = lazy(loadDialogs, 'ExpiryAlert');
+const MissingWordsAlert = lazy(loadDialogs, 'MissingWordsAlert');
 
 interface Props {
   room: RoomModel;
@@ -31,8 +30,8 @@ export function Alerts({ room, text, onExtend }: Props) {
     <div class="alerts" role="status">
       <ConnectionAlert room={room} />
       {limitedUntil.value !== undefined && <RequestLimitAlert until={limitedUntil.value} />}
-      <PinAttemptsAlert room={room} />
-      <MissingWordsAlert text={text} />
+      <WrongAttempts room={room} />
+      <MissingWords text={text} />
       <ExpiryWarning room={room} onExtend={onExtend} />
     </div>
   );
@@ -84,47 +83,42 @@ function ExpiryWarning({ room, onExtend }: Omit<Props, 'text'>) {
   const left = expiresAt - useServerNow();
   if (left <= 0 || left > Math.min(warningMs, (expiresAt - since) / 2) || dismissed.value === expiresAt) return null;
   return (
-    <DismissibleAlert
-      icon="clock"
-      action={{ label: t('extend'), run: onExtend }}
+    <ExpiryAlert
+      until={expiresAt + clockOffset.value}
+      onExtend={onExtend}
       onDismiss={() => {
         dismissed.value = expiresAt;
       }}
-    >
-      <Countdown until={expiresAt + clockOffset.value} format={(ms) => t('roomExpiresIn', { time: roughTime(ms) })} />
-    </DismissibleAlert>
+    />
   );
 }
 
 /** Own words that a text after a gap does not have. */
-function MissingWordsAlert({ text: { missing } }: Pick<Props, 'text'>) {
+function MissingWords({ text: { missing } }: Pick<Props, 'text'>) {
   if (!missing.value) return null;
   return (
-    <DismissibleAlert
-      icon="warning"
+    <MissingWordsAlert
+      words={missing.value}
       onDismiss={() => {
         missing.value = '';
       }}
-    >
-      <MissingWords words={missing.value} />
-    </DismissibleAlert>
+    />
   );
 }
 
 /** Wrong PINs or keys that others entered since the room was opened here, and that the user has not dismissed. */
-function PinAttemptsAlert({ room }: { room: RoomModel }) {
+function WrongAttempts({ room }: { room: RoomModel }) {
   const { pinAttempts, isEncrypted } = room.content.value;
   const seen = useSignal(pinAttempts);
   const n = pinAttempts - seen.value;
   if (n <= 0) return null;
   return (
-    <DismissibleAlert
-      icon="warning"
+    <AttemptsAlert
+      n={n}
+      isEncrypted={isEncrypted ?? false}
       onDismiss={() => {
         seen.value = pinAttempts;
       }}
-    >
-      {isEncrypted ? <KeyAttempts n={n} /> : t('pinAttempts', { n })}
-    </DismissibleAlert>
+    />
   );
 }

@@ -4,8 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
 import { translateDeviceName } from '../../device/identity.ts';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { Device } from '../../room/room-phase.ts';
+import type { Device, RoomModel } from '../../room/room-phase.ts';
 
 /** As many as fit; the others are shown as a number. */
 const maxShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);

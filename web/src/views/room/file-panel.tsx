@@ -4,13 +4,12 @@ import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { IncomingFile } from '../../room/uploads.ts';
-import { addFiles } from './add-files.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import type { IncomingFile } from '../../room/upload-state.ts';
+import { addFiles, pickedFiles } from './add-files.tsx';
 import { PendingFiles } from './file-placeholder.tsx';
-import { pickedFiles } from './incoming-files.ts';
 
-export const loadFileList = () => import('../files/index.ts');
+export const loadFileList = () => import('../files/file-list.tsx');
 
 const FileList = lazy(loadFileList, 'FileList', PendingFiles);
 

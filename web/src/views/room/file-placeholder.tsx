@@ -2,8 +2,7 @@
 
 import { size } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { largestFile, spaceLeft } from '../../room/space.ts';
 
 export interface FileListProps {

@@ -1,18 +1,22 @@
 /** The version history: a list with a preview, to restore one version or delete all. */
-import { useSignal } from '@preact/signals';
+import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { HistoryEntry, SharedText } from '../../../../src/client/index.ts';
+import type { SharedText } from '../../../../src/client/text/shared-text.ts';
+import type { HistoryEntry } from '../../../../src/protocol/types.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { dateAndTime, timeAgo } from '../../components/time-ago.tsx';
 import { monospace } from '../../device/preferences.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { dateAndTime, size, timeAgo } from '../../i18n/quantities.ts';
-import { createHistory, type History } from '../../room/history.ts';
-import type { RoomModel } from '../../room/room.ts';
+import { size } from '../../i18n/quantities.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { nameOf } from './devices.tsx';
-import { replaceWithUndo } from './replace-with-undo.ts';
+import { replaceWithUndo } from './text-actions.tsx';
 import '../../style/history.css';
+import type { PoproomError } from '../../../../src/client/error.ts';
+import type { RoomBase } from '../../../../src/client/room.ts';
+import { toPoproomError } from '../../server.ts';
 
 interface Props {
   room: RoomModel;
@@ -21,7 +25,7 @@ interface Props {
 }
 
 export function HistoryDialog({ room, text, onClose }: Props) {
-  const history = useMemo(() => createHistory(room.requests()), [room]);
+  const history = useMemo(() => createHistory(room.requests), [room]);
   useEffect(() => void history.load(), [history]);
   const { value: list } = history.list;
   return (
@@ -196,4 +200,75 @@ function DeleteConfirmation({ history, onCancel }: { history: History; onCancel:
       </div>
     </div>
   );
+}
+
+type Loading<T> = { status: 'loading' } | { status: 'failed'; error: PoproomError } | ({ status: 'loaded' } & T);
+
+export interface History {
+  readonly list: ReadonlySignal<Loading<{ entries: readonly HistoryEntry[] }>>;
+  readonly selected: ReadonlySignal<number | undefined>;
+  /** The text of the selected version. */
+  readonly preview: ReadonlySignal<Loading<{ content: string }>>;
+  readonly deleteError: ReadonlySignal<PoproomError | undefined>;
+  load(): Promise<void>;
+  select(version: number): void;
+  deleteAll(): Promise<void>;
+}
+
+/** The version history of a room's text. The text of a version is loaded when it is selected. */
+export function createHistory(
+  requests: () => Promise<Pick<RoomBase, 'history' | 'historyText' | 'clearHistory'>>,
+): History {
+  const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ status: 'loading' });
+  const selected = signal<number | undefined>(undefined);
+  const preview = signal<Loading<{ content: string }>>({ status: 'loading' });
+  const deleteError = signal<PoproomError | undefined>(undefined);
+  const contents = new Map<number, string>();
+
+  async function load(): Promise<void> {
+    list.value = { status: 'loading' };
+    try {
+      const entries = await (await requests()).history();
+      list.value = { status: 'loaded', entries };
+      if (entries[0]) select(entries[0].version);
+    } catch (error) {
+      list.value = { status: 'failed', error: toPoproomError(error) };
+    }
+  }
+
+  function select(version: number): void {
+    selected.value = version;
+    const content = contents.get(version);
+    preview.value = content === undefined ? { status: 'loading' } : { status: 'loaded', content };
+    if (content === undefined) void loadText(version);
+  }
+
+  async function loadText(version: number): Promise<void> {
+    try {
+      const { content } = await (await requests()).historyText(version);
+      contents.set(version, content);
+      if (selected.value === version) preview.value = { status: 'loaded', content };
+    } catch (error) {
+      if (selected.value === version) preview.value = { status: 'failed', error: toPoproomError(error) };
+    }
+  }
+
+  return {
+    list,
+    selected,
+    preview,
+    deleteError,
+    load,
+    select,
+
+    async deleteAll() {
+      deleteError.value = undefined;
+      try {
+        await (await requests()).clearHistory();
+        list.value = { status: 'loaded', entries: [] };
+      } catch (error) {
+        deleteError.value = toPoproomError(error);
+      }
+    },
+  };
 }

@@ -1,19 +1,22 @@
 /** How other devices join: the code, and on a wide screen also the QR code and the link, which fold. */
-import { useSignal } from '@preact/signals';
+import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { invitationFold } from '../../device/preferences.ts';
-import { isWideScreen } from '../../device/screen.ts';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import { EncryptionLock, KeyAdvice, KeyInviteHint, RoomKey } from './encryption-views.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
 
-const loadDialogs = () => import('./dialogs.ts');
-const InviteDialog = lazy(loadDialogs, 'InviteDialog');
-const RoomPin = lazy(loadDialogs, 'RoomPin');
+const InviteDialog = lazy(() => import('./dialogs.tsx'), 'InviteDialog');
+const RoomPin = lazy(() => import('./room-settings-dialog.tsx'), 'RoomPin');
+
+const loadKey = () => import('../encryption/room-key.tsx');
+const EncryptionLock = lazy(loadKey, 'EncryptionLock');
+const KeyAdvice = lazy(loadKey, 'KeyAdvice');
+const KeyInviteHint = lazy(loadKey, 'KeyInviteHint');
+const RoomKey = lazy(loadKey, 'RoomKey');
 
 export function Invitation({ room }: { room: RoomModel }) {
   const isFullScreen = useSignal(false);
@@ -90,3 +93,35 @@ function FoldButton({ isOpen }: { isOpen: boolean }) {
     </button>
   );
 }
+
+/** The shape of a room while it loads. */
+export function RoomSkeleton({ code }: { code: string }) {
+  return (
+    <div class="room skeleton" aria-busy="true">
+      <aside class="card invitation">
+        <div class="invitation-head">
+          <div>
+            <h2>{t('roomCode')}</h2>
+            <Code code={code} />
+          </div>
+        </div>
+      </aside>
+      <div class="room-panels">
+        <i class="skeleton-device" />
+        <p class="skeleton-text" role="status">
+          {t('joining', { code })}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+/** Keep in sync with room-screens.css. */
+const wideScreen = matchMedia('(min-width: 58rem)');
+const isWide = signal(wideScreen.matches);
+
+const isWideScreen: ReadonlySignal<boolean> = isWide;
+
+wideScreen.addEventListener('change', ({ matches }) => {
+  isWide.value = matches;
+});

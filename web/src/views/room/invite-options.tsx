@@ -1,11 +1,10 @@
 /** The QR code and the link of a room, with buttons to pass them on. */
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { CopyQrButton } from '../../components/copy-qr-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { QrCode } from '../../components/qr-code.tsx';
+import { CopyQrButton, QrCode } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
 import { linkTo, shareUrl } from '../../router.ts';
 
 /** Shows guests the key beside the code. */

@@ -1,9 +1,9 @@
-/** The links in a text, as a list of links; see links.tsx. */
+/** The links in a text, as a list of links, with code that is loaded when something in it looks like one. */
 import type { ComponentChild } from 'preact';
 import { MoreIcon, type MoreIconName } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { findLinks } from './find-links.ts';
 import '../../style/links.css';
+import { linkifyit } from 'linkify-it';
 
 const maxShown = 20;
 
@@ -23,4 +23,60 @@ export function linkList(text: string): ComponentChild {
       ))}
     </nav>
   );
+}
+
+const linkify = linkifyit({ fuzzyLink: true });
+const maxSearched = 100_000;
+
+export interface FoundLink {
+  url: string;
+  text: string;
+}
+
+interface Match extends FoundLink {
+  index: number;
+}
+
+/** In the order of the text. */
+export function findLinks(text: string, maxLinks: number): FoundLink[] {
+  const searched = text.slice(0, maxSearched);
+  const found = new Map<string, string>();
+  const matches = [...addressesIn(searched), ...phonesIn(searched)].sort((one, other) => one.index - other.index);
+  for (const { url, text } of matches) {
+    if (found.size < maxLinks) found.set(url, text);
+  }
+  return Array.from(found, ([url, text]) => ({ url, text }));
+}
+
+/**
+ * Only http, https and e-mail, so that nobody in a room can make others run code with a click. The text of a web link is
+ * the URL as the browser parses it, which exposes lookalike domains.
+ */
+function* addressesIn(text: string): Generator<Match> {
+  for (const { url, index, lastIndex } of linkify.match(text) ?? []) {
+    // A link that reaches the end of the searched part may be incomplete.
+    if (lastIndex >= maxSearched) return;
+    const link = /^https?:\/\//i.test(url) ? URL.parse(url) : null;
+    // Without a subject or a body, which a stranger could have written.
+    const email = /^mailto:([^\s?&%]+@[^\s?&%]+)$/i.exec(url)?.[1];
+    if (link) yield { index, url: link.href, text: displayText(link) };
+    else if (email) yield { index, url: `mailto:${email}`, text: email };
+  }
+}
+
+const displayText = ({ host, pathname, search }: URL): string => host + (pathname === '/' ? '' : pathname) + search;
+
+const numbers = /(?<![\w.:/@#&=-])(\+|\()?\d[\d ()./-]{5,20}\d(?![\w-])/g;
+const northAmerican = /^\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}$/;
+const date = /^\d{1,4}[./-]\d{1,2}[./-]\d{2,4}/;
+
+/** Numbers that look like a phone number: international, with a leading zero and separators, or North American. */
+function* phonesIn(text: string): Generator<Match> {
+  for (const { 0: number, index } of text.matchAll(numbers)) {
+    const digits = number.replace(/\D/g, '');
+    const isNational = /^\(?0\d.*[ ()/-]/.test(number) && !date.test(number);
+    const isPhone = number.startsWith('+') || isNational || northAmerican.test(number);
+    if (!isPhone || digits.length < 7 || digits.length > 15) continue;
+    yield { index, url: `tel:${number.startsWith('+') ? '+' : ''}${digits}`, text: number };
+  }
 }

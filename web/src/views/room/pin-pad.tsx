@@ -5,10 +5,8 @@ import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { toAsciiDigits } from '../../i18n/digits.ts';
-import { roughTime } from '../../i18n/quantities.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { PinPrompt } from '../../room/room-phase.ts';
+import { roughTime, toAsciiDigits } from '../../i18n/quantities.ts';
+import type { PinPrompt, RoomModel } from '../../room/room-phase.ts';
 import { RetryCountdown } from './alerts.tsx';
 import '../../style/pin-pad.css';
 

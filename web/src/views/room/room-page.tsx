@@ -1,6 +1,6 @@
 /** The page of a room, in each of its phases. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { RoomCode } from '../../../../src/client/index.ts';
+import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Countdown } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -9,16 +9,21 @@ import { takeKeyFromAddress } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
-import { openRoom, type RoomModel } from '../../room/room.ts';
-import type { PhaseNamed } from '../../room/room-phase.ts';
+import { openRoom } from '../../room/room.ts';
+import type { PhaseNamed, RoomModel } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
-import { EncryptionProblem, KeptDraft, KeyPrompt } from './encryption-views.ts';
-import { KeptText } from './kept-text.tsx';
-import { RoomSkeleton } from './room-skeleton.tsx';
+import { RoomSkeleton } from './invitation.tsx';
 import { RoomView } from './room-view.tsx';
-import '../../style/room-view.css';
+import { KeptText } from './text-actions.tsx';
+import '../../style/room.css';
+import '../../style/file-list.css';
+import '../../style/room-screens.css';
 
+const loadProblem = () => import('../encryption/encryption-problem.tsx');
+const EncryptionProblem = lazy(loadProblem, 'EncryptionProblem');
+const KeptDraft = lazy(loadProblem, 'KeptDraft');
+const KeyPrompt = lazy(() => import('../encryption/key-prompt.tsx'), 'KeyPrompt');
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 
 export function RoomPage({ code }: { code: RoomCode }) {

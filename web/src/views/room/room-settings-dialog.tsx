@@ -1,20 +1,21 @@
 /** Changes the name, the expiry time and the PIN of the room. */
+
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
+import { maxNameLength } from '../../../../src/protocol/limits.ts';
 import type { UpdateRoomRequest } from '../../../../src/protocol/types.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { isPin, PinField } from '../../components/pin-field.tsx';
-import { RadioGroup } from '../../components/radio-group.tsx';
+import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { notify } from '../../components/notices.tsx';
+import { clockOffset } from '../../device/clock.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { clockTime, exactTime } from '../../i18n/quantities.ts';
-import { lifetimes } from '../../limits.ts';
-import type { RoomModel } from '../../room/room.ts';
-import { RoomPin } from './room-pin.tsx';
-
-const maxNameLength = 80;
+import { clockTime, exactTime, roughTime } from '../../i18n/quantities.ts';
+import { lifetimes } from '../../page-settings.ts';
+import type { RoomContent, RoomModel } from '../../room/room-phase.ts';
 
 type PinChoice = 'keep' | 'new' | 'remove';
 
@@ -66,7 +67,7 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
           <input
             type="text"
             dir="auto"
-            maxLength={maxNameLength}
+            maxLength={maxNameLength.room}
             autocomplete="off"
             value={name.value}
             onInput={({ currentTarget }) => {
@@ -140,4 +141,43 @@ function PinChanges({ room, choice, pin, field }: PinProps) {
       {choice.value === 'keep' && hasPin && <RoomPin room={room} />}
     </div>
   );
+}
+
+/** Says that the room has a PIN, and shows it to users who know it. */
+export function RoomPin({ room }: { room: RoomModel }) {
+  /** Until then, the PIN is hidden from people who look at the screen. */
+  const isShown = useSignal(false);
+  // The phase changes with the PIN.
+  const pin = room.phase.value.attempt.room.pin();
+  return (
+    <div>
+      <p class="aside with-icon">
+        <Icon name="lock" />
+        {t('pinRequired')}
+      </p>
+      {pin && (
+        <p class="aside room-pin">
+          {t('pin')}: <b dir="ltr">{isShown.value ? pin : '••••'}</b>
+          <button
+            type="button"
+            class="button quiet"
+            onClick={() => {
+              isShown.value = !isShown.value;
+            }}
+          >
+            {t(isShown.value ? 'hidePin' : 'showPin')}
+          </button>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** Tells the user what has changed in the room. */
+export function announceChanges(before: RoomContent, { name, hasPin, pinChanges, expiresAt }: RoomContent): void {
+  if (name !== before.name) notify(name ? t('roomRenamed', { name }) : t('roomNameRemoved'));
+  if (hasPin !== before.hasPin) notify(t(hasPin ? 'pinWasSet' : 'pinWasRemoved'));
+  else if (pinChanges !== before.pinChanges) notify(t('pinWasChanged'));
+  if (expiresAt !== before.expiresAt)
+    notify(t('roomExpiresIn', { time: roughTime(expiresAt + clockOffset.value - Date.now()) }));
 }

@@ -1,34 +1,32 @@
 /** A joined room: the invitation, the devices, the text, the files. */
 import { useSignal } from '@preact/signals';
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { RequestsLeft, useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
-import { RequestsLeft } from '../../components/requests-left.tsx';
+import { clockTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
-import { loadTransfer } from '../../room/lazy-transfer.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { RoomContent } from '../../room/room-phase.ts';
-import type { TextModel } from '../../room/text-model.ts';
-import type { IncomingFile } from '../../room/uploads.ts';
-import { shareFor } from '../../share/destination.ts';
-import { addFiles, loadUploadParts } from './add-files.ts';
+import { loadRequests } from '../../room/room.ts';
+import type { RoomContent, RoomModel, TextModel } from '../../room/room-phase.ts';
+import type { IncomingFile } from '../../room/upload-state.ts';
+import { shareFor } from '../../share-target.ts';
+import { addFiles, DropArea, loadUploadParts } from './add-files.tsx';
 import { Alerts } from './alerts.tsx';
-import { DeleteRoom } from './delete-room.tsx';
 import { Devices } from './devices.tsx';
-import { DropArea } from './drop-area.tsx';
-import { Expiry } from './expiry.tsx';
 import { FilePanel, loadFileList } from './file-panel.tsx';
 import { Invitation } from './invitation.tsx';
-import { loadViewer } from './lazy-viewer.ts';
 import { TextPanel } from './text-panel.tsx';
 
-const loadDialogs = () => import('./dialogs.ts');
+const loadViewer = () => import('../viewer/viewer.tsx');
+const loadDialogs = () => import('./dialogs.tsx');
 /** In the order in which people are likely to need them. */
-const onDemand = [loadFileList, loadUploads, loadUploadParts, loadTransfer, loadDialogs, loadViewer];
-const RoomSettingsDialog = lazy(loadDialogs, 'RoomSettingsDialog');
+const onDemand = [loadFileList, loadUploads, loadUploadParts, loadRequests, loadDialogs, loadViewer];
+const DeleteDialog = lazy(loadDialogs, 'DeleteDialog');
+const loadSettings = () => import('./room-settings-dialog.tsx');
+const RoomSettingsDialog = lazy(loadSettings, 'RoomSettingsDialog');
 
 export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
   useEffect(() => {
@@ -91,7 +89,7 @@ function useAnnouncedChanges(content: RoomContent): void {
     const known = before.current;
     before.current = content;
     if (known !== content)
-      loadDialogs().then(
+      loadSettings().then(
         ({ announceChanges }) => announceChanges(known, content),
         () => undefined,
       );
@@ -102,8 +100,56 @@ function useAnnouncedChanges(content: RoomContent): void {
 async function receiveShared(room: RoomModel, model: TextModel): Promise<void> {
   const shareId = shareFor(room.code);
   if (shareId === undefined) return;
-  const { takeShared } = await import('../../share/shared-content.ts');
+  const { takeShared } = await import('../share/share-page.tsx');
   const { text, files } = await takeShared(shareId);
   if (text) model.append(text);
   room.uploads.add(files.map((file) => ({ file })));
+}
+
+const expiringSoonMs = 5 * 60_000;
+
+/** The time until the room expires: a bar and a countdown. */
+function Expiry({ room }: { room: RoomModel }) {
+  const now = useServerNow();
+  const { expiresAt, since } = room.content.value;
+  const left = Math.max(0, expiresAt - now);
+  // The creation time is unknown, so the bar is full when this device first joins.
+  const whole = Math.max(1, expiresAt - since);
+  return (
+    <div class="expiry" data-soon={left < expiringSoonMs || undefined}>
+      <p>
+        <span>{t('expiresIn')}</span> <time>{clockTime(left)}</time>
+      </p>
+      <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
+        <rect width={Math.min(100, (left / whole) * 100)} height="1" />
+      </svg>
+    </div>
+  );
+}
+
+/** The button that deletes the room for everyone, after a confirmation. */
+function DeleteRoom({ room }: { room: RoomModel }) {
+  const isConfirming = useSignal(false);
+  return (
+    <>
+      <button
+        type="button"
+        class="button quiet danger"
+        onClick={() => {
+          isConfirming.value = true;
+        }}
+      >
+        <Icon name="delete" />
+        {t('deleteRoom')}
+      </button>
+      {isConfirming.value && (
+        <DeleteDialog
+          room={room}
+          onClose={() => {
+            isConfirming.value = false;
+          }}
+        />
+      )}
+    </>
+  );
 }

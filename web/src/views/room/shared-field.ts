@@ -1,14 +1,22 @@
 /** Binds a textarea to the shared text. Typing becomes edits; remote edits keep the caret and the scroll position. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { SharedText, TextChange, TextEdit } from '../../../../src/client/index.ts';
+import type { SharedText, TextChange } from '../../../../src/client/text/shared-text.ts';
+import type { TextEdit } from '../../../../src/protocol/types.ts';
 import { type Changes, rebase, toChanges, toEdits } from '../../../../src/text/changes.ts';
 import { applyEdits, lengthAfter } from '../../../../src/text/edits.ts';
-import { changeField, scrollToPosition } from './field-scroll.ts';
-import { asShown, positionInField, positionInText, withLineEndingsOf } from './line-endings.ts';
-import { endOfEdits, movedPosition } from './moved-position.ts';
-import { isTooLong } from './text-limit.ts';
-import { typedEdits } from './typed-edit.ts';
-import { historyCommandOf, offerNativeUndo } from './undo-commands.ts';
+import { notify } from '../../components/notices.tsx';
+import { size } from '../../i18n/quantities.ts';
+import { t } from '../../i18n/strings.ts';
+import { limits } from '../../page-settings.ts';
+import {
+  asShown,
+  endOfEdits,
+  movedPosition,
+  positionInField,
+  positionInText,
+  typedEdits,
+  withLineEndingsOf,
+} from './field-edits.ts';
 
 export interface SharedField {
   /** Replaces the selection. If the user has not placed the caret yet, appends the text on a line of its own. */
@@ -294,4 +302,107 @@ class FieldBinding implements SharedField {
   get #isFocused(): boolean {
     return document.activeElement === this.#field;
   }
+}
+
+type HistoryCommand = 'undo' | 'redo';
+
+/** Recognizes undo and redo from keys, the context menu, or a gesture of the phone. */
+function historyCommandOf(event: KeyboardEvent | InputEvent): HistoryCommand | undefined {
+  return event instanceof KeyboardEvent ? commandOfKey(event) : commandOfInput(event.inputType);
+}
+
+function commandOfInput(inputType: string): HistoryCommand | undefined {
+  if (inputType === 'historyUndo') return 'undo';
+  return inputType === 'historyRedo' ? 'redo' : undefined;
+}
+
+function commandOfKey(event: KeyboardEvent): HistoryCommand | undefined {
+  const { ctrlKey, metaKey, altKey, shiftKey, isComposing } = event;
+  if (isComposing || altKey || ctrlKey === metaKey) return undefined;
+  const letter = letterOf(event);
+  if (letter === 'z') return shiftKey ? 'redo' : 'undo';
+  return letter === 'y' && ctrlKey && !shiftKey ? 'redo' : undefined;
+}
+
+/** The letter in the current keyboard layout, or the key's position in layouts without Latin letters. */
+function letterOf({ key, code }: KeyboardEvent): string {
+  return (/^[a-z]$/i.test(key) ? key : code.replace(/^Key/, '')).toLowerCase();
+}
+
+/**
+ * Enables the browser's own Undo command, which then asks the page. Without recorded input the command is disabled,
+ * such as after Clear in a text from another device. So insert a space at the caret and delete it again.
+ */
+function offerNativeUndo(field: HTMLTextAreaElement): void {
+  if (document.activeElement !== field || document.queryCommandEnabled('undo')) return;
+  if (document.execCommand('insertText', false, ' ')) document.execCommand('delete');
+}
+
+/** Notifies the user if so. The server would close the connection on a message of this size. */
+function isTooLong(length: number): boolean {
+  const isOver = length > limits.contentMax;
+  if (isOver) notify(t('insertTooLong', { size: size(limits.contentMax) }));
+  return isOver;
+}
+
+/** Each step makes the browser rebuild the whole text. Beyond this number, the text is replaced once. */
+const maxSteps = 20;
+
+/** Applies edits in small steps, which keep the rest of the field and the scroll position. */
+function changeField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {
+  const { scrollTop } = field;
+  const top = firstVisiblePosition(field);
+  const isAbove = ({ to }: TextEdit) => top > 0 && to <= top;
+  applyToField(
+    field,
+    edits.filter((edit) => !isAbove(edit)),
+  );
+  field.scrollTop = scrollTop;
+  const above = edits.filter(isAbove);
+  if (above.length > 0) keepScrollPosition(field, () => applyToField(field, above));
+}
+
+/** Scrolls to a position that is not visible. Browsers do this for typing, but not for scripts. */
+function scrollToPosition(field: HTMLTextAreaElement, position: number): void {
+  const bottom = bottomOf(field, position);
+  const { scrollTop, clientHeight } = field;
+  const lineHeight = Number.parseFloat(getComputedStyle(field).lineHeight) || 24;
+  const isVisible = bottom - lineHeight >= scrollTop && bottom <= scrollTop + clientHeight;
+  if (!isVisible) field.scrollTop = bottom - clientHeight / 2;
+}
+
+function applyToField(field: HTMLTextAreaElement, edits: readonly TextEdit[]): void {
+  if (edits.length > maxSteps) field.value = applyEdits(field.value, edits);
+  else for (const { from, to, insert } of edits.toReversed()) field.setRangeText(insert, from, to, 'preserve');
+}
+
+/** The first visible position. Estimated in browsers that cannot report it. */
+function firstVisiblePosition(field: HTMLTextAreaElement): number {
+  if (field.scrollTop === 0) return 0;
+  const { left, top } = field.getBoundingClientRect();
+  const { paddingLeft } = getComputedStyle(field);
+  const x = left + field.clientLeft + Number.parseFloat(paddingLeft) + 1;
+  const at = document.caretPositionFromPoint?.(x, Math.max(top, 0) + field.clientTop + 2);
+  if (at?.offsetNode === field) return at.offset;
+  return Math.floor((field.value.length * field.scrollTop) / field.scrollHeight);
+}
+
+/** Changes text above the visible part, which stays in place. */
+function keepScrollPosition(field: HTMLTextAreaElement, changeAbove: () => void): void {
+  const { scrollTop, scrollHeight } = field;
+  changeAbove();
+  field.scrollTop = scrollTop + field.scrollHeight - scrollHeight;
+}
+
+/** Measured on a copy that ends at the position: a textarea does not report where its lines are. */
+function bottomOf(field: HTMLTextAreaElement, position: number): number {
+  const copy = field.cloneNode() as HTMLTextAreaElement;
+  copy.removeAttribute('id');
+  copy.className = 'measuring';
+  copy.style.width = `${field.offsetWidth}px`;
+  copy.value = field.value.slice(0, position);
+  field.after(copy);
+  const { scrollHeight } = copy;
+  copy.remove();
+  return scrollHeight - Number.parseFloat(getComputedStyle(field).paddingBottom);
 }

@@ -1,22 +1,21 @@
 /** The text of the room and its tools. */
 import { useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
-import { useLayoutEffect } from 'preact/hooks';
-import { CopyButton } from '../../components/copy-button.tsx';
+import type { ComponentChild, RefObject } from 'preact';
+import { useEffect, useLayoutEffect } from 'preact/hooks';
+import type { SharedText } from '../../../../src/client/text/shared-text.ts';
+import { CopyButton, readClipboard } from '../../components/copy-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
+import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { TextModel } from '../../room/text-model.ts';
-import { Links } from './links.tsx';
-import { PasteButton } from './paste-button.tsx';
-import { replaceWithUndo } from './replace-with-undo.ts';
+import type { RoomModel, TextStatus as Status, TextModel } from '../../room/room-phase.ts';
+import { addFiles } from './add-files.tsx';
 import { type SharedField, useSharedField } from './shared-field.ts';
-import { saveAsFile, usePrintedText } from './text-file.ts';
-import { TextStatus } from './text-status.tsx';
+import { replaceWithUndo, saveAsFile, usePrintedText } from './text-actions.tsx';
 
-const HistoryDialog = lazy(() => import('./dialogs.ts'), 'HistoryDialog');
+const HistoryDialog = lazy(() => import('./history-dialog.tsx'), 'HistoryDialog');
 
 interface Props {
   room: RoomModel;
@@ -164,4 +163,107 @@ function usePasteAnywhere(bound: { current: SharedField | undefined }): void {
     document.addEventListener('paste', onPaste);
     return () => document.removeEventListener('paste', onPaste);
   }, []);
+}
+
+const icons: Record<Status, IconName | undefined> = {
+  saved: 'check',
+  saving: undefined,
+  offline: 'offline',
+  refused: 'warning',
+};
+
+/** Shows whether the text is saved. */
+function TextStatus({ text }: { text: TextModel }) {
+  const status = text.status.value;
+  const icon = icons[status];
+  const message = messageOf(status, text);
+  return (
+    <>
+      <p class="status" data-status={status}>
+        {icon ? <Icon name={icon} /> : <i class="dot" />}
+        {message}
+      </p>
+      {/* Screen readers must not announce saving at every keystroke. */}
+      <p class="visually-hidden" role="status">
+        {(status === 'offline' || status === 'refused') && message}
+      </p>
+    </>
+  );
+}
+
+function messageOf(status: Status, { refusal }: TextModel): string {
+  if (status === 'refused') return refusal.value ? errorMessage(refusal.value) : t('saving');
+  return t(status);
+}
+
+/** Links further down are not shown: searching a large text after every change would be slow. */
+const maxSearched = 100_000;
+/** Search at most this often. */
+const searchIntervalMs = 200;
+
+/** Without the code (offline), no links are shown. */
+async function linksIn(text: string): Promise<ComponentChild> {
+  if (!/\w\.\w|:\/\/|\d[\d ()./-]{5}/.test(text)) return null;
+  return import('./link-list.tsx').then(
+    ({ linkList }) => linkList(text),
+    () => null,
+  );
+}
+
+function Links({ text }: { text: SharedText }) {
+  const list = useSignal<ComponentChild>(null);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const search = async () => {
+      timer = undefined;
+      list.value = await linksIn(text.value.slice(0, maxSearched));
+    };
+    const searchSoon = () => {
+      timer ??= setTimeout(search, searchIntervalMs);
+    };
+    searchSoon();
+    const stop = text.on('change', searchSoon);
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return <>{list.value}</>;
+}
+
+const PasteDialog = lazy(() => import('./dialogs.tsx'), 'PasteDialog');
+
+interface PasteButtonProps {
+  room: RoomModel;
+  onText: (text: string) => void;
+}
+
+/** Pastes text or an image. If the page cannot read the clipboard, such as over plain HTTP, a field takes the paste. */
+function PasteButton({ room, onText }: PasteButtonProps) {
+  const isOpen = useSignal(false);
+
+  async function onClick() {
+    const content = await readClipboard();
+    if (!content) isOpen.value = true;
+    else if (content.image) void addFiles(room, [{ file: content.image, isPasted: true }]);
+    else if (content.text === '') notify(t('clipboardEmpty'));
+    else onText(content.text);
+  }
+
+  return (
+    <>
+      <button type="button" class="button" onClick={onClick}>
+        <Icon name="paste" />
+        {t('paste')}
+      </button>
+      {isOpen.value && (
+        <PasteDialog
+          onText={onText}
+          onClose={() => {
+            isOpen.value = false;
+          }}
+        />
+      )}
+    </>
+  );
 }

@@ -4,12 +4,19 @@ import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { percent, size } from '../../i18n/quantities.ts';
 import { Thumbnail } from '../files/thumbnail.tsx';
-import type { DownloadState } from './download-state.ts';
-import { closeAll, type Download, downloads } from './downloads.ts';
-import { removeOld } from './sealed-target.ts';
-import { forgetThumbnails } from './sealed-thumbnail.tsx';
-import '../../style/sealed-files.css';
+import { forgetThumbnails } from './sealed-media.tsx';
 import '../../style/uploads.css';
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { PoproomError } from '../../../../src/client/error.ts';
+import { localPaths } from '../../../../src/core/files/local-name.ts';
+import { zipChunks } from '../../../../src/zip/chunks.ts';
+import { planZip } from '../../../../src/zip/format.ts';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { forwardedTo } from '../../page-settings.ts';
+import { noteFailure } from '../../room/request-limit.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import { createStateMachine, type StateMachine, type Transitions } from '../../room/state-machine.ts';
+import { chooseTarget, countBytes, type FileTarget, memoryTarget, startDownload } from '../files/save-file.ts';
 
 export function SealedDownloads() {
   useEffect(() => {
@@ -78,3 +85,254 @@ function detail(total: number, state: DownloadState): string {
 }
 
 const shareOf = (total: number, bytes: number): number => (total === 0 ? 1 : Math.min(1, bytes / total));
+
+export interface Download extends StateMachine<DownloadState, DownloadEvent> {
+  readonly source: DownloadSource;
+}
+
+const list = signal<readonly Download[]>([]);
+
+/** Downloads in progress, and failed ones. */
+export const downloads: ReadonlySignal<readonly Download[]> = list;
+
+/** The browser may not have read the file yet. */
+const revokeAfterMs = 60_000;
+
+/** Call it after a click, or the browser does not ask where to save a large file. */
+export function saveFiles(room: RoomModel, files: readonly SharedFile[]): void {
+  const [first, second] = files;
+  if (first) add(second ? archiveOf(room, files) : fileSource(room, first));
+}
+
+export function closeAll(): void {
+  for (const { send } of list.peek()) send({ type: 'close' });
+}
+
+function fileSource(room: RoomModel, file: SharedFile): DownloadSource {
+  return {
+    name: file.fileName,
+    type: file.contentType,
+    size: file.fileSize,
+    async open(signal) {
+      const { body } = await (await room.requests()).download(file, { signal });
+      return body ?? new Blob([]).stream();
+    },
+  };
+}
+
+function add(source: DownloadSource): void {
+  const machine = createStateMachine(downloadTransitions, { name: 'choosing' }, onTransition);
+  const download = { source, ...machine };
+  list.value = [...list.value, download];
+  void choose();
+
+  function onTransition(before: DownloadState, after: DownloadState): void {
+    if (before.name === after.name) return;
+    if (before.name === 'saving') before.aborter.abort();
+    if (after.name === 'choosing') void choose();
+    if (after.name === 'saving') void save(source, after, machine.send);
+    if (after.name === 'closed') list.value = list.value.filter((other) => other !== download);
+  }
+
+  async function choose(): Promise<void> {
+    const target = await chooseSealedTarget(source);
+    if (target === 'too-large') return machine.send({ type: 'fail', message: tooLarge() });
+    machine.send(target ? { type: 'start', target, aborter: new AbortController() } : { type: 'close' });
+  }
+}
+
+async function save(
+  source: DownloadSource,
+  { target, aborter: { signal } }: SavingState,
+  send: (event: DownloadEvent) => void,
+): Promise<void> {
+  const onBytes = (bytes: number) => send({ type: 'progress', bytes });
+  try {
+    await saveTo(target, (await source.open(signal)).pipeThrough(countBytes(onBytes)));
+    send({ type: 'close' });
+  } catch (error) {
+    await target.discard();
+    if (!signal.aborted) send({ type: 'fail', message: failureMessage(error) });
+  }
+}
+
+async function saveTo(target: FileTarget, body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
+  const { blobUrl } = await target.save(body);
+  if (blobUrl) setTimeout(() => URL.revokeObjectURL(blobUrl), revokeAfterMs);
+}
+
+const tooLarge = () => t('tooLargeToSave', { size: size(maxMemoryBytes) });
+
+function failureMessage(error: unknown): string {
+  if (error instanceof DOMException) return t('saveFailed');
+  // All others are those of a connection that was lost.
+  if (!(error instanceof PoproomError)) return errorMessage(new PoproomError('OFFLINE', String(error)));
+  const { code, details } = noteFailure(error);
+  if (code !== 'DATA_DAMAGED') return errorMessage(error);
+  const name = details.fileName === undefined ? undefined : String(details.fileName);
+  const message = name === undefined ? errorMessage(error) : t('fileInArchiveDamaged', { name });
+  return `${message} ${t('nothingSaved')}`;
+}
+
+/** A file, or an archive of several. */
+export interface DownloadSource {
+  readonly name: string;
+  /** The media type, for the icon. */
+  readonly type: string;
+  /** In bytes. */
+  readonly size: number;
+  /** The decrypted bytes. Reading them fails if they are damaged. */
+  open(signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
+}
+
+export type DownloadState =
+  /** Where to save the file: the browser may ask. */
+  | { readonly name: 'choosing' }
+  | SavingState
+  /** Nothing was saved. */
+  | { readonly name: 'failed'; readonly message: string }
+  /** Saved, cancelled or dismissed. */
+  | { readonly name: 'closed' };
+
+export interface SavingState {
+  readonly name: 'saving';
+  readonly target: FileTarget;
+  /** Stops the download. */
+  readonly aborter: AbortController;
+  readonly bytes: number;
+}
+
+export type DownloadEvent =
+  | { type: 'start'; target: FileTarget; aborter: AbortController }
+  | { type: 'progress'; bytes: number }
+  | { type: 'fail'; message: string }
+  | { type: 'retry' }
+  | { type: 'close' };
+
+/** The states of saving encrypted files, and how events change them. */
+const fail = (_: DownloadState, { message }: { message: string }): DownloadState => ({ name: 'failed', message });
+const close = (): DownloadState => ({ name: 'closed' });
+
+export const downloadTransitions: Transitions<DownloadState, DownloadEvent> = {
+  choosing: {
+    start: (_, { target, aborter }) => ({ name: 'saving', target, aborter, bytes: 0 }),
+    fail,
+    close,
+  },
+  saving: { progress: (state, { bytes }) => ({ ...state, bytes }), fail, close },
+  failed: { retry: () => ({ name: 'choosing' }), close },
+  closed: {},
+};
+
+/** A zip archive of encrypted files, made while it is saved: the server cannot read them. */
+export function archiveOf(room: RoomModel, files: readonly SharedFile[]): DownloadSource {
+  // Windows has the strictest rules for names.
+  const paths = localPaths(files, 'win32');
+  const plan = planZip(
+    files.map((file, i) => ({
+      file,
+      path: paths[i]?.join('/') ?? file.fileId,
+      size: file.fileSize,
+      modifiedAt: Date.parse(file.uploadedAt),
+    })),
+  );
+  const open = async (signal: AbortSignal) =>
+    streamOf(zipChunks(plan, async ({ file }) => chunksOf(room, file, signal), crc32));
+  return { name: `poproom-${room.code}.zip`, type: 'application/zip', size: plan.length, open };
+}
+
+/** The error of a damaged file names it. */
+async function* chunksOf(room: RoomModel, file: SharedFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+  try {
+    const { body } = await (await room.requests()).download(file, { signal });
+    const reader = body?.getReader();
+    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) yield next.value;
+  } catch (error) {
+    if (!(error instanceof PoproomError)) throw error;
+    const { code, message, details } = error;
+    throw new PoproomError(code, message, { details: { ...details, fileName: file.fileName } });
+  }
+}
+
+/** Not all browsers have `ReadableStream.from`. */
+function streamOf(chunks: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await chunks.next();
+      if (done) controller.close();
+      else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+    },
+    cancel: async () => void (await chunks.return(undefined)),
+  });
+}
+
+const table = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+/** Continues the checksum of the bytes before. */
+export function crc32(bytes: Uint8Array, before: number): number {
+  let crc = ~before;
+  for (const byte of bytes) crc = (crc >>> 8) ^ (table[(crc ^ byte) & 255] as number);
+  return ~crc >>> 0;
+}
+
+/** Smaller files are decrypted in memory, so that a click is enough. */
+const smallBytes = 64 * 1024 * 1024;
+/** A browser that cannot write to the disk may fail on larger ones. */
+export const maxMemoryBytes = 512 * 1024 * 1024;
+
+/** Undefined if the user cancels. */
+export async function chooseSealedTarget({
+  name,
+  size,
+}: Pick<DownloadSource, 'name' | 'size'>): Promise<FileTarget | 'too-large' | undefined> {
+  if (size <= smallBytes) return memoryTarget(name);
+  if ('showSaveFilePicker' in window) return chooseTarget(name);
+  if (hasPrivateFiles()) return privateTarget(name);
+  return size <= maxMemoryBytes ? memoryTarget(name) : 'too-large';
+}
+
+const folderName = 'decrypted';
+/** The browser copies the file to its downloads in this time. */
+const keptMs = 60 * 60 * 1000;
+
+/** Only in secure contexts, and not in all browsers. The browser keeps nothing of the page of `poproom ui`. */
+const hasPrivateFiles = () =>
+  !forwardedTo &&
+  typeof navigator.storage?.getDirectory === 'function' &&
+  'createWritable' in (globalThis.FileSystemFileHandle?.prototype ?? {});
+
+/** Decrypts into the private files of this origin, from where the browser downloads the file. */
+function privateTarget(name: string): FileTarget {
+  const entry = `${Date.now()}-${Math.random()}`;
+  const remove = async () => (await folder()).removeEntry(entry).catch(() => undefined);
+  return {
+    async save(body) {
+      await removeOld();
+      const handle = await (await folder()).getFileHandle(entry, { create: true });
+      await body.pipeTo(await handle.createWritable());
+      const file = new Blob([await handle.getFile()], { type: 'application/octet-stream' });
+      startDownload(URL.createObjectURL(file), name);
+      setTimeout(remove, keptMs);
+      // Not revoked: the browser may need long to copy it.
+      return { blobUrl: undefined };
+    },
+    discard: remove,
+  };
+}
+
+const folder = async () => (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, { create: true });
+
+/** Removes files that a closed page has left. */
+export async function removeOld(): Promise<void> {
+  if (!hasPrivateFiles()) return;
+  const root = await navigator.storage.getDirectory();
+  const old = await root.getDirectoryHandle(folderName).catch(() => undefined);
+  const names = old as unknown as { keys(): AsyncIterableIterator<string> } | undefined;
+  if (!old || !names) return;
+  for await (const name of names.keys())
+    if (Date.now() - Number.parseInt(name, 10) > keptMs) await old.removeEntry(name).catch(() => undefined);
+}

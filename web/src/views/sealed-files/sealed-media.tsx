@@ -1,16 +1,17 @@
 /** An image, a sound or a video of an encrypted room in the viewer. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import { PoproomError } from '../../../../src/client/error.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent } from '../../i18n/quantities.ts';
 import { noteFailure } from '../../room/request-limit.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
-import { maxMediaBytes, openMedia } from './media.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import { collectBlob, countBytes } from '../files/save-file.ts';
+import { Thumbnail } from '../files/thumbnail.tsx';
 
-interface Props {
+interface MediaProps {
   room: RoomModel;
   file: SharedFile;
   /** Shows the decrypted file. */
@@ -22,7 +23,7 @@ type MediaState =
   | { name: 'shown'; url: string }
   | { name: 'failed'; message: string };
 
-export function SealedMedia({ room, file, show }: Props) {
+export function SealedMedia({ room, file, show }: MediaProps) {
   const state = useSignal<MediaState>({ name: 'decrypting', bytes: 0 });
   useEffect(() => {
     if (file.fileSize > maxMediaBytes) {
@@ -62,4 +63,125 @@ export function SealedMedia({ room, file, show }: Props) {
       {t('decrypting')} {percent(share)}
     </p>
   );
+}
+
+interface ThumbnailProps {
+  room: RoomModel;
+  file: SharedFile;
+}
+
+/** Larger images show an icon in the list. */
+const maxBytes = 16 * 1024 * 1024;
+const maxKept = 200;
+const maxConcurrent = 2;
+/** In pixels, for a screen of high density. */
+const side = 144;
+
+/** The URLs of thumbnails, by the metadata of the file: the server chooses its URL. The list and the selection show the same. */
+const kept = new Map<string, string>();
+
+/** A thumbnail of an encrypted image: decrypted when it is first visible, and kept small. */
+export function SealedThumbnail({ room, file }: ThumbnailProps) {
+  const { fileName, fileSize, contentType, meta = '' } = file;
+  const url = useSignal(kept.get(meta) ?? '');
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (url.value || fileSize > maxBytes) return;
+    const aborter = new AbortController();
+    onceVisible(place.current, aborter.signal, () =>
+      inTurn(async () => {
+        if (!aborter.signal.aborted) url.value = await createThumbnail(room, file, aborter.signal);
+      }),
+    );
+    return () => aborter.abort();
+  }, []);
+  return (
+    <span class="sealed-thumbnail" ref={place}>
+      <Thumbnail key={url.value} url={url.value} name={fileName} type={contentType} />
+    </span>
+  );
+}
+
+/** When the user leaves the room. */
+export function forgetThumbnails(): void {
+  for (const url of kept.values()) URL.revokeObjectURL(url);
+  kept.clear();
+}
+
+function onceVisible(element: Element | null, signal: AbortSignal, run: () => void): void {
+  if (!element) return;
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    run();
+  });
+  observer.observe(element);
+  signal.addEventListener('abort', () => observer.disconnect());
+}
+
+const waiting: (() => Promise<void>)[] = [];
+let running = 0;
+
+/** A few at a time. A file that does not open keeps its icon. */
+function inTurn(run: () => Promise<void>): void {
+  waiting.push(run);
+  void runNext();
+}
+
+async function runNext(): Promise<void> {
+  if (running >= maxConcurrent) return;
+  const run = waiting.shift();
+  if (!run) return;
+  running += 1;
+  await run().catch(() => undefined);
+  running -= 1;
+  void runNext();
+}
+
+async function createThumbnail(room: RoomModel, file: SharedFile, signal: AbortSignal): Promise<string> {
+  const { meta = '' } = file;
+  const known = kept.get(meta);
+  if (known) return known;
+  const url = URL.createObjectURL(await scaled(await openMedia(room, file, signal)));
+  kept.set(meta, url);
+  const [oldest] = kept;
+  if (oldest && kept.size > maxKept) {
+    kept.delete(oldest[0]);
+    URL.revokeObjectURL(oldest[1]);
+  }
+  return url;
+}
+
+/** The square in the middle, as the list shows it. */
+async function scaled(image: Blob): Promise<Blob> {
+  const bitmap = await createImageBitmap(image);
+  const { width, height } = bitmap;
+  const shorter = Math.min(width, height);
+  const [x, y] = [(width - shorter) / 2, (height - shorter) / 2];
+  const canvas = new OffscreenCanvas(side, side);
+  canvas.getContext('2d')?.drawImage(bitmap, x, y, shorter, shorter, 0, 0, side, side);
+  bitmap.close();
+  return canvas.convertToBlob({ type: 'image/png' });
+}
+
+/** Larger ones have to be saved. */
+export const maxMediaBytes = 256 * 1024 * 1024;
+
+/** Types that no browser shows as a document, in which scripts would run on this origin. Not `…+xml`, for example. */
+const safeTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|(?:audio|video)\/[\w.-]+)$/;
+
+/** Fails if the file is damaged, also at its end. */
+export async function openMedia(
+  room: RoomModel,
+  file: SharedFile,
+  signal: AbortSignal,
+  onBytes: (bytes: number) => void = () => undefined,
+): Promise<Blob> {
+  const type = safeTypes.test(file.contentType) ? file.contentType : 'application/octet-stream';
+  const { body } = await (await room.requests()).download(file, { signal });
+  try {
+    return body ? await collectBlob(body.pipeThrough(countBytes(onBytes)), type) : new Blob([]);
+  } catch (error) {
+    throw error instanceof PoproomError ? error : new PoproomError('OFFLINE', String(error));
+  }
 }

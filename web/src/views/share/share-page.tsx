@@ -4,13 +4,13 @@ import { useEffect } from 'preact/hooks';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import { goHome, goToRoom } from '../../router.ts';
-import { sendShareTo } from '../../share/destination.ts';
-import { deleteShared, readShared, type SharedContent } from '../../share/shared-content.ts';
+import { sendShareTo, shareCacheOf, sharedAt } from '../../share-target.ts';
 import { JoinForm } from '../home/join-form.tsx';
-import { RecentRooms } from '../home/recent-rooms.tsx';
+import { RecentRooms } from '../home/recent-room-list.tsx';
 import { StartForm } from '../home/start-form.tsx';
 import { MessagePage } from '../message-page.tsx';
 import '../../style/home.css';
+import { basePath } from '../../page-settings.ts';
 
 export function SharePage() {
   const shared = useSignal<SharedContent | undefined>(undefined);
@@ -55,4 +55,63 @@ export function SharePage() {
       </button>
     </div>
   );
+}
+
+export interface SharedContent {
+  /** The id of the share. */
+  id: string;
+  text: string;
+  files: File[];
+}
+
+const shareCache = shareCacheOf(basePath);
+/** A share expires if the user does not choose a room within this time. */
+const shareTtlMs = 3_600_000;
+const nothing: SharedContent = { id: '', text: '', files: [] };
+
+/** Reads and deletes a share. The caller adds it to a room. */
+export async function takeShared(id: string): Promise<SharedContent> {
+  const content = await readShared(id);
+  await deleteShared(id);
+  return content;
+}
+
+/** The share with this id, or the newest pending one. */
+export async function readShared(id?: string): Promise<SharedContent> {
+  if (!('caches' in window) || !(await caches.has(shareCache))) return nothing;
+  const cache = await caches.open(shareCache);
+  const shareId = id ?? (await pendingIn(cache)).at(-1);
+  const stored = shareId === undefined ? undefined : await cache.match(shareId);
+  return stored ? { id: shareId as string, ...(await contentOf(stored)) } : nothing;
+}
+
+/** The ids of all pending shares, oldest first. Deletes expired ones. */
+async function pendingIn(cache: Cache): Promise<string[]> {
+  const ids: string[] = [];
+  for (const { url } of await cache.keys()) {
+    const stored = await cache.match(url);
+    if (Date.now() - Number(stored?.headers.get(sharedAt)) <= shareTtlMs) ids.push(url);
+    else await cache.delete(url);
+  }
+  if (ids.length === 0) await caches.delete(shareCache);
+  return ids;
+}
+
+async function contentOf(stored: Response): Promise<Omit<SharedContent, 'id'>> {
+  const form = await stored.formData();
+  const fields = ['title', 'text', 'url'].map((field) => String(form.get(field) ?? '').trim());
+  // Apps often repeat the URL in the text.
+  const lines = fields.filter(
+    (line, i) =>
+      line !== '' && !fields.some((other, j) => j !== i && other.includes(line) && (other !== line || j < i)),
+  );
+  const files = form.getAll('files').filter((entry) => entry instanceof File);
+  return { text: lines.join('\n'), files };
+}
+
+export async function deleteShared(id: string): Promise<void> {
+  if (!('caches' in window)) return;
+  const cache = await caches.open(shareCache);
+  await cache.delete(id);
+  await pendingIn(cache);
 }

@@ -1,15 +1,19 @@
 /** A file in the viewer, by its kind: an image, a player, a PDF or text. */
 import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import type { PoproomError } from '../../../../src/client/error.ts';
 import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
-import { hrefOf } from '../../server.ts';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { size } from '../../i18n/quantities.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import { hrefOf, toPoproomError } from '../../server.ts';
 import { iconOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
-import { SealedMedia } from '../files/lazy-sealed-files.ts';
-import { TextPreview } from './text-preview.tsx';
+
+const SealedMedia = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedMedia');
 
 export function Preview({ room, file }: { room: RoomModel; file: SharedFile }) {
   const { fileName } = file;
@@ -73,4 +77,79 @@ function Unplayable({ room, file }: { room: RoomModel; file: SharedFile }) {
       </DownloadLink>
     </div>
   );
+}
+
+type TextState = { status: 'loading' } | ({ status: 'loaded' } & TextFile) | { status: 'failed'; error: PoproomError };
+
+/** The beginning of a text file, in a fixed-width font. */
+function TextPreview({ room, file }: { room: RoomModel; file: SharedFile }) {
+  const state = useSignal<TextState>({ status: 'loading' });
+  const attempt = useSignal(1);
+  useEffect(() => {
+    const aborter = new AbortController();
+    const { signal } = aborter;
+    state.value = { status: 'loading' };
+    void load(room, file, signal).then((next) => {
+      if (!signal.aborted) state.value = next;
+    });
+    return () => aborter.abort();
+  }, [attempt.value]);
+
+  const shown = state.value;
+  if (shown.status === 'loading') return <p class="aside">{t('loading')}</p>;
+  if (shown.status === 'failed') return <Failed error={shown.error} onRetry={() => attempt.value++} />;
+  if (shown.content === '') return <p class="aside">{t('fileEmpty')}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too
+    <section class="viewed-text" aria-label={t('preview')} tabIndex={0}>
+      {shown.isCut && <p class="aside">{t('fileCut', { size: size(maxTextBytes) })}</p>}
+      <pre dir="auto">{shown.content}</pre>
+    </section>
+  );
+}
+
+async function load(room: RoomModel, file: SharedFile, signal: AbortSignal): Promise<TextState> {
+  try {
+    return { status: 'loaded', ...(await readText(await (await room.requests()).download(file, { signal }))) };
+  } catch (error) {
+    return { status: 'failed', error: toPoproomError(error) };
+  }
+}
+
+function Failed({ error, onRetry }: { error: PoproomError; onRetry: () => void }) {
+  return (
+    <div class="unplayable">
+      <p class="problem" role="alert">
+        {errorMessage(error)}
+      </p>
+      <button type="button" class="button" onClick={onRetry}>
+        {t('tryAgain')}
+      </button>
+    </div>
+  );
+}
+
+const maxTextBytes = 256 * 1024;
+
+interface TextFile {
+  content: string;
+  /** Whether the file is longer. */
+  isCut: boolean;
+}
+
+/** Reads no more of the response than it needs. */
+async function readText(response: Response): Promise<TextFile> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let content = '';
+  let space = maxTextBytes;
+  for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) {
+    content += decoder.decode(next.value.subarray(0, space), { stream: true });
+    space -= next.value.length;
+    if (space >= 0) continue;
+    await reader?.cancel();
+    // Without the rest of the decoder: half a character would become a replacement character.
+    return { content, isCut: true };
+  }
+  return { content: content + decoder.decode(), isCut: false };
 }

@@ -1,24 +1,18 @@
 /** Shows the files of the room on the whole screen, one at a time. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton, canCopyImages } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';
-import { Notices } from '../../components/notices.tsx';
+import { Notices, notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { RoomModel } from '../../room/room.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server.ts';
 import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
-import { useBackButton } from './back-button.ts';
-import { type CopiedFile, CopyFileImage } from './copy-file-image.tsx';
-import { useCurrentFile } from './current-file.ts';
 import { Preview } from './preview.tsx';
-import { type Direction, useSwipe } from './swipe.ts';
 import '../../style/viewer.css';
-
-export { type CopiedFile, CopyFileImage };
+import { useSignal } from '@preact/signals';
 
 interface ViewerProps {
   room: RoomModel;
@@ -164,4 +158,135 @@ function Steps({ index, total, onMove }: StepsProps) {
       </button>
     </nav>
   );
+}
+
+export interface CurrentFile {
+  /** Undefined while another file takes the place of a removed one. */
+  file: SharedFile | undefined;
+  index: number;
+  /** Moves by a number of files, but not beyond the ends of the list. */
+  move(step: number): void;
+}
+
+/** `onNone` is called when no file is left to show. */
+export function useCurrentFile(files: readonly SharedFile[], firstId: string, onNone: () => void): CurrentFile {
+  const currentId = useSignal(firstId);
+  const indexOf = (id: string) => files.findIndex(({ fileId }) => fileId === id);
+  const index = indexOf(currentId.value);
+  const file = files[index];
+  const last = useRef<{ file: SharedFile; index: number }>(undefined);
+
+  // Someone has removed the file: show the one that followed it.
+  useLayoutEffect(() => {
+    if (file) {
+      last.current = { file, index };
+      return;
+    }
+    if (last.current) notify(t('fileWasRemoved', { name: last.current.file.fileName }));
+    const next = last.current && files[Math.min(last.current.index, files.length - 1)];
+    if (next) currentId.value = next.fileId;
+    else onNone();
+  });
+
+  return {
+    file,
+    index,
+    move(step) {
+      // The current value, because a second key may come before the next rendering.
+      const next = files[indexOf(currentId.peek()) + step];
+      if (next) currentId.value = next.fileId;
+    },
+  };
+}
+
+/** Going back takes a moment; an entry that is added meanwhile would be removed instead. */
+let isBack: Promise<unknown> = Promise.resolve();
+
+/** Adds an entry to the browser's history while the component is mounted. */
+export function useBackButton(onBack: () => void): void {
+  const latest = useRef(onBack);
+  latest.current = onBack;
+  useEffect(() => {
+    let stop: (() => void) | undefined = () => undefined;
+    void isBack.then(() => {
+      stop &&= addEntry(() => latest.current());
+    });
+    return () => {
+      stop?.();
+      stop = undefined;
+    };
+  }, []);
+}
+
+/** Returns a function that removes the entry, unless the user has gone back already. */
+function addEntry(onBack: () => void): () => void {
+  history.pushState({ isViewer: true }, '');
+  addEventListener('popstate', onBack);
+  return () => {
+    removeEventListener('popstate', onBack);
+    if (history.state?.isViewer) isBack = goBack();
+  };
+}
+
+function goBack(): Promise<unknown> {
+  return new Promise((resolve) => {
+    addEventListener('popstate', resolve, { once: true });
+    history.back();
+  });
+}
+
+export type Direction = 'left' | 'right';
+
+const minDistance = 50;
+
+/** Returns the event handlers of the element. */
+export function useSwipe(onSwipe: (direction: Direction) => void) {
+  const start = useRef<Touch>(undefined);
+  return {
+    onTouchStart({ touches, target }: TouchEvent): void {
+      const isPlayer = target instanceof HTMLMediaElement;
+      start.current = touches.length > 1 || isPlayer || isZoomed() ? undefined : touches[0];
+    },
+    onTouchEnd({ changedTouches: [end] }: TouchEvent): void {
+      const direction = start.current && end && directionOf(start.current, end);
+      start.current = undefined;
+      if (direction) onSwipe(direction);
+    },
+  };
+}
+
+/** Then a swipe moves the visible part of the page. */
+const isZoomed = () => (visualViewport?.scale ?? 1) > 1.01;
+
+function directionOf(start: Touch, end: Touch): Direction | undefined {
+  const [x, y] = [end.clientX - start.clientX, end.clientY - start.clientY];
+  if (Math.abs(x) < minDistance || Math.abs(x) < 2 * Math.abs(y)) return undefined;
+  return x < 0 ? 'left' : 'right';
+}
+
+export interface CopiedFile {
+  room: RoomModel;
+  file: SharedFile;
+}
+
+/** A button that copies a shared image to the clipboard, in browsers that support it. */
+export function CopyFileImage({ room, file }: CopiedFile) {
+  if (!canCopyImages()) return null;
+  return (
+    <CopyButton
+      png={async () => toPng(await (await room.requests()).download(file))}
+      label={t('copyFileImage', { name: file.fileName })}
+      icon="image"
+      compact
+    />
+  );
+}
+
+/** The one image type that every browser lets a page copy. */
+async function toPng(response: Response): Promise<Blob> {
+  const bitmap = await createImageBitmap(await response.blob());
+  const canvas = new OffscreenCanvas(bitmap.width, bitmap.height);
+  canvas.getContext('2d')?.drawImage(bitmap, 0, 0);
+  bitmap.close();
+  return canvas.convertToBlob({ type: 'image/png' });
 }

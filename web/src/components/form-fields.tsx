@@ -1,0 +1,61 @@
+/** Fields of forms: a new PIN, and a choice between a few values. */
+import type { Signal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useId, useLayoutEffect } from 'preact/hooks';
+import { toAsciiDigits } from '../i18n/quantities.ts';
+import { t } from '../i18n/strings.ts';
+import '../style/forms.css';
+
+/** A field for a new PIN, which the user has just asked for. */
+export const isPin = (text: string): boolean => /^\d{4}$/.test(text);
+
+export function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLInputElement | null> }) {
+  useLayoutEffect(() => field.current?.focus(), []);
+  return (
+    <label class="field">
+      <span>{t('pinLabel')}</span>
+      <input
+        ref={field}
+        class="pin-input"
+        type="text"
+        dir="ltr"
+        inputMode="numeric"
+        autocomplete="off"
+        maxLength={4}
+        value={pin.value}
+        placeholder="••••"
+        aria-describedby="pin-hint"
+        onInput={({ currentTarget }) => {
+          pin.value = toAsciiDigits(currentTarget.value).replace(/\D/g, '').slice(0, 4);
+          currentTarget.value = pin.value;
+        }}
+      />
+      <small id="pin-hint">{t('pinRequired')}</small>
+    </label>
+  );
+}
+
+interface Props<T extends string | number> {
+  legend: string;
+  value: T;
+  options: readonly (readonly [T, string])[];
+  onChoose: (value: T) => void;
+}
+
+/** A row of radio buttons. */
+export function RadioGroup<T extends string | number>({ legend, value, options, onChoose }: Props<T>) {
+  const name = useId();
+  return (
+    <fieldset class="radio-group">
+      <legend>{legend}</legend>
+      <div class="radio-options">
+        {options.map(([option, label]) => (
+          <label key={option}>
+            <input type="radio" name={name} checked={option === value} onChange={() => onChoose(option)} />
+            <span>{label}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

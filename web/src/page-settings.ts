@@ -1,0 +1,28 @@
+/** Where this page is hosted, and the limits of its server. A server may have a path on its host, such as `/poproom`. */
+
+/** The URL of the server without a slash at the end. All scripts are in the folder `assets` below it. */
+export const baseUrl = import.meta.url.replace(/(\/[^/]*){2}$/, '');
+/** Empty at the root of the host. */
+export const basePath = baseUrl.slice(location.origin.length);
+
+/** The URL of the server, if `poproom ui` serves this page and forwards its requests. Empty otherwise. */
+export const forwardedTo = document.querySelector<HTMLMetaElement>('meta[name="poproom-server"]')?.content ?? '';
+
+interface Limits {
+  /** Seconds. */
+  roomTtl: number;
+  roomMaxTtl: number;
+  /** Bytes. */
+  contentMax: number;
+  fileMax: number;
+}
+
+/** The server writes them into index.html. */
+export const limits: Limits = JSON.parse(
+  document.querySelector<HTMLMetaElement>('meta[name="poproom-limits"]')?.content ?? '{}',
+);
+
+/** The choices for the lifetime of a room, in seconds: the server's default and common values up to its maximum. */
+export const lifetimes = [...new Set([600, 3600, 86_400, 604_800, limits.roomTtl])]
+  .filter((seconds) => seconds <= limits.roomMaxTtl)
+  .sort((a, b) => a - b);

@@ -1,3 +1,0 @@
-/** The file list, which an empty room does not need; see ../room/file-panel.tsx. */
-
-export { FileList } from './file-list.tsx';

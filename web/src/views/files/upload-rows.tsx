@@ -1,0 +1,180 @@
+/** The uploads in the file list, and the checks before files are added. Loaded with the first upload. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useNow } from '../../components/countdown.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { t } from '../../i18n/all-strings.ts';
+import { errorMessage } from '../../i18n/error-message.ts';
+import { percent, roughTime, size } from '../../i18n/quantities.ts';
+import type { IncomingFile, Upload } from '../../room/upload-state.ts';
+import {
+  isUnfinished,
+  type SendingUpload,
+  speedOf,
+  type UploadEvent,
+  type UploadState,
+} from '../../room/upload-state.ts';
+import { Thumbnail } from './thumbnail.tsx';
+import '../../style/uploads.css';
+import { notify } from '../../components/notices.tsx';
+import { requestLimit } from '../../room/request-limit.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import { spaceLeft } from '../../room/space.ts';
+
+/** An upload: its progress, its speed, its time left, and buttons to retry or cancel it. */
+export function UploadRow({ upload }: { upload: Upload }) {
+  const { name, file, send } = upload;
+  const state = upload.state.value;
+  return (
+    <li class="file upload" data-state={state.name}>
+      <Thumbnail url={useObjectUrl(file)} name={name} type={file.type} />
+      <div class="file-info">
+        <span dir="auto">{name}</span>
+        <small role={state.name === 'failed' ? 'alert' : undefined}>
+          {state.name === 'sending' ? <Rate file={file} state={state} /> : detail(file, state)}
+        </small>
+        {isUnfinished(state) && <Progress upload={upload} />}
+      </div>
+      <div class="file-actions">
+        {state.name === 'failed' && state.canRetry && (
+          <button
+            type="button"
+            class="button round"
+            aria-label={t('retryUpload', { name })}
+            title={t('tryAgain')}
+            onClick={() => send({ type: 'retry' })}
+          >
+            <Icon name="retry" />
+          </button>
+        )}
+        <button
+          type="button"
+          class="button round"
+          aria-label={t('cancelUpload', { name })}
+          title={t('cancel')}
+          onClick={() => send({ type: 'cancel' })}
+        >
+          <Icon name="close" />
+        </button>
+      </div>
+    </li>
+  );
+}
+
+/** Keeps its length while the connection is lost. */
+function Progress({ upload: { name, file, state } }: { upload: Upload }) {
+  const last = useRef(0);
+  if (state.value.name === 'sending') last.current = shareOf(file, state.value.sent);
+  return <progress max={1} value={last.current} aria-label={name} />;
+}
+
+/** "41% of 2.9 MB · 150 kB/s · 12 seconds left". */
+function Rate({ file, state }: { file: File; state: SendingUpload }) {
+  // The speed decreases also without an event, when nothing is sent any more.
+  useNow();
+  const speed = speedOf(state, performance.now());
+  const progress = t('uploadProgress', { percent: percent(shareOf(file, state.sent)), size: size(file.size) });
+  if (!speed) return progress;
+  const time = roughTime(((file.size - state.sent) / speed) * 1000);
+  const parts = [progress, t('perSecond', { size: size(speed) }), t('uploadTimeLeft', { time })];
+  // On a phone, lines break between the parts.
+  return parts.map((part) => part.replaceAll(' ', '\u00a0')).join(' · ');
+}
+
+const shareOf = (file: File, sent: number): number => (file.size === 0 ? 1 : Math.min(1, sent / file.size));
+
+const stateKeys = { waiting: 'uploadWaiting', offline: 'uploadOffline', resuming: 'uploadResuming' } as const;
+
+function detail(file: File, state: UploadState): string {
+  switch (state.name) {
+    case 'failed':
+      return errorMessage(state.error);
+    case 'waiting':
+    case 'offline':
+    case 'resuming':
+      return `${size(file.size)} · ${t(stateKeys[state.name])}`;
+    default:
+      return size(file.size);
+  }
+}
+
+/** A blob URL for a local file. */
+function useObjectUrl(file: File): string {
+  const [url, setUrl] = useState('');
+  useEffect(() => {
+    const objectUrl = URL.createObjectURL(file);
+    setUrl(objectUrl);
+    return () => URL.revokeObjectURL(objectUrl);
+  }, [file]);
+  return url;
+}
+
+/** Retries or dismisses all failed uploads. */
+export function FailedUploads({ failed }: { failed: readonly Upload[] }) {
+  const canRetry = failed.some(({ state: { value } }) => value.name === 'failed' && value.canRetry);
+  const sendAll = (event: UploadEvent) => {
+    for (const upload of failed) upload.send(event);
+  };
+  return (
+    <div class="failed-uploads">
+      <p class="problem">{t('uploadsFailed', { n: failed.length })}</p>
+      {canRetry && (
+        <button type="button" class="button" onClick={() => sendAll({ type: 'retry' })}>
+          {t('retryAll')}
+        </button>
+      )}
+      <button type="button" class="button" onClick={() => sendAll({ type: 'cancel' })}>
+        {t('dismissAll')}
+      </button>
+    </div>
+  );
+}
+
+/** More refused files than this would hide the others in the list. */
+const maxRefused = 20;
+
+/** Notifies the user if so. */
+export function areTooMany(room: RoomModel, added: number): boolean {
+  const left = Math.max(0, spaceLeft(room.content.value, room.uploads.list.value).files);
+  const isRefused = added > left + maxRefused;
+  if (isRefused) notify(t('tooManyFiles', { n: left }));
+  return isRefused || exceedsRequests(room, added);
+}
+
+/** Notifies the user if so: each file needs a request, and half of the files would be missing on the other devices. */
+function exceedsRequests(room: RoomModel, added: number): boolean {
+  const { remaining = added, resetAt } = requestLimit.value ?? {};
+  const ms = (resetAt?.getTime() ?? 0) - Date.now();
+  const waiting = room.uploads.list.value.filter(({ state }) => state.value.name === 'waiting').length;
+  const n = Math.max(0, remaining - waiting);
+  if (added < 2 || added <= n || ms <= 0) return false;
+  const time = roughTime(ms);
+  notify(n === 0 ? t('limitFiles', { time }) : t('filesExceedLimit', { n, time }));
+  return true;
+}
+
+/** More than any room may have, so the page refuses them all. Reading a whole disk would take minutes. */
+const maxRead = 2_000;
+
+export async function filesIn(folder: FileSystemDirectoryEntry, found: IncomingFile[] = []): Promise<IncomingFile[]> {
+  for (const entry of await entriesOf(folder)) {
+    if (found.length >= maxRead) break;
+    if (entry.isDirectory) await filesIn(entry as FileSystemDirectoryEntry, found);
+    else found.push({ file: await fileOf(entry as FileSystemFileEntry), folder: folderIn(entry.fullPath) });
+  }
+  return found;
+}
+
+/** Browsers return the entries of a folder in batches. */
+async function entriesOf(folder: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {
+  const reader = folder.createReader();
+  const readBatch = () => new Promise<FileSystemEntry[]>((resolve, reject) => reader.readEntries(resolve, reject));
+  const entries: FileSystemEntry[] = [];
+  for (let batch = await readBatch(); batch.length > 0; batch = await readBatch()) entries.push(...batch);
+  return entries.sort((one, other) => one.name.localeCompare(other.name));
+}
+
+const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
+  new Promise((resolve, reject) => entry.file(resolve, reject));
+
+/** "photos/2026" of "/photos/2026/a.jpg". */
+const folderIn = (path: string): string => path.replace(/^\//, '').replace(/\/?[^/]*$/, '');

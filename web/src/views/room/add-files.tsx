@@ -1,0 +1,98 @@
+/** Adds files to the uploads: from the picker, a paste, or a drop anywhere on the page. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect } from 'preact/hooks';
+import { Icon } from '../../components/icon.tsx';
+import { notify } from '../../components/notices.tsx';
+import { t } from '../../i18n/strings.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import type { IncomingFile } from '../../room/upload-state.ts';
+
+export const loadUploadParts = () => import('../files/upload-rows.tsx');
+
+/** Unless they are too many. If the code cannot be loaded, the files wait for the connection. */
+export async function addFiles(room: RoomModel, files: readonly IncomingFile[]): Promise<void> {
+  const parts = await loadUploadParts().catch(() => undefined);
+  if (!parts?.areTooMany(room, files.length)) room.uploads.add(files);
+}
+
+/** Office programs copy an image along with text and HTML. In this case the user wants the text. */
+function pastedFiles(clipboard: DataTransfer | null): IncomingFile[] {
+  if (!clipboard || ['text/plain', 'text/html'].every((type) => clipboard.types.includes(type))) return [];
+  return Array.from(clipboard.files, (file) => ({ file, isPasted: true }));
+}
+
+/** A picker for folders names the path of each file: "photos/2026/a.jpg". */
+export function pickedFiles(files: FileList | null): IncomingFile[] {
+  return Array.from(files ?? [], (file) => ({ file, folder: file.webkitRelativePath.replace(/\/?[^/]*$/, '') }));
+}
+
+/** With the files in dropped folders. Reads the drop before it returns, because the browser clears it after the event. */
+async function droppedFiles(transfer: DataTransfer | null): Promise<IncomingFile[]> {
+  const items = Array.from(transfer?.items ?? []).filter(({ kind }) => kind === 'file');
+  const found = items.map((item) => {
+    const entry = item.webkitGetAsEntry?.();
+    if (entry?.isDirectory) return readFolder(entry as FileSystemDirectoryEntry);
+    const file = item.getAsFile();
+    return file ? [{ file }] : [];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+const readFolder = async (folder: FileSystemDirectoryEntry): Promise<IncomingFile[]> =>
+  (await loadUploadParts()).filesIn(folder);
+
+interface DropAreaProps {
+  onFiles: (files: IncomingFile[]) => void;
+  children: ComponentChildren;
+}
+
+/** Accepts files and folders dropped or pasted anywhere on the page. */
+export function DropArea({ onFiles, children }: DropAreaProps) {
+  const isDragging = useSignal(false);
+
+  // Listen before the first paint: without a listener, the browser would open a dropped file.
+  useLayoutEffect(() => {
+    const end = new AbortController();
+    const on = <K extends keyof DocumentEventMap>(type: K, listen: (event: DocumentEventMap[K]) => void) =>
+      document.addEventListener(type, listen, { signal: end.signal });
+    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
+
+    on('dragover', (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      isDragging.value = true;
+    });
+    on('dragleave', (event) => {
+      // Only when the drag leaves the page: the event also fires between elements.
+      if (event.relatedTarget === null) isDragging.value = false;
+    });
+    on('drop', (event) => {
+      if (!carriesFiles(event)) return;
+      event.preventDefault();
+      isDragging.value = false;
+      droppedFiles(event.dataTransfer).then(onFiles, () => notify(t('dropFailed')));
+    });
+    on('paste', (event) => {
+      const files = pastedFiles(event.clipboardData);
+      if (files.length === 0) return;
+      event.preventDefault();
+      onFiles(files);
+    });
+    return () => end.abort();
+  }, [onFiles]);
+
+  return (
+    <>
+      {children}
+      {isDragging.value && (
+        <div class="drop-hint">
+          <p>
+            <Icon name="down" />
+            {t('dropHere')}
+          </p>
+        </div>
+      )}
+    </>
+  );
+}
