@@ -11,6 +11,7 @@ import { table } from './markdown.ts';
 import { openapiDocument } from './openapi/index.ts';
 import { protocolTypes } from './protocol-types.ts';
 import { responseChecks } from './response-checks.ts';
+import { settingsTable } from './settings-guide.ts';
 
 const inJson = (document: object) => `${JSON.stringify(document, null, 2)}\n`;
 const documents = {
@@ -22,17 +23,26 @@ const documents = {
   'docs/cli.md': cliGuide,
   'man/poproom.1': manPage,
   'docs/live.md': liveGuide,
-  'docs/monitoring.md': () => monitoringGuide(currentText('docs/monitoring.md')),
+  'docs/monitoring.md': () => withTable('docs/monitoring.md', 'metrics', metricsTable()),
+  'docs/operations.md': () => withTable('docs/operations.md', 'settings', settingsTable()),
 };
 
 for (const [name, build] of Object.entries(documents)) {
   const current = currentText(name);
   const generated = await build();
+  assertFilled(name, generated);
   if (!process.argv.includes('--check')) writeFileSync(urlOf(name), generated);
   else if (current !== generated) {
     console.error(`${name} is out of date; run "npm run generate" and commit it.`);
     process.exitCode = 1;
   }
+}
+
+/** Only descriptions of endpoints and chapters may name limits as `{{textSize}}`. Elsewhere, nothing replaces them. */
+function assertFilled(name: string, text: string): void {
+  const [placeholder] = /\{\{\w+\}\}/.exec(text) ?? [];
+  if (placeholder)
+    throw new Error(`${name} would contain ${placeholder}. Only the texts of the API guide may have it.`);
 }
 
 /** Written by hand, except for the table of close codes. */
@@ -49,12 +59,12 @@ function urlOf(name: string): URL {
   return new URL(`../${name}`, import.meta.url);
 }
 
-/** Written by hand, except for the table of metrics. */
-function monitoringGuide(current: string): string {
-  const [begin, end] = ['<!-- metrics: generated -->\n', '<!-- end of metrics -->'];
-  const [before = '', rest = ''] = current.split(begin);
+/** A document that is written by hand, except for one table between two comments. */
+function withTable(name: string, what: string, rows: string): string {
+  const [begin, end] = [`<!-- ${what}: generated -->\n`, `<!-- end of ${what} -->`];
+  const [before = '', rest = ''] = currentText(name).split(begin);
   const [, after = ''] = rest.split(end);
-  return `${before}${begin}\n${metricsTable()}\n\n${end}${after}`;
+  return `${before}${begin}\n${rows}\n\n${end}${after}`;
 }
 
 function metricsTable(): string {

@@ -100,7 +100,12 @@ async function createBucket(child: ChildProcess, endpoint: string): Promise<void
 }
 
 function testRedis(program: string): string[] {
-  const files = ['test/store/redis.test.ts', 'test/store/redis-files.slow.test.ts', 'test/store/redis-format.test.ts'];
+  const files = [
+    'test/store/redis.test.ts',
+    'test/store/redis-cluster.slow.test.ts',
+    'test/store/redis-files.slow.test.ts',
+    'test/store/redis-format.test.ts',
+  ];
   return [program, versionOf(program, ['--version']), runTests(files, { POPROOM_TEST_REDIS_SERVER: program })];
 }
 

@@ -1,6 +1,7 @@
 /** The settings. Only this module reads the environment. `--help` is generated from the same table. */
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
+import { type LimitKey, type LimitSetting, limitSettings, writtenLimit } from './protocol/limits.ts';
 import { parseRedisUrl } from './redis/redis-url.ts';
 
 interface Setting<T> {
@@ -20,6 +21,15 @@ function setting<T>(name: string, standard: string, help: string, read: (text: s
 
 function optional<T>(name: string, help: string, read: (text: string) => T): Setting<T | undefined> {
   return { name, standard: undefined, help, read: (text) => (text ? read(text) : undefined) };
+}
+
+/** A limit that clients notice. The documents of the API have it too. */
+function limit(key: LimitKey): Setting<number> {
+  const { variable, help, unit, mayBeOff, highest, default: standard }: LimitSetting = limitSettings[key];
+  const range = highest === undefined ? '' : `, up to ${writtenLimit(highest, unit)}`;
+  const least = mayBeOff ? 0 : 1;
+  const read = unit === 'seconds' ? duration : unit === 'bytes' ? size(least, highest) : wholeNumber(least, highest);
+  return setting(variable, writtenLimit(standard, unit), `${help}${range}${mayBeOff ? '; 0: no limit' : ''}`, read);
 }
 
 export const settings = {
@@ -57,50 +67,25 @@ export const settings = {
     yesOrNo,
   ),
   filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
-  roomTtl: setting('POPROOM_ROOM_TTL', '24h', 'default lifetime of a room', duration),
-  roomMaxTtl: setting(
-    'POPROOM_ROOM_MAX_TTL',
-    '7d',
-    'longest lifetime that a client may request, up to 3650d',
-    duration,
-  ),
-  contentMax: setting('POPROOM_CONTENT_MAX', '1MiB', 'maximum size of a text, up to 8MiB', size(1, 8 * 1024 ** 2)),
-  fileMax: setting('POPROOM_FILE_MAX', '10MiB', 'maximum size of a file, up to 1TiB', size(1, 1024 ** 4)),
-  roomMaxBytes: setting('POPROOM_ROOM_MAX_BYTES', '100MiB', 'maximum size of all files in a room', size(1)),
-  roomMaxFiles: setting(
-    'POPROOM_ROOM_MAX_FILES',
-    '100',
-    'maximum number of files in a room, up to 1000',
-    wholeNumber(1, 1000),
-  ),
+  roomTtl: limit('roomTtl'),
+  roomMaxTtl: limit('roomMaxTtl'),
+  contentMax: limit('contentMax'),
+  fileMax: limit('fileMax'),
+  roomMaxBytes: limit('roomMaxBytes'),
+  roomMaxFiles: limit('roomMaxFiles'),
   minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'free disk space below which uploads are rejected', size(0)),
-  clientMaxBytes: setting(
-    'POPROOM_CLIENT_MAX_BYTES',
-    '500MiB',
-    'storage per address without an API key, four times as much per IPv6 /48; 0: no limit',
-    size(0),
-  ),
-  keyMaxBytes: setting('POPROOM_KEY_MAX_BYTES', '5GiB', 'storage per API key; 0: no limit', size(0)),
+  clientMaxBytes: limit('clientMaxBytes'),
+  keyMaxBytes: limit('keyMaxBytes'),
   totalMaxBytes: optional(
     'POPROOM_TOTAL_MAX_BYTES',
     'storage for all files; 0: no limit; default: 80 % of the disk, no limit with S3',
     size(0),
   ),
-  freeLimit: setting('POPROOM_FREE_LIMIT', '100', 'requests per hour without an API key; 0: no limit', wholeNumber(0)),
-  proLimit: setting('POPROOM_PRO_LIMIT', '1000', 'requests per hour with a pro key; 0: no limit', wholeNumber(0)),
-  missLimit: setting(
-    'POPROOM_MISS_LIMIT',
-    '20',
-    'unknown codes and wrong PINs per client and hour; 0: no limit',
-    wholeNumber(0),
-  ),
-  maxDevices: setting('POPROOM_MAX_DEVICES_PER_ROOM', '100', 'maximum number of devices in a room', wholeNumber(1)),
-  maxChannels: setting(
-    'POPROOM_MAX_CHANNELS_PER_CLIENT',
-    '20',
-    'maximum number of live channels per client',
-    wholeNumber(1),
-  ),
+  freeLimit: limit('freeLimit'),
+  proLimit: limit('proLimit'),
+  missLimit: limit('missLimit'),
+  maxDevices: limit('maxDevices'),
+  maxChannels: limit('maxChannels'),
   workLimit: setting(
     'POPROOM_WORK_LIMIT',
     '6000',

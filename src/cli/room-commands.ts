@@ -1,4 +1,5 @@
 /** The commands that use a room, in the order of the help. The code of a command is loaded only when it runs. */
+import { maxNameLength } from '../protocol/limits.ts';
 import { type Command, json, type Option } from './command.ts';
 
 export const url: Option = {
@@ -41,7 +42,7 @@ elsewhere creates a room without a PIN and says so.`,
         value: 'TIME',
         summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
       },
-      name: { value: 'TEXT', summary: 'name of the room, up to 80 characters' },
+      name: { value: 'TEXT', summary: `name of the room, up to ${maxNameLength.room} characters` },
       encrypted: {
         short: 'e',
         summary: 'encrypt the room, so that the server cannot read it; it has a key, not a PIN',
@@ -237,7 +238,7 @@ comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt o
         summary:
           'keep the room for this long from now, such as 45m, 2h or 3d; this can be longer or shorter than before',
       },
-      name: { value: 'TEXT', summary: 'name of the room, up to 80 characters; "" removes it' },
+      name: { value: 'TEXT', summary: `name of the room, up to ${maxNameLength.room} characters; "" removes it` },
       'new-pin': { summary: 'set or change the PIN' },
       'no-pin': { summary: 'remove the PIN' },
       ...roomOptions,

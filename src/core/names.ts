@@ -1,6 +1,7 @@
 /** Names of folders, rooms and devices. They are for display only and never used as a path. */
-import { maxRoomNameLength } from '../protocol/fields.ts';
+
 import { cleanFolder as clean, folderLimits, removeUnsafeCharacters } from '../protocol/file-name.ts';
+import { maxNameLength } from '../protocol/limits.ts';
 import { envelopePrefix, envelopeSize, maxPayloadBytes } from '../protocol/sealed.ts';
 import { PoproomError } from './errors.ts';
 import type { Room } from './ports.ts';
@@ -23,25 +24,24 @@ export const looksSealed = (name: string | null | undefined): name is string =>
 /** Cleans a name like that of a file. Undefined if nothing is left, or there is none. */
 export function cleanRoomName(raw: string | null | undefined): string | undefined {
   const name = removeUnsafeCharacters(raw ?? '');
-  if ([...name].length <= maxRoomNameLength) return name || undefined;
-  throw new PoproomError('VALIDATION_FAILED', `"name" may have at most ${maxRoomNameLength} characters.`, {
-    details: { field: 'name', maximum: maxRoomNameLength },
+  if ([...name].length <= maxNameLength.room) return name || undefined;
+  throw new PoproomError('VALIDATION_FAILED', `"name" may have at most ${maxNameLength.room} characters.`, {
+    details: { field: 'name', maximum: maxNameLength.room },
   });
 }
 
-const maxDeviceName = 64;
 /** Sealed names are longer. */
 export const maxDeviceNameLength = envelopeSize('device', maxPayloadBytes.device);
 
-/** The display name of a device has up to 64 characters, or is sealed in an encrypted room. */
+/** The display name of a device is sealed in an encrypted room. */
 export function checkDeviceName({ salt }: Pick<Room, 'salt'>, name: string | undefined): void {
   if (name === undefined) return;
   if (salt !== undefined) checkSealedMeta(name, 'device', 'deviceName');
-  else if ([...name].length > maxDeviceName) throw deviceNameTooLong();
+  else if ([...name].length > maxNameLength.device) throw deviceNameTooLong();
 }
 
 export function deviceNameTooLong(): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', `The device name is limited to ${maxDeviceName} characters.`, {
+  return new PoproomError('VALIDATION_FAILED', `The device name is limited to ${maxNameLength.device} characters.`, {
     details: { field: 'deviceName' },
   });
 }

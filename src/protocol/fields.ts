@@ -61,9 +61,6 @@ export const salt = {
   examples: ['AAECAwQFBgcICQoLDA0ODw'],
 } as const;
 
-/** The maximum length of the name of a room, in Unicode characters. */
-export const maxRoomNameLength = 80;
-
 export const roomName = {
   type: 'string',
   minLength: 1,

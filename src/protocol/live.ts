@@ -19,6 +19,7 @@ import {
   timestamp,
   version,
 } from './fields.ts';
+import { maxNameLength } from './limits.ts';
 import { fileEntry, roomLimits } from './schemas.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
@@ -34,7 +35,7 @@ const deviceName = {
   minLength: 1,
   // The server checks the length of a name that is not sealed.
   maxLength: envelopeSize('device', maxPayloadBytes.device),
-  description: 'a display name of at most 64 characters, in an encrypted room sealed',
+  description: `a display name of at most ${maxNameLength.device} characters, in an encrypted room sealed`,
   examples: ['Chrome on Android'],
 } as const;
 

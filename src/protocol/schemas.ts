@@ -10,7 +10,6 @@ import {
   encrypted,
   expiresAt,
   hasPin,
-  maxRoomNameLength,
   pin,
   roomId,
   roomName,
@@ -20,6 +19,7 @@ import {
   timestamp,
   version,
 } from './fields.ts';
+import { type LimitKey, type LimitSetting, limitSettings, maxNameLength } from './limits.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 export * from './admin-schemas.ts';
@@ -62,17 +62,30 @@ const exampleTicket = 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0'
 const natural = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
 
+/** The schemas of limits that settings change, by their names in the API. */
+const limitProperties = (keys: readonly LimitKey[]) =>
+  Object.fromEntries(keys.map((key) => [limitSettings[key].name, limitSchema(limitSettings[key])]));
+
+function limitSchema({ description, default: value, mayBeOff }: LimitSetting) {
+  if (!mayBeOff) return natural(description, value);
+  const orNull = ['integer', 'null'] as const;
+  return { type: orNull, minimum: 0, description: `${description}; null for no limit`, examples: [value] } as const;
+}
+
+/** Clients learn these with each room. */
+const ofRoom: readonly LimitKey[] = ['contentMax', 'fileMax', 'roomMaxFiles', 'roomMaxBytes'];
+const ofLifetime: readonly LimitKey[] = ['roomTtl', 'roomMaxTtl'];
+const ofClients = (Object.keys(limitSettings) as LimitKey[]).filter((key) => ![...ofRoom, ...ofLifetime].includes(key));
+
 export const roomLimits = {
   type: 'object',
   additionalProperties: false,
-  required: ['textBytes', 'fileBytes', 'filesPerRoom', 'fileBytesPerRoom'],
+  required: ofRoom.map((key) => limitSettings[key].name),
   description: 'the limits of each room on this server',
-  properties: {
-    textBytes: natural('the maximum size of the text, in bytes of UTF-8', 1_048_576),
-    fileBytes: natural('the maximum size of a file in bytes', 10_485_760),
-    filesPerRoom: natural('the maximum number of files', 100),
-    fileBytesPerRoom: natural('the maximum size of all files together', 104_857_600),
-  },
+  // A room is never without limits.
+  properties: Object.fromEntries(
+    ofRoom.map((key) => [limitSettings[key].name, natural(limitSettings[key].description, limitSettings[key].default)]),
+  ),
 } as const;
 
 /** The maximum lifetime is a setting, so it is checked outside the schema. */
@@ -86,7 +99,7 @@ const expiresIn = {
 /** Cleaned before its length is checked, so the schema has no maximum. */
 const newName = {
   type: ['string', 'null'],
-  description: `a string of at most ${maxRoomNameLength} characters, in an encrypted room sealed; null or "" for no name`,
+  description: `a string of at most ${maxNameLength.room} characters, in an encrypted room sealed; null or "" for no name`,
   examples: ['Kitchen table'],
 } as const;
 
@@ -125,7 +138,7 @@ export const createRoomRequest = {
   examples: [{ pin: '0427', expiresIn: 3600, name: 'Kitchen table', history: false }],
 } as const;
 
-const exampleLimits = { textBytes: 1_048_576, fileBytes: 10_485_760, filesPerRoom: 100, fileBytesPerRoom: 104_857_600 };
+const exampleLimits = Object.fromEntries(ofRoom.map((key) => [limitSettings[key].name, limitSettings[key].default]));
 const exampleRoom = { expiresAt: expiresAt.examples[0], hasPin: true, name: roomName.examples[0] };
 
 export const roomCreated = {
@@ -452,45 +465,19 @@ export const fileList = {
   properties: { files: { type: 'array', items: fileEntry } },
 } as const;
 
-const limitOrNull = (description: string, example: number) =>
-  ({
-    type: ['integer', 'null'],
-    minimum: 0,
-    description: `${description}; null for no limit`,
-    examples: [example],
-  }) as const;
+const serverLimitProperties = {
+  ...limitProperties(ofLifetime),
+  ...roomLimits.properties,
+  storedBytes: natural('the bytes that you have stored on this server', 34_567),
+  ...limitProperties(ofClients),
+  apiKeyRequired: { type: 'boolean', description: 'whether every request needs an API key', examples: [false] },
+};
 
 export const serverLimits = {
   type: 'object',
   additionalProperties: false,
-  required: [
-    'roomLifetimeSeconds',
-    'roomMaxLifetimeSeconds',
-    ...roomLimits.required,
-    'storedBytes',
-    'storedBytesPerAddress',
-    'storedBytesPerKey',
-    'freeRequestsPerHour',
-    'proRequestsPerHour',
-    'missesPerHour',
-    'devicesPerRoom',
-    'channelsPerClient',
-    'apiKeyRequired',
-  ],
-  properties: {
-    roomLifetimeSeconds: natural('the default lifetime of a room', 86_400),
-    roomMaxLifetimeSeconds: natural('the longest lifetime that a client may request', 604_800),
-    ...roomLimits.properties,
-    storedBytes: natural('the bytes that you have stored on this server', 34_567),
-    storedBytesPerAddress: limitOrNull('the bytes that an address without an API key may store', 524_288_000),
-    storedBytesPerKey: limitOrNull('the bytes that an API key may store', 5_368_709_120),
-    freeRequestsPerHour: limitOrNull('requests per hour without an API key', 100),
-    proRequestsPerHour: limitOrNull('requests per hour with a pro key', 1000),
-    missesPerHour: limitOrNull('unknown codes and wrong PINs per client and hour', 20),
-    devicesPerRoom: natural('the maximum number of devices in a room', 100),
-    channelsPerClient: natural('the maximum number of live channels of a client', 20),
-    apiKeyRequired: { type: 'boolean', description: 'whether every request needs an API key', examples: [false] },
-  },
+  required: Object.keys(serverLimitProperties),
+  properties: serverLimitProperties,
 } as const;
 
 export const healthReport = {

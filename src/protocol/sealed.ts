@@ -1,4 +1,5 @@
 /** Sealed data of encrypted rooms, scheme `pop1`, as far as a server can check it: form and length. */
+import { maxNameLength } from './limits.ts';
 
 /** The kinds of envelopes, each with the minimum size of its padded content. Drafts and uploads never leave their device. */
 export const minimumSizes = {
@@ -23,8 +24,8 @@ export const maxRecentBytes = 1 + maxRecentHashes * hashBytes;
 /** The first bytes of every encrypted file. */
 export const encryptedFileHeader = 'POPENC1\n';
 
-/** The maximum sizes of sealed names and metadata: 80 and 64 Unicode characters, and 2 KiB of JSON. */
-export const maxPayloadBytes = { room: 80 * 4, device: 64 * 4, file: 2048 } as const;
+/** The maximum sizes of sealed names, with four bytes for each character, and of the metadata of a file as JSON. */
+export const maxPayloadBytes = { room: 4 * maxNameLength.room, device: 4 * maxNameLength.device, file: 2048 } as const;
 
 /** The next size that Padmé allows (https://lbarman.ch/blog/padme/): only the first few bits of the size may be set. */
 export function paddedSize(size: number, minimum: number): number {

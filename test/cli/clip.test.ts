@@ -131,7 +131,7 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'mine\r\n');
   });
 
-  it('[CLI-17] continues with the current text when the server has lost the newest one', async (t) => {
+  it('[slow] [CLI-17] continues with the current text when the server has lost the newest one', async (t) => {
     const { server, cli, code, write, text } = await setUp(t, undefined, startTestServer);
     await write('kept');
     const goBack = await saveState(server);
@@ -156,7 +156,7 @@ describe('poproom clip', () => {
     assert.deepEqual(await clipping.result, { code: 0, stdout: '', stderr: '' });
   });
 
-  it('[CLI-18] does not change the room when a picture or more than 1 MiB is copied', async (t) => {
+  it('[slow] [CLI-18] does not change the room when a picture or more than 1 MiB is copied', async (t) => {
     const { cli, code, write, text } = await setUp(t);
     await write('stays');
     const clipping = cli.start(['clip', code]);
@@ -173,7 +173,7 @@ describe('poproom clip', () => {
     assert.equal(clipping.stderr().split('\n').length, 2, 'the notice is printed once');
   });
 
-  it('[CLI-18] reports why the server rejected a text, and continues', async (t) => {
+  it('[slow] [CLI-18] reports why the server rejected a text, and continues', async (t) => {
     const { server, cli, code, write, text } = await setUp(t, undefined, startTestServer);
     await server.restart({ POPROOM_CONTENT_MAX: '100', PORT: String(server.port) });
     await write('stays');

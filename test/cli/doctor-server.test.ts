@@ -64,7 +64,7 @@ describe('poproom doctor on a server', () => {
 });
 
 describe('poproom doctor on a proxy', { concurrency: true }, () => {
-  it('[CLI-8] finds what the proxy breaks: links, live channels, files, caching, the clock', async (t) => {
+  it('[slow] [CLI-8] finds what the proxy breaks: links, live channels, files, caching, the clock', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const faults = {
       rewritesHost: true,
@@ -89,7 +89,7 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
     assert.match(fix ?? '', new RegExp(`Set POPROOM_PUBLIC_URL=${limited}`));
   });
 
-  it('[CLI-8] tests uploads with the limit of the server, and names the size that the proxy must allow', async (t) => {
+  it('[slow] [CLI-8] tests uploads with the limit of the server, and names the size that the proxy must allow', async (t) => {
     const [small, large] = [
       await startTestServer(t, { POPROOM_FILE_MAX: '3MiB' }),
       await startTestServer(t, { POPROOM_FILE_MAX: '2GiB', POPROOM_ROOM_MAX_BYTES: '4GiB' }),
@@ -104,13 +104,13 @@ describe('poproom doctor on a proxy', { concurrency: true }, () => {
     assert.match(fix, /Allow bodies of 2049 MB .*client_max_body_size 2049m$/);
   });
 
-  it('[CLI-8] reports events that are buffered', async (t) => {
+  it('[slow] [CLI-8] reports events that are buffered', async (t) => {
     const server = await startTestServer(t);
     const url = await startBadProxy(t, server.port, { buffersResponses: true });
     (await runDoctor(t, {}, ['--url', url])).assertFinding('events', 'warning', /do not arrive, or are buffered/);
   });
 
-  it('[CLI-8] reports an untrusted proxy, one that trusts every client, and public metrics', async (t) => {
+  it('[slow] [CLI-8] reports an untrusted proxy, one that trusts every client, and public metrics', async (t) => {
     const server = await startTestServer(t, inForm);
     const url = await startBadProxy(t, server.port, { addsVia: true });
     const args = ['--url', url];

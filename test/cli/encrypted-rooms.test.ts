@@ -86,7 +86,7 @@ describe('an encrypted room on the command line', () => {
     assert.deepEqual([withPin.code, withPin.stderr], [2, 'poproom: An encrypted room has a key instead of a PIN.\n']);
   });
 
-  it('[SEALED-50] is followed by watch and clip, which write edits of others and of the clipboard', async (t) => {
+  it('[slow] [SEALED-50] is followed by watch and clip, which write edits of others and of the clipboard', async (t) => {
     const { maker, code, key, server } = await start(t);
     const room = createClient({ url: server.url }).room(code, { key });
     const watching = maker.start(['watch', code]);
@@ -105,7 +105,7 @@ describe('an encrypted room on the command line', () => {
     for (const process of [watching, clipping]) assert.equal((await process.result).code, 0, 'it ends with the room');
   });
 
-  it('[SEALED-48] keeps a text that put replaces in the history', async (t) => {
+  it('[slow] [SEALED-48] keeps a text that put replaces in the history', async (t) => {
     const { maker, code } = await start(t);
     const run = async (...args: string[]) => {
       const { code: exit, stdout, stderr } = await maker.run(args);
@@ -182,7 +182,7 @@ describe('an encrypted room on the command line', () => {
     assert.deepEqual([missing.code, missing.stderr], [3, `poproom: There is no room 7KQ2MX on ${server.url}.\n`]);
   });
 
-  it('[SEALED-53] stays known when a server says that it has ended', async (t) => {
+  it('[slow] [SEALED-53] stays known when a server says that it has ended', async (t) => {
     const { proxy, maker, code, beHonest } = await startMalicious(t);
     for (const [status, error] of [
       [404, 'ROOM_NOT_FOUND'],
@@ -202,7 +202,7 @@ describe('an encrypted room on the command line', () => {
     assert.equal(listed.stdout, `${code}\n`);
   });
 
-  it('[SEALED-53] is forgotten when the user deletes it, or asks for that', async (t) => {
+  it('[slow] [SEALED-53] is forgotten when the user deletes it, or asks for that', async (t) => {
     const { maker, other, code, key } = await startMalicious(t);
     const withKey = { env: { POPROOM_ROOM_KEY: key } };
     assert.equal((await other.run(['get', code], withKey)).code, 0);
@@ -274,7 +274,7 @@ describe('an encrypted room on the command line', () => {
     assert.equal((await other.run(['info', code])).code, 0, 'a plain room that nothing is known about');
   });
 
-  it('[SEALED-55] is remembered without its key by other computers, which notice a rollback', async (t) => {
+  it('[slow] [SEALED-55] is remembered without its key by other computers, which notice a rollback', async (t) => {
     const { proxy, maker, other, code, key, beHonest } = await startMalicious(t);
     let old: Buffer = Buffer.alloc(0);
     proxy.tamperResponse = (response, { path }) => {
@@ -309,7 +309,7 @@ describe('an encrypted room on the command line', () => {
     assert.equal((await other.run(['get', code], withKey)).stdout, 'second text');
   });
 
-  it('[SEALED-46] [SEALED-47] refuses another version than it asked for, an invented one, and a fork', async (t) => {
+  it('[slow] [SEALED-46] [SEALED-47] refuses another version than it asked for, an invented one, and a fork', async (t) => {
     const { server, proxy, maker, code, key } = await startMalicious(t);
     const fails = async (error: RegExp, ...args: string[]) => {
       const { code: exit, stdout, stderr } = await maker.run(args);
@@ -429,7 +429,7 @@ describe('the encrypted rooms that a computer remembers', () => {
     assert.equal(await readFile(path, 'utf8'), '{"half of');
   });
 
-  it('[SEALED-53] are all kept if several commands write at the same time', async (t) => {
+  it('[slow] [SEALED-53] are all kept if several commands write at the same time', async (t) => {
     const { environment } = await open(t);
     const program = fileURLToPath(new URL('./remember-rooms.ts', import.meta.url));
     const run = promisify(execFile);
@@ -454,7 +454,7 @@ describe('the encrypted rooms that a computer remembers', () => {
 });
 
 describe('files of an encrypted room on the command line', () => {
-  it('[SEALED-94] [SEALED-95] [SEALED-96] does not take names, copies or bytes of files from a malicious server', async (t) => {
+  it('[slow] [SEALED-94] [SEALED-95] [SEALED-96] does not take names, copies or bytes of files from a malicious server', async (t) => {
     const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' });
     const proxy = await startMaliciousServer(t, () => server.port);
     const cli = await createCli(t, { POPROOM_URL: proxy.url });

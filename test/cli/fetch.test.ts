@@ -26,7 +26,7 @@ const contentOf = (cli: Cli, path: string) => readFile(join(cli.home, path));
 const folderOf = (cli: Cli) => ({ cwd: join(cli.home, 'folder') });
 
 describe('poproom fetch', () => {
-  it('[CLI-13] writes all files into the current folder, numbers files of the same name, and prints their paths', async (t) => {
+  it('[slow] [CLI-13] writes all files into the current folder, numbers files of the same name, and prints their paths', async (t) => {
     const large = randomBytes(10 * MiB);
     const names = ['a.txt', 'empty', 'A.txt', 'größe.tar.gz', 'größe.tar.gz', 'a.txt'];
     const { cli, code } = await setUp(

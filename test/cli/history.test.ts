@@ -127,7 +127,7 @@ describe('poproom restore', () => {
     assert.equal(await text(), second);
   });
 
-  it('[CLI-20] ends with 3 if the version does not exist, and changes nothing', async (t) => {
+  it('[slow] [CLI-20] ends with 3 if the version does not exist, and changes nothing', async (t) => {
     const { cli, room, text } = await setUp(t);
     for (const args of [
       ['restore', room, '7'],

@@ -101,7 +101,7 @@ describe('a one-time file on the command line', () => {
     assert.deepEqual(await names(), ['key']);
   });
 
-  it('[CLI-32] is given back when the command is interrupted', async (t) => {
+  it('[slow] [CLI-32] is given back when the command is interrupted', async (t) => {
     const { server, cli, code, sendOnce, received, isAvailable } = await setUp(t);
     await sendOnce('key', randomBytes(8 * MiB));
     for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -133,7 +133,7 @@ describe('a one-time file on the command line', () => {
     line.disconnect();
   });
 
-  it('[CLI-32] is received completely over a connection that breaks', async (t) => {
+  it('[slow] [CLI-32] is received completely over a connection that breaks', async (t) => {
     const { server, cli, code, sendOnce, names } = await setUp(t);
     const bytes = randomBytes(8 * MiB);
     await sendOnce('key', bytes);

@@ -91,7 +91,7 @@ describe('poproom rooms', () => {
       }
     });
 
-    it(`[CLI-27] removes rooms while a server runs on ${engine}, which notices within seconds`, async (t) => {
+    it(`[slow] [CLI-27] removes rooms while a server runs on ${engine}, which notices within seconds`, async (t) => {
       const { cli, server, folder } = await startBoth(t, settings());
       const [room, other, kept] = [await server.api.room(), await server.api.room(), await server.api.room()];
       await server.api.upload(room, 'a.txt', 'abc');
@@ -116,7 +116,7 @@ describe('poproom rooms', () => {
       assert.equal((await cli.run(['rooms', 'show', room])).code, 3);
     });
 
-    it(`[CLI-27] removes all rooms of a client on ${engine}, and works without a server`, async (t) => {
+    it(`[slow] [CLI-27] removes all rooms of a client on ${engine}, and works without a server`, async (t) => {
       const { cli, server } = await startBoth(t, settings());
       for (let i = 0; i < 3; i++) await server.api.room({}, { from: here });
       await server.api.room({}, { from: elsewhere });

@@ -65,7 +65,7 @@ const stateFile = ({ cli }: Setup) => join(cli.home, '.local/state/poproom/uploa
 const remembered = async (setup: Setup) => Object.values(JSON.parse(await readFile(stateFile(setup), 'utf8')));
 
 describe('poproom send, run again', () => {
-  it('[CLI-29] continues after Ctrl-C, and says so', async (t) => {
+  it('[slow] [CLI-29] continues after Ctrl-C, and says so', async (t) => {
     const setup = await setUp(t);
     const { code: exit, stdout, stderr } = await interrupt(setup, [setup.code, 'video'], 'SIGINT');
     assert.deepEqual([exit, stdout, stderr], [130, '', 'Run the same command again to continue.\n']);
@@ -98,7 +98,7 @@ describe('poproom send, run again', () => {
     assert.deepEqual(await hashes(setup, pin), [['video', sha256(setup.bytes)]]);
   });
 
-  it('[CLI-29] does not send the files again that were complete', async (t) => {
+  it('[slow] [CLI-29] does not send the files again that were complete', async (t) => {
     const setup = await setUp(t);
     for (const name of ['a', 'b']) await writeFile(join(setup.cli.home, name), name);
     const args = [setup.code, 'a', 'video', 'b'];
@@ -116,7 +116,7 @@ describe('poproom send, run again', () => {
     assert.equal((await hashes(setup)).length, 5, 'after success, the same file can be sent again');
   });
 
-  it('[CLI-29] starts again if the file has changed, or the server has removed the upload', async (t) => {
+  it('[slow] [CLI-29] starts again if the file has changed, or the server has removed the upload', async (t) => {
     const setup = await setUp(t);
     const { server, cli, code } = setup;
     await interrupt(setup, [code, 'video'], 'SIGINT');
@@ -192,7 +192,7 @@ describe('poproom send, run again for an encrypted room', () => {
     assert.equal(await readFile(state, 'utf8'), '{}\n');
   });
 
-  it('[SEALED-90] starts again if the file has changed, even with the same size and time of modification', async (t) => {
+  it('[slow] [SEALED-90] starts again if the file has changed, even with the same size and time of modification', async (t) => {
     const { cli, code, attack, path, interruptSending } = await setUpEncrypted(t);
     const before = randomBytes(fileBytes);
     const after = Buffer.from(before).fill('changed', MiB / 2, 3 * MiB);
@@ -206,7 +206,7 @@ describe('poproom send, run again for an encrypted room', () => {
     assert.deepEqual([attack.metas.length, attack.reveals(before, after)], [2, false]);
   });
 
-  it('[SEALED-90] does not send the small files again that were complete', async (t) => {
+  it('[slow] [SEALED-90] does not send the small files again that were complete', async (t) => {
     const { cli, code, attack, path, interruptSending } = await setUpEncrypted(t);
     await writeFile(path, randomBytes(fileBytes));
     await writeFile(join(cli.home, 'a'), 'a');

@@ -28,7 +28,7 @@ const bytesAt = async (url: string) => Buffer.from(await (await fetch(url)).arra
 const put = (cli: Cli, name: string, bytes: string | Buffer) => writeFile(join(cli.home, name), bytes);
 
 describe('poproom send', () => {
-  it('[CLI-10] sends files of all sizes, one after the other, and prints the URL of each', async (t) => {
+  it('[slow] [CLI-10] sends files of all sizes, one after the other, and prints the URL of each', async (t) => {
     const { server, cli, code } = await setUp(t);
     const large = randomBytes(10 * MiB);
     await put(cli, 'größe 1.csv', 'a,b\n');
@@ -125,7 +125,7 @@ describe('poproom send', () => {
 });
 
 describe('poproom send, during the upload', () => {
-  it('[CLI-11] shows a progress bar on a terminal, in one line that fits', async (t) => {
+  it('[slow] [CLI-11] shows a progress bar on a terminal, in one line that fits', async (t) => {
     const { cli, code } = await setUp(t);
     const name = `${'long '.repeat(30)}名前.bin`;
     await put(cli, name, randomBytes(4 * MiB));

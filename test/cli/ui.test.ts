@@ -227,7 +227,7 @@ describe('poproom ui', () => {
   });
 
   const asRoot = process.getuid?.() === 0 && process.platform === 'linux';
-  it('[UI-2] does not answer programs of other users', { skip: !asRoot && 'needs root' }, async (t) => {
+  it('[slow] [UI-2] does not answer programs of other users', { skip: !asRoot && 'needs root' }, async (t) => {
     const { url } = await startServer(t);
     const { origin } = await startLocalPage(t, url);
     const program = `fetch('${origin}').then(({ status }) => console.log(status), () => console.log('refused'))`;
@@ -247,7 +247,7 @@ describe('poproom ui', () => {
 });
 
 describe('a server behind poproom ui', () => {
-  it('[UI-3] cannot send anything that runs on the origin of the page', async (t) => {
+  it('[slow] [UI-3] cannot send anything that runs on the origin of the page', async (t) => {
     const server = await startServer(t);
     const malicious = await startMaliciousServer(t, () => server.port);
     const local = await startLocalPage(t, malicious.url);
@@ -265,7 +265,7 @@ describe('a server behind poproom ui', () => {
       }
   });
 
-  it('[UI-3] cannot set cookies, headers of the page, or redirect', async (t) => {
+  it('[slow] [UI-3] cannot set cookies, headers of the page, or redirect', async (t) => {
     const server = await startServer(t);
     const malicious = await startMaliciousServer(t, () => server.port);
     const browser = await openAsBrowser(await startLocalPage(t, malicious.url));
@@ -434,7 +434,7 @@ describe('a server behind poproom ui', () => {
 });
 
 describe('poproom ui, values of the page', () => {
-  it('[UI-5] are kept for each server, in a file of the state folder that only its owner can read', async (t) => {
+  it('[slow] [UI-5] are kept for each server, in a file of the state folder that only its owner can read', async (t) => {
     const server = await startServer(t);
     const cli = await createCli(t);
     const first = await startLocalPage(t, server.url, { cli });
@@ -533,7 +533,7 @@ describe('poproom ui, values of the page', () => {
 });
 
 describe('poproom ui, its server and its end', () => {
-  it('[UI-7] does not start without the server, and says why', async (t) => {
+  it('[slow] [UI-7] does not start without the server, and says why', async (t) => {
     const cli = await createCli(t);
     const closed = createTcpServer();
     const url = await listenTcp(t, closed);
@@ -554,7 +554,7 @@ describe('poproom ui, its server and its end', () => {
     assert.equal((await cli.run(['ui', 'A', 'B'])).code, 2);
   });
 
-  it('[UI-7] reports a lost connection once, in the terminal and to the page, and when it is back', async (t) => {
+  it('[slow] [UI-7] reports a lost connection once, in the terminal and to the page, and when it is back', async (t) => {
     const server = await startServer(t);
     const malicious = await startMaliciousServer(t, () => server.port);
     const local = await startLocalPage(t, malicious.url);
@@ -613,7 +613,7 @@ describe('poproom ui, its server and its end', () => {
     assert.equal((await ask('/livez')).text, limitsJson);
   });
 
-  it('[UI-7] prints only the link without a desktop, and ends with Ctrl-C although a page is open', async (t) => {
+  it('[slow] [UI-7] prints only the link without a desktop, and ends with Ctrl-C although a page is open', async (t) => {
     const server = await startServer(t);
     const cli = await createCli(t, { POPROOM_URL: server.url, POPROOM_LAN_LINK: 'off' });
     const command = cli.terminal('poproom ui');
@@ -632,7 +632,7 @@ describe('poproom ui, its server and its end', () => {
     await closed;
   });
 
-  it('[UI-8] forwards bodies of any size in both directions without keeping them', async (t) => {
+  it('[slow] [UI-8] forwards bodies of any size in both directions without keeping them', async (t) => {
     const size = 300 * 1024 * 1024;
     const server = await startServer(t, { POPROOM_FILE_MAX: String(size), POPROOM_ROOM_MAX_BYTES: String(size) });
     const local = await startLocalPage(t, server.url);

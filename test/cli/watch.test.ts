@@ -188,7 +188,7 @@ describe('poproom watch, after failures', () => {
     await watching.waitForOutput('after\r\n');
   });
 
-  it('[CLI-16] continues with the current text when the server has lost the newest one', async (t) => {
+  it('[slow] [CLI-16] continues with the current text when the server has lost the newest one', async (t) => {
     const { server, cli, code } = await setUp(t, {}, startTestServer);
     await write(server, code, 'kept');
     const goBack = await saveState(server);

@@ -44,7 +44,7 @@ describe('an encrypted room in the SDK', () => {
     assert.throws(() => client.room(`https://elsewhere.example/r/${room.code}`), TypeError);
   });
 
-  it('[SEALED-30] rejects a mistyped key before any request, and a wrong one after the server has', async (t) => {
+  it('[slow] [SEALED-30] rejects a mistyped key before any request, and a wrong one after the server has', async (t) => {
     const started = await start(t);
     const { proxy, client, room } = started;
     const key = room.key ?? '';
@@ -65,7 +65,7 @@ describe('an encrypted room in the SDK', () => {
     await assert.rejects(text.ended, hasCode('KEY_INCORRECT'));
   });
 
-  it('[SEALED-30] opens the live channel while the keys are derived, but not for a key with a typo', async (t) => {
+  it('[slow] [SEALED-30] opens the live channel while the keys are derived, but not for a key with a typo', async (t) => {
     const started = await start(t);
     const { proxy, room } = started;
     const access = { code: room.code, pin: createRoomPin(undefined), deviceId: 'phone', deviceName: undefined };
@@ -107,7 +107,7 @@ describe('an encrypted room in the SDK', () => {
     await assert.rejects(client.createRoom({ encrypted: true }), isDamage('NOT_ENCRYPTED'));
   });
 
-  it('[CODE-7] refuses a code of the other kind when it creates a room', async (t) => {
+  it('[slow] [CODE-7] refuses a code of the other kind when it creates a room', async (t) => {
     const { proxy, client } = await start(t);
     proxy.tamper = tamperJson('/api/rooms', (created) => ({ ...created, roomId: 'E7KQ2MX' }));
     await assert.rejects(client.createRoom(), hasCode('INVALID_RESPONSE'));
@@ -213,7 +213,7 @@ describe('an encrypted room in the SDK', () => {
     await assert.rejects(room.zipUrl(), isDamage('ZIP_UNAVAILABLE'));
   });
 
-  it('[SEALED-48] keeps a text that is replaced or restored over in the history, as an ordinary room does', async (t) => {
+  it('[slow] [SEALED-48] keeps a text that is replaced or restored over in the history, as an ordinary room does', async (t) => {
     const { client } = await start(t);
     const [plain, sealed] = [await client.createRoom(), await client.createRoom({ encrypted: true })];
     for (const room of [plain, sealed]) {
@@ -246,7 +246,7 @@ describe('an encrypted room in the SDK', () => {
     assert.equal((await room.read()).content, 'another');
   });
 
-  it('[SEALED-34] reports every change of the text by the server', async (t) => {
+  it('[slow] [SEALED-34] reports every change of the text by the server', async (t) => {
     const started = await start(t);
     const { proxy, room, client } = started;
     const foreign = await client.createRoom({ encrypted: true });

@@ -33,7 +33,7 @@ const endsWith = (text: LiveText, code: string) =>
   assert.rejects(text.ended, (error) => error instanceof EncryptionError && error.code === code);
 
 describe('the text of an encrypted room', () => {
-  it('[SEALED-36] becomes the same on all devices, which type, undo and lose their connection', async (t) => {
+  it('[slow] [SEALED-36] becomes the same on all devices, which type, undo and lose their connection', async (t) => {
     const { room, proxy, open } = await start(t);
     const seed = Number(process.env.POPROOM_TEST_SEED ?? randomInt(2 ** 31));
     t.diagnostic(`to repeat this run: POPROOM_TEST_SEED=${seed}`);
@@ -86,7 +86,7 @@ describe('the text of an encrypted room', () => {
     assert.equal(reloaded.value, await textNow());
   });
 
-  it('[SEALED-37] [SYNC-3] keeps edits that were saved without the text', async (t) => {
+  it('[slow] [SEALED-37] [SYNC-3] keeps edits that were saved without the text', async (t) => {
     const { room, proxy, open } = await start(t);
     await room.append('of others');
     const text = open('one', proxy.url);
@@ -107,7 +107,7 @@ describe('the text of an encrypted room', () => {
     }
   });
 
-  it('[SEALED-37] [SYNC-2] has words whole if others write beside them during a reload', async (t) => {
+  it('[slow] [SEALED-37] [SYNC-2] has words whole if others write beside them during a reload', async (t) => {
     const { room, proxy, open } = await start(t);
     for (const [n, word] of ['MY WORDS', 'More words', 'My own'].entries()) {
       const before = (await room.read()).content;
@@ -234,7 +234,7 @@ describe('the text of an encrypted room', () => {
     await eventually('all follows', () => other.value.endsWith('!?'));
   });
 
-  it('[SEALED-49] arrives within 1.1 times the time of an ordinary room, plus the batch of 100 ms', async (t) => {
+  it('[slow] [SEALED-49] arrives within 1.1 times the time of an ordinary room, plus the batch of 100 ms', async (t) => {
     const { server, open } = await start(t);
     const client = (deviceId: string) => createClient({ url: server.url, deviceId });
     const plain = await client('maker').createRoom();

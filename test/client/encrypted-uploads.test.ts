@@ -94,7 +94,7 @@ class ChangingFile extends Blob {
 }
 
 describe('a continued upload to an encrypted room', () => {
-  it('[SEALED-90] does not use the salt of another file that the server shows', async (t) => {
+  it('[slow] [SEALED-90] does not use the salt of another file that the server shows', async (t) => {
     const { room, attack } = await start(t);
     const [known, secret] = [randomBytes(size), randomBytes(size)];
     await room.upload(known, { name });

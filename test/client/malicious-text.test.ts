@@ -65,7 +65,7 @@ const endsWith = (text: LiveText, code: string) =>
   assert.rejects(text.ended, (error) => error instanceof EncryptionError && error.code === code);
 
 describe('the text of an encrypted room on a malicious server', () => {
-  it('[SEALED-46] is forked if the server drops confirmed words and then shows the text of others', async (t) => {
+  it('[slow] [SEALED-46] is forked if the server drops confirmed words and then shows the text of others', async (t) => {
     const { malicious, room, openText, stored } = await start(t);
     await room.write('one');
     for (const replace of [true, false]) {
@@ -106,7 +106,7 @@ describe('the text of an encrypted room on a malicious server', () => {
     return content;
   }
 
-  it('[SEALED-46] reports confirmed words that are missing after a gap of more than 64 versions', async (t) => {
+  it('[slow] [SEALED-46] reports confirmed words that are missing after a gap of more than 64 versions', async (t) => {
     const { malicious, room, openText, stored } = await start(t);
     await room.write('one\ntwo');
     const text = openText();
@@ -167,7 +167,7 @@ describe('the text of an encrypted room on a malicious server', () => {
     }
   });
 
-  it('[SEALED-47] ignores confirmations of edits and versions that were not sent', async (t) => {
+  it('[slow] [SEALED-47] ignores confirmations of edits and versions that were not sent', async (t) => {
     const { malicious, room, openText } = await start(t);
     await room.write('one');
     const timestamp = new Date().toISOString();

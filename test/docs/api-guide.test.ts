@@ -60,7 +60,7 @@ describe('the page of the API', () => {
     assert.equal(await successOutput(run(startIn('sh') + text(isCli))), 'a secret');
   });
 
-  it('[DOCS-2] shows curl commands with their actual responses', async (t) => {
+  it('[slow] [DOCS-2] shows curl commands with their actual responses', async (t) => {
     await eachExample(t, isCurl, async ({ operation, text, blocks, example }, scene) => {
       if (operation === 'roomEvents') return followsByCurl(example, scene);
       const answers = parseCurlOutput(await successOutput(scene.run(example)));
@@ -77,7 +77,7 @@ describe('the page of the API', () => {
     });
   });
 
-  it('[DOCS-2] shows SDK modules that work as described', async (t) => {
+  it('[slow] [DOCS-2] shows SDK modules that work as described', async (t) => {
     const { setScene, modules } = await openStage(t);
     const examples = examplesThat(isSdk).filter(({ operation }) => operation !== 'liveChannel');
     const scenes = await Promise.all(examples.map(({ operation }) => setScene(operation)));
@@ -98,7 +98,7 @@ describe('the page of the API', () => {
     assert.deepEqual(parseJsonLines(await successOutput(running)), [['Grüezi'], ['again']]);
   });
 
-  it('[DOCS-2] shows command lines that work as described', async (t) => {
+  it('[slow] [DOCS-2] shows command lines that work as described', async (t) => {
     await eachExample(t, isCli, async ({ operation, example }, scene) => {
       const running = scene.run(startIn('sh') + example);
       if (operation === 'liveChannel') return hearsTheRoom(running, scene);

@@ -189,13 +189,13 @@ describe('misses of one client', () => {
     assertError(await api.get(`/api/rooms/${rooms[0]}`, { pin: right }), 429, 'RATE_LIMITED');
   });
 
-  it('[GUESS-4] are answered exactly 20 times if 100 are concurrent', async (t) => {
+  it('[slow] [GUESS-4] are answered exactly 20 times if 100 are concurrent', async (t) => {
     const { api } = await startTestServer(t, missGuard);
     const responses = await Promise.all(Array.from({ length: 100 }, (_, n) => api.get(`/api/rooms/${unknown(n)}`)));
     assert.deepEqual(tally(responses), { '404 ROOM_NOT_FOUND': 20, '429 RATE_LIMITED': 80 });
   });
 
-  it('[GUESS-4] do not include expired rooms, locked ones, or paths that are not lookups', async (t) => {
+  it('[slow] [GUESS-4] do not include expired rooms, locked ones, or paths that are not lookups', async (t) => {
     const { api, clock } = await startTestServer(t, missGuard);
     const expired = await api.room({ expiresIn: 60 });
     clock.advance(60 * second);
@@ -223,7 +223,7 @@ describe('misses of one client', () => {
 });
 
 describe('the counters of guesses', () => {
-  it('[GUESS-5] survive a clean restart exactly', async (t) => {
+  it('[slow] [GUESS-5] survive a clean restart exactly', async (t) => {
     const { api, clock, restart } = await startTestServer(t, missGuard);
     const half = await api.room({ pin: right }, { from: maker });
     const locked = await api.room({ pin: right }, { from: maker });

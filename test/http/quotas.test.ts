@@ -41,7 +41,7 @@ describe('the quota of a client', () => {
     'of an announced length': (bytes: Buffer) => ({ body: bytes, headers: {} }),
     'as a form': (bytes: Buffer) => ({ body: form(filePart(bytes)), headers: { 'content-type': formType } }),
   })) {
-    it(`[UP-8] is exact when uploads ${how} are concurrent`, async (t) => {
+    it(`[slow] [UP-8] is exact when uploads ${how} are concurrent`, async (t) => {
       const server = await startTestServer(t, megabyte);
       const { api } = server;
       const rooms = await Promise.all(Array.from({ length: 4 }, () => api.room()));
@@ -71,7 +71,7 @@ describe('the quota of a client', () => {
     assert.equal((await storedBlobs(server)).length, stored + 2);
   });
 
-  it('[UP-11] does not count removed, interrupted, malformed or rejected files', async (t) => {
+  it('[slow] [UP-11] does not count removed, interrupted, malformed or rejected files', async (t) => {
     const server = await startTestServer(t, megabyte);
     const { api } = server;
     const room = await api.room();
@@ -96,7 +96,7 @@ describe('the quota of a client', () => {
     assert.equal((await storedBlobs(server)).length, 1);
   });
 
-  it('[UP-11] is freed when a room has expired', async (t) => {
+  it('[slow] [UP-11] is freed when a room has expired', async (t) => {
     const server = await startTestServer(t, megabyte);
     const { api, clock } = server;
     const all = Buffer.alloc(1024 * KiB);
@@ -163,7 +163,7 @@ describe('long texts', () => {
   const write = (api: TestServer['api'], room: string, KiBs: number, from = here) =>
     api.post(`/api/rooms/${room}/content`, { json: { content: randomText(KiBs * KiB) }, from });
 
-  it('[UP-8] count against the address that created the room, with their history, and are rejected when it is full', async (t) => {
+  it('[slow] [UP-8] count against the address that created the room, with their history, and are rejected when it is full', async (t) => {
     const { api } = await startTestServer(t, megabyte);
     const [room, other] = [await api.room({}, { from: here }), await api.room({}, { from: here })];
     assert.equal((await write(api, room, 400, elsewhere)).status, 200);
@@ -208,7 +208,7 @@ describe('long texts', () => {
     assert.equal((await write(api, json.roomId, 500)).status, 200);
   });
 
-  it('[UP-8] do not count the checkpoints that newer ones displaced', async (t) => {
+  it('[slow] [UP-8] do not count the checkpoints that newer ones displaced', async (t) => {
     const { api, clock } = await startTestServer(t, megabyte);
     const room = await api.room({}, { from: here });
     for (let n = 0; n < 150; n++) {

@@ -125,7 +125,7 @@ describe('the maximum file size', () => {
 });
 
 describe('a full room', () => {
-  it('[UP-3] has 100 files, whatever is concurrent, and has space again when one is removed', async (t) => {
+  it('[slow] [UP-3] has 100 files, whatever is concurrent, and has space again when one is removed', async (t) => {
     const server = await startTestServer(t, noLimit);
     const { api } = server;
     const room = await api.room();

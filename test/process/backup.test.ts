@@ -58,7 +58,7 @@ describe('poproom backup', () => {
     assert.equal(existsSync(join(folder, 'x.tar')), false);
   });
 
-  it('[OPS-8] restores nothing from a damaged or incomplete file, and replaces data only if all is well', async (t) => {
+  it('[slow] [OPS-8] restores nothing from a damaged or incomplete file, and replaces data only if all is well', async (t) => {
     const { folder, data, server, room, tar } = await backedUpServer(t);
     await server.end('SIGTERM');
     const copy = await readFile(tar);

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { builtCommand, dataFolder, type Executable, run, startProcess } from '../support/process.ts';
 
 describe('the data folder', () => {
-  it('[RUN-13] has folders with mode 0700 and files with 0600, whatever the umask', async (t) => {
+  it('[slow] [RUN-13] has folders with mode 0700 and files with 0600, whatever the umask', async (t) => {
     const folder = join(await dataFolder(t), 'data');
     const server = await startProcess(t, folder, {}, withUmask('000'));
     await server.api.upload(await server.api.room(), 'file.txt', 'bytes');
@@ -16,7 +16,7 @@ describe('the data folder', () => {
     await assertPrivate(folder);
   });
 
-  it('[RUN-13] is closed to other users at startup if it was open', async (t) => {
+  it('[slow] [RUN-13] is closed to other users at startup if it was open', async (t) => {
     const folder = await dataFolder(t);
     const former = await startProcess(t, folder);
     await former.api.room();
@@ -71,7 +71,7 @@ describe('the data folder', () => {
     assert.equal((await stat(join(folder, 'poproom.db'))).mode & 0o777, 0o600);
   });
 
-  it('[RUN-13] has mode 0600 for the target of a linked database and its log too, new or open before', async (t) => {
+  it('[slow] [RUN-13] has mode 0600 for the target of a linked database and its log too, new or open before', async (t) => {
     const [folder, elsewhere] = [await dataFolder(t), await dataFolder(t)];
     const target = join(elsewhere, 'rooms.db');
     await symlink(target, join(folder, 'poproom.db'));
@@ -85,7 +85,7 @@ describe('the data folder', () => {
     await assertModes(elsewhere, ['rooms.db', 'rooms.db-shm', 'rooms.db-wal']);
   });
 
-  it('[LIFE-7] [RUN-13] keeps nothing of a deleted room if its database is a link', async (t) => {
+  it('[slow] [LIFE-7] [RUN-13] keeps nothing of a deleted room if its database is a link', async (t) => {
     const [folder, elsewhere] = [await dataFolder(t), await dataFolder(t)];
     const target = join(elsewhere, 'rooms.db');
     await symlink(target, join(folder, 'poproom.db'));

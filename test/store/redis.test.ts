@@ -1,4 +1,4 @@
-/** The distributed engine passes the contract of stores, on one server and on a cluster. */
+/** The distributed engine passes the contract of stores. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -13,7 +13,7 @@ import { script } from '../../src/redis/script.ts';
 import { createRedisStore } from '../../src/store/redis/open.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, anyText, editsOf } from '../contract/any-text.ts';
-import { type OpenStore, storeContract } from '../contract/store.ts';
+import { storeContract } from '../contract/store.ts';
 import { createOnce, newRecord } from '../contract/store-idempotency.ts';
 import {
   accessAttempt,
@@ -36,8 +36,9 @@ import {
   unknownCode,
   writeText,
 } from '../contract/store-under-test.ts';
-import { type RedisCluster, type RedisServer, startRedis, startRedisCluster } from '../support/redis.ts';
+import { type RedisServer, startRedis } from '../support/redis.ts';
 import { crashingStores, observed } from './observed-redis.ts';
+import { opener } from './open-redis.ts';
 
 describe('on one server', () => {
   let redis: RedisServer;
@@ -306,18 +307,6 @@ describe('the text in Redis', () => {
   });
 });
 
-describe('on a cluster', () => {
-  let cluster: RedisCluster;
-  before(async () => {
-    cluster = await startRedisCluster();
-  });
-  after(() => cluster.stop());
-  storeContract(
-    'redis cluster',
-    opener(() => cluster.url),
-  );
-});
-
 const expiries = script(`
 local inMs = {}
 for i, key in ipairs(KEYS) do inMs[i] = redis.call('PTTL', key) end
@@ -346,22 +335,4 @@ async function nodesOn(t: TestContext, { url }: RedisServer): Promise<[Store, St
     return store;
   };
   return [await open(), await open()];
-}
-
-/** Each store has its own prefix, as if several installations shared a Redis. */
-function opener(url: () => string): OpenStore {
-  return async ({ rules }) => {
-    const prefix = `test-${randomBytes(6).toString('hex')}`;
-    const open = async () => createRedisStore(await connectRedis(parseRedisUrl(url())), prefix, rules);
-    let store = await open();
-    return {
-      store,
-      async reopen() {
-        await store.close();
-        store = await open();
-        return store;
-      },
-      dispose: () => store.close(),
-    };
-  };
 }

@@ -137,7 +137,7 @@ describe('sqlite: deleted rows', () => {
     );
   });
 
-  it('[LIFE-7] leave an empty log when idle', async (t) => {
+  it('[slow] [LIFE-7] leave an empty log when idle', async (t) => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder, often);
     const { rooms } = store;
@@ -152,7 +152,7 @@ describe('sqlite: a database of an earlier version', () => {
   const [kept, overwritten] = ['KEPT00', '0VERWR1TE'] as [RoomCode, RoomCode];
 
   for (const version of steps.map((_, n) => firstRelease + n)) {
-    it(`[LIFE-8] contains nothing that was deleted in it after the first start (schema ${version})`, async (t) => {
+    it(`[slow] [LIFE-8] contains nothing that was deleted in it after the first start (schema ${version})`, async (t) => {
       const folder = await temporaryFolder(t);
       const [text, newer, ...deleted] = Array.from({ length: 60 }, () => uniqueText(3000)) as [
         string,

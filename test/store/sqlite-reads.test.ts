@@ -81,7 +81,7 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
     assert.ok((await reads) > 10);
   });
 
-  it('do not prevent the log from starting again', async (t) => {
+  it('[slow] do not prevent the log from starting again', async (t) => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
     const codes = await manyRooms(store, 10);

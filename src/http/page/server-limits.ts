@@ -1,86 +1,51 @@
-/** The limits of a server: as numbers for the OpenAPI document, and as phrases for the documentation. */
+/** The limits of a server: as numbers for the API, and as phrases for the documentation. */
+import {
+  type ConfigurableLimits,
+  type LimitKey,
+  type LimitPhrase,
+  type LimitSetting,
+  limitSettings,
+} from '../../protocol/limits.ts';
 
 /** Null means no limit. */
-export interface ServerLimits {
-  roomLifetimeSeconds: number;
-  roomMaxLifetimeSeconds: number;
-  textBytes: number;
-  fileBytes: number;
-  filesPerRoom: number;
-  fileBytesPerRoom: number;
-  storedBytesPerAddress: number | null;
-  storedBytesPerKey: number | null;
-  freeRequestsPerHour: number | null;
-  proRequestsPerHour: number | null;
-  missesPerHour: number | null;
-  devicesPerRoom: number;
-  channelsPerClient: number;
-  apiKeyRequired: boolean;
-}
+export type ServerLimits = ConfigurableLimits & { apiKeyRequired: boolean };
 
 /** The settings that are limits. 0 means no limit where a server can have none. */
-interface LimitSettings {
-  roomTtl: number;
-  roomMaxTtl: number;
-  contentMax: number;
-  fileMax: number;
-  roomMaxBytes: number;
-  roomMaxFiles: number;
-  clientMaxBytes: number;
-  keyMaxBytes: number;
-  freeLimit: number;
-  proLimit: number;
-  missLimit: number;
-  maxDevices: number;
-  maxChannels: number;
-  requireApiKey: boolean;
-}
+type LimitValues = Readonly<Record<LimitKey, number>> & { requireApiKey: boolean };
 
-export function serverLimits(settings: LimitSettings): ServerLimits {
-  return {
-    roomLifetimeSeconds: settings.roomTtl,
-    roomMaxLifetimeSeconds: settings.roomMaxTtl,
-    textBytes: settings.contentMax,
-    fileBytes: settings.fileMax,
-    filesPerRoom: settings.roomMaxFiles,
-    fileBytesPerRoom: settings.roomMaxBytes,
-    storedBytesPerAddress: settings.clientMaxBytes || null,
-    storedBytesPerKey: settings.keyMaxBytes || null,
-    freeRequestsPerHour: settings.freeLimit || null,
-    proRequestsPerHour: settings.proLimit || null,
-    missesPerHour: settings.missLimit || null,
-    devicesPerRoom: settings.maxDevices,
-    channelsPerClient: settings.maxChannels,
-    apiKeyRequired: settings.requireApiKey,
-  };
+const table = Object.entries<LimitSetting>(limitSettings) as [LimitKey, LimitSetting][];
+
+export function serverLimits(settings: LimitValues): ServerLimits {
+  const limits = table.map(([key, { name, mayBeOff }]) => [name, mayBeOff ? settings[key] || null : settings[key]]);
+  return { ...Object.fromEntries(limits), apiKeyRequired: settings.requireApiKey };
 }
 
 /** The texts of the documentation contain the names of these phrases in double braces: `{{textSize}}`. */
 export type LimitPhrases = Record<PhraseName, string>;
 
-export type PhraseName = keyof ReturnType<typeof limitPhrases>;
+export type PhraseName = LimitPhrase | 'roomMaxSeconds' | 'keyRule' | 'limitsNote';
 
-export function limitPhrases(limits: ServerLimits) {
+export function limitPhrases(limits: ServerLimits): LimitPhrases {
+  const phrases = table.map(([, limit]) => [
+    limit.phrase,
+    phraseOf(limit, limits[limit.name as keyof ConfigurableLimits]),
+  ]);
+  const longest = limits.roomMaxLifetimeSeconds;
   return {
-    roomLifetime: duration(limits.roomLifetimeSeconds),
-    roomMaxLifetime: duration(limits.roomMaxLifetimeSeconds),
-    roomMaxSeconds: `${grouped(limits.roomMaxLifetimeSeconds)} (${duration(limits.roomMaxLifetimeSeconds)})`,
-    textSize: bytes(limits.textBytes),
-    fileSize: bytes(limits.fileBytes),
-    roomFiles: counted(limits.filesPerRoom, 'file'),
-    roomFileSize: bytes(limits.fileBytesPerRoom),
-    addressStorage: bytesOrNoLimit(limits.storedBytesPerAddress),
-    keyStorage: bytesOrNoLimit(limits.storedBytesPerKey),
-    freeRequests: perHour(limits.freeRequestsPerHour, 'request'),
-    proRequests: perHour(limits.proRequestsPerHour, 'request'),
-    misses: perHour(limits.missesPerHour, 'failed lookup'),
-    devices: counted(limits.devicesPerRoom, 'device'),
-    channels: counted(limits.channelsPerClient, 'channel'),
+    ...(Object.fromEntries(phrases) as Record<LimitPhrase, string>),
+    roomMaxSeconds: `${grouped(longest)} (${duration(longest)})`,
     keyRule: limits.apiKeyRequired
       ? 'This server requires an API key for every request under /api.'
       : 'An API key is optional on this server.',
     limitsNote: 'This server has these limits:',
   };
+}
+
+function phraseOf({ unit, isPerHour }: LimitSetting, limit: number | null): string {
+  if (limit === null) return isPerHour ? `any number of ${unit}s` : 'no limit';
+  if (unit === 'seconds') return duration(limit);
+  if (unit === 'bytes') return bytes(limit);
+  return isPerHour ? `${counted(limit, unit)} per hour` : counted(limit, unit);
 }
 
 /** `encode` adapts a phrase to the format of the text. */
@@ -95,14 +60,6 @@ export function fillPhrases(text: string, phrases: LimitPhrases, encode = (phras
 const grouped = (number: number) => number.toLocaleString('en-US');
 
 const counted = (number: number, what: string) => `${grouped(number)} ${what}${number === 1 ? '' : 's'}`;
-
-function perHour(limit: number | null, what: string): string {
-  return limit === null ? `any number of ${what}s` : `${counted(limit, what)} per hour`;
-}
-
-function bytesOrNoLimit(limit: number | null): string {
-  return limit === null ? 'no limit' : bytes(limit);
-}
 
 /** In the largest unit that divides it. */
 function bytes(size: number): string {

@@ -1,7 +1,9 @@
 /** Changes the name, the expiry time and the PIN of the room. */
+
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
+import { maxNameLength } from '../../../../src/protocol/limits.ts';
 import type { UpdateRoomRequest } from '../../../../src/protocol/types.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -14,8 +16,6 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { clockTime, exactTime, roughTime } from '../../i18n/quantities.ts';
 import { lifetimes } from '../../page-settings.ts';
 import type { RoomContent, RoomModel } from '../../room/room-phase.ts';
-
-const maxNameLength = 80;
 
 type PinChoice = 'keep' | 'new' | 'remove';
 
@@ -67,7 +67,7 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
           <input
             type="text"
             dir="auto"
-            maxLength={maxNameLength}
+            maxLength={maxNameLength.room}
             autocomplete="off"
             value={name.value}
             onInput={({ currentTarget }) => {
