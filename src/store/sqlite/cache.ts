@@ -5,7 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Content, GuardRules, MissingReason, Owner, Room, RoomRecord } from '../../core/ports.ts';
 import { codeSymbols, type RoomCode } from '../../core/room-code.ts';
-import { replay } from '../../text/replay.ts';
+import { replay } from '../../text/document.ts';
 import { prepareOnce, type ReadSnapshot, type Row, type Sql } from './database.ts';
 import type { Writer } from './writer.ts';
 

@@ -16,7 +16,7 @@ import {
   withRefsOf,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { replay } from '../../text/replay.ts';
+import { replay } from '../../text/document.ts';
 import { ownerOf, type RecordRow, type RoomCache, type RoomId } from './cache.ts';
 import type { Sql } from './database.ts';
 import {
