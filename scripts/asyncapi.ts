@@ -1,7 +1,7 @@
 /** The AsyncAPI document of the live channel, built from its messages. */
 import packageJson from '../package.json' with { type: 'json' };
-import { closeCodes } from '../src/protocol/close-codes.ts';
 import { clientMessages, serverMessages } from '../src/protocol/live.ts';
+import { closeCodes } from '../src/protocol/live-protocol.ts';
 import { open } from './openapi/schemas.ts';
 
 export function asyncapiDocument(): object {

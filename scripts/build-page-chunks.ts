@@ -10,7 +10,7 @@ export const views = {
   page: 'main.tsx',
   home: 'views/home/home.tsx',
   room: 'views/room/room-page.tsx',
-  encrypted: 'room/encrypted-room.ts',
+  encrypted: 'room/encryption.ts',
 };
 
 /** The first modules of all chunks. A module is in the first chunk that needs it. */
@@ -38,7 +38,7 @@ const chunks: Record<string, readonly string[]> = {
     'views/room/room-settings-dialog.tsx',
   ],
   files: ['views/files/file-list.tsx'],
-  uploads: ['views/files/upload-rows.tsx', 'room/uploads.ts'],
+  uploads: ['views/files/upload-rows.tsx', 'room/upload-queue.ts'],
   qr: ['../../node_modules/uqr/dist/index.mjs'],
   transfer: ['room/room-requests.ts'],
   // The cryptography that both need, of which each loads only its own part otherwise.

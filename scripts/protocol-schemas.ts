@@ -1,5 +1,6 @@
 /** The schemas of the protocol by the names of their types, and the fields of each that earlier versions did not send. */
 import { readdirSync, readFileSync } from 'node:fs';
+import * as adminBodies from '../src/protocol/admin-schemas.ts';
 import * as fields from '../src/protocol/fields.ts';
 import * as live from '../src/protocol/live.ts';
 import * as bodies from '../src/protocol/schemas.ts';
@@ -21,7 +22,7 @@ const typeName = (name: string) => otherNames[name] ?? name.charAt(0).toUpperCas
 
 /** All schemas of objects that a module exports. */
 export const schemasByName: Readonly<Record<string, Schema>> = Object.fromEntries(
-  [fields, bodies, live].flatMap((module) =>
+  [fields, bodies, adminBodies, live].flatMap((module) =>
     Object.entries(module as Readonly<Record<string, Schema>>)
       .filter(([, { type }]) => type === 'object')
       .map(([name, schema]) => [typeName(name), schema]),

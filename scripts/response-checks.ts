@@ -1,5 +1,7 @@
 /** The checks of the SDK for everything that a server sends, written out from the schemas. */
-import { endpoints, type Success } from '../src/protocol/endpoints.ts';
+
+import type { Success } from '../src/protocol/endpoints/endpoint.ts';
+import { endpoints } from '../src/protocol/endpoints.ts';
 import { resumeToken, roomId } from '../src/protocol/fields.ts';
 import { problem, serverMessages, textEdited } from '../src/protocol/live.ts';
 import { fileClaimed, healthReport, ticketIssued } from '../src/protocol/schemas.ts';

@@ -1,6 +1,7 @@
 /** The messages and close codes of the live channel in the API guide. */
-import { closeCodes } from '../../src/protocol/close-codes.ts';
+
 import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
+import { closeCodes } from '../../src/protocol/live-protocol.ts';
 import { jsonFence, paragraphs, table } from '../markdown.ts';
 import { exampleOf } from '../openapi/schemas.ts';
 import { type BodySchema, fieldTable, messageFields } from './fields.ts';

@@ -1,7 +1,8 @@
 /** Errors in the OpenAPI document: an example for each code, a response for each set of codes with one status. */
 
 import { statusOf } from '../../src/http/response/reply.ts';
-import { type Endpoint, endpoints } from '../../src/protocol/endpoints.ts';
+import type { Endpoint } from '../../src/protocol/endpoints/endpoint.ts';
+import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
 import { errorBody } from '../../src/protocol/schemas.ts';
 import type { Example, Ref, Response } from './document.ts';

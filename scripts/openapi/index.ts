@@ -1,8 +1,14 @@
 /** The OpenAPI document, built from the table of endpoints, the schemas and the error codes. */
 import packageJson from '../../package.json' with { type: 'json' };
 import { fillPhrases } from '../../src/http/page/server-limits.ts';
-import { type Endpoint, endpoints, type Success, tags } from '../../src/protocol/endpoints.ts';
-import { type Parameter, sharedParameters } from '../../src/protocol/parameters.ts';
+import {
+  type Endpoint,
+  type Parameter,
+  type Success,
+  sharedParameters,
+  tags,
+} from '../../src/protocol/endpoints/endpoint.ts';
+import { endpoints } from '../../src/protocol/endpoints.ts';
 import { uploadForm } from '../../src/protocol/schemas.ts';
 import { defaultLimits, defaultPhrases } from '../default-limits.ts';
 import type * as document from './document.ts';

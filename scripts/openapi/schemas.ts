@@ -1,5 +1,6 @@
 /** The schemas of the protocol as OpenAPI components, and examples built from them. */
-import * as schemas from '../../src/protocol/schemas.ts';
+import * as adminBodies from '../../src/protocol/admin-schemas.ts';
+import * as bodies from '../../src/protocol/schemas.ts';
 
 type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 
@@ -11,15 +12,14 @@ interface Schema {
   readonly properties?: Record<string, Schema>;
 }
 
-const names = new Map<unknown, string>(Object.entries(schemas).map(([name, schema]) => [schema, pascal(name)]));
+/** In alphabetical order, as the document has them. */
+const schemas = Object.entries({ ...bodies, ...adminBodies }).sort(([a], [b]) => (a < b ? -1 : 1));
+const names = new Map<unknown, string>(schemas.map(([name, schema]) => [schema, pascal(name)]));
 
 /** Responses may gain fields, so their schemas allow additional properties. Requests may not. */
 export function schemaComponents(): Record<string, object> {
   return Object.fromEntries(
-    Object.entries(schemas).map(([name, schema]) => [
-      pascal(name),
-      isRequest(name) ? inner(schema) : open(inner(schema)),
-    ]),
+    schemas.map(([name, schema]) => [pascal(name), isRequest(name) ? inner(schema) : open(inner(schema))]),
   );
 }
 

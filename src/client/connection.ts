@@ -1,6 +1,5 @@
 /** One WebSocket to a room, and what belongs to it: its messages, the writes that wait for a response, and the resume token. */
-import type { CloseCode } from '../protocol/close-codes.ts';
-import { liveProtocol, resumePrefix, resumeTokenTtlMs } from '../protocol/resume.ts';
+import { type CloseCode, liveProtocol, resumePrefix, resumeTokenTtlMs } from '../protocol/live-protocol.ts';
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 import { invalidMessage, PoproomError, type PoproomErrorCode } from './error.ts';
 import { messageChecks } from './response-checks.ts';

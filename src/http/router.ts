@@ -1,7 +1,8 @@
 /** Finds the route of a request, and its policy, which is computed once: how requests are authorized, answered and logged. */
 import type { IncomingMessage } from 'node:http';
 import { PoproomError } from '../core/errors.ts';
-import { type Endpoint, type EndpointName, endpoints } from '../protocol/endpoints.ts';
+import type { Endpoint } from '../protocol/endpoints/endpoint.ts';
+import { type EndpointName, endpoints } from '../protocol/endpoints.ts';
 import { pathOf } from './request/request.ts';
 import {
   corsHeaders,

@@ -24,8 +24,8 @@ interface LiveChannel extends LiveGateway {
   stop(): void;
 }
 
-export function createLive({ validate, maxMessageBytes, turns, clientLog, meter, ...parts }: LiveDeps): LiveChannel {
-  const hub = createHub({ ...parts, maxMessageBytes, onRefusal: meter.refused });
+export function createLive({ validate, maxMessageBytes, turns, clientLog, meter, ...hubDeps }: LiveDeps): LiveChannel {
+  const hub = createHub({ ...hubDeps, maxMessageBytes, onRefusal: meter.refused });
   const events = createEventStreams(hub, clientLog, meter);
   let loading: Promise<WebSockets> | undefined;
 

@@ -5,7 +5,7 @@ import type { RoomFeed } from './room-feed.ts';
 import type { Session } from './session.ts';
 
 interface HeartbeatDeps {
-  parts: Pick<CoreDeps, 'rooms' | 'clock'>;
+  core: Pick<CoreDeps, 'rooms' | 'clock'>;
   feeds: ReadonlyMap<RoomCode, RoomFeed>;
   heartbeatMs: number;
   /** Called when work in the background failed. */
@@ -14,7 +14,7 @@ interface HeartbeatDeps {
 
 const ticksPerHeartbeat = 25;
 
-export function startHeartbeats({ parts, feeds, heartbeatMs, onFailure }: HeartbeatDeps) {
+export function startHeartbeats({ core, feeds, heartbeatMs, onFailure }: HeartbeatDeps) {
   const renewMs = heartbeatMs / 2;
   /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
   const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
@@ -29,7 +29,7 @@ export function startHeartbeats({ parts, feeds, heartbeatMs, onFailure }: Heartb
     for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
     for (const feed of feeds.values()) {
       if (!feed.isInUse) continue;
-      if (feed.view.room.expiresAt <= parts.clock()) endIfExpired(feed);
+      if (feed.view.room.expiresAt <= core.clock()) endIfExpired(feed);
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
         renew(feed).catch((error) => onFailure(error, 'could not read a room again'));
@@ -53,7 +53,7 @@ export function startHeartbeats({ parts, feeds, heartbeatMs, onFailure }: Heartb
   /** Renews the devices of this node for other nodes, and reads what the bus may have lost. */
   async function renew(feed: RoomFeed): Promise<void> {
     const held = [...feed.sessions].map(({ channel }) => channel);
-    if (held.length > 0) await parts.rooms.renewDevices(feed.code, held, parts.clock());
+    if (held.length > 0) await core.rooms.renewDevices(feed.code, held, core.clock());
     await feed.refresh();
   }
 

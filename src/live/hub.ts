@@ -21,7 +21,7 @@ import { Session, type SessionDeps } from './session.ts';
 import type { Wire } from './wire.ts';
 
 export interface HubDeps {
-  parts: CoreDeps;
+  core: CoreDeps;
   rooms: Rooms;
   channelsPerClient: number;
   /** The heartbeat interval. Rooms are read again and channels are renewed twice as often. */
@@ -47,7 +47,7 @@ export type Hub = ReturnType<typeof createHub>;
 const reconnectWithinMs = 3000;
 
 export function createHub({
-  parts,
+  core,
   rooms,
   channelsPerClient,
   heartbeatMs,
@@ -58,12 +58,12 @@ export function createHub({
   const feeds = new Map<RoomCode, RoomFeed>();
   const channels = new ChannelCount(channelsPerClient);
   const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
-  const tokens = createResumeTokens(parts.secret, parts.clock);
-  const { work = unlimitedWork } = parts;
-  const heartbeats = startHeartbeats({ parts, feeds, heartbeatMs, onFailure });
+  const tokens = createResumeTokens(core.secret, core.clock);
+  const { work = unlimitedWork } = core;
+  const heartbeats = startHeartbeats({ core, feeds, heartbeatMs, onFailure });
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
-  const missedDeps = { ...parts, work, replacedSince: rooms.texts.replacedSince, slowForMs };
+  const missedDeps = { ...core, work, replacedSince: rooms.texts.replacedSince, slowForMs };
   const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow, onRefusal };
   let isStopped = false;
 
@@ -74,7 +74,7 @@ export function createHub({
 
   /** Calls `work` with the feed of a room, which is read after it has subscribed, so that no change is missed. */
   async function withFeed<T>(code: RoomCode, work: (feed: RoomFeed) => Promise<T>): Promise<T> {
-    const feed = feeds.get(code) ?? new RoomFeed(code, parts, heartbeats.firstRenewal(), tokens);
+    const feed = feeds.get(code) ?? new RoomFeed(code, core, heartbeats.firstRenewal(), tokens);
     feeds.set(code, feed);
     feed.entering += 1;
     try {
@@ -114,9 +114,9 @@ export function createHub({
     feed.sessions.delete(session);
     heartbeats.remove(session);
     dropIfEmpty(feed);
-    parts.rooms
+    core.rooms
       .detachDevice(feed.code, session.channel.id)
-      .then(() => parts.bus.publish(feed.code, devicesChanged))
+      .then(() => core.bus.publish(feed.code, devicesChanged))
       .catch((error) => onFailure(error, 'could not detach a device'));
   }
 
@@ -137,7 +137,7 @@ export function createHub({
     heartbeats.add(session);
     const begin = () => session.begin({ seq, sent: missed?.sent ?? 0, missed: missed && upTo(feed.view, missed) });
     work.measure(caller.client, begin);
-    parts.bus.publish(feed.code, devicesChanged);
+    core.bus.publish(feed.code, devicesChanged);
     return session;
   }
 
@@ -155,12 +155,12 @@ export function createHub({
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const channel = { id, device: { id: deviceId, name: deviceName } };
-      const code = await findRoom(parts, request);
-      await attach(parts, code, channel);
+      const code = await findRoom(core, request);
+      await attach(core, code, channel);
       try {
         return await withFeed(code, async (feed) => {
           rejectIfEnded(feed);
-          const admittedBy = await checkAdmission(parts, tokens, feed, request);
+          const admittedBy = await checkAdmission(core, tokens, feed, request);
           checkDeviceName(feed.view.room, deviceName);
           const receivesEdits = request.edits || feed.view.text.sealed;
           const missed = receivesEdits ? await sendMissed(missedDeps, feed, wire, request) : undefined;
@@ -169,7 +169,7 @@ export function createHub({
           return open(feed, wire, channel, request, { missed, admittedBy });
         });
       } catch (error) {
-        await parts.rooms.detachDevice(code, id);
+        await core.rooms.detachDevice(code, id);
         throw error;
       }
     },
@@ -214,18 +214,18 @@ export function createHub({
 }
 
 // The channel attaches the device. If the request attached it too, it would stay for a minute after leaving.
-const admitToJoin = (parts: CoreDeps, { caller }: JoinRequest) => admit(parts, { ...caller, deviceId: undefined });
+const admitToJoin = (core: CoreDeps, { caller }: JoinRequest) => admit(core, { ...caller, deviceId: undefined });
 
 /**
  * A resume token admits its client without the guards: others at its address may have used up the limits. A client with
  * a key and a plain name is admitted as usual, because an encrypted room must not store that name.
  */
-async function findRoom(parts: CoreDeps, request: JoinRequest): Promise<RoomCode> {
+async function findRoom(core: CoreDeps, request: JoinRequest): Promise<RoomCode> {
   const { caller, deviceName, resumeToken } = request;
   const hasPlainName = caller.auth !== undefined && deviceName !== undefined && !isEnvelope(deviceName, 'device');
   const resumed = resumeToken === undefined || hasPlainName ? undefined : parseRoomCode(caller.roomId);
   if (resumed) return resumed;
-  const room = await admitToJoin(parts, request);
+  const room = await admitToJoin(core, request);
   checkDeviceName(room, deviceName);
   return room.code;
 }
@@ -235,17 +235,17 @@ async function findRoom(parts: CoreDeps, request: JoinRequest): Promise<RoomCode
  * earlier PIN, is not sufficient. Neither is a PIN that was changed after the client was admitted.
  */
 async function checkAdmission(
-  parts: CoreDeps,
+  core: CoreDeps,
   tokens: RoomTokens,
   { view: { room, resumeToken: current } }: RoomFeed,
   request: JoinRequest,
 ): Promise<string> {
-  const ofProof = () => tokens.issue({ room, pinMac: proofOf(parts, room, request.caller) }).token;
+  const ofProof = () => tokens.issue({ room, pinMac: proofOf(core, room, request.caller) }).token;
   const ofOthers = () => request.resumeToken ?? (room.hasPin ? ofProof() : current);
   // In an encrypted room, a token does not replace the key.
   const given = room.salt === undefined ? ofOthers() : ofProof();
   if (areOfSameRoom(given, current)) return current;
-  await admitToJoin(parts, request);
+  await admitToJoin(core, request);
   return ofProof();
 }
 

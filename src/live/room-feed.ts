@@ -55,7 +55,7 @@ export class RoomFeed {
   entering = 0;
   /** When the next renewal is due. It differs between rooms, so that renewals do not block the process together. */
   renewAt: number;
-  readonly #parts: CoreDeps;
+  readonly #core: CoreDeps;
   readonly #tokens: RoomTokens;
   #issued: IssuedToken | undefined;
   readonly #subscription: Subscription;
@@ -72,12 +72,12 @@ export class RoomFeed {
     changes: { earliest: 0 },
   };
 
-  constructor(code: RoomCode, parts: CoreDeps, renewAt: number, tokens: RoomTokens) {
+  constructor(code: RoomCode, core: CoreDeps, renewAt: number, tokens: RoomTokens) {
     this.code = code;
     this.renewAt = renewAt;
-    this.#parts = parts;
+    this.#core = core;
     this.#tokens = tokens;
-    this.#subscription = parts.bus.subscribe(code, (change) => this.#onChange(change));
+    this.#subscription = core.bus.subscribe(code, (change) => this.#onChange(change));
   }
 
   /** Available after the first read. */
@@ -210,7 +210,7 @@ export class RoomFeed {
   }
 
   async #readRoom(): Promise<void> {
-    const { rooms, clock } = this.#parts;
+    const { rooms, clock } = this.#core;
     this.#isReadingRoom = true;
     try {
       const found = await this.#readState(rooms, clock());
@@ -219,7 +219,7 @@ export class RoomFeed {
       this.#issued = this.#tokens.issue(found, this.#issued);
       const devices = await rooms.listDevices(this.code, clock());
       const text = this.#view?.text.follow(state.text) ?? FeedText.of(state.text as TextState & { content: string });
-      const { limits } = this.#parts;
+      const { limits } = this.#core;
       this.#advance({ ...state, text, devices, limits, received: this.#received, resumeToken: this.#issued.token });
     } finally {
       this.#isReadingRoom = false;
@@ -235,7 +235,7 @@ export class RoomFeed {
   }
 
   async #readDevices(): Promise<void> {
-    const devices = await this.#parts.rooms.listDevices(this.code, this.#parts.clock());
+    const devices = await this.#core.rooms.listDevices(this.code, this.#core.clock());
     this.#advance({ ...this.view, devices });
   }
 

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { ReceiveSlots } from '../core/defence/receive-slots.ts';
 import type { Upgrade } from '../core/live-gateway.ts';
-import { liveProtocol, resumePrefix } from '../protocol/resume.ts';
+import { liveProtocol, resumePrefix } from '../protocol/live-protocol.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 
 /** Enough for a message of any size. More would only use memory. */

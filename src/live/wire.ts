@@ -3,10 +3,10 @@
 import { stepsFor } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports.ts';
-import type { CloseCode } from '../protocol/close-codes.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { clientMessages, writeText } from '../protocol/live.ts';
+import type { CloseCode } from '../protocol/live-protocol.ts';
 import type { ClientMessage, Closed, ServerMessage } from '../protocol/types.ts';
 
 /** The bytes that are sent to a session. Beyond it, it gets the latest state. */

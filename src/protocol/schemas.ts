@@ -22,8 +22,6 @@ import {
 import { type LimitKey, type LimitSetting, limitSettings, maxNameLength } from './limits.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
-export * from './admin-schemas.ts';
-
 const success = { type: 'boolean', const: true } as const;
 const fileName = {
   type: 'string',

@@ -24,151 +24,6 @@ export interface TextEdit {
   insert: string;
 }
 
-export interface AdminBlock {
-  /** the id of the block */
-  id: string;
-  /** the blocked addresses, as a CIDR range */
-  range: string;
-  /** a note for operators */
-  reason: string;
-  /** when the block was made */
-  createdAt: string;
-  /** when the block ends; missing if it has no end */
-  endsAt?: string;
-}
-
-export interface AdminBlockList {
-  /** the maximum number of blocks */
-  maximum: number;
-  /** the blocks in force, newest first */
-  blocks: AdminBlock[];
-}
-
-export interface AdminClient {
-  /** an IPv4 address, an IPv6 /64, or `key:` and the id of an API key */
-  client: string;
-  /** the hash of the client, as in the log */
-  clientHash: string;
-  /** requests */
-  requests: number;
-  /** requests that were refused, with a status from 400 to 499 */
-  refused: number;
-  /** bytes received */
-  received: number;
-  /** bytes sent */
-  sent: number;
-}
-
-export interface AdminClientList {
-  /** the number of known clients */
-  total: number;
-  clients: AdminClient[];
-}
-
-export interface AdminKey {
-  /** the id of the key */
-  id: string;
-  /** the name that the operator gave it */
-  name: string;
-  /** the tier of its rate limit */
-  tier: 'free' | 'pro';
-  /** when the key was created */
-  createdAt: string;
-  /** when the key was revoked; missing if it is active */
-  revokedAt?: string;
-  /** when the key was last used; missing if it has not been used */
-  lastUsedAt?: string;
-  /** requests */
-  requests: number;
-  /** requests that were refused, with a status from 400 to 499 */
-  refused: number;
-  /** bytes received */
-  received: number;
-  /** bytes sent */
-  sent: number;
-}
-
-export interface AdminKeyList {
-  /** the number of all keys */
-  total: number;
-  /** newest first */
-  keys: AdminKey[];
-}
-
-export interface AdminNumbers {
-  /** the length of an interval */
-  intervalSeconds: number;
-  /** the servers that reported within the last minute */
-  nodes: number;
-  /** rooms that have not expired */
-  rooms: number;
-  /** open live channels on all nodes */
-  channels: number;
-  /** bytes of all files */
-  storedBytes: number;
-  /** the numbers of each interval, summed over all nodes, oldest first; intervals without a report are missing */
-  points: AdminPoint[];
-}
-
-export interface AdminPoint {
-  /** the start of the interval */
-  at: string;
-  /** requests */
-  requests: number;
-  /** requests that were refused, with a status from 400 to 499 */
-  refused: number;
-  /** bytes received */
-  received: number;
-  /** bytes sent */
-  sent: number;
-  /** requests that failed because of the server, with a status of 500 or more */
-  failed: number;
-  /** rooms created */
-  roomsCreated: number;
-  /** the last known number of rooms */
-  rooms: number;
-  /** the maximum number of open live channels */
-  channels: number;
-  /** the last known bytes of all files */
-  storedBytes: number;
-}
-
-export interface AdminRoom {
-  /** identifies the room in this API, without its code */
-  id: string;
-  /** the room code, masked: anyone with the code can read the room */
-  code: string;
-  /** when the room was created */
-  createdAt: string;
-  /** when the room expires */
-  expiresAt: string;
-  /** whether the room requires a PIN */
-  hasPin: boolean;
-  /** for an encrypted room, whose data is sealed; missing for other rooms */
-  encrypted?: true;
-  /** the number of files */
-  fileCount: number;
-  /** the bytes of all files */
-  fileBytes: number;
-  /** approximate bytes of the text and its history */
-  textBytes: number;
-  /** the devices in the room */
-  deviceCount: number;
-  /** the hash of the client that created the room, as in the log */
-  clientHash?: string;
-}
-
-export interface AdminRoomList {
-  /** the number of all rooms that match */
-  total: number;
-  rooms: AdminRoom[];
-}
-
-export interface AdminRoomRevealed {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
-  roomId: string;
-}
-
 export interface ApiDescription {
   /** the version of OpenAPI */
   openapi: string;
@@ -226,17 +81,6 @@ export interface ContentWritten {
   version: number;
   /** when this text was written */
   timestamp: string;
-}
-
-export interface CreateBlockRequest {
-  /** an IPv4 or IPv6 address, or a CIDR range */
-  range: string;
-  /** a note for operators; clients do not see it */
-  reason: string;
-  /** seconds until the block ends; without it, the block stays until it is removed */
-  expiresIn?: number;
-  /** block the range although it contains your own address or this machine */
-  force?: boolean;
 }
 
 export interface CreateRoomRequest {
@@ -602,6 +446,162 @@ export interface WriteContentRequest {
   content: string;
   /** a string of exactly four digits, for example "0427" */
   pin?: string;
+}
+
+export interface AdminBlock {
+  /** the id of the block */
+  id: string;
+  /** the blocked addresses, as a CIDR range */
+  range: string;
+  /** a note for operators */
+  reason: string;
+  /** when the block was made */
+  createdAt: string;
+  /** when the block ends; missing if it has no end */
+  endsAt?: string;
+}
+
+export interface AdminBlockList {
+  /** the maximum number of blocks */
+  maximum: number;
+  /** the blocks in force, newest first */
+  blocks: AdminBlock[];
+}
+
+export interface AdminClient {
+  /** an IPv4 address, an IPv6 /64, or `key:` and the id of an API key */
+  client: string;
+  /** the hash of the client, as in the log */
+  clientHash: string;
+  /** requests */
+  requests: number;
+  /** requests that were refused, with a status from 400 to 499 */
+  refused: number;
+  /** bytes received */
+  received: number;
+  /** bytes sent */
+  sent: number;
+}
+
+export interface AdminClientList {
+  /** the number of known clients */
+  total: number;
+  clients: AdminClient[];
+}
+
+export interface AdminKey {
+  /** the id of the key */
+  id: string;
+  /** the name that the operator gave it */
+  name: string;
+  /** the tier of its rate limit */
+  tier: 'free' | 'pro';
+  /** when the key was created */
+  createdAt: string;
+  /** when the key was revoked; missing if it is active */
+  revokedAt?: string;
+  /** when the key was last used; missing if it has not been used */
+  lastUsedAt?: string;
+  /** requests */
+  requests: number;
+  /** requests that were refused, with a status from 400 to 499 */
+  refused: number;
+  /** bytes received */
+  received: number;
+  /** bytes sent */
+  sent: number;
+}
+
+export interface AdminKeyList {
+  /** the number of all keys */
+  total: number;
+  /** newest first */
+  keys: AdminKey[];
+}
+
+export interface AdminNumbers {
+  /** the length of an interval */
+  intervalSeconds: number;
+  /** the servers that reported within the last minute */
+  nodes: number;
+  /** rooms that have not expired */
+  rooms: number;
+  /** open live channels on all nodes */
+  channels: number;
+  /** bytes of all files */
+  storedBytes: number;
+  /** the numbers of each interval, summed over all nodes, oldest first; intervals without a report are missing */
+  points: AdminPoint[];
+}
+
+export interface AdminPoint {
+  /** the start of the interval */
+  at: string;
+  /** requests */
+  requests: number;
+  /** requests that were refused, with a status from 400 to 499 */
+  refused: number;
+  /** bytes received */
+  received: number;
+  /** bytes sent */
+  sent: number;
+  /** requests that failed because of the server, with a status of 500 or more */
+  failed: number;
+  /** rooms created */
+  roomsCreated: number;
+  /** the last known number of rooms */
+  rooms: number;
+  /** the maximum number of open live channels */
+  channels: number;
+  /** the last known bytes of all files */
+  storedBytes: number;
+}
+
+export interface AdminRoom {
+  /** identifies the room in this API, without its code */
+  id: string;
+  /** the room code, masked: anyone with the code can read the room */
+  code: string;
+  /** when the room was created */
+  createdAt: string;
+  /** when the room expires */
+  expiresAt: string;
+  /** whether the room requires a PIN */
+  hasPin: boolean;
+  /** for an encrypted room, whose data is sealed; missing for other rooms */
+  encrypted?: true;
+  /** the number of files */
+  fileCount: number;
+  /** the bytes of all files */
+  fileBytes: number;
+  /** approximate bytes of the text and its history */
+  textBytes: number;
+  /** the devices in the room */
+  deviceCount: number;
+  /** the hash of the client that created the room, as in the log */
+  clientHash?: string;
+}
+
+export interface AdminRoomList {
+  /** the number of all rooms that match */
+  total: number;
+  rooms: AdminRoom[];
+}
+
+export interface AdminRoomRevealed {
+  /** the room code in canonical form; only that of an encrypted room starts with E */
+  roomId: string;
+}
+
+export interface CreateBlockRequest {
+  /** an IPv4 or IPv6 address, or a CIDR range */
+  range: string;
+  /** a note for operators; clients do not see it */
+  reason: string;
+  /** seconds until the block ends; without it, the block stays until it is removed */
+  expiresIn?: number;
+  /** block the range although it contains your own address or this machine */
+  force?: boolean;
 }
 
 /** Keeps the connection alive. A WebSocket pong does the same. */

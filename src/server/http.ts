@@ -44,7 +44,7 @@ export async function createHttp(service: Service): Promise<Server> {
   });
   const resumption = createResumption(engine.secret, options.clock);
   const requestLog = createRequestLog(clientLog, {
-    observe: metrics?.observe ?? (() => undefined),
+    observe: metrics?.observe,
     onFailure: service.outages.suspect,
     onBroken: () => instruments && countBroken(instruments),
   });

@@ -114,7 +114,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     everyMs: options.outageCheckMs,
   });
   const live = createLive({
-    parts: deps,
+    core: deps,
     rooms,
     // The outage is logged once. A line for each room would hide it.
     onFailure(err, message) {

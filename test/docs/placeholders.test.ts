@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import * as parameters from '../../src/protocol/endpoints/endpoint.ts';
 import * as errorCodes from '../../src/protocol/error-codes.ts';
 import * as fields from '../../src/protocol/fields.ts';
 import * as live from '../../src/protocol/live.ts';
-import * as parameters from '../../src/protocol/parameters.ts';
 import * as schemas from '../../src/protocol/schemas.ts';
 import { startTestServer } from '../support/server.ts';
 

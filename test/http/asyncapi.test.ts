@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { asyncapiDocument } from '../../scripts/asyncapi.ts';
-import { closeCodes } from '../../src/protocol/close-codes.ts';
 import { clientMessages, serverMessages } from '../../src/protocol/live.ts';
+import { closeCodes } from '../../src/protocol/live-protocol.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('the AsyncAPI document', () => {

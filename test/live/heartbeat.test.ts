@@ -54,7 +54,7 @@ describe('heartbeats', () => {
     };
     const rooms = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1024 });
     const hub = createHub({
-      parts,
+      core: parts,
       rooms,
       maxMessageBytes: 1024 * 1024,
       channelsPerClient: 20,

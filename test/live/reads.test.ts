@@ -91,7 +91,7 @@ async function open(t: TestContext) {
   };
   const service = createRooms(parts, { lifetime: 3600, longestLifetime: 3600, largestContent: 1000 });
   const hub = createHub({
-    parts,
+    core: parts,
     rooms: service,
     maxMessageBytes: 1024 * 1024,
     channelsPerClient: 20,

@@ -199,7 +199,7 @@ async function lossyHub(t: TestContext) {
   const rooms = createRooms(parts, { lifetime: 300, longestLifetime: 3600, largestContent: 1024 });
   // A long interval, so that no renewal reads the room before its expiry is checked.
   const hub = createHub({
-    parts,
+    core: parts,
     rooms,
     maxMessageBytes: 1024,
     channelsPerClient: 20,

@@ -5,7 +5,7 @@ import type { TestContext } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type ClientOptions, WebSocket } from 'ws';
 import { serverMessages } from '../../src/protocol/live.ts';
-import { liveProtocol, resumePrefix } from '../../src/protocol/resume.ts';
+import { liveProtocol, resumePrefix } from '../../src/protocol/live-protocol.ts';
 import type { ClientMessage, ServerMessage } from '../../src/protocol/types.ts';
 
 type MessageOf<T extends ServerMessage['type']> = Extract<ServerMessage, { type: T }>;

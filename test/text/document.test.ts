@@ -4,9 +4,8 @@ import { describe, it } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
-import { TextDocument } from '../../src/text/document.ts';
+import { replay, TextDocument } from '../../src/text/document.ts';
 import { applyEdits, type TextEdit } from '../../src/text/edits.ts';
-import { replay } from '../../src/text/replay.ts';
 
 const anyEdit = fc.tuple(fc.nat(), fc.nat(20), fc.string({ maxLength: 5 }));
 

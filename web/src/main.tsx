@@ -1,14 +1,29 @@
-/** The entry point of the page. */
+/** Starts the page, and shows the view for the current route. */
 import { render } from 'preact';
+import { useEffect } from 'preact/hooks';
+import type { RoomCode } from '../../src/protocol/room-code.ts';
 import { keepFocus } from './components/keep-focus.ts';
+import { lazy } from './components/lazy.tsx';
+import { Notices } from './components/notices.tsx';
 import { measureClockOffset } from './device/clock.ts';
 import { applyTheme } from './device/preferences.ts';
-import { reloadRecentRooms } from './device/recent-rooms.ts';
-import { applyLanguage } from './i18n/strings.ts';
+import { isKnownAsEncrypted, nameOfRoom, reloadRecentRooms } from './device/recent-rooms.ts';
+import { keyIn } from './device/room-keys.ts';
+import { unseenCount } from './device/unseen.ts';
+import { applyLanguage, t } from './i18n/strings.ts';
 import { basePath, forwardedTo } from './page-settings.ts';
-import { whenLoaded } from './prefetch.ts';
+import { prefetchWhenIdle, whenLoaded } from './prefetch.ts';
+import { type Route, route } from './router.ts';
+import { askRoom } from './server-connection.ts';
 import { trustedScriptUrl } from './trusted-script-url.ts';
-import { App, loadFirstView } from './views/app.tsx';
+import { Header } from './views/header.tsx';
+import { MessagePage } from './views/message-page.tsx';
+
+const Home = lazy(() => import('./views/home/home.tsx'), 'Home');
+const InvitePage = lazy(() => import('./views/invite/invite-page.tsx'), 'InvitePage');
+const RoomPage = lazy(() => import('./views/room/room-page.tsx'), 'RoomPage');
+const MissingFile = lazy(() => import('./views/missing-file.tsx'), 'MissingFile');
+const SharePage = lazy(() => import('./views/share/share-page.tsx'), 'SharePage');
 
 reloadRecentRooms();
 void measureClockOffset();
@@ -33,4 +48,61 @@ function registerServiceWorker(): void {
   if (!('serviceWorker' in navigator) || import.meta.env.DEV || forwardedTo) return;
   const url = trustedScriptUrl(`${basePath}/assets/service-worker.js`);
   navigator.serviceWorker.register(url, { scope: `${basePath}/` }).catch(() => undefined);
+}
+
+/** Loads the code of the first view, so that the page is painted as a whole. */
+async function loadFirstView(): Promise<void> {
+  const first = route.peek();
+  if (first.name === 'home') await Home.load();
+  if (first.name !== 'room') return;
+  if (first.code) prepareEncryption(first.code);
+  await RoomPage.load();
+}
+
+/** Asks for the salt of an encrypted room, and loads the code of the encryption, while the view is loaded. */
+function prepareEncryption(code: RoomCode): void {
+  if (!keyIn(location.href) && !isKnownAsEncrypted(code)) return;
+  void askRoom(code);
+  // The view reports a failure.
+  import('./room/encryption.ts').catch(() => undefined);
+}
+
+/** The layout, and the view for the current route. */
+function App() {
+  const current = route.value;
+  // Most people open a room next.
+  useEffect(() => prefetchWhenIdle(RoomPage.load), []);
+  const unseen = unseenCount.value > 0 ? `(${unseenCount.value}) ` : '';
+  const title =
+    unseen +
+    (current.name === 'room' && current.code ? `${nameOfRoom(current.code) ?? current.code} · Poproom` : 'Poproom');
+  useEffect(() => {
+    document.title = title;
+  }, [title]);
+  return (
+    <>
+      <a class="skip-link" href="#main">
+        {t('skipToContent')}
+      </a>
+      <Header />
+      <main id="main" tabIndex={-1}>
+        <View {...current} />
+      </main>
+      <Notices />
+    </>
+  );
+}
+
+function View(current: Route) {
+  if (current.name === 'home') return <Home />;
+  if (current.name === 'share') return <SharePage />;
+  if (current.name === 'invite') return <InvitePage />;
+  if (current.name === 'missing-page')
+    return <MessagePage title={t('pageMissing')}>{t('pageMissingHint')}</MessagePage>;
+  if (current.name === 'missing-file') return <MissingFile />;
+  return current.code ? (
+    <RoomPage key={current.code} code={current.code} />
+  ) : (
+    <MessagePage title={t('invalidCode', { code: current.typed })} />
+  );
 }

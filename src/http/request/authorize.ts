@@ -18,7 +18,7 @@ import type {
   Tier,
 } from '../../core/ports.ts';
 import { createResumeTokens, createTickets } from '../../core/tokens.ts';
-import { resumeHeader, resumePrefix } from '../../protocol/resume.ts';
+import { resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
 import { clientAddress, clientOf } from './addresses.ts';
 import { header, type Query } from './request.ts';
 

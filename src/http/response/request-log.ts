@@ -38,7 +38,8 @@ export interface RequestLog {
 }
 
 export interface RequestEvents {
-  observe: (seen: Observation) => void;
+  /** For the metrics; undefined without them. */
+  observe: ((seen: Observation) => void) | undefined;
   /** Called when a request fails because of the server. */
   onFailure: () => void;
   /** Called when a response could not be finished. */
@@ -55,7 +56,7 @@ export function createRequestLog(lines: ClientLog, { observe, onFailure, onBroke
     },
 
     observe({ method, route, status, error, startedAt }) {
-      observe({ method, route, status, error, seconds: secondsSince(startedAt) });
+      observe?.({ method, route, status, error, seconds: secondsSince(startedAt) });
     },
 
     answered(answered) {

@@ -3,7 +3,7 @@ import type { ClientOrder, ListedClient, ListedKey, ListedRoom, Page, RoomOrder 
 import { PoproomError } from '../../core/errors.ts';
 import type { ActivityInterval, AddressBlock } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { createBlockRequest } from '../../protocol/schemas.ts';
+import { createBlockRequest } from '../../protocol/admin-schemas.ts';
 import type {
   AdminBlock,
   AdminBlockList,

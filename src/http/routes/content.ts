@@ -36,18 +36,18 @@ import {
   versionTag,
 } from '../response/negotiation.ts';
 import { json, jsonText, type Reply } from '../response/reply.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
-export const writeContent = (service: Service): Handler => {
-  const { rooms, largestContent } = service;
+export const writeContent = (deps: HandlerDeps): Handler => {
+  const { rooms, largestContent } = deps;
   const bodyRules = contentRules(rooms, largestContent);
   const textRules = { ...bodyRules, maxBytes: longestSealed(largestContent) };
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     const write = async ({ content, pin }: WriteContentRequest) => {
       const fingerprint = () => fingerprintOf(header(request.raw, 'if-match'), content);
-      const run = keyedRun<WrittenText>(service, request, 'writeContent', fingerprint);
+      const run = keyedRun<WrittenText>(deps, request, 'writeContent', fingerprint);
       const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions, run);
       const betweenSteps = stepsFor(content.length);
       await betweenSteps();
@@ -70,15 +70,15 @@ const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
   beforeLarge: (request) => rooms.checkCaller(callerOf(request)),
 });
 
-export const editContent = (service: Service): Handler => {
-  const { rooms, largestContent } = service;
+export const editContent = (deps: HandlerDeps): Handler => {
+  const { rooms, largestContent } = deps;
   const bodyRules = contentRules(rooms, largestContent);
   const textRules = { ...bodyRules, maxBytes: largestContent };
   return (request) => {
     const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
     const store = async ({ pin, ...body }: EditContentRequest) => {
       const edit = { ...editOf(body), ifVersions };
-      const run = keyedRun<WrittenText>(service, request, 'editContent', () => fingerprintOf(JSON.stringify(edit)));
+      const run = keyedRun<WrittenText>(deps, request, 'editContent', () => fingerprintOf(JSON.stringify(edit)));
       const written = await rooms.editContent(callerOf(request, pin), edit, run);
       return edited(written, replayHeaders(run));
     };
@@ -91,7 +91,7 @@ export const editContent = (service: Service): Handler => {
 };
 
 /** Stores a snapshot of the text of an encrypted room. */
-export const compactContent = ({ rooms, largestContent }: Service): Handler => {
+export const compactContent = ({ rooms, largestContent }: HandlerDeps): Handler => {
   const bodyRules = contentRules(rooms, largestContent);
   return (request) =>
     withJson<CompactContentRequest, Reply>(request, compactContentRequest, bodyRules, async (snapshot) =>
@@ -119,13 +119,13 @@ function editOf({ edits, append, sealed, baseVersion }: Omit<EditContentRequest,
 }
 
 export const readContent =
-  (service: Service): Handler =>
+  (deps: HandlerDeps): Handler =>
   (request) => {
     const waitMs = waitIn(request);
-    return waitMs > 0 ? readChanged(service, request, waitMs) : read(service, request);
+    return waitMs > 0 ? readChanged(deps, request, waitMs) : read(deps, request);
   };
 
-function read({ rooms }: Service, request: Request): MaybePromise<Reply> {
+function read({ rooms }: HandlerDeps, request: Request): MaybePromise<Reply> {
   return chain(rooms.readContent(callerOf(request)), (text) => {
     const length = lengthOf(text);
     if (!isCompressible(length)) return textReply(text, request);
@@ -148,13 +148,13 @@ function waitIn({ query }: Request): number {
  * Waits for a version that the client does not have. The first read admits the client. The second one checks again
  * that it has access, and finds out whether the room has ended.
  */
-async function readChanged(service: Service, request: Request, waitMs: number): Promise<Reply> {
+async function readChanged(deps: HandlerDeps, request: Request, waitMs: number): Promise<Reply> {
   const { raw, response, client } = request;
   const caller = callerOf(request);
   const isKnown = (version: number) => isNamedBy(raw.headers['if-none-match'], versionTag(version));
-  const { version } = await service.rooms.readContent(caller);
+  const { version } = await deps.rooms.readContent(caller);
   const code = parseRoomCode(caller.roomId);
-  if (!code || !isKnown(version)) return read(service, request);
+  if (!code || !isKnown(version)) return read(deps, request);
   const waiting = new AbortController();
   const stop = () => waiting.abort();
   const timer = setTimeout(stop, waitMs);
@@ -162,13 +162,13 @@ async function readChanged(service: Service, request: Request, waitMs: number): 
   if (response.destroyed) stop();
   const startedAt = performance.now();
   try {
-    await service.live.waitForText(client, { code, isKnown, signal: waiting.signal });
+    await deps.live.waitForText(client, { code, isKnown, signal: waiting.signal });
   } finally {
     clearTimeout(timer);
     response.off('close', stop);
   }
   const waitedMs = performance.now() - startedAt;
-  return { ...(await read(service, request)), waitedMs };
+  return { ...(await read(deps, request)), waitedMs };
 }
 
 /** Reads the text again when its turn comes: waiting texts would fill the memory. */
@@ -220,7 +220,7 @@ const wantsText = ({ headers }: IncomingMessage) => /^\s*text\/plain\s*(;[^,]*)?
 const maxCachedLength = 4096;
 const jsonOfTexts = new WeakMap<Content, string>();
 
-/** Stores return the same cached object repeatedly. Without this cache, reading 1 to 3 KB takes 4 to 8 % more CPU time. */
+/** Stores return the same cached object repeatedly. Serializing 900 bytes takes 1.2 µs, 5 % of the CPU time of a read. */
 function cachedJson(text: Content): string {
   const known = jsonOfTexts.get(text);
   if (known !== undefined) return known;
@@ -236,7 +236,7 @@ const textOf = ({ content, version, writtenAt }: Content): ContentRead => ({
 });
 
 export const listHistory =
-  ({ rooms }: Service): Handler =>
+  ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const limit = limitIn(request);
     const history = (await rooms.listHistory(callerOf(request))).slice(0, limit);
@@ -244,7 +244,7 @@ export const listHistory =
   };
 
 export const readHistory =
-  ({ rooms }: Service): Handler =>
+  ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const checkpoint = await rooms.readHistory(callerOf(request), versionIn(request.params.version));
     const text = { content: checkpoint.content, ...entryOf(checkpoint) } satisfies HistoryText;
@@ -252,7 +252,7 @@ export const readHistory =
   };
 
 export const clearHistory =
-  ({ rooms }: Service): Handler =>
+  ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const caller = await readCaller(request);
     await rooms.clearHistory(caller);

@@ -7,8 +7,7 @@ import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zi
 import type { ByteRange, StoredFile } from '../../core/ports.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { TicketIssued } from '../../protocol/types.ts';
-import { zipChunks } from '../../zip/chunks.ts';
-import { planZip, type ZipFile, type ZipPlan } from '../../zip/format.ts';
+import { planZip, type ZipFile, type ZipPlan, zipChunks } from '../../zip/format.ts';
 import { overloaded } from '../request/body.ts';
 import { readCaller } from '../request/parse-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
@@ -16,10 +15,10 @@ import { isNamedBy } from '../response/negotiation.ts';
 import { errorBody, json, type Reply } from '../response/reply.ts';
 import { bytesPerStream, holdFile, holdUntilSent } from '../response/send.ts';
 import { ownBase } from '../urls.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 
 export const serveFile =
-  ({ files, claims }: Service): Handler =>
+  ({ files, claims }: HandlerDeps): Handler =>
   async (request) => {
     const file = await files.find(request.params.fileId ?? '');
     await claims.checkReadable(file, request.query.get('claim') ?? undefined);
@@ -34,7 +33,7 @@ export const serveFile =
     return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
   };
 
-async function open(files: Service['files'], request: Request, file: StoredFile, range: ByteRange | undefined) {
+async function open(files: HandlerDeps['files'], request: Request, file: StoredFile, range: ByteRange | undefined) {
   if (!holdUntilSent(request, request.budgets.downloads, bytesPerStream)) throw overloaded();
   holdFile(request);
   return files.read(file, range);
@@ -126,7 +125,7 @@ const bytesPerFile = 1024;
 
 /** A ticket to download the archive by a link. */
 export const issueTicket =
-  ({ zips, links }: Service): Handler =>
+  ({ zips, links }: HandlerDeps): Handler =>
   async (request) => {
     const base = ownBase(request, links);
     const caller = await readCaller(request);
@@ -136,10 +135,10 @@ export const issueTicket =
   };
 
 /** All files of a room as one zip archive. */
-export const downloadZip = (service: Service): Handler => {
-  const { zips } = service;
+export const downloadZip = (deps: HandlerDeps): Handler => {
+  const { zips } = deps;
   return async (request) => {
-    const { code, files } = await listZipped(service, request);
+    const { code, files } = await listZipped(deps, request);
     const plan = planZip(files);
     const headers = zipHeaders(code, plan.length);
     if (request.raw.method === 'HEAD') return { status: 200, headers };
@@ -150,7 +149,7 @@ export const downloadZip = (service: Service): Handler => {
   };
 };
 
-function listZipped({ zips }: Service, request: Request): Promise<RoomZip> {
+function listZipped({ zips }: HandlerDeps, request: Request): Promise<RoomZip> {
   const selection = selectionIn(request);
   if (!request.query.has('ticket')) return zips.list(callerOf(request), selection);
   if (request.ticket === undefined) throw invalidTicket();

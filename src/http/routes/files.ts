@@ -24,20 +24,20 @@ import { json } from '../response/reply.ts';
 import { holdFile } from '../response/send.ts';
 import { fileAddresses } from '../urls.ts';
 import { tagOf } from './downloads.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 import { digestOf, fingerprintOf, hashing, keyedRun, replayHeaders } from './idempotent.ts';
 
-export const uploadFile = (service: Service): Handler =>
-  receiveFile(service, 'uploadFile', (request, store) => {
+export const uploadFile = (deps: HandlerDeps): Handler =>
+  receiveFile(deps, 'uploadFile', (request, store) => {
     const type = header(request.raw, 'content-type');
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
     const isForm = /^multipart\/form-data\s*(;|$)/i.test(type);
-    return isForm ? uploadForm(service, request, store) : uploadRaw(request, { type, name: rawName(request) }, store);
+    return isForm ? uploadForm(deps, request, store) : uploadRaw(request, { type, name: rawName(request) }, store);
   });
 
 /** `curl -T` sends no content type. */
-export const putFile = (service: Service): Handler =>
-  receiveFile(service, 'putFile', (request, store) => {
+export const putFile = (deps: HandlerDeps): Handler =>
+  receiveFile(deps, 'putFile', (request, store) => {
     const { name = '' } = request.params;
     return uploadRaw(request, { type: header(request.raw, 'content-type') ?? '', name }, store);
   });
@@ -58,14 +58,14 @@ interface Outcome {
 type StoreFile = (file: ArrivingFile) => Promise<Outcome>;
 
 function receiveFile(
-  service: Service,
+  deps: HandlerDeps,
   endpoint: 'uploadFile' | 'putFile',
   receive: (request: Request, store: StoreFile) => Promise<Outcome>,
 ): Handler {
   return async (request) => {
-    const { linkTo } = fileAddresses(request, service.links);
+    const { linkTo } = fileAddresses(request, deps.links);
     refuseCompressed(request.raw);
-    const { file, headers } = await receive(request, storeOnce(service, request, endpoint));
+    const { file, headers } = await receive(request, storeOnce(deps, request, endpoint));
     const { id: fileId, name: fileName, size: fileSize, once } = file;
     const fileUrl = linkTo(file);
     const body = { success: true, fileId, fileUrl, fileName, fileSize, ...(once && { once }) } as const;
@@ -74,8 +74,8 @@ function receiveFile(
 }
 
 /** Stores a file. With an Idempotency-Key, its bytes are hashed while they arrive, also those of a repetition. */
-function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 'putFile'): StoreFile {
-  const { files, rooms, space } = service;
+function storeOnce(deps: HandlerDeps, request: Request, endpoint: 'uploadFile' | 'putFile'): StoreFile {
+  const { files, rooms, space } = deps;
 
   async function store({ caller, size, mostBytes, ...file }: ArrivingFile, run?: KeyedRun<UploadedFile>) {
     const prepared = await files.prepareUpload(caller, size, mostBytes);
@@ -96,7 +96,7 @@ function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 
   return async (file) => {
     let digest = () => '';
     const fingerprint = () => fingerprintOf(file.name, file.type, file.folder, String(file.once), digest());
-    const run = keyedRun<UploadedFile>(service, request, endpoint, fingerprint);
+    const run = keyedRun<UploadedFile>(deps, request, endpoint, fingerprint);
     if (!run) return { file: await store(file), headers: {} };
     const earlier = await run.begin();
     if (earlier) {
@@ -115,7 +115,7 @@ function storeOnce(service: Service, request: Request, endpoint: 'uploadFile' | 
   };
 }
 
-async function uploadForm({ space }: Service, request: Request, store: StoreFile): Promise<Outcome> {
+async function uploadForm({ space }: HandlerDeps, request: Request, store: StoreFile): Promise<Outcome> {
   const announced = announcedLength(request.raw);
   if (space.isTooLarge((announced ?? 0) - formOverhead)) throw space.tooLarge();
   request.sendContinue();
@@ -167,7 +167,7 @@ function badName(message: string): PoproomError {
 }
 
 export const listFiles =
-  ({ files, links }: Service): Handler =>
+  ({ files, links }: HandlerDeps): Handler =>
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
     const limit = limitIn(request);
@@ -175,13 +175,13 @@ export const listFiles =
     return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 
-export const removeFile = ({ files }: Service): Handler =>
+export const removeFile = ({ files }: HandlerDeps): Handler =>
   changeFile((caller, fileId, { raw }) => {
     const expected = header(raw, 'if-match');
     const isExpected = (file: StoredFile) => expected === undefined || isNamedExactly(expected, tagOf(file));
     return files.remove(caller, fileId, isExpected);
   }, 'The file was removed.');
-export const restoreFile = ({ files }: Service): Handler => changeFile(files.restore, 'The file was restored.');
+export const restoreFile = ({ files }: HandlerDeps): Handler => changeFile(files.restore, 'The file was restored.');
 
 type FileChange = (caller: Caller, fileId: string, request: Request) => Promise<void>;
 
@@ -194,7 +194,7 @@ function changeFile(change: FileChange, message: string): Handler {
 }
 
 export const claimFile =
-  ({ claims, links }: Service): Handler =>
+  ({ claims, links }: HandlerDeps): Handler =>
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
     const caller = await readCaller(request);
@@ -203,11 +203,12 @@ export const claimFile =
     return json(200, { claim, url, expiresAt: toTimestamp(expiresAt) } satisfies FileClaimed);
   };
 
-export const confirmClaim = ({ claims }: Service): Handler =>
+export const confirmClaim = ({ claims }: HandlerDeps): Handler =>
   endClaim(claims.confirm, 'The file was received and erased.');
-export const releaseClaim = ({ claims }: Service): Handler => endClaim(claims.release, 'The file is available again.');
+export const releaseClaim = ({ claims }: HandlerDeps): Handler =>
+  endClaim(claims.release, 'The file is available again.');
 
-function endClaim(end: Service['claims']['confirm'], message: string): Handler {
+function endClaim(end: HandlerDeps['claims']['confirm'], message: string): Handler {
   return async (request) => {
     const caller = await readCaller(request);
     await end(caller, request.params.claim ?? '');

@@ -1,4 +1,4 @@
-/** The type of handlers, and the services they use. */
+/** The type of handlers, and what they use. */
 import type { Claims, Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
@@ -23,7 +23,7 @@ export type Handler = (request: Request) => MaybePromise<Reply>;
 /** One for each endpoint: a missing handler does not compile. */
 export type Handlers = Record<EndpointName, Handler>;
 
-export interface Service {
+export interface HandlerDeps {
   rooms: Rooms;
   files: Files;
   uploads: Uploads;

@@ -7,11 +7,11 @@ import type { KeyedRun } from '../../core/idempotency.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { header, type Request } from '../request/request.ts';
-import type { Service } from './handler.ts';
+import type { HandlerDeps } from './handler.ts';
 
 /** A run of a request with a key; undefined if it has none, and runs as often as it is sent. */
 export function keyedRun<T extends object>(
-  { idempotency }: Pick<Service, 'idempotency'>,
+  { idempotency }: Pick<HandlerDeps, 'idempotency'>,
   request: Request,
   endpoint: EndpointName,
   fingerprint: () => string,

@@ -5,7 +5,7 @@ import { deviceNameTooLong, maxDeviceNameLength } from '../../core/names.ts';
 import { foreignOrigin, isForeignOrigin } from '../request/authorize.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { fileAddresses } from '../urls.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 
 const streamHeaders = {
   'Content-Type': 'text/event-stream',
@@ -16,7 +16,7 @@ const streamHeaders = {
 };
 
 export const roomEvents =
-  ({ live, links, rooms }: Service): Handler =>
+  ({ live, links, rooms }: HandlerDeps): Handler =>
   async (request) => {
     const caller = callerOf(request);
     const visitor = {
@@ -43,7 +43,7 @@ export const roomEvents =
  * was refused, so a page of another origin learns it here.
  */
 export const liveChannel =
-  ({ origins }: Service): Handler =>
+  ({ origins }: HandlerDeps): Handler =>
   async ({ raw }) => {
     if (isForeignOrigin(raw, origins)) throw foreignOrigin();
     throw new PoproomError(

@@ -6,10 +6,10 @@ import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types
 import { isSameToken, keyOf } from '../request/authorize.ts';
 import { acceptedEncoding, compressedFile, variesByEncoding } from '../response/negotiation.ts';
 import { json } from '../response/reply.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 
 export const health =
-  ({ probes }: Service): Handler =>
+  ({ probes }: HandlerDeps): Handler =>
   async () => {
     const { healthy, now, uptime } = await probes.health();
     const status = healthy ? 'healthy' : 'degraded';
@@ -17,21 +17,21 @@ export const health =
   };
 
 export const getLimits =
-  ({ serverLimits, storedBytes }: Service): Handler =>
+  ({ serverLimits, storedBytes }: HandlerDeps): Handler =>
   async ({ client }) =>
     json(200, { ...serverLimits, storedBytes: await storedBytes(client) } satisfies ServerLimits);
 
 export const live = (): Handler => async () => json(200, { status: 'ok' });
 
 export const ready =
-  ({ probes }: Service): Handler =>
+  ({ probes }: HandlerDeps): Handler =>
   async () => {
     const { ready, checks } = await probes.ready();
     return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks } satisfies Readiness);
   };
 
 export const metrics =
-  ({ metrics, metricsToken }: Service): Handler =>
+  ({ metrics, metricsToken }: HandlerDeps): Handler =>
   async ({ raw }) => {
     if (!metrics)
       throw new PoproomError(
@@ -53,14 +53,14 @@ function checkToken(given: string | undefined, token: string): void {
 }
 
 /** The committed document with the URL and the limits of this server. */
-export const openapi = ({ links, serverLimits }: Service): Handler =>
+export const openapi = ({ links, serverLimits }: HandlerDeps): Handler =>
   documentHandler(async () => {
     const { default: document } = await import('../../../openapi.json', { with: { type: 'json' } });
     const servers = document.servers.map((server) => ({ ...server, url: links.publicUrl ?? server.url }));
     return { ...document, servers, 'x-limits': serverLimits };
   });
 
-export const asyncapi = ({ links }: Service): Handler =>
+export const asyncapi = ({ links }: HandlerDeps): Handler =>
   documentHandler(async () => {
     const { default: document } = await import('../../../asyncapi.json', { with: { type: 'json' } });
     return links.publicUrl === undefined

@@ -9,10 +9,10 @@ import { header, type Request } from '../request/request.ts';
 import { isNamedBy, type PageFile, pickEncoding } from '../response/negotiation.ts';
 import type { Reply } from '../response/reply.ts';
 import { basePathOf, type LinkSettings } from '../urls.ts';
-import type { Service } from './handler.ts';
+import type { HandlerDeps } from './handler.ts';
 
-type PageService = Pick<Service, 'page' | 'links'>;
-type ReadPage = Service['page'];
+type PageService = Pick<HandlerDeps, 'page' | 'links'>;
+type ReadPage = HandlerDeps['page'];
 
 /** The part of a request that decides which page is served. */
 type PageRequest = Pick<Request, 'raw' | 'params'>;

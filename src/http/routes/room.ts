@@ -18,17 +18,17 @@ import { readCaller, readJson, smallBody } from '../request/parse-body.ts';
 import { callerOf, type Request } from '../request/request.ts';
 import { json } from '../response/reply.ts';
 import { fileAddresses, findOwnBase } from '../urls.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
 export const createRoom =
-  (service: Service): Handler =>
+  (deps: HandlerDeps): Handler =>
   async (request) => {
-    const { rooms, limits, links } = service;
+    const { rooms, limits, links } = deps;
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { pin, expiresIn, name, history = true, encryption } = body;
     const fingerprint = () => fingerprintOf(JSON.stringify([pin, expiresIn, name, history, encryption]));
-    const run = keyedRun<CreatedRoom>(service, request, 'createRoom', fingerprint);
+    const run = keyedRun<CreatedRoom>(deps, request, 'createRoom', fingerprint);
     const newRoom = { client: request.client, pin, expiresIn, name, history, encryption };
     const room = describe(await rooms.create(newRoom, run));
     const base = findOwnBase(request, links);
@@ -38,14 +38,18 @@ export const createRoom =
   };
 
 export const getRoom =
-  (service: Service): Handler =>
+  (deps: HandlerDeps): Handler =>
   async (request) => {
     const wantsDetails = parseDetails(request.query.get('details'));
-    const info = infoOf(await service.rooms.info(callerOf(request)), service.limits);
-    return json(200, wantsDetails ? await withDetails(service, request, info) : info);
+    const info = infoOf(await deps.rooms.info(callerOf(request)), deps.limits);
+    return json(200, wantsDetails ? await withDetails(deps, request, info) : info);
   };
 
-async function withDetails({ rooms, files, links }: Service, request: Request, info: RoomInfo): Promise<RoomDetails> {
+async function withDetails(
+  { rooms, files, links }: HandlerDeps,
+  request: Request,
+  info: RoomInfo,
+): Promise<RoomDetails> {
   const { linkTo } = fileAddresses(request, links);
   const caller = callerOf(request);
   const [{ content, version, writtenAt }, stored] = await Promise.all([rooms.readContent(caller), files.list(caller)]);
@@ -60,14 +64,14 @@ function parseDetails(text: string | null | undefined): boolean {
 }
 
 export const updateRoom =
-  ({ rooms, limits }: Service): Handler =>
+  ({ rooms, limits }: HandlerDeps): Handler =>
   async (request) => {
     const changes = await readJson<UpdateRoomRequest>(request, updateRoomRequest, smallBody);
     return json(200, infoOf(await rooms.update(callerOf(request), changes), limits));
   };
 
 export const deleteRoom =
-  ({ rooms }: Service): Handler =>
+  ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const caller = await readCaller(request);
     const code = await rooms.remove(caller);

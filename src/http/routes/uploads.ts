@@ -27,10 +27,10 @@ import {
 import { checksumAlgorithms, type Reply, tusVersion } from '../response/reply.ts';
 import { holdFile } from '../response/send.ts';
 import { fileAddresses, ownBase } from '../urls.ts';
-import type { Handler, Service } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 
 export const createUpload =
-  ({ uploads, links }: Service): Handler =>
+  ({ uploads, links }: HandlerDeps): Handler =>
   async (request) => {
     const { raw } = request;
     // Everything is checked before the upload is stored.
@@ -49,7 +49,7 @@ export const createUpload =
   };
 
 export const getUpload =
-  ({ uploads, links }: Service): Handler =>
+  ({ uploads, links }: HandlerDeps): Handler =>
   async (request) => {
     checkVersion(request.raw);
     const status = await uploads.status(callerOf(request), request.params.fileId ?? '');
@@ -61,7 +61,7 @@ export const getUpload =
   };
 
 export const continueUpload =
-  ({ uploads, links }: Service): Handler =>
+  ({ uploads, links }: HandlerDeps): Handler =>
   async (request) => {
     const { raw } = request;
     const { linkTo } = fileAddresses(request, links);
@@ -74,7 +74,7 @@ export const continueUpload =
   };
 
 export const cancelUpload =
-  ({ uploads }: Service): Handler =>
+  ({ uploads }: HandlerDeps): Handler =>
   async (request) => {
     checkVersion(request.raw);
     await uploads.cancel(callerOf(request), request.params.fileId ?? '');

@@ -1,7 +1,8 @@
 /** Endpoints for the operator of a server. They exist only if `POPROOM_ADMIN_TOKEN` is set. */
-import type { Parameter } from '../parameters.ts';
-import * as schemas from '../schemas.ts';
-import { anyBody, type Endpoint, pageResponses } from './endpoint.ts';
+
+import * as schemas from '../admin-schemas.ts';
+import { confirmation } from '../schemas.ts';
+import { anyBody, type Endpoint, type Parameter, pageResponses } from './endpoint.ts';
 
 const anyAdmin = { tag: 'Admin', counted: false, sameOriginOnly: true, isAdmin: true } as const;
 
@@ -119,7 +120,7 @@ export const adminEndpoints = {
     summary: 'Remove a room',
     description: 'Deletes a room for everyone, with its text and its files, as its members could.',
     parameters: [room],
-    successes: [{ status: 200, description: 'The room was removed.', schema: schemas.confirmation }],
+    successes: [{ status: 200, description: 'The room was removed.', schema: confirmation }],
     errors: [...anyAdminError, 'ROOM_NOT_FOUND', 'ROOM_EXPIRED'],
   },
   adminClients: {
@@ -176,7 +177,7 @@ export const adminEndpoints = {
         example: '5e0c9ab412',
       },
     ],
-    successes: [{ status: 200, description: 'The block was removed.', schema: schemas.confirmation }],
+    successes: [{ status: 200, description: 'The block was removed.', schema: confirmation }],
     errors: anyAdminError,
   },
   adminKeys: {

@@ -1,6 +1,19 @@
-/** The description of an endpoint, and what many endpoints share. */
+/** The description of an endpoint, and the errors, responses and parameters that several endpoints share. */
 import type { ErrorCode } from '../error-codes.ts';
-import type { Parameter } from '../parameters.ts';
+import { auth, pin } from '../fields.ts';
+import { envelopeSize, maxPayloadBytes } from '../sealed.ts';
+
+export interface Parameter {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  description: string;
+  required?: true;
+  /** The required format, if other values are rejected. */
+  pattern?: string;
+  /** The accepted values, if others are rejected. */
+  enum?: readonly string[];
+  example: string;
+}
 
 export interface Success {
   status: number;
@@ -96,3 +109,160 @@ export const pageResponses = [
   },
   { status: 304, description: 'Your version is current.', headers: ['PageETag'] },
 ] as const;
+
+export const roomId: Parameter = {
+  name: 'roomId',
+  in: 'path',
+  required: true,
+  description: 'The room code, in upper or lower case, with or without dashes.',
+  example: '7KQ2MX',
+};
+export const fileId: Parameter = {
+  name: 'fileId',
+  in: 'path',
+  required: true,
+  description: 'The id of the file.',
+  pattern: '^[0-9a-f]{32}$',
+  example: '9f86d081884c7d659a2feaa0c55ad015',
+};
+export const checkpointVersion: Parameter = {
+  name: 'version',
+  in: 'path',
+  required: true,
+  description: 'A version from the history.',
+  pattern: '^[0-9]{1,15}$',
+  example: '7',
+};
+const pinHeader: Parameter = {
+  name: 'X-Room-Pin',
+  in: 'header',
+  description: 'The PIN of the room. Recommended: unlike the query, it stays out of access logs.',
+  pattern: pin.pattern,
+  example: '0427',
+};
+const pinQuery: Parameter = {
+  name: 'pin',
+  in: 'query',
+  description: 'The PIN of the room, for clients that cannot set headers.',
+  pattern: pin.pattern,
+  example: '0427',
+};
+const authHeader: Parameter = {
+  name: 'X-Room-Auth',
+  in: 'header',
+  description: 'For an encrypted room: the key `auth`, 32 bytes in base64url. It has no form for the query.',
+  pattern: auth.pattern,
+  example: auth.examples[0],
+};
+const device: Parameter = {
+  name: 'X-Device-Id',
+  in: 'header',
+  description:
+    'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as in the room for 60 seconds.',
+  pattern: '^[A-Za-z0-9_-]{1,64}$',
+  example: 'my-phone',
+};
+export const idempotencyKey: Parameter = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A random value of 16 to 128 characters. If the response is lost, send the same request with the same key again ' +
+    'within 24 hours: it runs only once, and you get the first response.',
+  pattern: '^"?[!#-\\[\\]-~]{16,128}"?$',
+  example: '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
+};
+export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
+
+/** By their names in the OpenAPI document. */
+export const sharedParameters: Record<string, Parameter> = {
+  roomId,
+  fileId,
+  pinHeader,
+  pinQuery,
+  authHeader,
+  deviceId: device,
+};
+
+export const listLimit: Parameter = {
+  name: 'limit',
+  in: 'query',
+  description: 'The maximum number of entries, from the start of the list. Default: all.',
+  pattern: '^[1-9][0-9]{0,3}$',
+  example: '10',
+};
+
+export const details: Parameter = {
+  name: 'details',
+  in: 'query',
+  description: '`true` also returns the version and the size of the text, and the list of files.',
+  pattern: '^(true|false)$',
+  example: 'true',
+};
+
+export const claim: Parameter = {
+  name: 'claim',
+  in: 'path',
+  required: true,
+  description: 'The claim of a one-time file.',
+  pattern: '^[0-9a-f]{32}$',
+  example: '4b2ae1f4d7c09a3361f08c5e92d7b6a0',
+};
+export const uploadId: Parameter = { ...fileId, description: 'The id of the upload, from its `Location`.' };
+export const tusResumable: Parameter = {
+  name: 'Tus-Resumable',
+  in: 'header',
+  required: true,
+  description: 'The version of tus.',
+  enum: ['1.0.0'],
+  example: '1.0.0',
+};
+export const uploadLength: Parameter = {
+  name: 'Upload-Length',
+  in: 'header',
+  required: true,
+  description: 'The size of the file in bytes.',
+  pattern: '^[0-9]{1,15}$',
+  example: '104857600',
+};
+export const uploadOffset: Parameter = {
+  name: 'Upload-Offset',
+  in: 'header',
+  required: true,
+  description: 'The number of bytes that the server has.',
+  pattern: '^[0-9]{1,15}$',
+  example: '5242880',
+};
+export const uploadMetadata: Parameter = {
+  name: 'Upload-Metadata',
+  in: 'header',
+  description:
+    'Keys with base64 values, separated by commas: `filename`, `filetype`, `folder` and, for a one-time file, ' +
+    '`once`. `name`, `type` and `relativePath` are understood too. In an encrypted room: `meta`, the sealed metadata.',
+  example: 'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
+};
+export const fileMeta: Parameter = {
+  name: 'X-File-Meta',
+  in: 'header',
+  description: `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters.`,
+  pattern: '^pop1\\.[A-Za-z0-9_-]+$',
+  example: 'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX',
+};
+export const uploadChecksum: Parameter = {
+  name: 'Upload-Checksum',
+  in: 'header',
+  description: 'The algorithm (`sha1`, `sha256` or `md5`) and the base64 checksum of the bytes in this request.',
+  example: 'sha1 Lve95gjOVATpfV8EL5X4nxwjKHE=',
+};
+export const selectedFiles: Parameter = {
+  name: 'files',
+  in: 'query',
+  description: 'The ids of the files to include, separated by commas; at most 200. Default: all files.',
+  pattern: '^[0-9a-f]{32}(,[0-9a-f]{32}){0,199}$',
+  example: '9f86d081884c7d659a2feaa0c55ad015',
+};
+export const ticketQuery: Parameter = {
+  name: 'ticket',
+  in: 'query',
+  description: 'A ticket for this room, instead of the PIN. The request then does not count.',
+  example: 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
+};

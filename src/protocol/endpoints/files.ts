@@ -1,8 +1,17 @@
 /** Endpoints of files, archives and one-time files. */
 
-import { claim, fileId, listLimit, roomAccess, selectedFiles, ticketQuery } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyBody, anyRoom, type Endpoint } from './endpoint.ts';
+import {
+  anyBody,
+  anyRoom,
+  claim,
+  type Endpoint,
+  fileId,
+  listLimit,
+  roomAccess,
+  selectedFiles,
+  ticketQuery,
+} from './endpoint.ts';
 
 export const filesEndpoints = {
   restoreFile: {

@@ -1,8 +1,17 @@
 /** Endpoints of the text and its history. */
 
-import { checkpointVersion, idempotencyKey, listLimit, roomAccess } from '../parameters.ts';
 import * as schemas from '../schemas.ts';
-import { anyBody, anyKeyed, anyRoom, anySealedWrite, type Endpoint } from './endpoint.ts';
+import {
+  anyBody,
+  anyKeyed,
+  anyRoom,
+  anySealedWrite,
+  checkpointVersion,
+  type Endpoint,
+  idempotencyKey,
+  listLimit,
+  roomAccess,
+} from './endpoint.ts';
 
 export const textEndpoints = {
   writeContent: {

@@ -1,6 +1,10 @@
 /** Endpoints that upload files. */
 
+import * as schemas from '../schemas.ts';
 import {
+  anyKeyedUpload,
+  anyRoom,
+  type Endpoint,
   fileMeta,
   idempotencyKey,
   type Parameter,
@@ -11,9 +15,7 @@ import {
   uploadLength,
   uploadMetadata,
   uploadOffset,
-} from '../parameters.ts';
-import * as schemas from '../schemas.ts';
-import { anyKeyedUpload, anyRoom, type Endpoint } from './endpoint.ts';
+} from './endpoint.ts';
 
 const oneTime: Parameter = {
   name: 'once',

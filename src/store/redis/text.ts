@@ -16,7 +16,7 @@ import {
 } from '../../core/ports.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
-import { replay } from '../../text/replay.ts';
+import { replay } from '../../text/document.ts';
 import { createRunOnce, onceScripts, repeatedIn } from './idempotency.ts';
 import { type Keys, returnIfMissing } from './keys.ts';
 

@@ -1,7 +1,7 @@
 /** Reads a room with its text in one query. */
 import type { Content } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { replay } from '../../text/replay.ts';
+import { replay } from '../../text/document.ts';
 import type { RoomAccess } from './room-cache.ts';
 
 /** The full text, and later edits as comma-separated JSON lists. One query gives a consistent view. */

@@ -11,7 +11,7 @@ import {
   type TextState,
   withRefsOf,
 } from '../../core/ports.ts';
-import { replay } from '../../text/replay.ts';
+import { replay } from '../../text/document.ts';
 import { type EntryRow, entryOf, entryRowsAfter, entryRowsBetween, entryRowsFrom } from './edit-log.ts';
 import type { RoomId } from './room-id.ts';
 import { checkpointInfoOf, checkpointOf, ownerOf, type RecordRow } from './rows.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { replay } from '../../../src/text/replay.ts';
+import { replay } from '../../../src/text/document.ts';
 import { embeddedSettings } from '../../support/engine.ts';
 import { startTestServer } from '../../support/server.ts';
 

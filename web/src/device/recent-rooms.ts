@@ -1,6 +1,6 @@
 /** The rooms that this device has joined, and what it keeps of them. */
 import { signal } from '@preact/signals';
-import { resumeTokenTtlMs } from '../../../src/protocol/resume.ts';
+import { resumeTokenTtlMs } from '../../../src/protocol/live-protocol.ts';
 import { isEncryptedCode, type RoomCode } from '../../../src/protocol/room-code.ts';
 import { clockOffset } from './clock.ts';
 import { isRecord, isString, localStore, sessionStore } from './storage.ts';

@@ -6,7 +6,7 @@ import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { draftKeys, forgetRoom, isKnownAsEncrypted, recentRooms, savedResumeToken } from '../device/recent-rooms.ts';
 import { localStore, sessionStore } from '../device/storage.ts';
 import { runIfTabClosed } from '../device/tab.ts';
-import { transport } from '../server.ts';
+import { transport } from '../server-connection.ts';
 import { type Draft, tabIn, tabTextKeys } from './drafts.ts';
 import { checkRequestLimit, requestLimit } from './request-limit.ts';
 import type { JoinAttempt } from './room-phase.ts';

@@ -1,9 +1,9 @@
 /** The uploads of a room. The code that sends files is loaded with the first of them. */
 import { computed, signal } from '@preact/signals';
+import type { UploadsOptions } from './upload-queue.ts';
 import type { IncomingFile, Uploads } from './upload-state.ts';
-import type { UploadsOptions } from './uploads.ts';
 
-export const loadUploads = () => import('./uploads.ts');
+export const loadUploads = () => import('./upload-queue.ts');
 
 /** `onLoadFailed` is called if files have to wait for the connection, because their code cannot be loaded. */
 export function openUploads(options: UploadsOptions, onLoadFailed: () => void): Uploads {

@@ -4,7 +4,7 @@ import type { PoproomError } from '../../../src/client/error.ts';
 import type { RateLimit } from '../../../src/client/transport.ts';
 import { rateLimitIn } from '../../../src/client/transport.ts';
 import { basePath } from '../page-settings.ts';
-import { toPoproomError } from '../server.ts';
+import { toPoproomError } from '../server-connection.ts';
 
 const latest = signal<RateLimit | undefined>(undefined);
 

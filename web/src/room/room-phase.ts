@@ -1,4 +1,4 @@
-/** The phases of a room in the page, and the events that lead from one to another. The effects are in room.ts. */
+/** The phases of a room in the page, and the events that lead from one to another. The effects are in room-model.ts. */
 
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';

@@ -3,6 +3,6 @@ import { receive } from '../../../src/client/download.ts';
 import { createRoomHandle, type RoomBase } from '../../../src/client/room.ts';
 import type { RoomAccess } from '../../../src/client/room-access.ts';
 import { upload } from '../../../src/client/upload.ts';
-import { transport } from '../server.ts';
+import { transport } from '../server-connection.ts';
 
 export const openRequests = (access: RoomAccess): RoomBase => createRoomHandle(transport, access, { upload, receive });

@@ -1,4 +1,4 @@
-/** The uploads of a room, the states of one, and how events change them. The effects are in uploads.ts. */
+/** The uploads of a room, the states of one, and how events change them. The effects are in upload-queue.ts. */
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { PoproomError } from '../../../src/client/error.ts';
 import type { StateMachine, Transitions } from './state-machine.ts';

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { forgetSeen, openKeptText } from '../../room/encrypted-room.ts';
+import { forgetSeen, openKeptText } from '../../room/encryption.ts';
 import type { PhaseNamed, RoomModel } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { KeptText } from '../room/text-actions.tsx';

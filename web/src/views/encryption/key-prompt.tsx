@@ -7,7 +7,7 @@ import { knownRoom } from '../../device/recent-rooms.ts';
 import { keyIn, takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
-import { prepareKeys } from '../../room/encrypted-room.ts';
+import { prepareKeys } from '../../room/encryption.ts';
 import type { PinPrompt, RoomModel } from '../../room/room-phase.ts';
 import { goToRoom } from '../../router.ts';
 import { RetryCountdown } from '../room/alerts.tsx';

@@ -6,7 +6,7 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
-import { hrefOf } from '../../server.ts';
+import { hrefOf } from '../../server-connection.ts';
 import { isImage } from './file-kind.ts';
 import { startDownload } from './save-file.ts';
 import { Thumbnail } from './thumbnail.tsx';

@@ -9,7 +9,7 @@ import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { onPlainClick } from '../../router.ts';
-import { hrefOf } from '../../server.ts';
+import { hrefOf } from '../../server-connection.ts';
 import { isViewable, kindOf, previewOf } from './file-kind.ts';
 import { DownloadLink, downloadFiles, FileThumbnail } from './file-links.tsx';
 import { Thumbnail } from './thumbnail.tsx';

@@ -18,7 +18,7 @@ import '../../style/uploads.css';
 import { notify } from '../../components/notices.tsx';
 import { requestLimit } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
-import { spaceLeft } from '../../room/space.ts';
+import { spaceLeft } from '../../room/space-left.ts';
 
 /** An upload: its progress, its speed, its time left, and buttons to retry or cancel it. */
 export function UploadRow({ upload }: { upload: Upload }) {

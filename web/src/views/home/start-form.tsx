@@ -14,7 +14,7 @@ import { exactTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { lifetimes, limits } from '../../page-settings.ts';
 import { goToRoom } from '../../router.ts';
-import { toPoproomError, transport } from '../../server.ts';
+import { toPoproomError, transport } from '../../server-connection.ts';
 
 const KeepNewKey = lazy(() => import('../encryption/room-key.tsx'), 'KeepNewKey');
 
@@ -141,6 +141,6 @@ async function createEncrypted(request: Request, keepsKey: boolean): Promise<str
 }
 
 const loadEncryption = () =>
-  import('../../room/encrypted-room.ts').catch((cause) => {
+  import('../../room/encryption.ts').catch((cause) => {
     throw new PoproomError('OFFLINE', String(cause));
   });

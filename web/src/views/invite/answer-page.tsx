@@ -14,7 +14,7 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { createStateMachine } from '../../room/state-machine.ts';
 import { goHome, goToRoom } from '../../router.ts';
-import { toPoproomError } from '../../server.ts';
+import { toPoproomError } from '../../server-connection.ts';
 import { RecentRooms } from '../home/recent-room-list.tsx';
 import { StartForm } from '../home/start-form.tsx';
 import { MessagePage } from '../message-page.tsx';

@@ -18,7 +18,7 @@ import { clockTime } from '../../i18n/quantities.ts';
 import { basePath, limits } from '../../page-settings.ts';
 import { createStateMachine } from '../../room/state-machine.ts';
 import { goHome, goToRoom, shareUrl } from '../../router.ts';
-import { toPoproomError, transport } from '../../server.ts';
+import { toPoproomError, transport } from '../../server-connection.ts';
 import { followMeeting, openMeetingRoom, textIn } from './meeting.ts';
 import { type Meeting, type ScreenState, screenTransitions } from './screen-state.ts';
 

@@ -3,7 +3,7 @@
 import { size } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
-import { largestFile, spaceLeft } from '../../room/space.ts';
+import { largestFile, spaceLeft } from '../../room/space-left.ts';
 
 export interface FileListProps {
   room: RoomModel;

@@ -16,7 +16,7 @@ import { replaceWithUndo } from './text-actions.tsx';
 import '../../style/history.css';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { RoomBase } from '../../../../src/client/room.ts';
-import { toPoproomError } from '../../server.ts';
+import { toPoproomError } from '../../server-connection.ts';
 
 interface Props {
   room: RoomModel;

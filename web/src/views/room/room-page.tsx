@@ -9,7 +9,7 @@ import { takeKeyFromAddress } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
-import { openRoom } from '../../room/room.ts';
+import { openRoom } from '../../room/room-model.ts';
 import type { PhaseNamed, RoomModel } from '../../room/room-phase.ts';
 import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';

@@ -9,7 +9,7 @@ import { clockTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
-import { loadRequests } from '../../room/room.ts';
+import { loadRequests } from '../../room/room-model.ts';
 import type { RoomContent, RoomModel, TextModel } from '../../room/room-phase.ts';
 import type { IncomingFile } from '../../room/upload-state.ts';
 import { shareFor } from '../../share-target.ts';

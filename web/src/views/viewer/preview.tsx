@@ -9,7 +9,7 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
-import { hrefOf, toPoproomError } from '../../server.ts';
+import { hrefOf, toPoproomError } from '../../server-connection.ts';
 import { iconOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
 

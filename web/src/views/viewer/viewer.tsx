@@ -7,7 +7,7 @@ import { Notices, notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
-import { hrefOf } from '../../server.ts';
+import { hrefOf } from '../../server-connection.ts';
 import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
 import { Preview } from './preview.tsx';

@@ -1,5 +1,4 @@
 /** Encrypted rooms: joins and starts them, and seals the drafts of their text. Loaded for the first such room. */
-
 import { encodeBase64url } from '../../../src/client/crypto/base64url.ts';
 import { fileLayout } from '../../../src/client/crypto/file-chunks.ts';
 import { type EncryptedRoom, parseSalt, type RoomKeys } from '../../../src/client/crypto/keys.ts';
@@ -7,8 +6,7 @@ import { hideText, openDraft, sealDraft } from '../../../src/client/crypto/metad
 import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import { PoproomError } from '../../../src/client/error.ts';
-import type { SeenVersion } from '../../../src/client/room-access.ts';
-import { createRoomPin, requestRoom } from '../../../src/client/room-access.ts';
+import { createRoomPin, requestRoom, type SeenVersion } from '../../../src/client/room-access.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
@@ -17,7 +15,7 @@ import { deviceIdIn, deviceName } from '../device/identity.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
 import { offerKey } from '../device/room-keys.ts';
 import { isRecord, isString, localStore } from '../device/storage.ts';
-import { askRoom, transport } from '../server.ts';
+import { askRoom, transport } from '../server-connection.ts';
 import { isSavedText, sealedDraftsOf } from './drafts.ts';
 import { createWorkerCipher, deriveInWorker } from './encryption-workers.ts';
 import type { FileSizes, JoinAttempt } from './room-phase.ts';

@@ -8,7 +8,7 @@ export interface SizedUpload {
   readonly state: ReadonlySignal<UploadState>;
 }
 
-export interface RoomSpace {
+interface RoomSpace {
   /** The size of the largest file that fits. */
   readonly bytes: number;
   readonly files: number;

@@ -1,3 +1,20 @@
+/** How a live channel is opened and closed: subprotocols, resume tokens and close codes. */
+
+/**
+ * How long a client may use its last token: until ten minutes after the end of its channel, which may have been two
+ * heartbeats after the token.
+ */
+export const resumeTokenTtlMs = 11 * 60_000;
+
+/** The WebSocket subprotocol that the server selects. */
+export const liveProtocol = 'poproom';
+
+/** The prefix of a second subprotocol that contains the resume token, which is never in a URL. The server never selects it. */
+export const resumePrefix = 'resume.';
+
+/** The header for server-sent events. */
+export const resumeHeader = 'X-Resume-Token';
+
 /** The WebSocket close codes of the live channel, with their documentation. */
 export const closeCodes = {
   1008: 'No valid `join` within 5 seconds, too many invalid messages, or no heartbeat.',

@@ -16,10 +16,10 @@ import {
   saveResumeToken,
 } from '../device/recent-rooms.ts';
 import { keepKey, keptKey, savedKey, saveKey, saveNewKey } from '../device/room-keys.ts';
-import { transport } from '../server.ts';
+import { transport } from '../server-connection.ts';
+import { openChannel } from './channel-events.ts';
 import { claimDrafts, claimSealedDrafts, type Draft, type Drafts } from './drafts.ts';
 import { openUploads } from './lazy-uploads.ts';
-import { openChannel } from './live-channel.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
   type ConnectionState,
@@ -245,7 +245,7 @@ function failToLoad(cause: unknown): never {
 }
 
 /** The code of the encryption is loaded for the first encrypted room. */
-const loadEncryption = () => import('./encrypted-room.ts');
+const loadEncryption = () => import('./encryption.ts');
 
 const encryptedAttempt = async (code: RoomCode, key: string): Promise<JoinAttempt> =>
   (await loadEncryption()).createEncryptedAttempt(code, key);

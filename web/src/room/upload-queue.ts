@@ -1,15 +1,22 @@
 /** Uploads of files to the room; see lazy-uploads.ts. */
-
 import { computed, type Signal, signal } from '@preact/signals';
 import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { isString, sessionStore } from '../device/storage.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
-import { largestFile, type SizedUpload, spaceLeft } from './space.ts';
+import { largestFile, type SizedUpload, spaceLeft } from './space-left.ts';
 import { createStateMachine } from './state-machine.ts';
-import type { IncomingFile, Upload, UploadId, Uploads } from './upload-state.ts';
-import { isUnfinished, type UploadEvent, type UploadState, uploadTransitions } from './upload-state.ts';
+import {
+  type IncomingFile,
+  isUnfinished,
+  type Upload,
+  type UploadEvent,
+  type UploadId,
+  type UploadState,
+  type Uploads,
+  uploadTransitions,
+} from './upload-state.ts';
 
 export interface UploadsOptions {
   code: string;

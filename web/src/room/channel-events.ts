@@ -1,11 +1,10 @@
 /** The live channel of a room: turns what it receives into events of the room, and follows changes of the device. */
-
 import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import type { Ended, LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { deviceName } from '../device/identity.ts';
 import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
-import { toPoproomError } from '../server.ts';
+import { toPoproomError } from '../server-connection.ts';
 import { checkRequestLimit } from './request-limit.ts';
 import type { JoinAttempt, PhaseNamed, RoomEvent } from './room-phase.ts';
 
