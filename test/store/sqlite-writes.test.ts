@@ -9,6 +9,7 @@ import { drawApiKey } from '../../src/core/clients.ts';
 import type { Store, TextAppend } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { connect } from '../../src/store/sqlite/database.ts';
+import { clearTrash } from '../../src/store/sqlite/files.ts';
 import { openSqliteKeys } from '../../src/store/sqlite/open.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import {
@@ -27,7 +28,6 @@ import {
 } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder, writerOptions } from './open-sqlite.ts';
-import { clearTrash } from '../../src/store/sqlite/files.ts';
 
 const mebibyte = 'x'.repeat(1024 * 1024);
 

@@ -15,6 +15,7 @@ import { drawApiKey } from '../../src/core/clients.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
+import { clearTrash } from '../../src/store/sqlite/files.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
@@ -38,7 +39,6 @@ import {
 } from '../contract/store-under-test.ts';
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder, writerOptions } from './open-sqlite.ts';
-import { clearTrash } from '../../src/store/sqlite/files.ts';
 
 const engine = fileURLToPath(new URL('../../src/store/sqlite/open.ts', import.meta.url));
 
