@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { createClient } from '@redis/client';
 import { drawSymbols, type RoomCode } from '../src/core/room-code.ts';
 import { createKeys } from '../src/store/redis/keys.ts';
-import { roomIdOf } from '../src/store/sqlite/room-id.ts';
+import { roomIdOf } from '../src/store/sqlite/cache.ts';
 
 const text = 'x'.repeat(100);
 const dayMs = 86_400_000;

@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { openDiskBlobs } from '../blobs/disk.ts';
 import type { BlobStore } from '../core/ports.ts';
 import { secretIn } from '../engine/secret.ts';
-import { openCopy } from '../store/sqlite/copy.ts';
-import { lockFolder } from '../store/sqlite/folder-lock.ts';
+import { lockFolder } from '../store/sqlite/database.ts';
+import { openCopy } from '../store/sqlite/inspect.ts';
 import type { BackupFolders, BackupReport } from './backup.ts';
 import { BackupError, readTar, type TarEntry } from './tar.ts';
 

@@ -7,7 +7,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
-import { databaseIn } from '../store/sqlite/private-file.ts';
+import { databaseIn } from '../store/sqlite/database.ts';
 import { filesPlaceOf } from './open.ts';
 
 /** The files and folders that the server creates. Everything below them has the same modes. */

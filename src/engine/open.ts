@@ -25,8 +25,8 @@ import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/sweep.ts';
 import type { Redis } from '../redis/connection.ts';
 import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
-import { lockFolder } from '../store/sqlite/folder-lock.ts';
-import { openSqliteKeys, openSqliteStore, type SqliteOptions } from '../store/sqlite/index.ts';
+import { lockFolder } from '../store/sqlite/database.ts';
+import { openSqliteKeys, openSqliteStore, type SqliteOptions } from '../store/sqlite/open.ts';
 import type { FilesPlace, StorePlace } from './location.ts';
 import { openSecret } from './secret.ts';
 
@@ -140,7 +140,7 @@ async function openForCommand(target: RedisTarget, rules: GuardRules) {
 export async function openRoomDirectory(config: Config): Promise<RoomDirectory> {
   const place = storePlaceOf(config);
   if ('redis' in place) return openRedisDirectory(config, place.redis);
-  const { openSqliteDirectory } = await import('../store/sqlite/room-directory.ts');
+  const { openSqliteDirectory } = await import('../store/sqlite/admin.ts');
   return openSqliteDirectory({
     folder: place.folder,
     async removeAlone(codes) {

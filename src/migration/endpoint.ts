@@ -9,7 +9,7 @@ import type { BlobStore, Store } from '../core/ports.ts';
 import type { EnginePlace, FilesPlace, StorePlace } from '../engine/location.ts';
 import { openBlobs, openStore, rulesOf } from '../engine/open.ts';
 import { hostsOf } from '../redis/redis-url.ts';
-import { FolderInUse } from '../store/sqlite/folder-lock.ts';
+import { FolderInUse } from '../store/sqlite/database.ts';
 import type { MigrationEnd } from './migrate.ts';
 
 export interface OpenedEnd extends MigrationEnd {

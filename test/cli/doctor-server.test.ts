@@ -50,7 +50,7 @@ describe('poproom doctor on a server', () => {
     other?.assertFinding('server', 'bad', /is not a Poproom server/);
   });
 
-  it('[CLI-8] uses an API key where one is required, and assertFinding so if it has none', async (t) => {
+  it('[CLI-8] uses an API key where one is required, and says so if it has none', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await apiKeysOf(t, server).make('doctor', 'pro');
     const [without, withKey] = await Promise.all([

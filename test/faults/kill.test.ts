@@ -6,7 +6,7 @@ import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { createLocalBus } from '../../src/bus/local.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import { removeOrphanBlobs, sweepRooms } from '../../src/core/sweep.ts';
-import { openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { isLongRun } from '../hostile/long-run.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { defaultLimits, noQuota } from '../support/no-quota.ts';

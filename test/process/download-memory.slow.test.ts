@@ -11,7 +11,7 @@ const maxFileSize = 10 * MiB;
 const readerCount = 32;
 
 describe('memory', () => {
-  it('[RUN-7] [FILE-2] stays flat while many readers of the maxFileSize files stop reading', {
+  it('[RUN-7] [FILE-2] stays flat while many readers of the largest files stop reading', {
     timeout: 60_000,
   }, async (t) => {
     const server = await startProcess(t, await dataFolder(t), { POPROOM_FREE_LIMIT: '0' });

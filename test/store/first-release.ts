@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+import { roomIdOf } from '../../src/store/sqlite/cache.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
 import { hour, start } from '../contract/store-under-test.ts';
 

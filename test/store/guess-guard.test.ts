@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import { createGuessGuard } from '../../src/store/sqlite/guess-guard.ts';
+import { createGuessGuard } from '../../src/store/sqlite/access.ts';
 import { day, hour, second, start, unknownCode } from '../contract/store-under-test.ts';
 
 const newRoom = () => ({ code: unknownCode(), expiresAt: start + day });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
-import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/index.ts';
+import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts';
+import { operations } from '../../src/store/sqlite/operations.ts';
 import type { WriterOptions } from '../../src/store/sqlite/writer.ts';
 import { start } from '../contract/store-under-test.ts';
 
@@ -28,5 +29,5 @@ export async function openStore(
 /** For a writer without the rest of an engine, which erases nothing. */
 export function writerOptions(folder: string): WriterOptions {
   const file = { path: join(folder, 'poproom.db'), descriptor: -1 };
-  return { file, isLogTrusted: true, snapshot: { suspend() {}, resume() {} }, eraseEveryMs: 1_000_000 };
+  return { file, operations, isLogTrusted: true, snapshot: { suspend() {}, resume() {} }, eraseEveryMs: 1_000_000 };
 }

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { codeSymbols, longestCode, shortestCode } from '../../src/protocol/room-code.ts';
-import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+import { roomIdOf } from '../../src/store/sqlite/cache.ts';
 
 const anyCode = fc
   .string({ unit: fc.constantFrom(...codeSymbols), minLength: shortestCode, maxLength: longestCode })

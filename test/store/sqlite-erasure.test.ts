@@ -8,10 +8,10 @@ import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type {} from '../../src/core/ports.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
-import { connect } from '../../src/store/sqlite/connection.ts';
+import { roomIdOf } from '../../src/store/sqlite/cache.ts';
+import { connect } from '../../src/store/sqlite/database.ts';
 import { createEraser } from '../../src/store/sqlite/erasure.ts';
-import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
-import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
 import {
   countedFiles,

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { unfinishedName } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
+import { roomIdOf } from '../../src/store/sqlite/cache.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';
 import {
   accessAttempt,

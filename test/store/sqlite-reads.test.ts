@@ -7,8 +7,8 @@ import { setImmediate } from 'node:timers/promises';
 import { drawApiKey } from '../../src/core/clients.ts';
 import type { Room, Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { openSqliteKeys } from '../../src/store/sqlite/index.ts';
-import { RoomCache } from '../../src/store/sqlite/room-cache.ts';
+import { RoomCache } from '../../src/store/sqlite/cache.ts';
+import { openSqliteKeys } from '../../src/store/sqlite/open.ts';
 import {
   accessAttempt,
   createRoom,

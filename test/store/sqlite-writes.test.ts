@@ -8,8 +8,9 @@ import { setImmediate } from 'node:timers/promises';
 import { drawApiKey } from '../../src/core/clients.ts';
 import type { Store, TextAppend } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { connect } from '../../src/store/sqlite/connection.ts';
-import { openSqliteKeys } from '../../src/store/sqlite/index.ts';
+import { connect } from '../../src/store/sqlite/database.ts';
+import { clearTrash } from '../../src/store/sqlite/files.ts';
+import { openSqliteKeys } from '../../src/store/sqlite/open.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import {
   accessAttempt,
@@ -86,10 +87,10 @@ describe('sqlite: writing', () => {
     const folder = join(await temporaryFolder(t), 'data');
     const writer = createWriter(writerOptions(folder));
     t.after(() => writer.close());
-    await assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
+    await assert.rejects(writer.run(clearTrash, []), { code: 'UNAVAILABLE' });
     await openSqliteKeys(folder).close();
     await eventually('the writer accepts writes again', () =>
-      writer.run('clearTrash', []).then(
+      writer.run(clearTrash, []).then(
         () => true,
         () => false,
       ),

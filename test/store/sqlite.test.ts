@@ -15,7 +15,8 @@ import { drawApiKey } from '../../src/core/clients.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/index.ts';
+import { clearTrash } from '../../src/store/sqlite/files.ts';
+import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts';
 import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
@@ -39,7 +40,7 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder, writerOptions } from './open-sqlite.ts';
 
-const engine = fileURLToPath(new URL('../../src/store/sqlite/index.ts', import.meta.url));
+const engine = fileURLToPath(new URL('../../src/store/sqlite/open.ts', import.meta.url));
 
 const inAFolder: OpenStore = async ({ rules, now }) => {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
@@ -212,7 +213,7 @@ describe('sqlite: a stop that fails', () => {
   it('[RUN-4] to accept the last writes waits for them and completes', async (t) => {
     const folder = join(await temporaryFolder(t), 'missing');
     const writer = createWriter(writerOptions(folder));
-    const writing = assert.rejects(writer.run('clearTrash', []), { code: 'UNAVAILABLE' });
+    const writing = assert.rejects(writer.run(clearTrash, []), { code: 'UNAVAILABLE' });
     await writer.close();
     await writing;
   });

@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { decompress } from '../../src/store/sqlite/compression.ts';
-import { roomIdOf } from '../../src/store/sqlite/room-id.ts';
-import { recordColumns } from '../../src/store/sqlite/rows.ts';
+import { recordColumns, roomIdOf } from '../../src/store/sqlite/cache.ts';
+import { decompress } from '../../src/store/sqlite/text-log.ts';
 import type { StoreInspector } from './store-inspector.ts';
 
 export function sqliteInspector(folder: string): StoreInspector {

@@ -1,17 +1,19 @@
 /** Rooms and keys on SQLite in full, for migration. */
-import type { Archive, RoomRecord } from '../../core/ports.ts';
+import type { Archive, KeyRecord, RoomRecord } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { roomIdOf } from './room-id.ts';
-import type { RoomStoreParts } from './room-store.ts';
-import { fileColumns, fileOf, isListed, keyOf, ownerColumns, type RecordRow, recordColumns, recordOf } from './rows.ts';
-import { prepareOnce } from './statements.ts';
-import { createTextReader } from './text-reader.ts';
+import { ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
+import { prepareOnce, type Sql } from './database.ts';
+import { fileColumns, fileOf, insertFile, isListed } from './files.ts';
+import { keyOf } from './keys.ts';
+import type { RoomStoreDeps } from './rooms.ts';
+import { createTextReader } from './text.ts';
+import { entrySize, insertEntry, putCheckpoint, putFullText } from './text-log.ts';
 
-export type ArchiveParts = Pick<RoomStoreParts, 'db' | 'snapshot' | 'writer' | 'guard'>;
+type ArchiveDeps = Pick<RoomStoreDeps, 'db' | 'snapshot' | 'writer' | 'guard'>;
 
 const batchSize = 500;
 
-export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Archive {
+export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Archive {
   const sql = prepareOnce(db);
   const texts = createTextReader(sql);
 
@@ -52,7 +54,7 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
     },
 
     async restoreRoom(record, now) {
-      const outcome = await writer.run('restoreRoom', record);
+      const outcome = await writer.run(restoreRoom, record);
       if (outcome === 'restored') for (const client of record.trusted) guard.trust(record, client, now);
       return outcome;
     },
@@ -62,6 +64,76 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveParts): Ar
       return rows.map((row) => ({ ...keyOf(row), hash: String(row.hash) }));
     },
 
-    restoreKey: (key) => writer.run('restoreKey', key),
+    restoreKey: (key) => writer.run(restoreKey, key),
   };
+}
+
+export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' {
+  const id = roomIdOf(record.code);
+  const had = sql('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?');
+  if (had.get(id, id)) return 'taken';
+  insertRoom(sql, id, record);
+  insertText(sql, id, record);
+  // In order: files of the same moment are sorted by row.
+  for (const file of record.files) {
+    insertFile(sql, id, file);
+    // The file may be from a room that was deleted here before. Its bytes are needed again.
+    sql('DELETE FROM trash WHERE blob = ?').get(file.blob);
+  }
+  return 'restored';
+}
+
+function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
+  sql(`
+    INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
+      written_at, keeps_history, revision, client, network, text_charge, name, salt)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  `).get(
+    id,
+    room.code,
+    room.createdAt,
+    room.expiresAt,
+    room.pinMac ?? null,
+    room.seq,
+    files.length,
+    files.reduce((sum, { size }) => sum + size, 0),
+    room.pinAttempts,
+    version,
+    writtenAt,
+    room.keepsHistory ? 1 : 0,
+    room.revision,
+    room.owner?.client ?? null,
+    room.owner?.network ?? null,
+    room.textCharge === undefined ? null : 0,
+    room.name ?? null,
+    room.salt ?? null,
+  );
+  // An update, so that the trigger counts it.
+  if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);
+}
+
+function insertText(sql: Sql, id: RoomId, { content, fullTextVersion, entries, lastRefs, history }: RoomRecord): void {
+  const version = fullTextVersion ?? content.version;
+  if (version > 0) putFullText(sql, id, { version, content: content.content, lastRefs });
+  for (const entry of entries) insertEntry(sql, id, entry, JSON.stringify(entry.edits));
+  sql(
+    `UPDATE rooms SET log_bytes = (SELECT ifnull(sum(${entrySize}), 0) FROM edits WHERE room = ?1) WHERE id = ?1`,
+  ).get(id);
+  for (const checkpoint of history) putCheckpoint(sql, id, checkpoint);
+}
+
+export function restoreKey(sql: Sql, key: KeyRecord): 'restored' | 'taken' {
+  const { id, hash, name, tier, createdAt, revokedAt } = key;
+  if (sql('SELECT 1 FROM api_keys WHERE id = ?').get(id)) return 'taken';
+  const isInForce = revokedAt === undefined;
+  if (isInForce && sql('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL').get(name)) return 'taken';
+  sql('INSERT INTO api_keys (id, hash, name, tier, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)').get(
+    id,
+    hash,
+    name,
+    tier,
+    createdAt,
+    revokedAt ?? null,
+  );
+  return 'restored';
 }

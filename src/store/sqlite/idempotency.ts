@@ -1,8 +1,7 @@
 /** Requests with idempotency keys on SQLite. One process owns the folder, so leases are in memory. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { IdempotencyStore } from '../../core/ports.ts';
-import { findRequest } from './idempotency-operations.ts';
-import { prepareOnce } from './statements.ts';
+import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports.ts';
+import { prepareOnce, type Sql } from './database.ts';
 
 interface Lease {
   runner: string;
@@ -34,4 +33,42 @@ export function createIdempotencyStore(db: DatabaseSync): IdempotencyStore {
       if (leases.get(key)?.runner === runner) leases.delete(key);
     },
   };
+}
+
+export function findRequest(sql: Sql, { key }: RequestKey, now: number): FinishedRequest | undefined {
+  const query = 'SELECT fingerprint, result FROM idempotent_requests WHERE key = ? AND expires_at > ?';
+  const row = sql(query).get(key, now) as { fingerprint: string; result: string } | undefined;
+  if (!row) return undefined;
+  const [, codeLength, result = row.result] = /^([0-9]+):(.*)$/.exec(row.result) ?? [];
+  return { fingerprint: row.fingerprint, result, ...(codeLength && { codeLength: Number(codeLength) }) };
+}
+
+export function rememberRequest(sql: Sql, record: RequestRecord): void {
+  const { key, client, fingerprint, codeLength, expiresAt, perClient, inTotal } = record;
+  // Base64 has no colon.
+  const result = codeLength === undefined ? record.result : `${codeLength}:${record.result}`;
+  // An expired one. Without this, the triggers would not notice that it is replaced.
+  sql('DELETE FROM idempotent_requests WHERE key = ?').get(key);
+  sql('INSERT INTO idempotent_requests VALUES (?, ?, ?, ?, ?)').get(key, client, fingerprint, result, expiresAt);
+  const own = Number(sql('SELECT results FROM idempotent_clients WHERE client = ?').get(client)?.results);
+  if (own > perClient) dropOldestOf(sql, client, own - perClient);
+  if (Number(sql('SELECT total FROM idempotent_count').get()?.total) > inTotal) dropOfLargest(sql);
+}
+
+function dropOfLargest(sql: Sql): void {
+  const largest = sql('SELECT client FROM idempotent_clients ORDER BY results DESC LIMIT 1').get();
+  dropOldestOf(sql, String(largest?.client), 1);
+}
+
+function dropOldestOf(sql: Sql, client: string, count: number): void {
+  sql(`
+    DELETE FROM idempotent_requests WHERE key IN (
+      SELECT key FROM idempotent_requests WHERE client = ? ORDER BY expires_at LIMIT ?
+    )
+  `).get(client, count);
+}
+
+/** For sweeps. */
+export function forgetRequests(sql: Sql, now: number): void {
+  sql('DELETE FROM idempotent_requests WHERE expires_at <= ?').get(now);
 }

@@ -1,9 +1,10 @@
-/** Inspects the database of the embedded engine without creating files. A server may be running. */
+/** Inspects the database of the embedded engine without creating files, copies it, and checks a copy. */
 import { existsSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { databaseIn } from './private-file.ts';
-import { isCompacted } from './schema.ts';
+import { busyTimeoutMs, createPrivateFile, databaseIn, prepareOnce } from './database.ts';
+import { dropFiles } from './files.ts';
+import { isCompacted, schemaStateOf } from './schema.ts';
 
 export interface DatabaseFacts {
   /** Problems that SQLite reports. */
@@ -42,4 +43,63 @@ function factsOf(db: DatabaseSync): DatabaseFacts {
   const storedBytes = Number(db.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM files').get()?.bytes);
   const keysInForce = count('api_keys WHERE revoked_at IS NULL');
   return { damage, rooms: count('rooms'), keysInForce, storedBytes, isCompacted: isCompacted(db) };
+}
+
+interface CopiedFile {
+  blob: string;
+  size: number;
+}
+
+export interface DatabaseCopy {
+  /** The state of its schema, compared with that of this version. */
+  schema: ReturnType<typeof schemaStateOf>;
+  rooms: number;
+  keys: number;
+  /** Complete files, one after the other, so that their number does not matter. */
+  files(): Iterable<CopiedFile>;
+  /** Sum of the sizes of these files. */
+  fileBytes(): number;
+  /** Whether SQLite finds no damage. */
+  isIntact(): boolean;
+  /** Removes a file whose bytes are gone. */
+  drop(blob: string): void;
+  close(): void;
+}
+
+/** One transaction reads everything, and does not block the writes of a server. Deleted data is not copied. */
+export function copyDatabase(from: string, to: string): void {
+  createPrivateFile(to);
+  const db = new DatabaseSync(from, { timeout: busyTimeoutMs });
+  try {
+    db.prepare('VACUUM INTO ?').get(to);
+  } finally {
+    db.close();
+  }
+}
+
+export function openCopy(path: string): DatabaseCopy {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: true });
+  const sql = prepareOnce(db);
+  const count = (what: string) => Number(sql(`SELECT count(*) AS n FROM ${what}`).get()?.n);
+  const complete = 'FROM files WHERE received IS NULL';
+  return {
+    schema: schemaStateOf(db),
+    rooms: count('rooms'),
+    keys: count('api_keys WHERE revoked_at IS NULL'),
+    files: () => db.prepare(`SELECT blob, size ${complete}`).iterate() as unknown as Iterable<CopiedFile>,
+    fileBytes: () => Number(sql(`SELECT coalesce(sum(size), 0) AS bytes ${complete}`).get()?.bytes),
+    isIntact: () => sql('PRAGMA quick_check(1)').get()?.quick_check === 'ok',
+    drop: (blob) => void dropFiles(sql, 'blob = ?', blob),
+    close: () => db.close(),
+  };
+}
+
+/** The bytes of unfinished uploads are not part of a copy. */
+export function dropUnfinished(path: string): void {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: true });
+  try {
+    dropFiles(prepareOnce(db), 'received IS NOT NULL');
+  } finally {
+    db.close();
+  }
 }

@@ -1,16 +1,25 @@
 /** The writer thread: one transaction for all operations of a batch, so that they share one fsync. */
 import { workerData } from 'node:worker_threads';
-import { busyTimeoutMs, connect } from './connection.ts';
-import { bytesAddedBy, grows, watchDisk } from './disk-reserve.ts';
-import { createEraser } from './erasure.ts';
-import { createOperations } from './operations.ts';
-import { createShrinker } from './shrinking.ts';
-import { isAppended, replacedTexts, withoutFullText } from './text-operations.ts';
-import { type Batch, type BatchReply, type Operation, sqliteFull, type ThreadData, type WriteError } from './writer.ts';
+import { busyTimeoutMs, connect, prepareOnce } from './database.ts';
+import { createEraser, createShrinker } from './erasure.ts';
+import { operations } from './operations.ts';
+import { isAppended, replacedTexts, withoutFullText } from './text-log.ts';
+import {
+  type Batch,
+  type BatchReply,
+  bytesAddedBy,
+  grows,
+  type Operation,
+  sqliteFull,
+  type ThreadData,
+  type WriteError,
+  watchDisk,
+} from './writer.ts';
 
 const { isLogTrusted, port, ...file } = workerData as ThreadData;
 const db = connect(file.path);
-const operations = createOperations(db) as unknown as Record<string, (...args: unknown[]) => unknown>;
+const changes = operations as unknown as Record<string, (...args: unknown[]) => unknown>;
+const sql = prepareOnce(db);
 const hasSpaceFor = watchDisk(db, file.path);
 const eraser = createEraser(db, file);
 const shrinker = createShrinker(db);
@@ -94,7 +103,7 @@ function performAll(batch: Batch): unknown[] {
 const alone = (operation: Operation): unknown => inTransaction(() => perform(operation));
 
 function perform(operation: Operation): unknown {
-  return operations[operation[0]]?.(...operation.slice(1));
+  return changes[operation[0]]?.(sql, ...operation.slice(1));
 }
 
 function inTransaction<T>(work: () => T): T {

@@ -2,18 +2,21 @@
  * Group commit. Writes run on a separate thread, because an fsync blocks. Writes that arrive during a commit form the
  * next batch. Each is acknowledged after its commit.
  */
+
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort, Worker, WorkerOptions } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
-import type { BlobProgress, RoomRecord, TextCompaction } from '../../core/ports.ts';
+import type { BlobProgress, CheckpointInfo, HistoryLimits, RoomRecord, TextCompaction } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import type { ReadSnapshot, Sql } from './database.ts';
 import type { DatabaseFile } from './erasure.ts';
-import type { Operations } from './operations.ts';
-import type { ReadSnapshot } from './snapshot.ts';
-import type { AppendTexts } from './text-operations.ts';
 
-type Name = keyof Operations;
+/** A change of the database, in a transaction. Its name is its key in `operations.ts`. */
+type Change<Args extends never[] = never[], Result = unknown> = (sql: Sql, ...args: Args) => Result;
 /** The name of an operation, and its arguments. */
-export type Operation = [name: Name, ...args: unknown[]];
+export type Operation = [name: string, ...args: unknown[]];
 export type Batch = Operation[];
 /** The results and errors of a batch. Values are sent without a wrapper, which would double their cost. */
 export interface BatchReply {
@@ -58,7 +61,7 @@ export const eraseEveryMs = 10_000;
 const shrinkEveryMs = 50;
 
 export interface Writer {
-  run<N extends Name>(name: N, ...args: Parameters<Operations[N]>): Promise<ReturnType<Operations[N]>>;
+  run<Args extends unknown[], Result>(change: (sql: Sql, ...args: Args) => Result, ...args: Args): Promise<Result>;
   /** Writes that are not committed yet. */
   queueLength(): number;
   close(): Promise<void>;
@@ -66,11 +69,14 @@ export interface Writer {
 
 export interface WriterOptions extends Pick<ThreadData, 'isLogTrusted'> {
   file: DatabaseFile;
+  /** All changes, by their names for the thread. */
+  operations: Readonly<Record<string, Change>>;
   snapshot: Pick<ReadSnapshot, 'suspend' | 'resume'>;
   eraseEveryMs: number;
 }
 
-export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: WriterOptions): Writer {
+export function createWriter({ file, operations, isLogTrusted, snapshot, eraseEveryMs }: WriterOptions): Writer {
+  const names = new Map<unknown, string>(Object.entries(operations).map(([name, change]) => [change, name]));
   let thread: Thread | undefined;
   let isTrusted = isLogTrusted;
   let queue: Waiting[] = [];
@@ -169,9 +175,9 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
   }
 
   return {
-    run(name, ...args) {
+    run(change, ...args) {
       return new Promise((resolve, reject) => {
-        const operation: Operation = [name, ...args];
+        const operation: Operation = [names.get(change) as string, ...args];
         const textLength = lengthOf(textsIn(operation));
         const isFull = queue.length >= longestQueue || queuedText + textLength > maxQueuedText;
         if (closed || isFull) return reject(unavailable());
@@ -199,11 +205,28 @@ export function createWriter({ file, isLogTrusted, snapshot, eraseEveryMs }: Wri
   };
 }
 
+/** The texts of an append. */
+export type AppendTexts = [
+  /** JSON; undefined if the log does not keep the entry. */
+  edits: string | undefined,
+  /** Replaces the stored full text. */
+  fullText: string | undefined,
+  checkpoint: NewCheckpoint | undefined,
+  /** The entry of an encrypted room. */
+  sealed: string | undefined,
+];
+
+export interface NewCheckpoint {
+  /** Without its content if that is the stored full text. */
+  checkpoint: CheckpointInfo & { content?: string | undefined };
+  limits: HistoryLimits;
+}
+
 /** The texts of a write. Other data is short. */
-export function textsIn(operation: Operation): string[] {
+function textsIn(operation: Operation): string[] {
   switch (operation[0]) {
     case 'appendText':
-      return textsOfAppend(operation as [Name, RoomCode, ...AppendTexts]);
+      return textsOfAppend(operation as [string, RoomCode, ...AppendTexts]);
     case 'compactText':
       return textsOfCompaction(operation[2] as TextCompaction);
     case 'restoreRoom':
@@ -215,7 +238,7 @@ export function textsIn(operation: Operation): string[] {
   }
 }
 
-function textsOfAppend([, , edits, fullText, checkpoint, sealed]: [Name, RoomCode, ...AppendTexts]): string[] {
+function textsOfAppend([, , edits, fullText, checkpoint, sealed]: [string, RoomCode, ...AppendTexts]): string[] {
   return [edits ?? '', fullText ?? '', checkpoint?.checkpoint.content ?? '', sealed ?? ''];
 }
 
@@ -260,4 +283,60 @@ function rejection({ message, errcode }: { message: string; errcode: number | un
 
 export function storageFull(cause?: unknown): PoproomError {
   return new PoproomError('STORAGE_FULL', 'The server has no disk space left.', { cause });
+}
+
+const reserve = 64 * 1024 * 1024;
+/** One in the WAL, one in the database file, and one for the overhead of both. */
+const copies = 3;
+const growing: readonly string[] = [
+  'createRoom',
+  'updateRoom',
+  'appendText',
+  'compactText',
+  'addFile',
+  'startUpload',
+  'advanceUpload',
+  'restoreRoom',
+];
+
+export const grows = ([name]: Operation): boolean => growing.includes(name);
+
+/**
+ * Reserves disk space for deletions. Ending a room is first written to the WAL, which fails on a completely full disk,
+ * so that the server could never free space again.
+ *
+ * Returns a function that tells whether this many bytes of texts fit without using the reserve.
+ */
+export function watchDisk(db: DatabaseSync, path: string): (bytes: number) => boolean {
+  const folder = dirname(path);
+  const [pageSize, unusedPages] = [db.prepare('PRAGMA page_size'), db.prepare('PRAGMA freelist_count')];
+  const unusedInside = () => Number(unusedPages.get()?.freelist_count) * Number(pageSize.get()?.page_size);
+
+  return (bytes) => {
+    const left = freeIn(folder) - reserve - copies * bytes;
+    return left >= 0 || left + unusedInside() >= 0;
+  };
+}
+
+/** Without a known size there is no reserve. Writes fail when the disk is full. */
+function freeIn(folder: string): number {
+  try {
+    const { bavail, bsize } = statfsSync(folder);
+    return bavail * bsize;
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
+
+export function bytesAddedBy(batch: Batch): number {
+  const operations = batch.filter(grows);
+  const sent = operations.flatMap(textsIn).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return operations.reduce((sum, operation) => sum + copiedBy(operation), sent);
+}
+
+/** The size of a checkpoint that the writer copies. */
+function copiedBy(operation: Operation): number {
+  if (operation[0] !== 'appendText') return 0;
+  const checkpoint = (operation as [string, RoomCode, ...AppendTexts])[4]?.checkpoint;
+  return checkpoint && checkpoint.content === undefined ? checkpoint.size : 0;
 }

@@ -4,8 +4,9 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { Owner, ReachedLimit, StorageAccounts } from '../../core/ports.ts';
-import { roomIdOf } from './room-id.ts';
-import { prepareOnce } from './statements.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { roomIdOf } from './cache.ts';
+import { prepareOnce, type Sql } from './database.ts';
 import type { Writer } from './writer.ts';
 
 interface Reservation {
@@ -83,7 +84,7 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
       const reservation = `text:${code}`;
       reservations.set(reservation, { owner, bytes: growth, deadline: Number.POSITIVE_INFINITY });
       try {
-        await writer.run('chargeText', code, bytes);
+        await writer.run(chargeText, code, bytes);
       } finally {
         reservations.delete(reservation);
       }
@@ -113,4 +114,8 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
 
     onFileAdded: (blob) => void reservations.delete(blob),
   };
+}
+
+export function chargeText(sql: Sql, code: RoomCode, bytes: number): void {
+  sql('UPDATE rooms SET text_charge = ? WHERE id = ? AND text_charge IS NOT NULL').get(bytes, roomIdOf(code));
 }

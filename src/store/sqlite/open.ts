@@ -8,28 +8,35 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { EngineParts, GuardRules, KeyStore, Store } from '../../core/ports.ts';
-import { createActivityStore, createBlockStore } from './admin-store.ts';
+import { createGuessGuard } from './access.ts';
+import { createActivityStore, createBlockStore, createOperatorInbox, createRoomSummaries } from './admin.ts';
 import { createArchive } from './archive.ts';
-import { connect } from './connection.ts';
-import type { CounterTable } from './counter-table.ts';
-import { keepCounters } from './counters.ts';
-import { watchDisk } from './disk-reserve.ts';
+import { roomIdOf } from './cache.ts';
+import { type CounterTable, createRateCounter, keepCounters } from './counters.ts';
+import {
+  connect,
+  createPrivateFile,
+  createSnapshot,
+  databaseIn,
+  lockFolder,
+  type ReadSnapshot,
+  sqliteBusy,
+} from './database.ts';
 import { createEraser, type DatabaseFile } from './erasure.ts';
-import { lockFolder, sqliteBusy } from './folder-lock.ts';
-import { createGuessGuard } from './guess-guard.ts';
 import { createIdempotencyStore } from './idempotency.ts';
-import { createKeyStore } from './key-store.ts';
-import { createOperatorInbox } from './operator-inbox.ts';
-import { createPrivateFile, databaseIn } from './private-file.ts';
-import { createRateCounter } from './rate-counter.ts';
-import { roomIdOf } from './room-id.ts';
-import { createRoomStores } from './room-store.ts';
-import { createRoomSummaries } from './room-summaries.ts';
+import { createKeyStore, createSecretRecord } from './keys.ts';
+import { operations } from './operations.ts';
+import { createStorage } from './quota.ts';
+import { createRoomStores } from './rooms.ts';
 import { compact, migrate } from './schema.ts';
-import { createSecretRecord } from './secret-record.ts';
-import { createSnapshot, type ReadSnapshot } from './snapshot.ts';
-import { createStorage } from './storage.ts';
-import { createWriter, sqliteFull, storageFull, eraseEveryMs as usualEraseEveryMs, type Writer } from './writer.ts';
+import {
+  createWriter,
+  sqliteFull,
+  storageFull,
+  eraseEveryMs as usualEraseEveryMs,
+  type Writer,
+  watchDisk,
+} from './writer.ts';
 
 export interface SqliteOptions {
   folder: string;
@@ -147,7 +154,7 @@ function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer 
   // From now on this connection only reads, because a write would block the event loop.
   db.exec('PRAGMA query_only = ON');
   const snapshot = createSnapshot(db);
-  const writer = createWriter({ file, isLogTrusted, snapshot, eraseEveryMs });
+  const writer = createWriter({ file, operations, isLogTrusted, snapshot, eraseEveryMs });
   return {
     db,
     snapshot,

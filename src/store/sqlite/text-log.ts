@@ -1,9 +1,8 @@
-/** Changes of texts and their history. Part of the writer's operations. */
+/** Changes of texts, their logs and their histories, and the rows of these. */
 import type {
   Checkpoint,
   CheckpointInfo,
   CurrentText,
-  HistoryLimits,
   LastRefs,
   LogRetention,
   Repeated,
@@ -12,11 +11,10 @@ import type {
   TextEntry,
 } from '../../core/ports.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { compress } from './compression.ts';
-import { dropEntries, type EntryRow, entryRowsBetween, sizeOfEntry } from './edit-log.ts';
-import { findRequest, rememberRequest } from './idempotency-operations.ts';
-import { type RoomId, roomIdOf } from './room-id.ts';
-import type { Sql } from './statements.ts';
+import { gone, type RoomId, roomIdOf } from './cache.ts';
+import type { Row, Sql } from './database.ts';
+import { findRequest, rememberRequest } from './idempotency.ts';
+import type { AppendTexts, NewCheckpoint } from './writer.ts';
 
 /**
  * An append for the writer thread. A tuple, because copying an object with its property names between threads takes
@@ -37,25 +35,9 @@ export type AppendWrite = [
   record?: RequestRecord,
 ];
 
-export type AppendTexts = [
-  /** JSON; undefined if the log does not keep the entry. */
-  edits: string | undefined,
-  /** Replaces the stored full text. */
-  fullText: string | undefined,
-  checkpoint: NewCheckpoint | undefined,
-  /** The entry of an encrypted room. */
-  sealed: string | undefined,
-];
-
 interface LogDrop {
   through: number;
   keep: LogRetention | undefined;
-}
-
-export interface NewCheckpoint {
-  /** Without its content if that is the stored full text. */
-  checkpoint: CheckpointInfo & { content?: string | undefined };
-  limits: HistoryLimits;
 }
 
 /** An entry without its edits. */
@@ -72,8 +54,8 @@ interface StaleReply {
   entries: EntryRow[] | undefined;
 }
 
-/** Undefined if there is no such room. Reads no text, so the cost does not depend on its length. */
-export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): AppendReply | undefined {
+/** Reads no text, so the cost does not depend on its length. */
+export function appendText(sql: Sql, code: RoomCode, ...append: AppendWrite): AppendReply | 'gone' {
   const [edits, fullText, checkpoint, sealed, version, writtenAt, revision, previousRevision, ...rest] = append;
   const [drop, deviceId, ref, lastRefs, record] = rest;
   const id = roomIdOf(code);
@@ -84,7 +66,7 @@ export function appendText(sql: Sql, code: RoomCode, append: AppendWrite): Appen
     UPDATE rooms SET version = ?1, revision = ?4, seq = seq + 1, written_at = ?2, log_bytes = log_bytes + ?6
     WHERE id = ?3 AND version = ?1 - 1 AND revision = ?5 AND expires_at > ?2 RETURNING seq
   `).get(version, writtenAt, id, revision, previousRevision, logged);
-  if (!appended) return staleReply(sql, id, version, writtenAt);
+  if (!appended) return staleReply(sql, id, version, writtenAt) ?? gone(sql, code, writtenAt);
   if (edits !== undefined) insertEntry(sql, id, { version, writtenAt, deviceId, ref, sealed }, edits);
   // Before the full text is replaced, which the checkpoint may be a copy of.
   if (checkpoint) addCheckpoint(sql, id, checkpoint);
@@ -122,16 +104,15 @@ export const withoutFullText = <T extends readonly unknown[]>(append: T): T =>
 
 export const isAppended = (reply: unknown): boolean => typeof reply === 'number' || Array.isArray(reply);
 
-/** Undefined if there is no such room. */
 export function compactText(
   sql: Sql,
   code: RoomCode,
   { version, content, dropThrough, keep, lastRefs, current, checkpoint }: TextCompaction,
   now: number,
-): 'compacted' | 'stale' | undefined {
+): 'compacted' | 'stale' | 'gone' {
   const id = roomIdOf(code);
   const isCurrent = checkCurrent(sql, id, current, now);
-  if (isCurrent !== true) return isCurrent;
+  if (isCurrent !== true) return isCurrent ?? gone(sql, code, now);
   const full = sql('SELECT version FROM texts WHERE room = ?').get(id);
   if (full && Number(full.version) >= version) return 'compacted';
   putFullText(sql, id, { version, content, lastRefs });
@@ -160,16 +141,15 @@ function staleReply(sql: Sql, id: RoomId, version: number, writtenAt: number): S
   return { version: current, revision: Number(room.revision), entries };
 }
 
-/** Undefined if there is no such room. */
 export function clearHistory(
   sql: Sql,
   code: RoomCode,
   current: CurrentText,
   now: number,
-): 'cleared' | 'stale' | undefined {
+): 'cleared' | 'stale' | 'gone' {
   const id = roomIdOf(code);
   const isCurrent = checkCurrent(sql, id, current, now);
-  if (isCurrent !== true) return isCurrent;
+  if (isCurrent !== true) return isCurrent ?? gone(sql, code, now);
   const { version, fullTextVersion = version, content, lastRefs } = current;
   if (fullTextVersion > 0) putFullText(sql, id, { version: fullTextVersion, content, lastRefs });
   dropEntries(sql, id, fullTextVersion, undefined);
@@ -253,3 +233,108 @@ function dropOldest(sql: Sql, room: RoomId): number {
   const oldest = 'SELECT rowid FROM history WHERE room = ? ORDER BY version LIMIT 1';
   return Number(sql(`DELETE FROM history WHERE rowid = (${oldest}) RETURNING size`).get(room)?.size);
 }
+
+const entryColumns = 'version, written_at, device, ref, edits, sealed';
+
+export interface EntryRow {
+  version: number;
+  written_at: number;
+  device: string | null;
+  ref: string | null;
+  /** JSON. */
+  edits: string;
+  sealed: string | null;
+}
+
+export function entryOf({ version, written_at, device, ref, edits, sealed }: EntryRow): TextEntry {
+  const parsed = JSON.parse(edits) as TextEntry['edits'];
+  const entry = { version, edits: parsed, deviceId: device ?? undefined, ref: ref ?? undefined, writtenAt: written_at };
+  return sealed === null ? entry : { ...entry, sealed };
+}
+
+export function entryRowsAfter(sql: Sql, id: RoomId, version: number): EntryRow[] {
+  const query = `SELECT ${entryColumns} FROM edits WHERE room = ? AND version > ? ORDER BY version`;
+  return sql(query).all(id, version) as unknown as EntryRow[];
+}
+
+/** More entries than this are not part of a reply: the reader needs the whole text, or reads the log in parts. */
+const maxEntries = 1000;
+
+/** The entries after one version up to the current one; undefined if the log does not have all of them, or too many. */
+export function entryRowsBetween(
+  sql: Sql,
+  id: RoomId,
+  { since, version }: { since: number; version: number },
+): EntryRow[] | undefined {
+  if (since === version) return [];
+  if (since > version || version - since > maxEntries) return undefined;
+  return entryRowsFrom(sql, id, since, maxEntries);
+}
+
+/** Up to `limit` entries after a version; undefined if the log does not go back that far. */
+export function entryRowsFrom(sql: Sql, id: RoomId, since: number, limit: number): EntryRow[] | undefined {
+  const query = `SELECT ${entryColumns} FROM edits WHERE room = ? AND version > ? ORDER BY version LIMIT ?`;
+  const rows = sql(query).all(id, since, limit) as unknown as EntryRow[];
+  // The log has no gaps, so it has all of them if it has the first.
+  return rows[0]?.version === since + 1 ? rows : undefined;
+}
+
+/** Bytes of an entry without its edits. */
+const entryOverhead = 64;
+export const entrySize = `(${entryOverhead} + octet_length(edits) + ifnull(octet_length(sealed), 0))`;
+
+function sizeOfEntry(edits: string, sealed: string | undefined): number {
+  return entryOverhead + Buffer.byteLength(edits) + (sealed?.length ?? 0);
+}
+
+/** The next compaction continues. Deleting more would delay other writes. */
+const maxDropped = 5000;
+
+/** Drops entries through a version, the oldest first, until the first one to keep. Returns the bytes of the log. */
+function dropEntries(sql: Sql, id: RoomId, through: number, keep: LogRetention | undefined): number {
+  let bytes = Number(sql('SELECT log_bytes FROM rooms WHERE id = ?').get(id)?.log_bytes ?? 0);
+  let last = 0;
+  const query = `
+    SELECT version, written_at, ${entrySize} AS size FROM edits WHERE room = ? AND version <= ? ORDER BY version LIMIT ?
+  `;
+  for (const { version, written_at, size } of sql(query).iterate(id, through, keep ? maxDropped : -1)) {
+    if (keep && Number(written_at) >= keep.writtenSince && bytes <= keep.maxBytes) break;
+    last = Number(version);
+    bytes -= Number(size);
+  }
+  if (last === 0) return bytes;
+  sql('DELETE FROM edits WHERE room = ? AND version <= ?').get(id, last);
+  sql('UPDATE rooms SET log_bytes = ? WHERE id = ?').get(bytes, id);
+  return bytes;
+}
+
+/** A short text is not compressed: that takes longer than writing it. */
+export type Compressed = Uint8Array | string;
+
+const shortText = 4096;
+
+/** Checkpoints are compressed, because a long text is stored again every 30 seconds while someone edits it. */
+export function compress(text: string): Compressed {
+  if (text.length <= shortText) return text;
+  const { constants, zstdCompressSync } = process.getBuiltinModule('node:zlib');
+  return zstdCompressSync(text, { params: { [constants.ZSTD_c_compressionLevel]: 1 } });
+}
+
+export function decompress(content: Compressed): string {
+  if (typeof content === 'string') return content;
+  return process.getBuiltinModule('node:zlib').zstdDecompressSync(content).toString();
+}
+
+export function checkpointInfoOf(row: Row): CheckpointInfo {
+  return {
+    version: row.version as number,
+    writtenAt: row.written_at as number,
+    deviceId: (row.device as string | null) ?? undefined,
+    size: row.size as number,
+  };
+}
+
+export const checkpointOf = (row: Row): Checkpoint => ({
+  ...checkpointInfoOf(row),
+  content: decompress(row.content as Compressed),
+});

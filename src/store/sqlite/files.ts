@@ -1,0 +1,302 @@
+/** The files of rooms, claims of one-time files, and the trash. Changes return `gone` if there is no such room. */
+import { timingSafeEqual } from 'node:crypto';
+import type { UnfinishedFile } from '../../core/ports.ts';
+import {
+  blobOf,
+  type FileClaim,
+  type FileQuota,
+  type FileStore,
+  type Repeated,
+  type RequestRecord,
+  type StoredFile,
+  type TrashStore,
+} from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { gone, liveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
+import type { Row, Sql } from './database.ts';
+import { findRequest, rememberRequest } from './idempotency.ts';
+import type { SqliteStorage } from './quota.ts';
+import type { Writer } from './writer.ts';
+
+export function createFileStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileStore {
+  const { sql, cache, find, missingReason, orReason, changing, endForGood } = rooms;
+  return {
+    async addFile(code, file, quota, record) {
+      const added = await changing(code, writer.run(addFile, code, file, quota, record));
+      storage.onFileAdded(file.blob);
+      return orReason(code, file.uploadedAt, added);
+    },
+
+    async listFiles(code, now) {
+      const found = find(code);
+      if (found && found.room.expiresAt > now) return filesOf(sql, code, now);
+      await endForGood(code, now);
+      return missingReason(code, now);
+    },
+
+    async findFile(fileId, now) {
+      const row = sql(`
+        SELECT ${fileColumns}, code, expires_at FROM files JOIN rooms ON rooms.id = room
+        WHERE files.id = ? AND ${isListed}
+      `).get(fileId);
+      if (!row || (row.expires_at as number) > now) return row && fileOf(row);
+      await endForGood(row.code as RoomCode, now);
+      return undefined;
+    },
+
+    async removeFile(code, fileId, now) {
+      return orReason(code, now, await changing(code, writer.run(removeFile, code, fileId, now)));
+    },
+
+    async restoreFile(code, fileId, now) {
+      return orReason(code, now, await changing(code, writer.run(restoreFile, code, fileId, now)));
+    },
+
+    async claimFile(code, fileId, claim, now) {
+      return orReason(code, now, await writer.run(claimFile, code, fileId, claim, now));
+    },
+
+    async findClaim(fileId, now) {
+      const row = sql(`
+        SELECT claim, claim_ends_at FROM files JOIN rooms ON rooms.id = room
+        WHERE files.id = ?1 AND ${isListed} AND expires_at > ?2 AND claim_ends_at > ?2
+      `).get(fileId, now);
+      return row && { hash: row.claim as string, expiresAt: row.claim_ends_at as number };
+    },
+
+    async receiveFile(code, claimHash, now) {
+      return orReason(code, now, await changing(code, writer.run(receiveFile, code, claimHash, now)));
+    },
+
+    async releaseClaim(code, claimHash, now) {
+      return orReason(code, now, await writer.run(releaseClaim, code, claimHash, now));
+    },
+
+    async eraseRemoved(moment, limit) {
+      const codes = await writer.run(eraseRemoved, moment, limit);
+      for (const code of codes) cache.drop(code);
+      return codes.length;
+    },
+
+    async eraseRemovedIn(code) {
+      return (await changing(code, writer.run(eraseRemovedIn, code))).length;
+    },
+  };
+}
+
+export function filesOf(sql: Sql, code: RoomCode, now: number): StoredFile[] {
+  const rows = sql(`
+    SELECT ${fileColumns} FROM files JOIN rooms ON rooms.id = room
+    WHERE room = ? AND expires_at > ? AND ${isListed} ORDER BY uploaded_at, files.rowid
+  `).all(roomIdOf(code), now);
+  return rows.map(fileOf);
+}
+
+interface Change {
+  seq: number;
+}
+
+export function addFile(
+  sql: Sql,
+  code: RoomCode,
+  file: StoredFile,
+  quota: FileQuota,
+  record: RequestRecord | undefined,
+): Change | Repeated | 'full' | 'gone' {
+  const repeated = record && findRequest(sql, record, file.uploadedAt);
+  if (repeated) return { repeated };
+  const room = liveRoom(sql, code, file.uploadedAt);
+  if (room === undefined) return gone(sql, code, file.uploadedAt);
+  if (!countFile(sql, room, file.size, quota)) return 'full';
+  insertFile(sql, room, file);
+  if (record) rememberRequest(sql, record);
+  return nextSeq(sql, room);
+}
+
+export function removeFile(sql: Sql, code: RoomCode, fileId: string, now: number): Change | 'no-file' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  const query = `UPDATE files SET removed_at = ? WHERE id = ? AND room = ? AND ${isListed} RETURNING 1`;
+  return sql(query).get(now, fileId, room) ? nextSeq(sql, room) : 'no-file';
+}
+
+export function restoreFile(sql: Sql, code: RoomCode, fileId: string, now: number): Change | 'no-file' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  const query = 'UPDATE files SET removed_at = NULL WHERE id = ? AND room = ? AND removed_at IS NOT NULL RETURNING 1';
+  return sql(query).get(fileId, room) ? nextSeq(sql, room) : 'no-file';
+}
+
+/** Returns the room of each erased file. */
+export function eraseRemoved(sql: Sql, moment: number, limit: number): RoomCode[] {
+  const due = 'SELECT rowid FROM files WHERE removed_at < ? ORDER BY removed_at LIMIT ?';
+  return dropFiles(sql, `rowid IN (${due})`, moment, limit);
+}
+
+export const eraseRemovedIn = (sql: Sql, code: RoomCode): RoomCode[] =>
+  dropFiles(sql, 'room = ? AND removed_at IS NOT NULL', roomIdOf(code));
+
+/** Triggers add the size to the usage of the owner. */
+export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
+  sql(`
+    INSERT INTO files (id, room, blob, name, type, size, uploaded_at, client, network, folder, device, once, meta)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  `).get(
+    file.id,
+    room,
+    file.blob,
+    file.name,
+    file.type,
+    file.size,
+    file.uploadedAt,
+    file.owner?.client ?? null,
+    file.owner?.network ?? null,
+    file.folder,
+    file.deviceId ?? null,
+    file.once ? 1 : 0,
+    file.meta ?? null,
+  );
+}
+
+/** Adds a file to the counts of its room. False if that would exceed the quota. */
+export function countFile(sql: Sql, room: RoomId, size: number, quota: FileQuota): boolean {
+  const counted = sql(`
+    UPDATE rooms SET file_count = file_count + 1, file_bytes = file_bytes + ?
+    WHERE id = ? AND file_count < ? AND file_bytes + ? <= ? RETURNING 1
+  `).get(size, room, quota.files, size, quota.bytes);
+  return counted !== undefined;
+}
+
+/**
+ * Deletes files, and subtracts them from the counts of their rooms. Triggers update the usage and the trash. Returns
+ * the room of each.
+ */
+export function dropFiles(sql: Sql, condition: string, ...values: (string | RoomId)[]): RoomCode[] {
+  const dropped = sql(`
+    DELETE FROM files WHERE ${condition} RETURNING size, (SELECT code FROM rooms WHERE rooms.id = room) AS code
+  `).all(...values) as { size: number; code: RoomCode }[];
+  for (const { size, code } of dropped) {
+    sql('UPDATE rooms SET file_count = file_count - 1, file_bytes = file_bytes - ? WHERE id = ?').get(
+      size,
+      roomIdOf(code),
+    );
+  }
+  return dropped.map(({ code }) => code);
+}
+
+export function nextSeq(sql: Sql, room: RoomId): Change {
+  return { seq: Number(sql('UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq').get(room)?.seq) };
+}
+
+export function claimFile(
+  sql: Sql,
+  code: RoomCode,
+  fileId: string,
+  { hash, expiresAt }: FileClaim,
+  now: number,
+): { claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  const query = `SELECT ${fileColumns}, claim_ends_at FROM files WHERE id = ? AND room = ? AND ${isListed}`;
+  const row = sql(query).get(fileId, room);
+  if (!row) return 'no-file';
+  const file = fileOf(row);
+  if (!file.once) return 'not-once';
+  const claimedUntil = Number(row.claim_ends_at);
+  if (claimedUntil > now) return { claimedUntil };
+  sql('UPDATE files SET claim = ?, claim_ends_at = ? WHERE id = ?').get(hash, expiresAt, fileId);
+  return { claimed: file };
+}
+
+export function receiveFile(
+  sql: Sql,
+  code: RoomCode,
+  claimHash: string,
+  now: number,
+): { seq: number; fileId: string } | 'no-claim' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  const fileId = claimedFile(sql, room, claimHash);
+  if (fileId === undefined) return 'no-claim';
+  dropFiles(sql, 'id = ?', fileId);
+  return { ...nextSeq(sql, room), fileId };
+}
+
+export function releaseClaim(
+  sql: Sql,
+  code: RoomCode,
+  claimHash: string,
+  now: number,
+): 'released' | 'no-claim' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  const fileId = claimedFile(sql, room, claimHash);
+  if (fileId === undefined) return 'no-claim';
+  sql('UPDATE files SET claim = NULL, claim_ends_at = NULL WHERE id = ?').get(fileId);
+  return 'released';
+}
+
+/** Compares with every claim of the room, so that the time reveals nothing about their hashes. */
+function claimedFile(sql: Sql, room: RoomId, claimHash: string): string | undefined {
+  const wanted = Buffer.from(claimHash);
+  let found: string | undefined;
+  for (const { id, claim } of sql('SELECT id, claim FROM files WHERE room = ? AND claim IS NOT NULL').all(room)) {
+    const stored = Buffer.from(claim as string);
+    if (stored.length === wanted.length && timingSafeEqual(stored, wanted)) found = id as string;
+  }
+  return found;
+}
+
+export function createTrashStore(sql: Sql, writer: Writer): TrashStore {
+  return {
+    async listTrash(limit) {
+      return sql('SELECT blob FROM trash LIMIT ?')
+        .all(limit)
+        .map(({ blob }) => String(blob));
+    },
+
+    clearTrash: (blobs) => writer.run(clearTrash, blobs),
+
+    async knownBlobs(names) {
+      const known = sql(`
+        SELECT 1 FROM files WHERE blob = ?2 AND (?1 = ?2 OR received IS NOT NULL)
+        UNION ALL SELECT 1 FROM trash WHERE blob = ?1
+      `);
+      return new Set(names.filter((name) => known.get(name, blobOf(name))));
+    },
+  };
+}
+
+export function clearTrash(sql: Sql, blobs: readonly string[]): void {
+  for (const blob of blobs) sql('DELETE FROM trash WHERE blob = ?').get(blob);
+}
+
+export const fileColumns =
+  'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once, meta';
+export const uploadColumns = 'received, blob_state, ends_at';
+/** A condition for files that are neither removed nor unfinished. */
+export const isListed = 'removed_at IS NULL AND received IS NULL';
+
+export function fileOf(row: Row): StoredFile {
+  return {
+    id: row.id as string,
+    blob: row.blob as string,
+    name: row.name as string,
+    type: row.type as string,
+    size: row.size as number,
+    uploadedAt: row.uploaded_at as number,
+    owner: ownerOf(row),
+    folder: row.folder as string,
+    deviceId: (row.device as string | null) ?? undefined,
+    once: row.once === 1,
+    ...(row.meta !== null && { meta: row.meta as string }),
+  };
+}
+
+/** A row of `fileColumns` and `uploadColumns`. */
+export const unfinishedFileOf = (row: Row): UnfinishedFile => ({
+  ...fileOf(row),
+  received: row.received as number,
+  state: row.blob_state as string,
+  expiresAt: row.ends_at as number,
+});

@@ -1,0 +1,82 @@
+/**
+ * API keys, and the fingerprint of the secret. Each request reads keys again, so changes by other processes take effect
+ * immediately.
+ */
+import type { DatabaseSync } from 'node:sqlite';
+import type { ApiKey, KeyStore, SecretRecord, Tier } from '../../core/ports.ts';
+import type { Row } from './database.ts';
+import { prepareOnce, type Sql } from './database.ts';
+import type { Writer } from './writer.ts';
+
+export function createKeyStore(db: DatabaseSync, writer: Writer): KeyStore {
+  const sql = prepareOnce(db);
+  return {
+    create: (key, now) => writer.run(createKey, key, now),
+    async find(hash) {
+      const row = sql('SELECT * FROM api_keys WHERE hash = ? AND revoked_at IS NULL').get(hash);
+      return row && keyOf(row);
+    },
+    async list() {
+      return sql('SELECT * FROM api_keys ORDER BY created_at, id').all().map(keyOf);
+    },
+    revoke: (idOrName, now) => writer.run(revokeKey, idOrName, now),
+  };
+}
+
+export function createKey(
+  sql: Sql,
+  key: { id: string; name: string; tier: Tier; hash: string },
+  now: number,
+): ApiKey | undefined {
+  const taken = sql('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL').get(key.name);
+  if (taken) return undefined;
+  const made = sql('INSERT INTO api_keys (id, hash, name, tier, created_at) VALUES (?, ?, ?, ?, ?) RETURNING *').get(
+    key.id,
+    key.hash,
+    key.name,
+    key.tier,
+    now,
+  );
+  return made && keyOf(made);
+}
+
+export function revokeKey(sql: Sql, idOrName: string, now: number): ApiKey | undefined {
+  const revoked = sql(`
+    UPDATE api_keys SET revoked_at = ?1 WHERE id = (
+      SELECT id FROM api_keys WHERE (id = ?2 OR name = ?2) AND revoked_at IS NULL ORDER BY id = ?2 DESC LIMIT 1
+    ) RETURNING *
+  `).get(now, idOrName);
+  return revoked && keyOf(revoked);
+}
+
+export function createSecretRecord(db: DatabaseSync, writer: Writer): SecretRecord {
+  const stored = db.prepare('SELECT fingerprint FROM secret_record');
+  return {
+    async find() {
+      return stored.get()?.fingerprint as string | undefined;
+    },
+    async keep(fingerprint) {
+      await writer.run(keepSecretRecord, fingerprint);
+      return stored.get()?.fingerprint as string;
+    },
+    replace: (fingerprint) => writer.run(replaceSecretRecord, fingerprint),
+  };
+}
+
+export function keepSecretRecord(sql: Sql, fingerprint: string): void {
+  sql('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint);
+}
+
+export function replaceSecretRecord(sql: Sql, fingerprint: string): void {
+  sql('INSERT OR REPLACE INTO secret_record VALUES (1, ?)').get(fingerprint);
+}
+
+export function keyOf(row: Row): ApiKey {
+  return {
+    id: row.id as string,
+    name: row.name as string,
+    tier: row.tier as ApiKey['tier'],
+    createdAt: row.created_at as number,
+    revokedAt: (row.revoked_at as number | null) ?? undefined,
+  };
+}

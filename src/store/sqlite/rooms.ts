@@ -1,0 +1,321 @@
+/** Rooms on SQLite: reads here, writes through the writer, access counters in memory. */
+import type { DatabaseSync } from 'node:sqlite';
+import type {
+  Channel,
+  Device,
+  GuardRules,
+  Repeated,
+  RequestRecord,
+  Room,
+  RoomDraft,
+  RoomStore,
+  RoomUpdate,
+  Store,
+} from '../../core/ports.ts';
+import type { RoomCode } from '../../core/room-code.ts';
+import { guesserOf } from '../client-counters.ts';
+import { createAdmission, type GuessGuard } from './access.ts';
+import { createRoomReader, expireRoom, gone, liveRooms, type RoomId, roomColumns, roomIdOf, roomOf } from './cache.ts';
+import type { ReadSnapshot, Sql } from './database.ts';
+import { createFileStore, createTrashStore, filesOf } from './files.ts';
+import { findRequest, forgetRequests, rememberRequest } from './idempotency.ts';
+import type { SqliteStorage } from './quota.ts';
+import { createTextReader, createTextStore } from './text.ts';
+import { createUploadStore } from './uploads.ts';
+import type { Writer } from './writer.ts';
+
+export interface RoomStoreDeps {
+  db: DatabaseSync;
+  snapshot: ReadSnapshot;
+  writer: Writer;
+  rules: GuardRules;
+  guard: GuessGuard;
+  storage: SqliteStorage;
+  /** Drops expired counters from memory. */
+  dropCounters: (now: number) => void;
+}
+
+/** The ports of a room share its reader and its cache. */
+export function createRoomStores(deps: RoomStoreDeps): Pick<Store, 'rooms' | 'texts' | 'files' | 'uploads' | 'trash'> {
+  const { writer, rules, guard, storage, dropCounters } = deps;
+  const devices = createDeviceList(rules);
+  const rooms = createRoomReader(deps);
+  const { sql, cache, readLive, missingReason, orReason, changing } = rooms;
+  const texts = createTextReader(sql);
+
+  const roomStore: RoomStore = {
+    ...createAdmission({ rooms, rules, guard, devices }),
+
+    async createRoom(draft, record) {
+      const { pinMac, salt, expiresAt, creator, createdAt } = draft;
+      const hasPin = pinMac !== undefined && salt === undefined;
+      const made = await writer.run(createRoom, draft, record);
+      if (typeof made === 'string' && hasPin) guard.trust({ code: made, expiresAt }, creator, createdAt);
+      return made;
+    },
+
+    async deleteRoom(code, now) {
+      const deleted = await changing(code, writer.run(deleteRoom, code, now));
+      if (deleted !== 'gone') guard.forgetRoom(code);
+      return orReason(code, now, deleted);
+    },
+
+    readState: (code, now, known) =>
+      readLive(code, now, (id, record) => ({
+        room: roomOf(record),
+        seq: record.seq,
+        pinAttempts: record.pin_attempts,
+        pinMac: (record.pin_mac as Uint8Array | null) ?? undefined,
+        text: texts.readTextSince(id, record, known),
+        files: filesOf(sql, code, now),
+      })),
+
+    notePinAttempt: (code, now) => changing(code, writer.run(notePinAttempt, code, now)),
+
+    async updateRoom(code, update, now) {
+      const updated = await changing(code, writer.run(updateRoom, code, update, now));
+      if (updated === 'gone' || updated === 'pin-changed') return orReason(code, now, updated);
+      if (update.pinMac !== undefined) guard.forgetRoom(code);
+      if (update.pinMac) guard.trust(updated.room, guesserOf(update), now);
+      guard.moveExpiry(updated.room, now);
+      return updated;
+    },
+
+    async attachDevice(code, channel, now) {
+      return devices.attach(code, channel, now);
+    },
+
+    async renewDevices(code, channels, now) {
+      devices.renew(code, channels, now);
+    },
+
+    async detachDevice(code, channelId) {
+      devices.detach(code, channelId);
+    },
+
+    async listDevices(code, now) {
+      return devices.list(code, now);
+    },
+
+    async expireRooms(now, limit) {
+      dropCounters(now);
+      devices.dropAllStale(now);
+      const expired: RoomCode[] = [];
+      for (let isDone = false; !isDone; ) {
+        const ended = await writer.run(expireRooms, now, limit - expired.length, rules.rememberExpiredMs);
+        for (const code of ended.codes) cache.drop(code);
+        expired.push(...ended.codes);
+        isDone = ended.isDone;
+      }
+      return expired;
+    },
+
+    async countRooms(now) {
+      return liveRooms(sql, now);
+    },
+  };
+  return {
+    rooms: roomStore,
+    texts: createTextStore({ texts, writer, cache, readLive, missingReason }),
+    files: createFileStore(rooms, writer, storage),
+    uploads: createUploadStore(rooms, writer, storage),
+    trash: createTrashStore(sql, writer),
+  };
+}
+
+interface UpdatedRoom {
+  seq: number;
+  room: Room;
+}
+
+export function updateRoom(
+  sql: Sql,
+  code: RoomCode,
+  update: RoomUpdate,
+  now: number,
+): UpdatedRoom | 'pin-changed' | 'gone' {
+  const id = roomIdOf(code);
+  const found = sql('SELECT pin_mac IS ? AS isSame FROM rooms WHERE id = ? AND expires_at > ?').get(
+    update.admittedBy ?? null,
+    id,
+    now,
+  );
+  if (!found) return gone(sql, code, now);
+  if (found.isSame !== 1) return 'pin-changed';
+  if (update.expiresAt !== undefined) moveExpiry(sql, id, code, update.expiresAt, update.uploadLifetimeMs);
+  if (update.pinMac !== undefined) setPin(sql, id, code, update.pinMac);
+  if (update.name !== undefined) sql('UPDATE rooms SET name = ? WHERE id = ?').get(update.name, id);
+  const row = sql(`UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq, ${roomColumns}`).get(id);
+  return { seq: Number(row?.seq), room: roomOf(row as Record<string, unknown>) };
+}
+
+/** The counters of wrong PINs end with the room. They are also in memory, but a crash would lose that. */
+function moveExpiry(sql: Sql, id: RoomId, code: RoomCode, expiresAt: number, uploadLifetimeMs: number): void {
+  sql('UPDATE rooms SET expires_at = ? WHERE id = ?').get(expiresAt, id);
+  sql('UPDATE files SET ends_at = min(?, uploaded_at + ?) WHERE room = ? AND ends_at IS NOT NULL').get(
+    expiresAt,
+    uploadLifetimeMs,
+    id,
+  );
+  sql(`
+    UPDATE counters SET expires_at = ?1, state = json_set(state, '$.roomExpiresAt', ?1) WHERE kind = 'pin' AND key = ?2
+  `).get(expiresAt, code);
+}
+
+function setPin(sql: Sql, id: RoomId, code: RoomCode, pinMac: Uint8Array | null): void {
+  sql('UPDATE rooms SET pin_mac = ?, pin_attempts = 0 WHERE id = ?').get(pinMac, id);
+  sql("DELETE FROM counters WHERE kind = 'pin' AND key = ?").get(code);
+}
+
+export function createRoom(sql: Sql, draft: RoomDraft, record?: RequestRecord): RoomCode | undefined | Repeated {
+  const repeated = record && findRequest(sql, record, draft.createdAt);
+  if (repeated) return { repeated };
+  const length = lengthFor(draft.codeLengths, liveRooms(sql, draft.createdAt) + 1);
+  const code = draft.draw.slice(0, length) as RoomCode;
+  const id = roomIdOf(code);
+  const taken = sql('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?').get(id, id);
+  if (taken) return undefined;
+  sql(`
+    INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history, client, network,
+      text_charge, name, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  `).get(
+    id,
+    code,
+    draft.createdAt,
+    draft.expiresAt,
+    draft.pinMac ?? null,
+    draft.createdAt,
+    draft.keepsHistory ? 1 : 0,
+    draft.owner?.client ?? null,
+    draft.owner?.network ?? null,
+    draft.countsText ? 0 : null,
+    draft.name ?? null,
+    draft.salt ?? null,
+  );
+  if (record) rememberRequest(sql, { ...record, codeLength: code.length });
+  return code;
+}
+
+export function deleteRoom(sql: Sql, code: RoomCode, now: number): { seq: number } | 'gone' {
+  const ended = sql('DELETE FROM rooms WHERE id = ? AND expires_at > ? RETURNING seq').get(roomIdOf(code), now);
+  return ended ? { seq: Number(ended.seq) + 1 } : gone(sql, code, now);
+}
+
+export function notePinAttempt(sql: Sql, code: RoomCode, now: number): { seq: number } | undefined {
+  const noted = sql(`
+    UPDATE rooms SET pin_attempts = pin_attempts + 1, seq = seq + 1 WHERE id = ? AND expires_at > ? RETURNING seq
+  `).get(roomIdOf(code), now);
+  return noted && { seq: Number(noted.seq) };
+}
+
+/** Overwriting long texts takes time, and other writes have to wait. */
+const longestSweepMs = 20;
+
+export function expireRooms(
+  sql: Sql,
+  now: number,
+  limit: number,
+  rememberMs: number,
+): { codes: RoomCode[]; isDone: boolean } {
+  const due = sql('SELECT code FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(now, limit);
+  const codes = due.map(({ code }) => code as RoomCode);
+  const ended = expireWithin(sql, longestSweepMs, codes, now);
+  sql('DELETE FROM expired_rooms WHERE expired_at <= ?').get(now - rememberMs);
+  sql('DELETE FROM counters WHERE expires_at <= ?').get(now);
+  forgetRequests(sql, now);
+  return { codes: codes.slice(0, ended), isDone: ended === codes.length };
+}
+
+/** Ends at least one of the rooms, and returns how many. */
+function expireWithin(sql: Sql, ms: number, codes: readonly RoomCode[], now: number): number {
+  const deadline = performance.now() + ms;
+  let ended = 0;
+  for (const code of codes) {
+    expireRoom(sql, code, now);
+    ended += 1;
+    if (performance.now() > deadline) break;
+  }
+  return ended;
+}
+
+function lengthFor(lengths: RoomDraft['codeLengths'], rooms: number): number | undefined {
+  return lengths.find(({ upTo }) => rooms <= upTo)?.length;
+}
+
+interface Present {
+  /** When a request last named each device, least recent first. */
+  seen: Map<string, number>;
+  /** Channels by id, with the time of the last renewal. */
+  channels: Map<string, { device: Device; renewedAt: number }>;
+}
+
+export type DeviceList = ReturnType<typeof createDeviceList>;
+
+/** Devices in a room, with a channel or a recent request. In memory only, because they reconnect after a restart. */
+function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom }: GuardRules) {
+  const rooms = new Map<RoomCode, Present>();
+
+  function presentIn(code: RoomCode): Present {
+    const present = rooms.get(code) ?? { seen: new Map(), channels: new Map() };
+    rooms.set(code, present);
+    return present;
+  }
+
+  function dropStale(code: RoomCode, { seen, channels }: Present, now: number): void {
+    // The second condition drops entries from the future, which remain after a clock was set back.
+    const isStale = (notedAt: number, afterMs: number) => notedAt <= now - afterMs || notedAt > now + afterMs;
+    for (const [id, seenAt] of seen) if (isStale(seenAt, deviceSeenMs)) seen.delete(id);
+    for (const [id, { renewedAt }] of channels) if (isStale(renewedAt, channelSeenMs)) channels.delete(id);
+    if (seen.size + channels.size === 0) rooms.delete(code);
+  }
+
+  /** A device with both a channel and requests is listed once, with the name from its channel. */
+  function distinct({ seen, channels }: Present): Device[] {
+    const devices = new Map<string, Device>();
+    for (const { device } of channels.values()) {
+      if (!devices.get(device.id)?.name) devices.set(device.id, device);
+    }
+    for (const id of seen.keys()) if (!devices.has(id)) devices.set(id, { id, name: undefined });
+    return [...devices.values()].slice(0, devicesPerRoom);
+  }
+
+  return {
+    seen(code: RoomCode, deviceId: string, now: number): void {
+      const { seen } = presentIn(code);
+      seen.delete(deviceId);
+      if (seen.size >= devicesPerRoom) seen.delete(seen.keys().next().value as string);
+      seen.set(deviceId, now);
+    },
+
+    attach(code: RoomCode, { id, device }: Channel, now: number): 'attached' | 'full' {
+      const present = rooms.get(code);
+      if (present) dropStale(code, present, now);
+      const attached = new Set([...(present?.channels.values() ?? [])].map((channel) => channel.device.id));
+      if (attached.size >= devicesPerRoom && !attached.has(device.id)) return 'full';
+      presentIn(code).channels.set(id, { device, renewedAt: now });
+      return 'attached';
+    },
+
+    renew(code: RoomCode, channels: readonly Channel[], now: number): void {
+      const present = presentIn(code);
+      for (const { id, device } of channels) present.channels.set(id, { device, renewedAt: now });
+    },
+
+    detach(code: RoomCode, channelId: string): void {
+      const present = rooms.get(code);
+      present?.channels.delete(channelId);
+      if (present && present.seen.size + present.channels.size === 0) rooms.delete(code);
+    },
+
+    list(code: RoomCode, now: number): Device[] {
+      const present = rooms.get(code);
+      if (!present) return [];
+      dropStale(code, present, now);
+      return distinct(present);
+    },
+
+    dropAllStale(now: number): void {
+      for (const [code, present] of rooms) dropStale(code, present, now);
+    },
+  };
+}
