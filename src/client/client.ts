@@ -2,7 +2,7 @@
 import { isEncryptedCode, parseRoomCode } from '../protocol/room-code.ts';
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import { check, checkClientOptions, checkOptions, withArgumentChecks } from './arguments.ts';
-import { receive, watchDownloads } from './download.ts';
+import { watchDownloads } from './download.ts';
 import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
 import type { LiveOptions } from './live-channel.ts';
 import { createRoomText, type LiveRoom, type LiveText, type LiveTextOptions, withLiveEnd } from './live-end.ts';
@@ -13,7 +13,6 @@ import { createRoomHandle, type RoomBase, type RoomKeyAccess } from './room.ts';
 import { createRoomPin, type RoomAccess, requestRoom } from './room-access.ts';
 import { createTimeouts } from './silence-limit.ts';
 import { type CallOptions, createTransport, type RateLimit, type Transport } from './transport.ts';
-import { upload } from './upload.ts';
 
 export interface ClientOptions {
   /** URL of the server, such as `https://pop.example.org`. */
@@ -126,7 +125,7 @@ export function createClient(options: ClientOptions): Client {
 
 /** Sends requests without sealing anything. */
 function openRoom(transport: Transport, access: RoomAccess): RoomBase {
-  const room = createRoomHandle(transport, access, { upload, receive });
+  const room = createRoomHandle(transport, access);
   return { ...room, ...watchDownloads(transport, room) };
 }
 

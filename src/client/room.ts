@@ -15,7 +15,7 @@ import type {
   TextEdit,
   UpdateRoomRequest,
 } from '../protocol/types.ts';
-import type { DownloadOptions, ReceiveOptions, receive, ZipOptions } from './download.ts';
+import { type DownloadOptions, type ReceiveOptions, receive, type ZipOptions } from './download.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live-channel.ts';
 import {
@@ -33,7 +33,7 @@ import {
 import { accessHeaders, type RoomAccess, roomPath, type SeenVersion } from './room-access.ts';
 import type { Shape } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
-import type { UploadOptions, UploadSource, upload } from './upload.ts';
+import { type UploadOptions, type UploadSource, upload } from './upload.ts';
 
 export interface WriteOptions extends CallOptions {
   /** Writes only if this is still the current version; otherwise fails with `VERSION_CONFLICT`. */
@@ -145,14 +145,8 @@ export interface RoomBase {
   live(options?: LiveOptions): LiveRoom;
 }
 
-/** The code that transfers files, which a page can load on demand. */
-export interface FileTransfer {
-  upload: typeof upload;
-  receive: typeof receive;
-}
-
 /** A change of the PIN also changes `access`. */
-export function createRoomHandle(transport: Transport, access: RoomAccess, transfer: FileTransfer): RoomBase {
+export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = roomPath(code);
   const withAccess = accessAdder(access);
@@ -179,7 +173,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess, trans
     clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
     files: async (options) => (await call('/files', isFileList, options)).files,
     upload: async (source, options = {}) =>
-      transfer.upload({ transport, path, headers: await senderHeaders(access) }, source, options),
+      upload({ transport, path, headers: await senderHeaders(access) }, source, options),
     download: ({ fileUrl }, options) => download(transport, fileUrl, options),
     receive: ({ fileId, fileUrl, fileSize }, options = {}) => {
       const calls = {
@@ -193,7 +187,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess, trans
         release: room.releaseClaim,
       };
       const { timeoutSeconds = transport.timeouts?.seconds, onRetry = transport.onRetry } = options;
-      return transfer.receive(calls, fileSize, { ...options, timeoutSeconds, onRetry });
+      return receive(calls, fileSize, { ...options, timeoutSeconds, onRetry });
     },
     claim: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}/claim`, isFileClaimed, { method: 'POST', ...options }),

@@ -1,8 +1,6 @@
 /** The requests of a room, and the code that transfers files. Loaded with the first of them: joining needs neither. */
-import { receive } from '../../../src/client/download.ts';
 import { createRoomHandle, type RoomBase } from '../../../src/client/room.ts';
 import type { RoomAccess } from '../../../src/client/room-access.ts';
-import { upload } from '../../../src/client/upload.ts';
 import { transport } from '../server-connection.ts';
 
-export const openRequests = (access: RoomAccess): RoomBase => createRoomHandle(transport, access, { upload, receive });
+export const openRequests = (access: RoomAccess): RoomBase => createRoomHandle(transport, access);
