@@ -1,6 +1,6 @@
 /** The log: JSON lines by pino, formatted on a terminal. It drops lines rather than block the server. */
 import { constants, openSync, writeSync, write as writeTo } from 'node:fs';
-import type { Log } from './core/ports.ts';
+import type { Log } from './core/ports/basics.ts';
 
 export interface OpenLog extends Log {
   /** Loads the formatter. Earlier lines are buffered, so that the first response does not wait for it. */

@@ -2,7 +2,7 @@
 import { isSea } from 'node:sea';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config.ts';
-import type { Log } from './core/ports.ts';
+import type { Log } from './core/ports/basics.ts';
 import {
   assertFolderResponds,
   assertFolderWritable,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { type FileHandle, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openDiskBlobs } from '../blobs/disk.ts';
-import type { BlobStore } from '../core/ports.ts';
+import type { BlobStore } from '../core/ports/blobs.ts';
 import { secretIn } from '../engine/secret.ts';
 import { copyDatabase, type DatabaseCopy, dropUnfinished, openCopy } from '../store/sqlite/inspect.ts';
 import { BackupError, createTarWriter, from, type TarWriter } from './tar.ts';

@@ -4,7 +4,7 @@ import { open, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { openDiskBlobs } from '../blobs/disk.ts';
-import type { BlobStore } from '../core/ports.ts';
+import type { BlobStore } from '../core/ports/blobs.ts';
 import { secretIn } from '../engine/secret.ts';
 import { lockFolder } from '../store/sqlite/database.ts';
 import { openCopy } from '../store/sqlite/inspect.ts';

@@ -9,7 +9,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasCode } from '../core/errors.ts';
-import { type BlobProgress, type Checksum, unfinishedName } from '../core/ports.ts';
+import { type BlobProgress, type Checksum, unfinishedName } from '../core/ports/blobs.ts';
 import { bytesLost, receive } from './receive.ts';
 import type { S3Objects, UploadedPart } from './s3-objects.ts';
 import { writeAll } from './staging.ts';

@@ -1,7 +1,7 @@
 /** Blobs in an S3 bucket. An upload is spooled to the local disk, and sent in one piece or in parts. */
 import { rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { type BlobStore, unfinishedName } from '../core/ports.ts';
+import { type BlobStore, unfinishedName } from '../core/ports/blobs.ts';
 import { openS3Objects, type S3Location, type Timeouts } from './s3-objects.ts';
 import { finishParts, partSizeFor, receiveParts, removeLeftovers, removeParts } from './s3-parts.ts';
 import { checkedName, isBlobName, openStaging, type StagedFile } from './staging.ts';

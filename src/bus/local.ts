@@ -1,5 +1,5 @@
 /** Events within one process. */
-import type { EventBus, RoomChange } from '../core/ports.ts';
+import type { EventBus, RoomChange } from '../core/ports/rooms.ts';
 import type { RoomCode } from '../core/room-code.ts';
 
 const ready = Promise.resolve();

@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { EventBus, RoomChange, Subscription, TextEntry } from '../core/ports.ts';
+import type { EventBus, RoomChange, Subscription } from '../core/ports/rooms.ts';
+import type { TextEntry } from '../core/ports/texts.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { isAnswer, type Redis, unavailable } from '../redis/connection.ts';
 import { createDeadlines } from '../redis/deadlines.ts';

@@ -6,7 +6,9 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
-import type { AccessAttempt, ClientId, Content, MaybePromise, MissingReason, Refusal, Room } from './ports.ts';
+import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
+import type { AccessAttempt, Refusal } from './ports/rooms.ts';
+import type { Content } from './ports/texts.ts';
 
 /** A request to a room, with unchecked input. */
 export interface Caller {

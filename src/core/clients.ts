@@ -1,6 +1,6 @@
 /** Clients: their API keys, the hashes that name them in logs and lists, and log lines about them. */
 import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
-import type { ClientId, Log } from './ports.ts';
+import type { ClientId, Log } from './ports/basics.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = /^pop_[0-9A-Za-z]{32}$/;

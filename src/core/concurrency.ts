@@ -1,5 +1,5 @@
 /** Running work concurrently, or only once for several callers. */
-import type { MaybePromise } from './ports.ts';
+import type { MaybePromise } from './ports/basics.ts';
 
 /** Processes items, at most `maxConcurrent` at a time. Throws the first error after the running work has ended. */
 export async function forEachConcurrent<T>(

@@ -2,7 +2,11 @@
 
 import type { WorkBudget } from './defence/work-budget.ts';
 import type { RoomLimits } from './limits.ts';
-import type { BlobStore, Clock, EngineParts, EventBus, StorageAccounts, Store } from './ports.ts';
+import type { Clock } from './ports/basics.ts';
+import type { BlobStore } from './ports/blobs.ts';
+import type { StorageAccounts } from './ports/clients.ts';
+import type { EventBus } from './ports/rooms.ts';
+import type { EngineParts, Store } from './ports/store.ts';
 import type { StorageQuota } from './storage-quota.ts';
 
 export interface CoreDeps

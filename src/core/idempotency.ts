@@ -10,7 +10,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { ClientHash } from './clients.ts';
 import { hasCode, PoproomError } from './errors.ts';
 import { idempotencyLimits } from './limits.ts';
-import type { ClientId, Clock, FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from './ports.ts';
+import type { ClientId, Clock, FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from './ports/basics.ts';
 import type { RoomCode } from './room-code.ts';
 import { seal, unseal } from './tokens.ts';
 

@@ -1,5 +1,7 @@
 /** Limits that are not configurable, and rules built from them and the settings. */
-import type { GuardRules, Quota, Tier } from './ports.ts';
+
+import type { Quota, Tier } from './ports/clients.ts';
+import type { GuardRules } from './ports/rooms.ts';
 
 const second = 1000;
 const hour = 3600 * second;

@@ -3,7 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import type { ClientMessage } from '../protocol/types.ts';
 import type { Caller } from './admission.ts';
-import type { ClientId, StoredFile } from './ports.ts';
+import type { ClientId } from './ports/basics.ts';
+import type { StoredFile } from './ports/files.ts';
 import type { RoomCode } from './room-code.ts';
 
 /** The URLs of files, as this client reaches the server. */

@@ -4,7 +4,7 @@ import { cleanFolder as clean, folderLimits, removeUnsafeCharacters } from '../p
 import { maxNameLength } from '../protocol/limits.ts';
 import { envelopePrefix, envelopeSize, maxPayloadBytes } from '../protocol/sealed.ts';
 import { PoproomError } from './errors.ts';
-import type { Room } from './ports.ts';
+import type { Room } from './ports/basics.ts';
 import { checkSealedMeta } from './sealed.ts';
 
 export function cleanFolder(raw: string): string {

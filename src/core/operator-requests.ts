@@ -1,7 +1,9 @@
 /** Handles requests of the command line to the running server, which is the only one that may change its rooms. */
 
 import { mapInBatches } from './concurrency.ts';
-import type { Clock, Log, OperatorInbox, OperatorRequest, RoomStore } from './ports.ts';
+import type { OperatorInbox, OperatorRequest } from './ports/admin.ts';
+import type { Clock, Log } from './ports/basics.ts';
+import type { RoomStore } from './ports/rooms.ts';
 import type { Rooms } from './rooms.ts';
 
 export interface OperatorDeps {

@@ -3,7 +3,8 @@
  * fail in between. A store is asked only after something failed, and then not again for a while, because a request to
  * S3 costs money.
  */
-import type { Clock, Log, Store } from './ports.ts';
+import type { Clock, Log } from './ports/basics.ts';
+import type { Store } from './ports/store.ts';
 
 interface OutageWatch {
   /** How to ask each store whether it responds. */

@@ -1,7 +1,7 @@
 /** Room codes: short enough to type, too long to guess. */
 import { randomInt } from 'node:crypto';
 import { codeSymbols, encryptedCodeSymbol, longestCode, shortestCode } from '../protocol/room-code.ts';
-import type { CodeLength } from './ports.ts';
+import type { CodeLength } from './ports/rooms.ts';
 
 export { codeSymbols, type RoomCode } from '../protocol/room-code.ts';
 

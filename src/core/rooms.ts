@@ -5,17 +5,9 @@ import { hasCode, PoproomError } from './errors.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
-import type {
-  Checkpoint,
-  CheckpointInfo,
-  ClientId,
-  Content,
-  MaybePromise,
-  MissingReason,
-  Room,
-  RoomStore,
-  RoomUpdate,
-} from './ports.ts';
+import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
+import type { RoomStore, RoomUpdate } from './ports/rooms.ts';
+import type { Checkpoint, CheckpointInfo, Content } from './ports/texts.ts';
 import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
 import { checkSealedMeta, longestSealed } from './sealed.ts';
 import { endRoom } from './sweep.ts';

@@ -1,7 +1,8 @@
 /** Storage quotas of clients, and the errors when they are exceeded. */
 import type { ClientHash } from './clients.ts';
 import { PoproomError } from './errors.ts';
-import type { ClientId, Owner, ReachedLimit, StorageLimits } from './ports.ts';
+import type { ClientId, Owner } from './ports/basics.ts';
+import type { ReachedLimit, StorageLimits } from './ports/clients.ts';
 import { toTimestamp } from './timestamp.ts';
 
 /** In bytes; 0 means no limit. */

@@ -7,7 +7,8 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
-import type { Clock, RoomState } from './ports.ts';
+import type { Clock } from './ports/basics.ts';
+import type { RoomState } from './ports/rooms.ts';
 
 interface TokenKind {
   /** Part of the signature: a token of one kind is not valid as another. */

@@ -11,16 +11,12 @@ import type { Config } from '../config.ts';
 import { mapInBatches } from '../core/concurrency.ts';
 import { PoproomError } from '../core/errors.ts';
 import { guardRules } from '../core/limits.ts';
-import type {
-  BlobStore,
-  Clock,
-  EngineParts,
-  EventBus,
-  GuardRules,
-  KeyStore,
-  RoomDirectory,
-  Store,
-} from '../core/ports.ts';
+import type { RoomDirectory } from '../core/ports/admin.ts';
+import type { Clock } from '../core/ports/basics.ts';
+import type { BlobStore } from '../core/ports/blobs.ts';
+import type { KeyStore } from '../core/ports/clients.ts';
+import type { EventBus, GuardRules } from '../core/ports/rooms.ts';
+import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/sweep.ts';
 import type { Redis } from '../redis/connection.ts';

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import type { Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { SecretRecord } from '../core/ports.ts';
+import type { SecretRecord } from '../core/ports/store.ts';
 
 export interface SecretSource {
   /** From the settings. */

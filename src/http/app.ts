@@ -4,7 +4,7 @@ import { chain } from '../core/concurrency.ts';
 import type { Budgets } from '../core/defence/transfer-budget.ts';
 import type { Turns } from '../core/defence/turns.ts';
 import { hasCode, type PoproomError } from '../core/errors.ts';
-import type { ClientId, MaybePromise } from '../core/ports.ts';
+import type { ClientId, MaybePromise } from '../core/ports/basics.ts';
 import type { Connections } from './admin/connection-use.ts';
 import {
   type Authorizer,

@@ -1,7 +1,7 @@
 /** The certificate and the private key of the server: read, checked, and read again when the files change. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Log } from '../core/ports.ts';
+import type { Log } from '../core/ports/basics.ts';
 
 /** Where they are. */
 export interface CertificateFiles {

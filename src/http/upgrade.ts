@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
-import type { ClientId } from '../core/ports.ts';
+import type { ClientId } from '../core/ports/basics.ts';
 import { endpoints } from '../protocol/endpoints.ts';
 import type { Connections } from './admin/connection-use.ts';
 import {

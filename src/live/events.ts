@@ -2,7 +2,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import type { ClientLog } from '../core/clients.ts';
 import type { JoinRequest, LiveMeter } from '../core/live-gateway.ts';
-import type { ClientId } from '../core/ports.ts';
+import type { ClientId } from '../core/ports/basics.ts';
 import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';
 

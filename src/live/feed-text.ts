@@ -1,5 +1,5 @@
 /** The text of a room in its feed. The full string is built only when a session needs it. */
-import { type LastRefs, type TextEntry, type TextState, withRefsOf } from '../core/ports.ts';
+import { type LastRefs, type TextEntry, type TextState, withRefsOf } from '../core/ports/texts.ts';
 import { isCompactionDue, tailOf } from '../core/text/sealed-texts.ts';
 import { checksumOf, TextDocument } from '../text/document.ts';
 

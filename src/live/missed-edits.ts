@@ -5,7 +5,7 @@ import type { WorkBudget } from '../core/defence/work-budget.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';
-import type { TextEntry } from '../core/ports.ts';
+import type { TextEntry } from '../core/ports/texts.ts';
 import type { Texts } from '../core/text/texts.ts';
 import { toTimestamp } from '../core/timestamp.ts';
 import type { RoomFeed } from './room-feed.ts';

@@ -4,16 +4,9 @@
  * delays changes until the next message or renewal, but loses none.
  */
 import type { CoreDeps } from '../core/deps.ts';
-import type {
-  Channel,
-  MissingReason,
-  RoomChange,
-  RoomState,
-  RoomStore,
-  Subscription,
-  TextEntry,
-  TextState,
-} from '../core/ports.ts';
+import type { MissingReason } from '../core/ports/basics.ts';
+import type { Channel, RoomChange, RoomState, RoomStore, Subscription } from '../core/ports/rooms.ts';
+import type { TextEntry, TextState } from '../core/ports/texts.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { IssuedToken, RoomTokens } from '../core/tokens.ts';
 import type { Closed } from '../protocol/types.ts';

@@ -2,7 +2,9 @@
 import { fileEntryOf } from '../core/files/files.ts';
 import type { RoomLimits } from '../core/limits.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
-import type { Device, RoomState, StoredFile, TextEntry } from '../core/ports.ts';
+import type { StoredFile } from '../core/ports/files.ts';
+import type { Device, RoomState } from '../core/ports/rooms.ts';
+import type { TextEntry } from '../core/ports/texts.ts';
 import { sealedEditOf } from '../core/text/sealed-texts.ts';
 import { toTimestamp } from '../core/timestamp.ts';
 import { areOfSameRoom } from '../core/tokens.ts';

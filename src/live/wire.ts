@@ -2,7 +2,7 @@
 
 import { stepsFor } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { MaybePromise } from '../core/ports.ts';
+import type { MaybePromise } from '../core/ports/basics.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import { hasMoreValues, maxRequestValues } from '../protocol/json-values.ts';
 import { clientMessages, writeText } from '../protocol/live.ts';

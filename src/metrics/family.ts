@@ -1,5 +1,5 @@
 /** Counters and histograms that cost little to update, and the text format of Prometheus. */
-import type { MaybePromise } from '../core/ports.ts';
+import type { MaybePromise } from '../core/ports/basics.ts';
 
 export interface Definition {
   name: string;

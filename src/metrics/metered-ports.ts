@@ -1,7 +1,9 @@
 /** Measures the operations of stores and of files. */
 import type { Readable } from 'node:stream';
 import { hasCode, PoproomError } from '../core/errors.ts';
-import type { BlobStore, EngineParts, FileStore, Store, UploadStore } from '../core/ports.ts';
+import type { BlobStore } from '../core/ports/blobs.ts';
+import type { FileStore, UploadStore } from '../core/ports/files.ts';
+import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { FileOperation, Instruments, StoreOperation, UploadKind } from './instruments.ts';
 
 const meteredPorts = [

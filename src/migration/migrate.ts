@@ -5,19 +5,11 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { forEachConcurrent } from '../core/concurrency.ts';
-import {
-  type Archive,
-  type BlobStore,
-  blobOf,
-  type Clock,
-  isUnfinishedName,
-  type KeyRecord,
-  type RoomRecord,
-  type RoomStore,
-  type SecretRecord,
-  type StoredFile,
-  type TrashStore,
-} from '../core/ports.ts';
+import type { Clock } from '../core/ports/basics.ts';
+import { type BlobStore, blobOf, isUnfinishedName } from '../core/ports/blobs.ts';
+import type { StoredFile, TrashStore } from '../core/ports/files.ts';
+import type { RoomStore } from '../core/ports/rooms.ts';
+import type { Archive, KeyRecord, RoomRecord, SecretRecord } from '../core/ports/store.ts';
 import type { RoomCode } from '../core/room-code.ts';
 
 export interface MigrationEnd {

@@ -17,7 +17,7 @@ import type { RoomLimits } from '../core/limits.ts';
 import { noLiveMeter } from '../core/live-gateway.ts';
 import { answerOperator } from '../core/operator-requests.ts';
 import { type Outages, watchEviction, watchOutages } from '../core/outages.ts';
-import type { Clock, Log } from '../core/ports.ts';
+import type { Clock, Log } from '../core/ports/basics.ts';
 import { createRooms } from '../core/rooms.ts';
 import { createStorageQuota } from '../core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from '../core/sweep.ts';

@@ -1,5 +1,7 @@
 /** Counters of clients: how clients are identified for them, and how many they can start. */
-import type { AccessAttempt, ClientId } from '../core/ports.ts';
+
+import type { ClientId } from '../core/ports/basics.ts';
+import type { AccessAttempt } from '../core/ports/rooms.ts';
 
 /** One network may use a tenth of the budget. */
 const partsOfBudget = 10;

@@ -1,15 +1,14 @@
 /** The server's side of a shared text: the real core over a store in memory, and sessions as the live channel has them. */
 import assert from 'node:assert/strict';
 import type { PoproomError } from '../../src/core/errors.ts';
+import type { EventBus, RoomStore } from '../../src/core/ports/rooms.ts';
 import {
-  type EventBus,
-  type RoomStore,
   type StoredText,
   type TextAppend,
   type TextEntry,
   type TextStore,
   withRefsOf,
-} from '../../src/core/ports.ts';
+} from '../../src/core/ports/texts.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { createTexts } from '../../src/core/text/texts.ts';
 import type { EditText, ServerMessage, TextEdited } from '../../src/protocol/types.ts';

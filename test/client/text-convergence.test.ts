@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { describe, it, type TestContext } from 'node:test';
-import type { TextEntry } from '../../src/core/ports.ts';
+import type { TextEntry } from '../../src/core/ports/texts.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { type Random, randomFromSeed } from '../support/seeded-random.ts';
 import { createNetwork, type Network, type SimulatedDevice } from './text-network.ts';

@@ -1,7 +1,7 @@
 /** The contract of event buses, which every driver must pass. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import type { EventBus, RoomChange } from '../../src/core/ports.ts';
+import type { EventBus, RoomChange } from '../../src/core/ports/rooms.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 
 export interface BusUnderTest {

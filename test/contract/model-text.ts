@@ -8,7 +8,7 @@ import {
   type TextAppend,
   type TextEntry,
   withRefsOf,
-} from '../../src/core/ports.ts';
+} from '../../src/core/ports/texts.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, anyText, type DrawnEdit, editsOf } from './any-text.ts';
 import { checkpoint } from './store-under-test.ts';

@@ -1,5 +1,6 @@
 /** A simple model of rooms, which random operations are compared with. */
-import type { MissingReason, UnfinishedFile } from '../../src/core/ports.ts';
+import type { MissingReason } from '../../src/core/ports/basics.ts';
+import type { UnfinishedFile } from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import type { ModelText } from './model-text.ts';
 import { day, type RoomStores } from './store-under-test.ts';

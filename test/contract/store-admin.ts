@@ -7,7 +7,7 @@ import type {
   ActivityTotals,
   AddressBlock,
   ClientTraffic,
-} from '../../src/core/ports.ts';
+} from '../../src/core/ports/admin.ts';
 import {
   createRoom,
   day,

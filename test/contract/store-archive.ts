@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/clients.ts';
-import type { KeyRecord, RoomRecord, TextEntry } from '../../src/core/ports.ts';
+import type { KeyRecord, RoomRecord } from '../../src/core/ports/store.ts';
+import type { TextEntry } from '../../src/core/ports/texts.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   accessAttempt,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { FileClaim, StoredFile } from '../../src/core/ports.ts';
+import type { FileClaim, StoredFile } from '../../src/core/ports/files.ts';
 import {
   countedFiles,
   createRoom,

@@ -1,7 +1,8 @@
 /** Compaction of the log, and reads from an older version. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { LogRetention, RoomStore, StoredRef, TextAppend, TextEntry } from '../../src/core/ports.ts';
+import type { RoomStore } from '../../src/core/ports/rooms.ts';
+import type { LogRetention, StoredRef, TextAppend, TextEntry } from '../../src/core/ports/texts.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   appendInsertion,

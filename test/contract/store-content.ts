@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { Content, RoomStore } from '../../src/core/ports.ts';
+import type { RoomStore } from '../../src/core/ports/rooms.ts';
+import type { Content } from '../../src/core/ports/texts.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { anyText } from './any-text.ts';
 import {

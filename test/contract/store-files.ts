@@ -1,7 +1,7 @@
 /** The files of a room, and their limits. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { FileQuota } from '../../src/core/ports.ts';
+import type { FileQuota } from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   countedFiles,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Admission, Quota, RoomStore } from '../../src/core/ports.ts';
+import type { Quota } from '../../src/core/ports/clients.ts';
+import type { Admission, RoomStore } from '../../src/core/ports/rooms.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import {
   accessAttempt,

@@ -1,7 +1,7 @@
 /** Checkpoints of the text: kept within limits, listed, read and cleared. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Checkpoint, CheckpointInfo } from '../../src/core/ports.ts';
+import type { Checkpoint, CheckpointInfo } from '../../src/core/ports/texts.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   appendInsertion,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { FinishedRequest, RequestRecord, RoomDraft, RoomStore } from '../../src/core/ports.ts';
+import type { FinishedRequest, RequestRecord } from '../../src/core/ports/basics.ts';
+import type { RoomDraft, RoomStore } from '../../src/core/ports/rooms.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   countedFiles,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { drawApiKey } from '../../src/core/clients.ts';
-import type { ApiKey, Tier } from '../../src/core/ports.ts';
+import type { ApiKey, Tier } from '../../src/core/ports/clients.ts';
 import { type OpenStore, ownStore, second, sharedStore, start } from './store-under-test.ts';
 
 interface NewKey {

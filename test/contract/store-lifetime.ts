@@ -1,7 +1,8 @@
 /** The end of rooms: by expiry, by the sweep, by deletion. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { MissingReason, RoomStore } from '../../src/core/ports.ts';
+import type { MissingReason } from '../../src/core/ports/basics.ts';
+import type { RoomStore } from '../../src/core/ports/rooms.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   accessAttempt,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import fc from 'fast-check';
-import type { Content, RoomStore, TextState } from '../../src/core/ports.ts';
+import type { RoomStore } from '../../src/core/ports/rooms.ts';
+import type { Content, TextState } from '../../src/core/ports/texts.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { isLongRun } from '../hostile/long-run.ts';
 import { anyText } from './any-text.ts';

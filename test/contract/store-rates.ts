@@ -1,7 +1,7 @@
 /** The counter of requests. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Quota } from '../../src/core/ports.ts';
+import type { Quota } from '../../src/core/ports/clients.ts';
 import { hour, newClient, type OpenStore, second, sharedStore, start } from './store-under-test.ts';
 
 const free: Quota = { tier: 'free', limit: 100, windowMs: hour };

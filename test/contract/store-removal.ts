@@ -1,7 +1,7 @@
 /** Removed files: hidden until they are restored or erased. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { StoredFile } from '../../src/core/ports.ts';
+import type { StoredFile } from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   countedFiles,

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { drawApiKey } from '../../src/core/clients.ts';
-import type { Quota, TextAppend } from '../../src/core/ports.ts';
+import type { Quota } from '../../src/core/ports/clients.ts';
+import type { TextAppend } from '../../src/core/ports/texts.ts';
 import {
   accessAttempt,
   appendInsertion,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { AccessAttempt, RoomStore } from '../../src/core/ports.ts';
+import type { AccessAttempt, RoomStore } from '../../src/core/ports/rooms.ts';
 import { codeLengths, drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import { eventually } from '../support/eventually.ts';
 import {

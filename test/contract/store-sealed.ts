@@ -1,7 +1,8 @@
 /** Encrypted rooms: their proof of access, sealed entries, snapshots and files. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Archive, RoomRecord, RoomStore } from '../../src/core/ports.ts';
+import type { RoomStore } from '../../src/core/ports/rooms.ts';
+import type { Archive, RoomRecord } from '../../src/core/ports/store.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   accessAttempt,

@@ -2,7 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import type { Owner, StorageLimits, StorageRequest, Store, StoredFile } from '../../src/core/ports.ts';
+import type { Owner } from '../../src/core/ports/basics.ts';
+import type { StorageLimits, StorageRequest } from '../../src/core/ports/clients.ts';
+import type { StoredFile } from '../../src/core/ports/files.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   checkpoint,

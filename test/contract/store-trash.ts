@@ -1,7 +1,7 @@
 /** Bytes that no file references: all of them are listed, and none that is still in use. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { StoredFile } from '../../src/core/ports.ts';
+import type { StoredFile } from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   createRoom,

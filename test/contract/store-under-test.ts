@@ -3,29 +3,28 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { after, before, type TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
+import type { MissingReason } from '../../src/core/ports/basics.ts';
+import type { FileQuota, FileStore, StoredFile, UnfinishedFile } from '../../src/core/ports/files.ts';
 import type {
   AccessAttempt,
-  AppendOutcome,
-  Checkpoint,
   CodeLength,
-  Content,
-  CurrentText,
-  FileQuota,
-  FileStore,
   GuardRules,
-  HistoryLimits,
-  MissingReason,
   RoomDraft,
   RoomStore,
   RoomUpdate,
-  Store,
-  StoredFile,
+} from '../../src/core/ports/rooms.ts';
+import type { Store } from '../../src/core/ports/store.ts';
+import type {
+  AppendOutcome,
+  Checkpoint,
+  Content,
+  CurrentText,
+  HistoryLimits,
   StoredText,
   TextAppend,
   TextEntry,
   TextStore,
-  UnfinishedFile,
-} from '../../src/core/ports.ts';
+} from '../../src/core/ports/texts.ts';
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 

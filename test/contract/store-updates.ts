@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Room, RoomState, RoomStore, RoomUpdate, StorageLimits } from '../../src/core/ports.ts';
+import type { Room } from '../../src/core/ports/basics.ts';
+import type { StorageLimits } from '../../src/core/ports/clients.ts';
+import type { RoomState, RoomStore, RoomUpdate } from '../../src/core/ports/rooms.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   accessAttempt,

@@ -1,13 +1,8 @@
 /** Unfinished files: they count from their start, and are listed when they are finished. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type FileQuota,
-  type StoredFile,
-  type UnfinishedFile,
-  type UploadStore,
-  unfinishedName,
-} from '../../src/core/ports.ts';
+import { unfinishedName } from '../../src/core/ports/blobs.ts';
+import type { FileQuota, StoredFile, UnfinishedFile, UploadStore } from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   countedFiles,

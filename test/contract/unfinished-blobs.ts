@@ -9,7 +9,7 @@ import {
   type BlobStore,
   type UnfinishedBlob,
   unfinishedName,
-} from '../../src/core/ports.ts';
+} from '../../src/core/ports/blobs.ts';
 import type { BlobsUnderTest } from './blobs.ts';
 import { listOrphans, newName } from './blobs.ts';
 

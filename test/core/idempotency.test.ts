@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClientHash } from '../../src/core/clients.ts';
 import { createIdempotency, type KeyedRequest } from '../../src/core/idempotency.ts';
-import type { ClientId, IdempotencyStore } from '../../src/core/ports.ts';
+import type { ClientId, IdempotencyStore } from '../../src/core/ports/basics.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
 

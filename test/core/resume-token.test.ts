@@ -1,7 +1,7 @@
 /** The validity of resume tokens. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Room } from '../../src/core/ports.ts';
+import type { Room } from '../../src/core/ports/basics.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { areOfSameRoom, createResumeTokens } from '../../src/core/tokens.ts';
 

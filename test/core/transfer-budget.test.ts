@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type BudgetLimits, type Transfer, TransferBudget } from '../../src/core/defence/transfer-budget.ts';
-import type { ClientId } from '../../src/core/ports.ts';
+import type { ClientId } from '../../src/core/ports/basics.ts';
 
 const KiB = 1024;
 

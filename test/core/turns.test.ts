@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Turns } from '../../src/core/defence/turns.ts';
 import { WorkBudget } from '../../src/core/defence/work-budget.ts';
-import type { ClientId } from '../../src/core/ports.ts';
+import type { ClientId } from '../../src/core/ports/basics.ts';
 import { eventually } from '../support/eventually.ts';
 
 const large = 20_000;

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { CoreDeps } from '../../src/core/deps.ts';
 import type { FileSpace } from '../../src/core/files/space.ts';
 import { createUploads } from '../../src/core/files/uploads.ts';
-import type { BlobAppend } from '../../src/core/ports.ts';
+import type { BlobAppend } from '../../src/core/ports/blobs.ts';
 
 const fileId = 'f'.repeat(32);
 const [ownRoom, otherRoom] = ['7KQ2MX', 'ZZZZZZ'];

@@ -4,7 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { Turns } from '../../src/core/defence/turns.ts';
 import { WorkBudget } from '../../src/core/defence/work-budget.ts';
 import type { PoproomError } from '../../src/core/errors.ts';
-import type { ClientId } from '../../src/core/ports.ts';
+import type { ClientId } from '../../src/core/ports/basics.ts';
 
 const [one, other] = ['one', 'other'] as ClientId[] as [ClientId, ClientId];
 

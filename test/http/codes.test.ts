@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import fc from 'fast-check';
 import { readConfig } from '../../src/config.ts';
-import type { RoomDraft } from '../../src/core/ports.ts';
+import type { RoomDraft } from '../../src/core/ports/rooms.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { openEngine } from '../../src/engine/open.ts';
 import { anyText } from '../contract/any-text.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
-import type { EventBus } from '../../src/core/ports.ts';
+import type { EventBus } from '../../src/core/ports/rooms.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { createHub } from '../../src/live/hub.ts';
 import type { Outgoing } from '../../src/live/wire.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { EventBus } from '../../src/core/ports.ts';
+import type { EventBus } from '../../src/core/ports/rooms.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { openEngine } from '../../src/engine/open.ts';
 import { createHub } from '../../src/live/hub.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { TextEntry } from '../../src/core/ports.ts';
+import type { TextEntry } from '../../src/core/ports/texts.ts';
 import { FeedText } from '../../src/live/feed-text.ts';
 import type { SealedEdited, Snapshot, TextEdit } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';

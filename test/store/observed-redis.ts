@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Store } from '../../src/core/ports.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';

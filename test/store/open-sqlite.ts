@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Store } from '../../src/core/ports.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import { openSqliteStore, type SqliteOptions } from '../../src/store/sqlite/open.ts';
 import { operations } from '../../src/store/sqlite/operations.ts';
 import type { WriterOptions } from '../../src/store/sqlite/writer.ts';

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import { type Store, type UnfinishedFile, unfinishedName } from '../../src/core/ports.ts';
+import { unfinishedName } from '../../src/core/ports/blobs.ts';
+import type { UnfinishedFile } from '../../src/core/ports/files.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import type { Redis } from '../../src/redis/connection.ts';
 import { createKeys } from '../../src/store/redis/keys.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import type {} from '../../src/core/ports.ts';
+
 import { drawSymbols, type RoomCode } from '../../src/core/room-code.ts';
 import { roomIdOf } from '../../src/store/sqlite/cache.ts';
 import { connect } from '../../src/store/sqlite/database.ts';

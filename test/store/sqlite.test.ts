@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { drawApiKey } from '../../src/core/clients.ts';
 import { guardRules } from '../../src/core/limits.ts';
-import type { Store } from '../../src/core/ports.ts';
+import type { Store } from '../../src/core/ports/store.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { clearTrash } from '../../src/store/sqlite/files.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts';

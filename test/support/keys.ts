@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
 import { drawApiKey } from '../../src/core/clients.ts';
-import type { Tier } from '../../src/core/ports.ts';
+import type { Tier } from '../../src/core/ports/clients.ts';
 import { openKeys } from '../../src/engine/open.ts';
 import type { TestServer } from './server.ts';
 

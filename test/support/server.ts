@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { readConfig } from '../../src/config.ts';
-import type { Log } from '../../src/core/ports.ts';
+import type { Log } from '../../src/core/ports/basics.ts';
 import type { ServerOptions } from '../../src/server/service.ts';
 import { type Running, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';

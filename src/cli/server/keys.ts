@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
 import { drawApiKey } from '../../core/clients.ts';
-import type { ApiKey, KeyStore, Tier } from '../../core/ports.ts';
+import type { ApiKey, KeyStore, Tier } from '../../core/ports/clients.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { openKeys } from '../../engine/open.ts';
 import type { Input } from '../command.ts';

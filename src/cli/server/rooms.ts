@@ -1,6 +1,6 @@
 /** `poproom rooms`: lists, shows and removes rooms for the operator, also while the server runs. */
 import { readConfig } from '../../config.ts';
-import type { RoomDirectory, RoomSummary } from '../../core/ports.ts';
+import type { RoomDirectory, RoomSummary } from '../../core/ports/admin.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { openRoomDirectory } from '../../engine/open.ts';

@@ -12,7 +12,7 @@ import {
   settingNames,
 } from '../../config.ts';
 import { PoproomError } from '../../core/errors.ts';
-import type { Log } from '../../core/ports.ts';
+import type { Log } from '../../core/ports/basics.ts';
 import { FolderHangs } from '../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../engine/open.ts';
 import { CertificateError } from '../../http/certificate.ts';

@@ -6,10 +6,9 @@ import type {
   ActivityReport,
   ActivityStore,
   ActivityTotals,
-  ClientId,
   ClientTraffic,
-  Clock,
-} from '../ports.ts';
+} from '../ports/admin.ts';
+import type { ClientId, Clock } from '../ports/basics.ts';
 
 export const activityLimits: ActivityLimits = {
   intervalMs: 5 * 60_000,

@@ -10,15 +10,14 @@ import type {
   ActivityGauges,
   ActivityInterval,
   AddressBlock,
-  ApiKey,
   BlockStore,
   ClientTraffic,
-  Clock,
   KeyUse,
-  Log,
   RoomSummary,
-  Store,
-} from '../ports.ts';
+} from '../ports/admin.ts';
+import type { Clock, Log } from '../ports/basics.ts';
+import type { ApiKey } from '../ports/clients.ts';
+import type { Store } from '../ports/store.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
 import { maskCode, type RoomHandles } from '../tokens.ts';

@@ -2,7 +2,7 @@
  * Limits how many large messages are received at the same time. The server does not read from a connection without a
  * slot, so that the rest of its message stays with the sender and takes no memory here.
  */
-import type { ClientId } from '../ports.ts';
+import type { ClientId } from '../ports/basics.ts';
 
 const maxPerClient = 2;
 const maxTotal = 6;

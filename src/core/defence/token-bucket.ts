@@ -1,5 +1,5 @@
 /** Token buckets: a burst is free, and then the bucket refills at a steady rate. Each user says what a token stands for. */
-import type { ClientId } from '../ports.ts';
+import type { ClientId } from '../ports/basics.ts';
 
 export interface BucketSize {
   burst: number;

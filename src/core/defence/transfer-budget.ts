@@ -2,7 +2,7 @@
  * Memory or descriptors that transfers share. When a budget is full, the slowest transfer ends, not the newest arrival.
  * A client never holds more than a share of what is free, so that the first transfers of others find room.
  */
-import type { ClientId, Clock } from '../ports.ts';
+import type { ClientId, Clock } from '../ports/basics.ts';
 import { noteReleased } from './garbage.ts';
 
 export interface BudgetLimits {

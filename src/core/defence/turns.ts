@@ -4,7 +4,7 @@
  * send continuously would delay everyone.
  */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import type { ClientId } from '../ports.ts';
+import type { ClientId } from '../ports/basics.ts';
 import { noteDropped } from './garbage.ts';
 import { unlimitedWork, type WorkBudget } from './work-budget.ts';
 

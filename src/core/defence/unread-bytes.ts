@@ -2,7 +2,7 @@
  * Counts large messages that wait in memory for slow readers. A message that many sessions share is one buffer, so it
  * counts once.
  */
-import type { ClientId } from '../ports.ts';
+import type { ClientId } from '../ports/basics.ts';
 import type { BudgetLimits } from './transfer-budget.ts';
 
 /** A message to a session. */

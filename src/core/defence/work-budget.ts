@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { PoproomError } from '../errors.ts';
-import type { ClientId, MaybePromise } from '../ports.ts';
+import type { ClientId, MaybePromise } from '../ports/basics.ts';
 
 const windowMs = 60_000;
 /** How long work over the limit waits before it is refused. */

@@ -3,7 +3,9 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { CoreDeps } from '../deps.ts';
 import { byteCount, hasCode, PoproomError } from '../errors.ts';
 import { uploadDeadlineMs } from '../limits.ts';
-import type { ClientId, FileQuota, ReachedLimit, Room, StorageRequest } from '../ports.ts';
+import type { ClientId, Room } from '../ports/basics.ts';
+import type { ReachedLimit, StorageRequest } from '../ports/clients.ts';
+import type { FileQuota } from '../ports/files.ts';
 import { overQuota } from '../storage-quota.ts';
 import { trashOf } from '../sweep.ts';
 

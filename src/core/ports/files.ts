@@ -1,8 +1,7 @@
 /** Files as stores keep them, unfinished ones, and the trash; `blobs.ts` has their bytes. */
 import type { RoomCode } from '../../protocol/room-code.ts';
-import type { MissingReason, Owner } from './basics.ts';
+import type { MissingReason, Owner, Repeated, RequestRecord } from './basics.ts';
 import type { BlobProgress } from './blobs.ts';
-import type { Repeated, RequestRecord } from './idempotency.ts';
 
 export interface StoredFile {
   id: string;

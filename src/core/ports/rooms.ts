@@ -1,8 +1,16 @@
 /** Rooms: access to them and the guards against guessing, their devices, their changes on the bus, and their store. */
 import type { RoomCode } from '../../protocol/room-code.ts';
-import type { ClientId, MaybePromise, MissingReason, Owner, Room } from './basics.ts';
+import type {
+  ClientId,
+  FinishedRequest,
+  MaybePromise,
+  MissingReason,
+  Owner,
+  Repeated,
+  RequestRecord,
+  Room,
+} from './basics.ts';
 import type { StoredFile } from './files.ts';
-import type { FinishedRequest, Repeated, RequestRecord } from './idempotency.ts';
 import type { Content, KnownText, TextEntry, TextState } from './texts.ts';
 
 export interface RoomDraft {

@@ -1,11 +1,17 @@
-/** Everything that an engine keeps, except the bytes of files. */
+/**
+ * Everything that an engine keeps, except the bytes of files.
+ *
+ * Every method of a port is one atomic step of its driver (one SQLite transaction, one Redis script), so core needs no
+ * locks. Where core reads before it writes, as for text edits, the store rejects the write if the text has changed
+ * since. Times are milliseconds since the epoch and always come from the caller's clock.
+ */
+import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ActivityStore, BlockStore, OperatorInbox, RoomSummaries } from './admin.ts';
-import type { Archive } from './archive.ts';
-import type { KeyStore, RateCounter, StorageAccounts } from './clients.ts';
+import type { ClientId, IdempotencyStore, Owner } from './basics.ts';
+import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.ts';
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
-import type { IdempotencyStore } from './idempotency.ts';
-import type { RoomStore } from './rooms.ts';
-import type { TextStore } from './texts.ts';
+import type { RoomState, RoomStore } from './rooms.ts';
+import type { Checkpoint, Content, LastRefs, TextEntry, TextStore } from './texts.ts';
 
 /** One storage engine. Closing it writes everything that is still in memory. */
 export interface Store {
@@ -49,4 +55,46 @@ export interface SecretRecord {
   /** Stores the fingerprint if there is none. Returns the stored one. */
   keep(fingerprint: string): Promise<string>;
   replace(fingerprint: string): Promise<void>;
+}
+
+/** The complete data of a room, without counters of clients, attached devices, claims, and unfinished or removed files. */
+export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
+  content: Content;
+  revision: number;
+  /** The whole log up to the version of `content`, oldest first. */
+  entries: readonly TextEntry[];
+  lastRefs: LastRefs;
+  /** Oldest first. */
+  history: readonly Checkpoint[];
+  keepsHistory: boolean;
+  code: RoomCode;
+  createdAt: number;
+  expiresAt: number;
+  pinMac: Uint8Array | undefined;
+  /** For an encrypted room: the salt, and the version of `content.content`, which later entries lead from. */
+  salt?: string;
+  fullTextVersion?: number;
+  name: string | undefined;
+  owner: Owner | undefined;
+  /** The bytes that the text counts for in the quota of the owner; undefined if it does not count. */
+  textCharge: number | undefined;
+  /** Clients that gave the correct PIN, least recent first. */
+  trusted: ClientId[];
+}
+
+export interface KeyRecord extends ApiKey {
+  hash: string;
+}
+
+/** Rooms and keys in full, for migration to another store. */
+export interface Archive {
+  /** The codes of all unexpired rooms, read in batches. Rooms that change during the read may be missed. */
+  codes(now: number): AsyncIterable<RoomCode>;
+  /** Undefined if there is no such room, or it has expired. */
+  readRoom(code: RoomCode, now: number): Promise<RoomRecord | undefined>;
+  /** Changes nothing if the code is in use, or was recently. */
+  restoreRoom(record: RoomRecord, now: number): Promise<'restored' | 'taken'>;
+  keys(): Promise<KeyRecord[]>;
+  /** Changes nothing if a key has this id, or another active key has its name. */
+  restoreKey(key: KeyRecord): Promise<'restored' | 'taken'>;
 }

@@ -1,8 +1,7 @@
 /** The text of a room, its log and its history. */
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { TextEdit } from '../../text/edits.ts';
-import type { MissingReason, Owner } from './basics.ts';
-import type { FinishedRequest, RequestRecord } from './idempotency.ts';
+import type { FinishedRequest, MissingReason, Owner, RequestRecord } from './basics.ts';
 
 export interface Content {
   content: string;

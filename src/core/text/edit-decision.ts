@@ -5,7 +5,8 @@ import { type EditProblem, findProblem, splitsPair, type TextEdit } from '../../
 import { rebaseOver } from '../../text/rebase.ts';
 import { byteCount, PoproomError } from '../errors.ts';
 import type { KeyedRun } from '../idempotency.ts';
-import type { ClientId, Content, TextEntry } from '../ports.ts';
+import type { ClientId } from '../ports/basics.ts';
+import type { Content, TextEntry } from '../ports/texts.ts';
 import { encryptionRequired } from '../sealed.ts';
 import { toTimestamp } from '../timestamp.ts';
 import type { WorkingText } from './working-text.ts';

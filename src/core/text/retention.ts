@@ -1,5 +1,11 @@
 /** Retention of a text: its log, its full text and its checkpoints. */
-import { type HistoryLimits, type LogRetention, recentEntries, type TextAppend, type TextEntry } from '../ports.ts';
+import {
+  type HistoryLimits,
+  type LogRetention,
+  recentEntries,
+  type TextAppend,
+  type TextEntry,
+} from '../ports/texts.ts';
 import { sizeOf, type WorkingText } from './working-text.ts';
 
 /** The full text is stored again after this many log entries, or when the log is larger than the text. */

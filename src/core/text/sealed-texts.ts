@@ -7,7 +7,7 @@ import type { SealedEdit } from '../../protocol/types.ts';
 import { roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
-import type { Content, TextAppend, TextEntry } from '../ports.ts';
+import type { Content, TextAppend, TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
 import { checkSealed, longestSealed, notEncrypted } from '../sealed.ts';
 import { toTimestamp } from '../timestamp.ts';

@@ -4,7 +4,8 @@
  */
 import type { TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../errors.ts';
-import type { Clock, ReachedLimit, StorageAccounts, StorageLimits } from '../ports.ts';
+import type { Clock } from '../ports/basics.ts';
+import type { ReachedLimit, StorageAccounts, StorageLimits } from '../ports/clients.ts';
 import type { RoomCode } from '../room-code.ts';
 import { quotaDetails } from '../storage-quota.ts';
 import type { Edition } from './edit-decision.ts';

@@ -13,7 +13,8 @@ import { roomMissing } from '../admission.ts';
 import { unlimitedWork } from '../defence/work-budget.ts';
 import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
-import type { AppendOutcome, ClientId, TextAppend, TextEntry } from '../ports.ts';
+import type { ClientId } from '../ports/basics.ts';
+import type { AppendOutcome, TextAppend, TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
 import { longestSealed } from '../sealed.ts';
 import {

@@ -8,7 +8,7 @@ import {
   type TextEntry,
   type TextQuota,
   withRefsOf,
-} from '../ports.ts';
+} from '../ports/texts.ts';
 
 /** The size of an entry without its inserted text. */
 const entryBytes = 64;

@@ -1,7 +1,7 @@
 /** Addresses: the client of a request, whether a trusted proxy forwarded it, and ranges of addresses. */
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
-import type { ClientId } from '../../core/ports.ts';
+import type { ClientId } from '../../core/ports/basics.ts';
 
 /** The address that a request counts against. */
 export function clientAddress(request: IncomingMessage, proxies: BlockList): ClientId {

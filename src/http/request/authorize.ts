@@ -6,17 +6,8 @@ import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
 import { chain } from '../../core/concurrency.ts';
 import { ClientBuckets } from '../../core/defence/token-bucket.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
-import type {
-  Allowance,
-  ApiKey,
-  ClientId,
-  Clock,
-  KeyStore,
-  MaybePromise,
-  Quota,
-  RateCounter,
-  Tier,
-} from '../../core/ports.ts';
+import type { ClientId, Clock, MaybePromise } from '../../core/ports/basics.ts';
+import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Tier } from '../../core/ports/clients.ts';
 import { createResumeTokens, createTickets } from '../../core/tokens.ts';
 import { resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
 import { clientAddress, clientOf } from './addresses.ts';

@@ -6,7 +6,7 @@ import type { Caller } from '../../core/admission.ts';
 import { loadOnce } from '../../core/concurrency.ts';
 import { stepsFor } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
-import type { MaybePromise } from '../../core/ports.ts';
+import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import { hasMoreValues, maxRequestValues } from '../../protocol/json-values.ts';

@@ -5,7 +5,7 @@ import type { Caller } from '../../core/admission.ts';
 import type { Budgets } from '../../core/defence/transfer-budget.ts';
 import type { Turns } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
-import type { ClientId } from '../../core/ports.ts';
+import type { ClientId } from '../../core/ports/basics.ts';
 
 export interface Request {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** Records every request: a log line and an observation for the metrics. */
 import type { ClientLog } from '../../core/clients.ts';
 import { hasCode } from '../../core/errors.ts';
-import type { ClientId } from '../../core/ports.ts';
+import type { ClientId } from '../../core/ports/basics.ts';
 import { causeOf, codeOf } from './reply.ts';
 
 export interface Observation {

@@ -3,7 +3,7 @@ import type { Caller } from '../../core/admission.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf, type Upload, type UploadedFile } from '../../core/files/files.ts';
 import type { KeyedRun } from '../../core/idempotency.ts';
-import type { StoredFile } from '../../core/ports.ts';
+import type { StoredFile } from '../../core/ports/files.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { Confirmation, FileClaimed, FileList, FileUploaded } from '../../protocol/types.ts';
 import { abortSignalOf } from '../request/body.ts';

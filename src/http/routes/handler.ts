@@ -6,7 +6,7 @@ import type { Zips } from '../../core/files/zips.ts';
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { RoomLimits } from '../../core/limits.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
-import type { ClientId, MaybePromise } from '../../core/ports.ts';
+import type { ClientId, MaybePromise } from '../../core/ports/basics.ts';
 import type { Rooms } from '../../core/rooms.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
 import type { AdminService } from '../admin/admin-interface.ts';

@@ -1,5 +1,6 @@
 /** Metrics for Prometheus: those of the server, of its process and of Node. */
-import type { MaybePromise, StorageUsage } from '../../core/ports.ts';
+import type { MaybePromise } from '../../core/ports/basics.ts';
+import type { StorageUsage } from '../../core/ports/clients.ts';
 import { definitions, type MetricKey } from '../../metrics/definitions.ts';
 import { type Definition, type Reading, Sample, type Source, textOf } from '../../metrics/family.ts';
 import { activeSeconds, countRefusal, type Instruments } from '../../metrics/instruments.ts';

@@ -1,7 +1,9 @@
 /** State of the service: for monitoring (health), supervisors (live) and load balancers (ready). */
 import { singleFlight } from '../../core/concurrency.ts';
 import { hasCode } from '../../core/errors.ts';
-import type { BlobStore, Clock, EngineParts, Store } from '../../core/ports.ts';
+import type { Clock } from '../../core/ports/basics.ts';
+import type { BlobStore } from '../../core/ports/blobs.ts';
+import type { EngineParts, Store } from '../../core/ports/store.ts';
 
 export interface ProbeDeps {
   store: Store & EngineParts;

@@ -10,7 +10,7 @@ import {
   type Uploads,
 } from '../../core/files/uploads.ts';
 import type { FileAddresses } from '../../core/live-gateway.ts';
-import type { Checksum } from '../../core/ports.ts';
+import type { Checksum } from '../../core/ports/blobs.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import { abortSignalOf } from '../request/body.ts';
 import {

@@ -1,6 +1,6 @@
 /** Access to rooms, with PINs and room keys, and the devices in them. */
 import { randomBytes } from 'node:crypto';
-import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports.ts';
+import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';

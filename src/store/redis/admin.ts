@@ -4,16 +4,15 @@ import type {
   ActivityReport,
   ActivityStore,
   AddressBlock,
-  Archive,
   BlockStore,
   ClientTraffic,
   KeyUse,
-  MissingReason,
   RoomDirectory,
   RoomSummaries,
   RoomSummary,
-  Store,
-} from '../../core/ports.ts';
+} from '../../core/ports/admin.ts';
+import type { MissingReason } from '../../core/ports/basics.ts';
+import type { Archive, Store } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';

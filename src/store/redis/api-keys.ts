@@ -1,5 +1,6 @@
 /** API keys in Redis. */
-import type { ApiKey, Archive, KeyRecord, KeyStore } from '../../core/ports.ts';
+import type { ApiKey, KeyStore } from '../../core/ports/clients.ts';
+import type { Archive, KeyRecord } from '../../core/ports/store.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import type { Keys } from './keys.ts';

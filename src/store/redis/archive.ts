@@ -1,5 +1,8 @@
 /** Rooms and keys in Redis in full, for migration. */
-import type { Archive, Checkpoint, GuardRules, RoomRecord } from '../../core/ports.ts';
+
+import type { GuardRules } from '../../core/ports/rooms.ts';
+import type { Archive, RoomRecord } from '../../core/ports/store.ts';
+import type { Checkpoint } from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script } from '../../redis/script.ts';

@@ -1,6 +1,8 @@
 /** Claims of one-time files. */
 import { randomBytes } from 'node:crypto';
-import type { FileStore, GuardRules, MissingReason } from '../../core/ports.ts';
+import type { MissingReason } from '../../core/ports/basics.ts';
+import type { FileStore } from '../../core/ports/files.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';

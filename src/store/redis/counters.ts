@@ -1,5 +1,8 @@
 /** Counters of clients in Redis, exact across all nodes: their requests and their misses. Each expires with its window. */
-import type { AccessAttempt, ClientId, GuardRules, RateCounter } from '../../core/ports.ts';
+
+import type { ClientId } from '../../core/ports/basics.ts';
+import type { RateCounter } from '../../core/ports/clients.ts';
+import type { AccessAttempt, GuardRules } from '../../core/ports/rooms.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type Script, scriptWhenFull } from '../../redis/script.ts';
 import { CounterBudget, guesserOf } from '../client-counters.ts';

@@ -1,11 +1,9 @@
 /** The files of a room. The index by file id is on other nodes of a cluster. */
-import {
-  type FileStore,
-  type GuardRules,
-  type MissingReason,
-  type StoredFile,
-  unfinishedName,
-} from '../../core/ports.ts';
+
+import type { MissingReason } from '../../core/ports/basics.ts';
+import { unfinishedName } from '../../core/ports/blobs.ts';
+import type { FileStore, StoredFile } from '../../core/ports/files.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type Script, script, scriptWhenFull } from '../../redis/script.ts';

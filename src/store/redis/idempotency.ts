@@ -2,7 +2,7 @@
  * Requests with idempotency keys in Redis. The result of a request has the hash tag of its room, so that the script
  * that changes the room can store it too. Expired results are removed with the next one, or by Redis itself.
  */
-import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports.ts';
+import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports/basics.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type Script, script } from '../../redis/script.ts';

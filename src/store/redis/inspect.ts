@@ -1,5 +1,5 @@
 /** Inspects the Redis of the distributed engine without writing. Servers may be running. */
-import type { GuardRules } from '../../core/ports.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import { connectRedis, type Redis } from '../../redis/connection.ts';
 import { hostsOf, parseRedisUrl } from '../../redis/redis-url.ts';
 import { configValue, noneIfDenied, parseInfo } from '../../redis/server-info.ts';

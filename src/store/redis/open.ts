@@ -1,7 +1,8 @@
 /** The distributed engine: rooms, counters and keys in Redis or Valkey, the same for every node. */
 import { randomUUID } from 'node:crypto';
 import { PoproomError } from '../../core/errors.ts';
-import type { EngineParts, GuardRules, SecretRecord, Store } from '../../core/ports.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
+import type { EngineParts, SecretRecord, Store } from '../../core/ports/store.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
 import { evictionPolicyOf } from '../../redis/server-info.ts';

@@ -10,15 +10,10 @@
  * Wherever a node crashes, either the record or the trash entry remains, and the sweep of another node does the rest. A
  * blob is charged under its name, so repeating a step changes nothing.
  */
-import type {
-  Owner,
-  ReachedLimit,
-  RoomRecord,
-  StorageAccounts,
-  StorageRequest,
-  StoredFile,
-  TrashStore,
-} from '../../core/ports.ts';
+import type { Owner } from '../../core/ports/basics.ts';
+import type { ReachedLimit, StorageAccounts, StorageRequest } from '../../core/ports/clients.ts';
+import type { StoredFile, TrashStore } from '../../core/ports/files.ts';
+import type { RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';

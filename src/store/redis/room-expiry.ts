@@ -5,7 +5,8 @@
  * comes too early finds that the room has not expired, and puts it back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { GuardRules, MissingReason, Owner, RoomStore } from '../../core/ports.ts';
+import type { MissingReason, Owner } from '../../core/ports/basics.ts';
+import type { GuardRules, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';

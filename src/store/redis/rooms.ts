@@ -1,17 +1,7 @@
 /** Rooms in Redis. Each method is one script if all its keys have one hash tag. */
-import type {
-  FinishedRequest,
-  GuardRules,
-  MissingReason,
-  Repeated,
-  RequestRecord,
-  Room,
-  RoomDraft,
-  RoomState,
-  RoomStore,
-  RoomUpdate,
-  TextState,
-} from '../../core/ports.ts';
+import type { FinishedRequest, MissingReason, Repeated, RequestRecord, Room } from '../../core/ports/basics.ts';
+import type { GuardRules, RoomDraft, RoomState, RoomStore, RoomUpdate } from '../../core/ports/rooms.ts';
+import type { TextState } from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script } from '../../redis/script.ts';

@@ -1,19 +1,20 @@
 /** The text of a room, its log and its history. Edits are applied here: entries are opaque to the scripts. */
+
+import type { MissingReason } from '../../core/ports/basics.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import {
   type Checkpoint,
   type CheckpointInfo,
   type Content,
-  type GuardRules,
   type LastRefs,
   type LogRetention,
-  type MissingReason,
   recentEntries,
   type TextAppend,
   type TextEntry,
   type TextQuota,
   type TextStore,
   withRefsOf,
-} from '../../core/ports.ts';
+} from '../../core/ports/texts.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import { replay } from '../../text/document.ts';

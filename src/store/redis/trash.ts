@@ -1,5 +1,6 @@
 /** Blobs that no file references any more, and known blobs. */
-import type { Owner, TrashClaims, TrashStore } from '../../core/ports.ts';
+import type { Owner } from '../../core/ports/basics.ts';
+import type { TrashClaims, TrashStore } from '../../core/ports/files.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
 import { type Keys, leaseMs } from './keys.ts';

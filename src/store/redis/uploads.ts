@@ -1,11 +1,9 @@
 /** The unfinished files of a room. They have lists of their own, so that no list of files reads their states. */
-import {
-  type GuardRules,
-  type MissingReason,
-  type UnfinishedFile,
-  type UploadStore,
-  unfinishedName,
-} from '../../core/ports.ts';
+
+import type { MissingReason } from '../../core/ports/basics.ts';
+import { unfinishedName } from '../../core/ports/blobs.ts';
+import type { UnfinishedFile, UploadStore } from '../../core/ports/files.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';

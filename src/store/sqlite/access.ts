@@ -1,6 +1,7 @@
 /** Access to rooms, and the guards against guessing codes, PINs and keys. */
 import { timingSafeEqual } from 'node:crypto';
-import type { AccessAttempt, ClientId, GuardRules, MaybePromise, Refusal, Room, RoomStore } from '../../core/ports.ts';
+import type { ClientId, MaybePromise, Room } from '../../core/ports/basics.ts';
+import type { AccessAttempt, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget, guesserOf, networkOf } from '../client-counters.ts';
 import type { RoomAccess, RoomReader } from './cache.ts';

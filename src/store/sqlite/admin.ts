@@ -10,14 +10,14 @@ import type {
   AddressBlock,
   BlockStore,
   ClientTraffic,
-  MissingReason,
   OperatorInbox,
   OperatorRequest,
   RoomDirectory,
   RoomSummaries,
   RoomSummary,
   Traffic,
-} from '../../core/ports.ts';
+} from '../../core/ports/admin.ts';
+import type { MissingReason } from '../../core/ports/basics.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { type RoomId, roomIdOf, roomOf } from './cache.ts';
 import { connect, FolderInUse, lockFolder, prepareOnce, type Sql } from './database.ts';

@@ -1,5 +1,5 @@
 /** Rooms and keys on SQLite in full, for migration. */
-import type { Archive, KeyRecord, RoomRecord } from '../../core/ports.ts';
+import type { Archive, KeyRecord, RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
 import { prepareOnce, type Sql } from './database.ts';

@@ -3,7 +3,10 @@
  * change, and each change updates or drops the cached room before it is acknowledged.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Content, GuardRules, MissingReason, Owner, Room, RoomRecord } from '../../core/ports.ts';
+import type { MissingReason, Owner, Room } from '../../core/ports/basics.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
+import type { RoomRecord } from '../../core/ports/store.ts';
+import type { Content } from '../../core/ports/texts.ts';
 import { codeSymbols, type RoomCode } from '../../core/room-code.ts';
 import { replay } from '../../text/document.ts';
 import { prepareOnce, type ReadSnapshot, type Row, type Sql } from './database.ts';

@@ -3,7 +3,9 @@
  * periodically, and written completely at the end. A crash loses at most the last second.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Allowance, ClientId, GuardRules, Quota, RateCounter } from '../../core/ports.ts';
+import type { ClientId } from '../../core/ports/basics.ts';
+import type { Allowance, Quota, RateCounter } from '../../core/ports/clients.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import { CounterBudget } from '../client-counters.ts';
 import type { Sql } from './database.ts';
 import type { Writer } from './writer.ts';

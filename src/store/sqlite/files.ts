@@ -1,16 +1,15 @@
 /** The files of rooms, claims of one-time files, and the trash. Changes return `gone` if there is no such room. */
 import { timingSafeEqual } from 'node:crypto';
-import type { UnfinishedFile } from '../../core/ports.ts';
-import {
-  blobOf,
-  type FileClaim,
-  type FileQuota,
-  type FileStore,
-  type Repeated,
-  type RequestRecord,
-  type StoredFile,
-  type TrashStore,
-} from '../../core/ports.ts';
+import type { Repeated, RequestRecord } from '../../core/ports/basics.ts';
+import { blobOf } from '../../core/ports/blobs.ts';
+import type {
+  FileClaim,
+  FileQuota,
+  FileStore,
+  StoredFile,
+  TrashStore,
+  UnfinishedFile,
+} from '../../core/ports/files.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { gone, liveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
 import type { Row, Sql } from './database.ts';

@@ -1,6 +1,6 @@
 /** Requests with idempotency keys on SQLite. One process owns the folder, so leases are in memory. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports.ts';
+import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports/basics.ts';
 import { prepareOnce, type Sql } from './database.ts';
 
 interface Lease {

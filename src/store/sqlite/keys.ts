@@ -3,7 +3,8 @@
  * immediately.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { ApiKey, KeyStore, SecretRecord, Tier } from '../../core/ports.ts';
+import type { ApiKey, KeyStore, Tier } from '../../core/ports/clients.ts';
+import type { SecretRecord } from '../../core/ports/store.ts';
 import type { Row } from './database.ts';
 import { prepareOnce, type Sql } from './database.ts';
 import type { Writer } from './writer.ts';

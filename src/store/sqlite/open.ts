@@ -7,7 +7,9 @@
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { EngineParts, GuardRules, KeyStore, Store } from '../../core/ports.ts';
+import type { KeyStore } from '../../core/ports/clients.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
+import type { EngineParts, Store } from '../../core/ports/store.ts';
 import { createGuessGuard } from './access.ts';
 import { createActivityStore, createBlockStore, createOperatorInbox, createRoomSummaries } from './admin.ts';
 import { createArchive } from './archive.ts';

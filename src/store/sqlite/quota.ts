@@ -3,7 +3,8 @@
  * the database and its uploads end with it.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Owner, ReachedLimit, StorageAccounts } from '../../core/ports.ts';
+import type { Owner } from '../../core/ports/basics.ts';
+import type { ReachedLimit, StorageAccounts } from '../../core/ports/clients.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { roomIdOf } from './cache.ts';
 import { prepareOnce, type Sql } from './database.ts';

@@ -1,17 +1,8 @@
 /** Rooms on SQLite: reads here, writes through the writer, access counters in memory. */
 import type { DatabaseSync } from 'node:sqlite';
-import type {
-  Channel,
-  Device,
-  GuardRules,
-  Repeated,
-  RequestRecord,
-  Room,
-  RoomDraft,
-  RoomStore,
-  RoomUpdate,
-  Store,
-} from '../../core/ports.ts';
+import type { Repeated, RequestRecord, Room } from '../../core/ports/basics.ts';
+import type { Channel, Device, GuardRules, RoomDraft, RoomStore, RoomUpdate } from '../../core/ports/rooms.ts';
+import type { Store } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { guesserOf } from '../client-counters.ts';
 import { createAdmission, type GuessGuard } from './access.ts';

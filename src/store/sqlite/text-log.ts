@@ -1,15 +1,15 @@
 /** Changes of texts, their logs and their histories, and the rows of these. */
+
+import type { Repeated, RequestRecord } from '../../core/ports/basics.ts';
 import type {
   Checkpoint,
   CheckpointInfo,
   CurrentText,
   LastRefs,
   LogRetention,
-  Repeated,
-  RequestRecord,
   TextCompaction,
   TextEntry,
-} from '../../core/ports.ts';
+} from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { gone, type RoomId, roomIdOf } from './cache.ts';
 import type { Row, Sql } from './database.ts';

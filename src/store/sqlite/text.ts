@@ -1,11 +1,12 @@
 /** The text of a room and its history: reads here, writes through the writer. */
+
+import type { MissingReason } from '../../core/ports/basics.ts';
 import {
   type AppendOutcome,
   type Checkpoint,
   type CheckpointInfo,
   type KnownText,
   type LastRefs,
-  type MissingReason,
   recentEntries,
   type StoredText,
   type TextAppend,
@@ -14,7 +15,7 @@ import {
   type TextState,
   type TextStore,
   withRefsOf,
-} from '../../core/ports.ts';
+} from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { replay } from '../../text/document.ts';
 import { ownerOf, type RecordRow, type RoomCache, type RoomId } from './cache.ts';

@@ -1,5 +1,6 @@
 /** The unfinished files of a room. */
-import type { BlobProgress, FileQuota, UnfinishedFile, UploadStore } from '../../core/ports.ts';
+import type { BlobProgress } from '../../core/ports/blobs.ts';
+import type { FileQuota, UnfinishedFile, UploadStore } from '../../core/ports/files.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { gone, liveRoom, type RoomReader, roomIdOf } from './cache.ts';
 import type { Sql } from './database.ts';
