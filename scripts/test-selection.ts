@@ -90,7 +90,8 @@ export function jobsOfNames(names: readonly string[], engine: Job['engine']): Jo
 
 function filesNamed(name: string): string[] {
   // The root has a folder named web, too.
-  const path = [join('test', name), join('test', `${name}.test.ts`), name].find((candidate) => existsSync(candidate));
+  const inTests = ['', '.test.ts', '.slow.test.ts'].map((end) => join('test', name + end));
+  const path = [...inTests, name].find((candidate) => existsSync(candidate));
   const files = path === undefined ? [] : statSync(path).isDirectory() ? testFiles(path) : [path];
   if (files.length === 0) throw new Error(`No tests are named ${name}.`);
   return files;
