@@ -18,7 +18,7 @@ export const stepsFor = (bytes: number): (() => Promise<void> | undefined) =>
   isLarge(bytes) ? () => nextTurn() : () => undefined;
 
 /** The average rate. Small messages of other clients are handled between turns. */
-const bytesPerMs = (16 * 1024 * 1024) / 1000;
+const bytesPerMs = (64 * 1024 * 1024) / 1000;
 
 /** Turns that wait at the same time share a commit of the store: up to this many bytes, started within this time. */
 const largestGroup = 1024 * 1024;
