@@ -142,6 +142,8 @@ describe('the page, content shared from another app', () => {
   it('[slow] [LINK-7] is not replaced by a form of another site, with any referrer policy', async (t) => {
     const site = await startTestSite(t, {}, { hasServiceWorker: true, host: 'localhost' });
     const device = await site.openDevice();
+    // Before the page is loaded again: that could interrupt the installation.
+    await waitForServiceWorker(device.page);
     // The first one is rejected, so nothing of it is left.
     for (const policy of ['unsafe-url', 'no-referrer'] as const)
       await t.test(policy, () => shareFromOtherSite(site, device, policy));

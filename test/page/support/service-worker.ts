@@ -3,7 +3,10 @@ import type { Page } from 'playwright-core';
 
 /** Waits until the service worker is active and has cached its files. */
 export async function waitForServiceWorker(page: Page): Promise<void> {
-  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated');
+  // Not by frames, the default: a page in the background draws none.
+  await page.waitForFunction(() => navigator.serviceWorker.controller?.state === 'activated', undefined, {
+    polling: 100,
+  });
 }
 
 export interface SharedContent {
