@@ -34,7 +34,7 @@ const names = new Map<unknown, string>(Object.entries(schemasByName).map(([name,
 /** Undefined for a schema that is not exported. */
 export const nameOf = (schema: unknown): string | undefined => names.get(schema);
 
-/** What servers of a version sent, as `scripts/store-responses.ts` has stored it. */
+/** The responses of one version of the server, stored by `scripts/store-responses.ts`. */
 export interface StoredResponses {
   /** `development` stands for servers before the first release. */
   version: string;

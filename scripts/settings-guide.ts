@@ -2,7 +2,7 @@
 import { type Config, settings } from '../src/config.ts';
 import { table } from './markdown.ts';
 
-/** What the help of `poproom serve` has no space for, or cannot link to. */
+/** Additions to the help of `poproom serve`: long explanations and links. */
 const details: { readonly [K in keyof Config]?: string } = {
   store: 'Valkey works like Redis',
   tlsCert: '[how](#https-without-a-proxy)',

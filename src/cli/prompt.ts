@@ -1,4 +1,4 @@
-/** What the user enters: answers, PINs and room keys at the terminal, and texts on standard input. */
+/** Reads the user's input: answers, PINs and room keys at the terminal, and texts on standard input. */
 import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { EncryptionError, PoproomError } from '../client/index.ts';

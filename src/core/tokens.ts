@@ -1,6 +1,6 @@
 /**
- * What the secret of the server signs or seals for clients and operators. Every node can verify it, and no store keeps
- * it.
+ * Tokens that the server signs or seals with its secret, for clients and operators. Every node can verify them, and no
+ * store keeps them.
  *
  * A token of a room grants access to it for a short time. It is derived from the room, its PIN and the secret, so it
  * becomes invalid when the room ends or its PIN changes.

@@ -1,4 +1,4 @@
-/** What the limits count of clients: requests and stored bytes; and API keys. */
+/** The use of the server by each client, requests and stored bytes, and the API keys. */
 
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ClientId, MaybePromise, Owner } from './basics.ts';

@@ -1,4 +1,4 @@
-/** What operators see and change: the activity of all nodes, blocks of addresses, summaries of rooms. */
+/** Data of the admin interface: the activity of all nodes, blocks of addresses, summaries of rooms. */
 import type {
   ActivityInterval,
   ActivityReport,

@@ -56,9 +56,9 @@ export function openCommandStorage(): CommandStorage {
   }
 
   /**
-   * Repeats the changes of a request that was not answered: the browser may abort the requests of a page that is being
-   * closed, or send them in another order, in which the command ignores all before the last. If the command has ended, the page has the values until it is
-   * closed.
+   * Repeats the changes of a request that was not answered. The browser may abort the requests of a page that is being
+   * closed, or reorder them; the command then ignores all before the last. If the command has ended, the page has the
+   * values until it is closed.
    */
   async function send(): Promise<void> {
     unconfirmed = {

@@ -1,4 +1,4 @@
-/** What a language's strings look like, and how one of them becomes a sentence. */
+/** The format of a language's strings, and how one of them becomes a sentence. */
 import type { strings as english } from './languages/en.ts';
 import type { strings as moreEnglish } from './languages/en-more.ts';
 
