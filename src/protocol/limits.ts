@@ -97,7 +97,7 @@ export const limitSettings = {
     description: 'the maximum number of files',
     phrase: 'roomFiles',
     unit: 'file',
-    guide: { what: 'Files in a room', value: '{{roomFiles}}, {{roomFileSize}} in total', beyond: '`413 ROOM_FULL`' },
+    guide: { what: 'Files in a room', value: '{{roomFiles}}; in total {{roomFileSize}}', beyond: '`413 ROOM_FULL`' },
   },
   clientMaxBytes: {
     variable: 'POPROOM_CLIENT_MAX_BYTES',

@@ -75,7 +75,7 @@ describe('the API documentation', () => {
   it('[API-11] has the default limits', async (t) => {
     const { page, text } = await openDocs(t);
     assert.equal(limitIn(page, 'Size of a text, in UTF-8'), '1 MiB');
-    assert.equal(limitIn(page, 'Files in a room'), '100 files, 100 MiB in total');
+    assert.equal(limitIn(page, 'Files in a room'), '100 files; in total 100 MiB');
     assert.equal(limitIn(page, 'Requests in the free tier'), '100 requests per hour');
     assert.match(text, /A room expires after 24 hours, or after expiresIn seconds: from 60 to 604,800 \(7 days\)\./);
     assert.match(text, /An API key is optional on this server\./);
