@@ -19,9 +19,16 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund
 
 FROM node:26-slim
+# A release sets these three.
+ARG VERSION=
+ARG REVISION=
+ARG SOURCE=
 LABEL org.opencontainers.image.title="Poproom" \
       org.opencontainers.image.description="Share one text and some files between your devices through short-lived rooms." \
       org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.source="$SOURCE" \
       org.opencontainers.image.base.name="docker.io/library/node:26-slim"
 
 # 1000 is the user "node" of the base image. With a number, Kubernetes can verify that it is not root.

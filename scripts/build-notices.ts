@@ -1,11 +1,16 @@
-/** The licence notices of the libraries in the SDK, and of everything in the executable: the libraries and Node. */
-import { readdir, readFile } from 'node:fs/promises';
+/** The licence notices of bundled libraries, and of everything in the executable: the libraries and Node. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** `written` is what Vite wrote of the libraries of the command, and of those of the page. */
 export async function noticesFor(written: string[]): Promise<string> {
   const libraries = await Promise.all(written.map((path) => readFile(path, 'utf8')));
   return [...libraries, `## Node.js - ${process.versions.node}`, await nodeLicense()].map(trimmed).join('\n\n');
+}
+
+/** For the command and the SDK in dist/; the page has its own. Libraries in node_modules bring theirs along. */
+export async function writeLicenses(root: string, modules: readonly string[]): Promise<void> {
+  await writeFile(join(root, 'dist/licenses.md'), await licensesOf(modules));
 }
 
 /** Of the libraries that these modules belong to. */

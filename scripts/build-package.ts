@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildClient } from './build-client.ts';
+import { writeLicenses } from './build-notices.ts';
 import { buildPage } from './build-page.ts';
 import { buildServer } from './build-server.ts';
 
@@ -10,5 +11,5 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const outputs = ['client', 'protocol', 'web'];
 
 await Promise.all(outputs.map((folder) => rm(join(root, 'dist', folder), { recursive: true, force: true })));
-await Promise.all([buildServer(root), buildClient(root)]);
+await writeLicenses(root, (await Promise.all([buildServer(root), buildClient(root)])).flat());
 await buildPage(root);

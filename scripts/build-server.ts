@@ -29,7 +29,8 @@ const groups = [
   { name: 'command', test: /src\/cli\/(command|commands|room-commands|errors|text-width)\.ts$/ },
 ];
 
-export async function buildServer(root: string): Promise<void> {
+/** Returns the paths of the modules in the output. */
+export async function buildServer(root: string): Promise<string[]> {
   const former = globSync('dist/*.js', { cwd: root });
   const { output } = await build({
     cwd: root,
@@ -51,6 +52,7 @@ export async function buildServer(root: string): Promise<void> {
   const built = new Set(output.map(({ fileName }) => join('dist', fileName)));
   const stale = former.filter((file) => !built.has(file));
   await Promise.all(stale.map((file) => rm(join(root, file), { force: true })));
+  return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 }
 
 const slow = new Set(['node:crypto', 'node:fs/promises']);

@@ -4,11 +4,12 @@ import { fileURLToPath } from 'node:url';
 import { buildClient } from './build-client.ts';
 import { buildDocs } from './build-docs.ts';
 import { pageIsFresh } from './build-freshness.ts';
+import { writeLicenses } from './build-notices.ts';
 import { buildServer } from './build-server.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-await Promise.all([buildServer(root), buildClient(root)]);
+await writeLicenses(root, (await Promise.all([buildServer(root), buildClient(root)])).flat());
 // The page rarely changes, and loading Vite alone would slow down every start. The documentation is built quickly.
 if (await pageIsFresh(root)) await buildDocs(root, join(root, 'dist/web'));
 else await (await import('./build-page.ts')).buildPage(root);
