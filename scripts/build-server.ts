@@ -36,8 +36,9 @@ export async function buildServer(root: string): Promise<string[]> {
     cwd: root,
     input: { main: 'src/cli/main.ts', 'writer-thread': 'src/store/sqlite/writer-thread.ts' },
     platform: 'node',
-    // Libraries stay in node_modules, with their licences and their updates, except those that the SDK inlines.
-    external: /^(?!@noble\/)[^./]/,
+    // Libraries stay in node_modules, with their licences and their updates, except those that the SDK inlines, and the
+    // one of MCP, which would add 17 MB to every installation (ADR 31).
+    external: (id, importer) => /^(?!@noble\/|@modelcontextprotocol\/)[^./\0]/.test(id) && !isInlined(importer),
     output: {
       dir: 'dist',
       format: 'esm',
@@ -54,6 +55,9 @@ export async function buildServer(root: string): Promise<string[]> {
   await Promise.all(stale.map((file) => rm(join(root, file), { force: true })));
   return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
 }
+
+/** Modules of a library that is inlined. Their own imports are, too. */
+const isInlined = (importer = '') => /node_modules\/(@modelcontextprotocol|zod)\//.test(importer);
 
 const slow = new Set(['node:crypto', 'node:fs/promises']);
 const statement = /^import (.+) from "(node:[^"]+)";$/gm;

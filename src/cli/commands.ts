@@ -1,6 +1,6 @@
 /** All commands, in the order of the help. The code of a command is loaded only when it runs. */
 import { type Command, json } from './command.ts';
-import { roomCommands, url } from './room-commands.ts';
+import { roomCommands, timeout, url } from './room-commands.ts';
 
 /** The commands about this machine: the local page, recent rooms and the config file. */
 export const localCommands: readonly Command[] = [
@@ -32,6 +32,34 @@ enter it there.`,
       ['poproom ui --url https://pop.example.org --no-open', 'print the link for another server'],
     ],
     load: async () => (await import('./local/ui.ts')).ui,
+  },
+  {
+    name: 'mcp',
+    args: '',
+    summary: 'let AI agents use rooms, by the Model Context Protocol on standard input and output',
+    details: `An MCP client starts this command; docs/agents.md has the configuration for well-known ones. Agents can create and open
+rooms, read, append and edit texts, list files and wait for changes. They use one server, the one that this command
+would choose.
+
+Without --folder, agents can neither send nor save files. With it, they can only use files in that folder, without
+hidden names such as .env, and without symbolic links.
+
+Keys, PINs and links with fewer rights stay in this process: an answer contains a key only if the agent asks for an
+invitation with it. POPROOM_PIN and POPROOM_ROOM_KEY open rooms without telling the agent.`,
+    options: {
+      folder: {
+        value: 'FOLDER',
+        summary: 'let agents send the files of this folder, and save files in it',
+        choices: 'file',
+      },
+      url,
+      timeout,
+    },
+    examples: [
+      ['poproom mcp', 'texts only'],
+      ['poproom mcp --folder ~/shared --url https://pop.example.org', 'with the files of a folder, on one server'],
+    ],
+    load: async () => (await import('./mcp/server.ts')).mcp,
   },
   {
     name: 'recent',

@@ -35,7 +35,7 @@ async function run([name = 'help', ...rest]: string[]): Promise<void> {
   try {
     await (await command.load())(input);
   } finally {
-    if (roomCommands.includes(command)) exitSoon();
+    if (!serverCommands.includes(command)) exitSoon();
   }
 }
 

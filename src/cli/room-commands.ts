@@ -7,7 +7,7 @@ export const url: Option = {
   summary:
     'server to use, as a URL or a name from the config file (default: POPROOM_URL, the config file, or the last server used)',
 };
-const timeout: Option = {
+export const timeout: Option = {
   value: 'TIME',
   summary: 'give up if the server does not respond for this long, such as 30s or 5m; 0 waits forever (default: 60s)',
 };

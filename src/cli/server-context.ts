@@ -79,7 +79,7 @@ export async function withServer<T>(input: Input, work: (client: Client, environ
 export async function withRoom<T>(input: Input, work: (room: Room, memory: RoomMemory) => Promise<T>): Promise<T> {
   const environment = readEnvironment();
   const { code, url, key: linkedKey } = await readRoom(input.args[0]);
-  return rememberOnSuccess(environment, connect(input, environment, url), async (client) => {
+  return rememberOnSuccess(environment, connect(input, environment, { linked: url }), async (client) => {
     const encrypted = openEncryptedRooms(environment);
     const known = encrypted.find(client.url, code);
     const givenKey = linkedKey ?? keyFromEnvironment(environment);
@@ -114,7 +114,8 @@ interface OpenedRoom {
   known: KnownEncryptedRoom | undefined;
 }
 
-async function workInRoom<T>(
+/** Runs `work` in a room, and remembers the room as one that was used. */
+export async function workInRoom<T>(
   { environment, url, room, encrypted, known }: OpenedRoom,
   work: (room: Room, memory: RoomMemory) => Promise<T>,
 ): Promise<T> {
@@ -162,10 +163,14 @@ function noSuchRoom({ code, requestId, details }: PoproomError, room: { url: str
   return new PoproomError(code, `There is no room ${room.code} on ${room.url}.`, { requestId, details });
 }
 
-function connect(input: Input, environment: Environment, linked?: string): Client {
+export function connect(
+  input: Input,
+  environment: Environment,
+  { linked, deviceName }: { linked?: string | undefined; deviceName?: string } = {},
+): Client {
   const { url, apiKey } = chooseServer(environment, { option: input.value('url'), linked });
   const timeoutSeconds = timeoutOf(input, environment) ?? 0;
-  return createClient({ url, apiKey, retry: { attempts: 3, maxSeconds: 5 }, timeoutSeconds });
+  return createClient({ url, apiKey, deviceName, retry: { attempts: 3, maxSeconds: 5 }, timeoutSeconds });
 }
 
 interface NamedRoom {
@@ -178,9 +183,13 @@ interface NamedRoom {
 export async function readRoom(argument: string | undefined): Promise<NamedRoom> {
   if (argument === undefined) throw new UsageError('Which room? Give a code such as 7KQ2MX.');
   if (argument !== '-') return parseRoom(argument);
-  const link = (await readInputText()).trim();
-  const key = link.includes('#') ? { key: keyIn(link) } : {};
-  return { ...parseRoom(link.replace(/#.*/s, '')), ...key };
+  return parsePrivateRoom((await readInputText()).trim());
+}
+
+/** A code or a link, which may contain a key. */
+export function parsePrivateRoom(text: string): NamedRoom {
+  const key = text.includes('#') ? { key: keyIn(text) } : {};
+  return { ...parseRoom(text.replace(/#.*/s, '')), ...key };
 }
 
 function parseRoom(text: string): NamedRoom {
@@ -201,7 +210,8 @@ const linkPattern = /^(https?:\/\/.+?)\/r\/([^/?#]+)/;
 
 export const isRoomLink = (text: string): boolean => linkPattern.test(text);
 
-async function rememberOnSuccess<T>(
+/** Remembers the server as the last one used, or explains why it cannot be reached. */
+export async function rememberOnSuccess<T>(
   environment: Environment,
   client: Client,
   work: (client: Client) => Promise<T>,

@@ -105,7 +105,10 @@ describe('the package', () => {
   });
 
   const licenses: [string, string[]][] = [
-    ['dist/licenses.md', ['@codemirror/state', '@noble/ciphers', '@noble/hashes']],
+    [
+      'dist/licenses.md',
+      ['@codemirror/state', '@noble/ciphers', '@noble/hashes', '@modelcontextprotocol/server', 'zod'],
+    ],
     ['dist/web/assets/licenses.md', ['preact', '@preact/signals', '@codemirror/state', 'linkify-it']],
   ];
   for (const [file, libraries] of licenses) {

@@ -60,7 +60,7 @@ async function writeText(room: CreatedRoom, text: string): Promise<void> {
 }
 
 /** So that the code alone works on this computer. */
-function keepKey({ url }: Client, room: CreatedRoom, environment: Environment): void {
+export function keepKey({ url }: Client, room: CreatedRoom, environment: Environment): void {
   const { code, key, salt, seen, expiresAt } = room;
   openEncryptedRooms(environment).remember(url, code, { key, salt, seen, expiresAt });
 }

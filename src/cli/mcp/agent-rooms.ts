@@ -1,0 +1,100 @@
+/** The rooms that an agent uses. It names them by code; their PINs, keys and links stay in this process. */
+import { type CreatedRoom, isEncryptedCode, type NewRoom, type Room, type RoomCode } from '../../client/index.ts';
+import type { Input } from '../command.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
+import { UsageError } from '../errors.ts';
+import { openEncryptedRooms } from '../known-rooms.ts';
+import { keyFromEnvironment, pinFromEnvironment } from '../prompt.ts';
+import { keepKey, rememberCreated } from '../room/new.ts';
+import { serverIdOf } from '../server-choice.ts';
+import { connect, parsePrivateRoom, rememberOnSuccess, workInRoom } from '../server-context.ts';
+
+export interface AgentRoom {
+  /** How the agent names the room: its code, or a number if it was opened by a link with fewer rights. */
+  readonly name: string;
+  readonly room: Room;
+  /** The files that the agent knows of. Undefined before the first list. */
+  fileIds: ReadonlySet<string> | undefined;
+}
+
+export interface RoomSecrets {
+  pin?: string | undefined;
+  key?: string | undefined;
+}
+
+export interface AgentRooms {
+  create(request: NewRoom, signal: AbortSignal): Promise<CreatedRoom>;
+  /** `named` is a name from earlier, a code or a link. Secrets replace those from earlier. */
+  use<T>(named: string, work: (opened: AgentRoom) => Promise<T>, secrets?: RoomSecrets): Promise<T>;
+  /** Replaces secrets in a message. */
+  redact(message: string): string;
+}
+
+/** The least recently used room is forgotten. Its code opens it again. */
+const maxRooms = 100;
+/** Longer codes are those of links with fewer rights, which are secret. */
+const maxCodeLength = 12;
+
+export function createAgentRooms(input: Input): AgentRooms {
+  const environment = readEnvironment();
+  const client = connect(input, environment, { deviceName: 'AI agent' });
+  const encrypted = openEncryptedRooms(environment);
+  const opened = new Map<string, AgentRoom>();
+  let links = 0;
+
+  function open(named: string, { pin, key }: RoomSecrets): AgentRoom {
+    const { code, url, key: linkedKey } = parsePrivateRoom(named.trim());
+    if (url !== undefined && serverIdOf(url) !== serverIdOf(client.url))
+      throw new UsageError(`This link is not for ${client.url}, the server that this process was started for.`);
+    const known = encrypted.find(client.url, code);
+    const roomKey = key ?? linkedKey ?? known?.key ?? keyFor(code, environment);
+    const room = client.room(code, {
+      pin: pin ?? pinFromEnvironment(environment),
+      ...{ key: roomKey, salt: known?.salt, seen: known?.seen },
+    });
+    const isSame = (other: AgentRoom) => other.room.code === room.code;
+    const name = [...opened.values()].find(isSame)?.name ?? (code.length > maxCodeLength ? `link-${++links}` : code);
+    return { name, room, fileIds: undefined };
+  }
+
+  function remember(used: AgentRoom): void {
+    opened.delete(used.name);
+    opened.set(used.name, used);
+    for (const name of opened.keys()) if (opened.size > maxRooms) opened.delete(name);
+  }
+
+  return {
+    create: (request, signal) =>
+      rememberOnSuccess(environment, client, async () => {
+        const room = await client.createRoom(request, { signal });
+        if (request.encrypted) keepKey(client, room, environment);
+        rememberCreated(environment, client, room);
+        remember({ name: room.code, room, fileIds: new Set() });
+        return room;
+      }),
+
+    async use(named, work, secrets = {}) {
+      const hasSecrets = secrets.pin !== undefined || secrets.key !== undefined || named.includes('#');
+      const known = hasSecrets ? undefined : (opened.get(named.trim()) ?? opened.get(named.trim().toUpperCase()));
+      const used = known ?? open(named, secrets);
+      const { room } = used;
+      return rememberOnSuccess(environment, client, async () => {
+        const memory = { environment, url: client.url, room, encrypted, known: encrypted.find(client.url, room.code) };
+        const result = await workInRoom(memory, () => work(used));
+        remember(used);
+        return result;
+      });
+    },
+
+    redact: (message) => [...opened.values()].reduce(withoutSecrets, message),
+  };
+}
+
+/** The variable is meant for one room, and only encrypted rooms have keys. */
+const keyFor = (code: RoomCode, environment: Environment) =>
+  isEncryptedCode(code) ? keyFromEnvironment(environment) : undefined;
+
+function withoutSecrets(message: string, { name, room }: AgentRoom): string {
+  const withoutKey = room.key ? message.replaceAll(room.key, '…') : message;
+  return name === room.code ? withoutKey : withoutKey.replaceAll(room.code, name);
+}
