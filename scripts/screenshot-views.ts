@@ -98,7 +98,7 @@ export async function createViews(server: string): Promise<View[]> {
     async history(page) {
       await openRoom(page, full);
       await click(page, 'Version history');
-      await page.getByRole('dialog').getByRole('radio').last().check();
+      await page.getByRole('dialog').getByRole('slider').press('Home');
       await page.locator('.preview').waitFor();
     },
     async viewer(page) {

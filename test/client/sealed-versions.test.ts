@@ -4,15 +4,15 @@ import { describe, it, type TestContext } from 'node:test';
 import { createCompaction } from '../../src/client/sealed/compaction.ts';
 
 /** Returns the versions that were sent as snapshots. */
-function start(t: TestContext) {
+function start(t: TestContext, version = 1) {
   t.mock.timers.enable({ apis: ['setTimeout', 'Date'] });
   const sent: number[] = [];
-  const text = { version: 1 };
+  const text = { version };
   const compaction = createCompaction(() => ({ content: 'pop1.', version: text.version }));
   compaction.onConnected((message) => sent.push('version' in message ? (message.version ?? 0) : 0));
   const write = (isAsked = false) => {
     text.version += 1;
-    compaction.onWritten(isAsked);
+    compaction.onWritten(isAsked, text.version);
   };
   return { compaction, sent, write };
 }
@@ -33,6 +33,22 @@ describe('versions of the text of an encrypted room', () => {
     write();
     t.mock.timers.tick(2_000);
     assert.deepEqual(sent, [4], 'the next one after 30 seconds');
+  });
+
+  it('[HIST-5] are stored after 3 seconds of changes on the device that started the text, until there is one', (t) => {
+    const { sent, write } = start(t, 0);
+    const changeFor = (ms: number) => {
+      write();
+      t.mock.timers.tick(ms);
+      write();
+      t.mock.timers.tick(2_000);
+    };
+    changeFor(3_000);
+    assert.deepEqual(sent, [2]);
+    changeFor(3_000);
+    assert.deepEqual(sent, [2, 4], 'the second one turns the first into a version');
+    changeFor(3_000);
+    assert.deepEqual(sent, [2, 4], 'the next one after 30 seconds');
   });
 
   it('[SEALED-44] are stored before and after an edit that removes much, and not for others', (t) => {

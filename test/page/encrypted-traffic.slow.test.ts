@@ -234,7 +234,7 @@ async function restoreEarlierText(device: BrowserDevice): Promise<void> {
       .getByText(/No earlier versions yet|bytes/)
       .first()
       .waitFor();
-    const hasVersion = (await history.getByRole('radio').count()) > 0;
+    const hasVersion = (await history.getByRole('slider').count()) > 0;
     if (!hasVersion) await page.keyboard.press('Escape');
     return hasVersion;
   });

@@ -1,6 +1,7 @@
 /** Earlier versions of the text: a timeline with a preview, to restore one or to delete them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
@@ -22,6 +23,8 @@ async function openHistory(device: BrowserDevice) {
   await historyOf(device).waitFor();
   return historyOf(device);
 }
+
+const showOldest = (dialog: Locator) => dialog.getByRole('slider').press('Home');
 
 const first = 'the first version, which is long enough to keep';
 const second = 'and a second one, quite different and kept as well';
@@ -45,26 +48,24 @@ async function roomWithHistory(
 }
 
 describe('the page, version history', () => {
-  it('[PAGE-26] is a timeline, newest first, with time, size, device and preview', async (t) => {
+  it('[PAGE-26] [HIST-6] is a scrubber with time, size, device, and a preview that marks differences', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     await roomWithHistory(laptop, (code, content) => write(site, code, content));
     const dialog = await openHistory(laptop);
-    const versions = dialog.getByRole('radio');
-    await versions.nth(1).waitFor();
-    const labels = await dialog.locator('.version').allInnerTexts();
-    assert.ok(labels.length >= 2, String(labels));
-    assert.match(labels.at(-1) ?? '', /(second|now)/);
-    assert.match(labels.at(-1) ?? '', new RegExp(`${first.length} bytes · this device`));
-    assert.match(labels[0] ?? '', new RegExp(`${second.length} bytes`));
-    assert.doesNotMatch(labels[0] ?? '', /this device/);
-
+    const scrubber = dialog.getByRole('slider', { name: 'Versions' });
     const preview = dialog.getByRole('region', { name: 'Preview' });
-    await preview.getByText(second).waitFor();
-    await versions.first().focus();
-    for (let i = 1; i < labels.length; i++) await laptop.page.keyboard.press('ArrowDown');
-    await preview.getByText(first).waitFor();
-    assert.ok(await versions.last().isChecked());
+    await preview.locator('ins').getByText(second).waitFor();
+    await preview.locator('del').getByText('now').waitFor();
+    const shown = dialog.locator('.version');
+    assert.match(await shown.innerText(), new RegExp(`${second.length} bytes`));
+    assert.doesNotMatch(await shown.innerText(), /this device/);
+
+    await scrubber.focus();
+    await laptop.page.keyboard.press('Home');
+    await preview.locator('ins').getByText(first).waitFor();
+    assert.match(await shown.innerText(), new RegExp(`${first.length} bytes · this device`));
+    assert.match((await scrubber.getAttribute('aria-valuetext')) ?? '', /^.+, \d+ bytes, this device$/);
   });
 
   for (const [kind, start] of [
@@ -78,7 +79,7 @@ describe('the page, version history', () => {
       const phone = await joinRoom(site, code);
       const dialog = await openHistory(laptop);
       // In an encrypted room, a version that is replaced within five seconds may be missing, but never the oldest.
-      await dialog.getByRole('radio').last().check();
+      await showOldest(dialog);
       await dialog.getByRole('region', { name: 'Preview' }).getByText(first).waitFor();
       await dialog.getByRole('button', { name: 'Restore' }).click();
       await dialog.waitFor({ state: 'detached' });
@@ -110,7 +111,7 @@ describe('the page, version history', () => {
     const site = await sharedTestSite(t);
     const laptop = await joinRoom(site, await site.server.api.room());
     const dialog = await openHistory(laptop);
-    await dialog.getByText('A version is saved after 30 seconds of changes').waitFor();
+    await dialog.getByText('Versions are saved as the text changes').waitFor();
     await laptop.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
     await hasFocus(laptop.page.getByRole('button', { name: 'Version history' }));
@@ -127,7 +128,7 @@ describe('the page, version history', () => {
     await dialog.getByRole('button', { name: 'Try again' }).click();
     await dialog.getByRole('region', { name: 'Preview' }).getByRole('alert').waitFor();
     assert.ok(await dialog.getByRole('button', { name: 'Restore' }).isDisabled());
-    await dialog.getByRole('radio').last().check();
+    await showOldest(dialog);
     await dialog.getByText(first).waitFor();
   });
 

@@ -134,7 +134,7 @@ export function createChannelCodec(
       throw invalidMessage('a response to something that was not sent');
     if (!change) return message;
     sent.delete(ref);
-    compaction.onWritten(compact === true);
+    compaction.onWritten(compact === true, version);
     const position = nextPosition(change.base, change.envelope);
     if (version <= current.position.version) {
       // Otherwise the server says that the text contains an edit that it does not contain.

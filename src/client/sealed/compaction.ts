@@ -11,6 +11,9 @@ const maxUrgentDelayMs = 500;
 
 /** As in ordinary rooms: a version after this time of changes, and before large removals. */
 const versionAfterMs = 30_000;
+/** For the first snapshots of a new text. The second one turns the first into a version. */
+const firstVersionAfterMs = 3_000;
+const firstSnapshots = 2;
 const smallestText = 20;
 const largeRemoval = 1000;
 const removalEveryMs = 5000;
@@ -31,6 +34,8 @@ export function createCompaction(seal: () => Pick<CompactText, 'content' | 'vers
   let state: CompactionState = { name: 'offline' };
   /** When this device made its first change since its last snapshot. */
   let changedSince: number | undefined;
+  /** How many snapshots of a text that this device has started are stored earlier than usual. */
+  let earlySnapshots = 0;
   let removedAt = Number.NEGATIVE_INFINITY;
   /** The text before a large removal is stored, and the one after it not yet. */
   let isRemovalOpen = false;
@@ -50,6 +55,7 @@ export function createCompaction(seal: () => Pick<CompactText, 'content' | 'vers
   function run(send: Send): void {
     enter({ name: 'idle', send });
     changedSince = undefined;
+    earlySnapshots = Math.max(0, earlySnapshots - 1);
     const snapshot = seal();
     if (snapshot) send({ type: 'compact', ...snapshot, ref: 'compact' });
   }
@@ -59,11 +65,13 @@ export function createCompaction(seal: () => Pick<CompactText, 'content' | 'vers
     onDisconnected: () => enter({ name: 'offline' }),
 
     /** An edit was stored. Its response asks for a snapshot, or not any more. */
-    onWritten(isAsked: boolean): void {
+    onWritten(isAsked: boolean, version: number): void {
       changedSince ??= Date.now();
+      if (version === 1) earlySnapshots = firstSnapshots;
       if (isRemovalOpen) schedule(maxUrgentDelayMs, true);
       isRemovalOpen = false;
-      if (isAsked || Date.now() - changedSince >= versionAfterMs) schedule(maxDelayMs, false);
+      const afterMs = earlySnapshots > 0 ? firstVersionAfterMs : versionAfterMs;
+      if (isAsked || Date.now() - changedSince >= afterMs) schedule(maxDelayMs, false);
       else if (state.name === 'scheduled' && !state.isRequired) enter({ name: 'idle', send: state.send });
     },
 

@@ -22,6 +22,8 @@ const entriesInMemory = 32;
 
 export const historyLimits: HistoryLimits = { checkpoints: 50, bytes: 4 * 1024 * 1024 };
 const checkpointAfterMs = 30_000;
+/** Until there is a checkpoint. A pause in typing is often this long. */
+const firstCheckpointAfterMs = 3_000;
 /** A removal is large from half of the text or this many code units. */
 const smallestText = 20;
 const largeRemoval = 1000;
@@ -98,9 +100,10 @@ export function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend[
 }
 
 export function isCheckpointDue(text: WorkingText, entry: Edition): boolean {
-  const { changedSince, keepsHistory, document } = text;
+  const { changedSince, keepsHistory, document, checkpointVersion } = text;
   if (!keepsHistory || changedSince === undefined || document.length === 0) return false;
-  return entry.writtenAt - changedSince >= checkpointAfterMs || isLargeRemoval(text, entry);
+  const afterMs = checkpointVersion === 0 ? firstCheckpointAfterMs : checkpointAfterMs;
+  return entry.writtenAt - changedSince >= afterMs || isLargeRemoval(text, entry);
 }
 
 type Edition = Pick<TextEntry, 'edits' | 'writtenAt'>;

@@ -131,12 +131,13 @@ export const strings: Translation = {
   insertTooLong: 'Einfügen nicht möglich. Der Text darf maximal {size} groß sein.',
   history: 'Versionsverlauf',
   historyEmpty:
-    'Noch keine früheren Versionen. Eine Version wird nach 30 Sekunden mit Änderungen und vor größeren Löschungen gespeichert. Alle Versionen werden mit dem Raum gelöscht.',
+    'Noch keine früheren Versionen. Versionen werden bei Änderungen und vor größeren Löschungen gespeichert. Alle Versionen werden mit dem Raum gelöscht.',
   versions: 'Versionen',
   preview: 'Vorschau',
   emptyVersion: 'Diese Version ist leer.',
   currentVersion: 'Aktuelle Version',
   restore: 'Wiederherstellen',
+  historyMarks: 'Unterschiede zum aktuellen Text sind markiert.',
   restored: 'Version wiederhergestellt.',
   deleteHistory: 'Verlauf löschen',
   deleteHistoryHint:

@@ -43,12 +43,13 @@ export const strings = {
   linksInText: 'Links in the text',
   // Version history
   historyEmpty:
-    'No earlier versions yet. A version is saved after 30 seconds of changes and before large deletions. All versions are deleted with the room.',
+    'No earlier versions yet. Versions are saved as the text changes and before large deletions. All versions are deleted with the room.',
   versions: 'Versions',
   preview: 'Preview',
   emptyVersion: 'This version is empty.',
   currentVersion: 'Current version',
   restore: 'Restore',
+  historyMarks: 'Differences from the current text are marked.',
   restored: 'Version restored.',
   deleteHistory: 'Delete history',
   deleteHistoryHint:

@@ -133,12 +133,13 @@ export const strings: Translation = {
   insertTooLong: 'No se ha podido insertar. El límite del texto es {size}.',
   history: 'Historial de versiones',
   historyEmpty:
-    'Aún no hay versiones anteriores. Se guarda una versión tras 30 segundos de cambios y antes de borrar mucho texto. Todas se eliminan con la sala.',
+    'Aún no hay versiones anteriores. Se guardan versiones cuando cambia el texto y antes de borrar mucho. Todas se eliminan con la sala.',
   versions: 'Versiones',
   preview: 'Vista previa',
   emptyVersion: 'Esta versión está vacía.',
   currentVersion: 'Versión actual',
   restore: 'Restaurar',
+  historyMarks: 'Se marcan las diferencias con el texto actual.',
   restored: 'Versión restaurada.',
   deleteHistory: 'Eliminar historial',
   deleteHistoryHint:

@@ -115,12 +115,13 @@ export const strings: Translation = {
   insertTooLong: 'Insertion impossible. Le texte est limité à {size}.',
   history: 'Historique des versions',
   historyEmpty:
-    'Aucune version antérieure pour l’instant. Une version est enregistrée après 30 secondes de modifications et avant les suppressions importantes. Toutes les versions sont supprimées avec le salon.',
+    'Aucune version antérieure pour l’instant. Des versions sont enregistrées au fil des modifications et avant les suppressions importantes. Toutes sont supprimées avec le salon.',
   versions: 'Versions',
   preview: 'Aperçu',
   emptyVersion: 'Cette version est vide.',
   currentVersion: 'Version actuelle',
   restore: 'Restaurer',
+  historyMarks: 'Les différences avec le texte actuel sont signalées.',
   restored: 'Version restaurée.',
   deleteHistory: 'Supprimer l’historique',
   deleteHistoryHint:

@@ -111,12 +111,13 @@ export const strings: Translation = {
   insertTooLong: 'Tidak dapat menyisipkan. Batas teks {size}.',
   history: 'Histori versi',
   historyEmpty:
-    'Belum ada versi sebelumnya. Versi disimpan setelah 30 detik perubahan dan sebelum penghapusan besar. Semua versi dihapus bersama ruang.',
+    'Belum ada versi sebelumnya. Versi disimpan saat teks berubah dan sebelum penghapusan besar. Semua versi dihapus bersama ruang.',
   versions: 'Versi',
   preview: 'Pratinjau',
   emptyVersion: 'Versi ini kosong.',
   currentVersion: 'Versi saat ini',
   restore: 'Pulihkan',
+  historyMarks: 'Perbedaan dengan teks saat ini ditandai.',
   restored: 'Versi dipulihkan.',
   deleteHistory: 'Hapus histori',
   deleteHistoryHint:

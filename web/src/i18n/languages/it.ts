@@ -115,12 +115,13 @@ export const strings: Translation = {
   insertTooLong: 'Impossibile inserire. Il limite del testo è {size}.',
   history: 'Cronologia versioni',
   historyEmpty:
-    'Ancora nessuna versione precedente. Una versione viene salvata dopo 30 secondi di modifiche e prima di eliminazioni consistenti. Tutte le versioni vengono eliminate con la stanza.',
+    'Ancora nessuna versione precedente. Le versioni vengono salvate quando il testo cambia e prima di eliminazioni consistenti. Tutte vengono eliminate con la stanza.',
   versions: 'Versioni',
   preview: 'Anteprima',
   emptyVersion: 'Questa versione è vuota.',
   currentVersion: 'Versione attuale',
   restore: 'Ripristina',
+  historyMarks: 'Le differenze rispetto al testo attuale sono evidenziate.',
   restored: 'Versione ripristinata.',
   deleteHistory: 'Elimina cronologia',
   deleteHistoryHint:

@@ -111,12 +111,13 @@ export const strings: Translation = {
   insertTooLong: '挿入できませんでした。テキストの上限は {size} です。',
   history: '変更履歴',
   historyEmpty:
-    '以前のバージョンはまだありません。バージョンは、変更が 30 秒続いたときと、大きな削除の前に保存されます。すべてのバージョンはルームと一緒に削除されます。',
+    '以前のバージョンはまだありません。バージョンは、テキストの変更時と大きな削除の前に保存されます。すべてのバージョンはルームと一緒に削除されます。',
   versions: 'バージョン',
   preview: 'プレビュー',
   emptyVersion: 'このバージョンは空です。',
   currentVersion: '現在のバージョン',
   restore: '復元',
+  historyMarks: '現在のテキストとの違いに印が付いています。',
   restored: 'バージョンを復元しました。',
   deleteHistory: '履歴を削除',
   deleteHistoryHint:

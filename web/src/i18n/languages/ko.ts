@@ -111,12 +111,13 @@ export const strings: Translation = {
   insertTooLong: '삽입할 수 없습니다. 텍스트는 최대 {size}입니다.',
   history: '버전 기록',
   historyEmpty:
-    '아직 이전 버전이 없습니다. 30초 동안 변경한 후와 많은 내용을 삭제하기 전에 버전이 저장됩니다. 모든 버전은 방과 함께 삭제됩니다.',
+    '아직 이전 버전이 없습니다. 텍스트가 변경될 때와 많은 내용을 삭제하기 전에 버전이 저장됩니다. 모든 버전은 방과 함께 삭제됩니다.',
   versions: '버전',
   preview: '미리보기',
   emptyVersion: '이 버전은 비어 있습니다.',
   currentVersion: '현재 버전',
   restore: '복원',
+  historyMarks: '현재 텍스트와 다른 부분이 표시됩니다.',
   restored: '버전을 복원했습니다.',
   deleteHistory: '기록 삭제',
   deleteHistoryHint:

@@ -122,12 +122,13 @@ export const strings: Translation = {
   insertTooLong: 'Nie udało się wstawić. Limit tekstu: {size}.',
   history: 'Historia wersji',
   historyEmpty:
-    'Nie ma jeszcze wcześniejszych wersji. Wersja jest zapisywana po 30 sekundach zmian i przed usunięciem dużej części tekstu. Wszystkie wersje są usuwane razem z pokojem.',
+    'Nie ma jeszcze wcześniejszych wersji. Wersje są zapisywane w miarę zmian i przed usunięciem dużej części tekstu. Wszystkie są usuwane razem z pokojem.',
   versions: 'Wersje',
   preview: 'Podgląd',
   emptyVersion: 'Ta wersja jest pusta.',
   currentVersion: 'Bieżąca wersja',
   restore: 'Przywróć',
+  historyMarks: 'Różnice względem bieżącego tekstu są zaznaczone.',
   restored: 'Przywrócono wersję.',
   deleteHistory: 'Usuń historię',
   deleteHistoryHint:

@@ -114,12 +114,13 @@ export const strings: Translation = {
   insertTooLong: 'Não foi possível inserir. O limite do texto é {size}.',
   history: 'Histórico de versões',
   historyEmpty:
-    'Ainda não há versões anteriores. Uma versão é salva após 30 segundos de alterações e antes de exclusões grandes. Todas as versões são excluídas com a sala.',
+    'Ainda não há versões anteriores. As versões são salvas quando o texto muda e antes de exclusões grandes. Todas são excluídas com a sala.',
   versions: 'Versões',
   preview: 'Visualização',
   emptyVersion: 'Esta versão está vazia.',
   currentVersion: 'Versão atual',
   restore: 'Restaurar',
+  historyMarks: 'As diferenças em relação ao texto atual estão marcadas.',
   restored: 'Versão restaurada.',
   deleteHistory: 'Excluir histórico',
   deleteHistoryHint:

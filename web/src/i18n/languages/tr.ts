@@ -111,12 +111,13 @@ export const strings: Translation = {
   insertTooLong: 'Eklenemedi. Metin sınırı: {size}.',
   history: 'Sürüm geçmişi',
   historyEmpty:
-    'Henüz önceki sürüm yok. 30 saniyelik değişikliklerden sonra ve büyük silme işlemlerinden önce bir sürüm kaydedilir. Tüm sürümler odayla birlikte silinir.',
+    'Henüz önceki sürüm yok. Metin değiştikçe ve büyük silme işlemlerinden önce sürümler kaydedilir. Tüm sürümler odayla birlikte silinir.',
   versions: 'Sürümler',
   preview: 'Önizleme',
   emptyVersion: 'Bu sürüm boş.',
   currentVersion: 'Geçerli sürüm',
   restore: 'Geri yükle',
+  historyMarks: 'Geçerli metinden farklar işaretlenir.',
   restored: 'Sürüm geri yüklendi.',
   deleteHistory: 'Geçmişi sil',
   deleteHistoryHint:

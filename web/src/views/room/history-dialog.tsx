@@ -1,8 +1,9 @@
-/** The version history: a list with a preview, to restore one version or delete all. */
+/** The version history: a scrubber with a preview, to restore one version or delete all. */
 import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import type { HistoryEntry } from '../../../../src/protocol/types.ts';
+import { diffTexts } from '../../../../src/text/diff.ts';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { dateAndTime, timeAgo } from '../../components/time-ago.tsx';
@@ -63,7 +64,6 @@ interface VersionsProps extends Props {
 }
 
 function Versions({ room, history, entries, text, onClose }: VersionsProps) {
-  const selected = history.selected.value;
   const preview = history.preview.value;
   const isConfirming = useSignal(false);
   const isCurrent = preview.status === 'loaded' && preview.content === text.value;
@@ -77,20 +77,9 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
   return (
     <>
       <div class="history">
-        <fieldset class="versions" aria-label={t('versions')}>
-          {entries.map((entry) => (
-            <label key={entry.version}>
-              <input
-                type="radio"
-                name="version"
-                checked={entry.version === selected}
-                onChange={() => history.select(entry.version)}
-              />
-              <Version room={room} entry={entry} />
-            </label>
-          ))}
-        </fieldset>
-        <Preview history={history} />
+        <Scrubber room={room} history={history} entries={entries} />
+        <Preview history={history} current={text.value} />
+        <p class="aside">{t('historyMarks')}</p>
       </div>
       {isConfirming.value ? (
         <DeleteConfirmation
@@ -125,14 +114,40 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
   );
 }
 
-function Version({ room, entry }: { room: RoomModel; entry: HistoryEntry }) {
-  const at = new Date(entry.timestamp);
-  const exact = dateAndTime(at);
+/** From the oldest version to the newest. */
+function Scrubber({ room, history, entries }: Pick<VersionsProps, 'room' | 'history' | 'entries'>) {
+  const now = useServerNow();
+  const oldestFirst = entries.toReversed();
+  const index = oldestFirst.findIndex(({ version }) => version === history.selected.value);
+  const entry = oldestFirst[index];
+  if (!entry) return null;
+  const ago = timeAgo(now - Date.parse(entry.timestamp));
+  return (
+    <div class="scrubber">
+      <input
+        type="range"
+        aria-label={t('versions')}
+        aria-valuetext={[ago, size(entry.size), authorOf(room, entry)].filter(Boolean).join(', ')}
+        min={0}
+        max={entries.length - 1}
+        value={index}
+        disabled={entries.length === 1}
+        onInput={({ currentTarget }) => {
+          const chosen = oldestFirst[currentTarget.valueAsNumber];
+          if (chosen) history.select(chosen.version);
+        }}
+      />
+      <Version room={room} entry={entry} ago={ago} />
+    </div>
+  );
+}
+
+function Version({ room, entry, ago }: { room: RoomModel; entry: HistoryEntry; ago: string }) {
   const author = authorOf(room, entry);
   return (
-    <span class="version">
-      <time dateTime={entry.timestamp}>{timeAgo(useServerNow() - at.getTime())}</time>
-      <small>{exact}</small>
+    <p class="version">
+      <time dateTime={entry.timestamp}>{ago}</time>
+      <small>{dateAndTime(new Date(entry.timestamp))}</small>
       <small>
         {size(entry.size)}
         {author && (
@@ -142,7 +157,7 @@ function Version({ room, entry }: { room: RoomModel; entry: HistoryEntry }) {
           </>
         )}
       </small>
-    </span>
+    </p>
   );
 }
 
@@ -153,10 +168,7 @@ function authorOf(room: RoomModel, { deviceId: author }: HistoryEntry): string {
   return device ? nameOf(device) : '';
 }
 
-/** A longer preview would take long to lay out. */
-const maxPreviewLength = 20_000;
-
-function Preview({ history }: { history: History }) {
+function Preview({ history, current }: { history: History; current: string }) {
   const preview = history.preview.value;
   const isEmpty = preview.status === 'loaded' && preview.content === '';
   return (
@@ -170,12 +182,60 @@ function Preview({ history }: { history: History }) {
       {isEmpty && <p class="aside">{t('emptyVersion')}</p>}
       {preview.status === 'loaded' && !isEmpty && (
         <pre data-mono={monospace.value || undefined} dir="auto">
-          {preview.content.slice(0, maxPreviewLength)}
-          {preview.content.length > maxPreviewLength && '…'}
+          <Marked before={current} after={preview.content} />
         </pre>
       )}
     </section>
   );
+}
+
+/** The text after restoring it, with what that adds and removes. */
+function Marked({ before, after }: { before: string; after: string }) {
+  const parts = useMemo(() => shortened(partsOf(before, after)), [before, after]);
+  return (
+    <>
+      {parts.map(({ kind, text }, index) => {
+        const Mark = kind;
+        return Mark === 'same' ? text : <Mark key={index}>{text}</Mark>;
+      })}
+    </>
+  );
+}
+
+interface Part {
+  kind: 'same' | 'ins' | 'del';
+  text: string;
+}
+
+function partsOf(before: string, after: string): Part[] {
+  const parts: Part[] = [];
+  let end = 0;
+  for (const { from, to, insert } of diffTexts(before, after)) {
+    parts.push({ kind: 'same', text: before.slice(end, from) });
+    parts.push({ kind: 'del', text: before.slice(from, to) }, { kind: 'ins', text: insert });
+    end = to;
+  }
+  parts.push({ kind: 'same', text: before.slice(end) });
+  return parts.filter(({ text }) => text !== '');
+}
+
+/** A longer preview would take long to lay out. */
+const maxPreviewLength = 20_000;
+/** So that the next difference is near. */
+const maxSameLength = 4_000;
+
+function shortened(parts: readonly Part[]): Part[] {
+  const shown: Part[] = [];
+  let space = maxPreviewLength;
+  for (const { kind, text } of parts) {
+    if (space <= 0) break;
+    const half = maxSameLength / 2;
+    const isLong = kind === 'same' && text.length > maxSameLength && parts.length > 1;
+    const shorter = isLong ? `${text.slice(0, half)}\n…\n${text.slice(-half)}` : text;
+    shown.push({ kind, text: shorter.length > space ? `${shorter.slice(0, space)}…` : shorter });
+    space -= shorter.length;
+  }
+  return shown;
 }
 
 function DeleteConfirmation({ history, onCancel }: { history: History; onCancel: () => void }) {
@@ -215,6 +275,9 @@ export interface History {
   deleteAll(): Promise<void>;
 }
 
+/** Each text is a request, so those that a scrubber only passes are not loaded. */
+const scrubPauseMs = 200;
+
 /** The version history of a room's text. The text of a version is loaded when it is selected. */
 export function createHistory(
   requests: () => Promise<Pick<RoomBase, 'history' | 'historyText' | 'clearHistory'>>,
@@ -224,13 +287,17 @@ export function createHistory(
   const preview = signal<Loading<{ content: string }>>({ status: 'loading' });
   const deleteError = signal<PoproomError | undefined>(undefined);
   const contents = new Map<number, string>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
 
   async function load(): Promise<void> {
     list.value = { status: 'loading' };
     try {
       const entries = await (await requests()).history();
       list.value = { status: 'loaded', entries };
-      if (entries[0]) select(entries[0].version);
+      if (entries[0]) {
+        selected.value = entries[0].version;
+        await loadText(entries[0].version);
+      }
     } catch (error) {
       list.value = { status: 'failed', error: toPoproomError(error) };
     }
@@ -240,7 +307,8 @@ export function createHistory(
     selected.value = version;
     const content = contents.get(version);
     preview.value = content === undefined ? { status: 'loading' } : { status: 'loaded', content };
-    if (content === undefined) void loadText(version);
+    clearTimeout(timer);
+    if (content === undefined) timer = setTimeout(loadText, scrubPauseMs, version);
   }
 
   async function loadText(version: number): Promise<void> {
