@@ -48,6 +48,7 @@ function row({ name, summary }: Command): [string, string] {
 export const variables: readonly (readonly [name: string, meaning: string])[] = [
   ['`POPROOM_URL`', 'URL of the server, or the name of a server in the config file'],
   ['`POPROOM_API_KEY`', 'API key, if the server requires one or you need a higher limit'],
+  ['`POPROOM_CREATE_PASSWORD`', 'password for creating rooms, if the server requires one'],
   ['`POPROOM_ADMIN_TOKEN`', 'admin token of the server, for `poproom admin`'],
   ['`POPROOM_PIN`', 'PIN of the room; by default, the command prompts for it if the room requires one'],
   [

@@ -7,6 +7,7 @@ export const defaultLimits = serverLimits(readConfig({}));
 export const defaultPhrases: LimitPhrases = {
   ...byDefault(limitPhrases(defaultLimits)),
   keyRule: 'An API key is optional, unless the operator of the server requires one.',
+  createRule: 'The operator of a server can limit who may create rooms.',
   limitsNote: 'The operator of a server can change the defaults. The page /docs of a server shows its own limits.',
 };
 

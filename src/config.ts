@@ -1,7 +1,7 @@
 /** The settings. Only this module reads the environment. `--help` is generated from the same table. */
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { type LimitKey, type LimitSetting, limitSettings, writtenLimit } from './protocol/limits.ts';
+import { creationModes, type LimitKey, type LimitSetting, limitSettings, writtenLimit } from './protocol/limits.ts';
 import { parseRedisUrl } from './redis/redis-url.ts';
 
 interface Setting<T> {
@@ -97,6 +97,23 @@ export const settings = {
     '',
     'additional origins whose pages are trusted like the server’s own',
     origins,
+  ),
+  create: setting(
+    'POPROOM_CREATE',
+    'open',
+    'who may create rooms besides API keys: open (everyone), key (nobody), password or proxy (signed-in users)',
+    oneOf(...creationModes),
+  ),
+  createPassword: optional(
+    'POPROOM_CREATE_PASSWORD',
+    'password for creating rooms, with POPROOM_CREATE=password; at least 10 characters',
+    password,
+  ),
+  userHeader: setting(
+    'POPROOM_USER_HEADER',
+    'Remote-User',
+    'header in which a trusted proxy names the user, with POPROOM_CREATE=proxy',
+    userHeader,
   ),
   requireApiKey: setting('POPROOM_REQUIRE_API_KEY', 'false', 'reject requests without an API key', yesOrNo),
   trustedProxies: setting(
@@ -211,10 +228,24 @@ function contradictions(config: Partial<Config>): string[] {
   }
   if (fileMax > roomMaxBytes) problems.push('POPROOM_FILE_MAX must not exceed POPROOM_ROOM_MAX_BYTES');
   if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL');
+  problems.push(...creationProblems(config));
   if (store && store !== 'sqlite:' && !secret) {
     problems.push('POPROOM_SECRET is required with Redis, with the same value on all nodes');
   }
   return problems;
+}
+
+/** A server that was meant to be private must not start as an open one. */
+function creationProblems(config: Partial<Config>): string[] {
+  const { create, createPassword, trustedProxies } = config;
+  // An invalid password is missing here, and reported already.
+  if (create === 'password' && 'createPassword' in config && createPassword === undefined)
+    return ['POPROOM_CREATE=password requires POPROOM_CREATE_PASSWORD'];
+  if (createPassword !== undefined && create !== undefined && create !== 'password')
+    return ['POPROOM_CREATE_PASSWORD requires POPROOM_CREATE=password'];
+  if (create === 'proxy' && trustedProxies?.rules.length === 0)
+    return ['POPROOM_CREATE=proxy requires POPROOM_TRUSTED_PROXIES: the address of the proxy that signs in users'];
+  return [];
 }
 
 /** Quotes the value, unless it may be a URL with a password. */
@@ -299,9 +330,10 @@ export function readBucket(text: string): Bucket | undefined {
   return bucket ? { bucket, prefix: prefix.replace(/\/*$/, prefix === '' ? '' : '/') } : undefined;
 }
 
-function oneOf(...choices: string[]) {
-  return (text: string): string => {
-    if (choices.includes(text)) return text;
+function oneOf<T extends string>(...choices: readonly T[]) {
+  return (text: string): T => {
+    const choice = choices.find((name) => name === text);
+    if (choice !== undefined) return choice;
     throw invalid(`must be ${choices.join(' or ')}`, text);
   };
 }
@@ -317,6 +349,19 @@ function longText(minimum: number) {
     if (text.length >= minimum) return text;
     throw new Error(`must have at least ${minimum} characters`);
   };
+}
+
+/** Clients send it in a header, which can contain only these characters. The error does not quote it. */
+function password(text: string): string {
+  if (/^[\x20-\x7e]{10,200}$/.test(text)) return text;
+  throw new Error('must have 10 to 200 characters: letters without accents, digits, spaces and ASCII punctuation');
+}
+
+function userHeader(text: string): string {
+  const isUsed = /^(authorization|cookie|host|origin|x-api-key|x-forwarded-.*|x-room-.*)$/i.test(text);
+  if (/^[A-Za-z0-9-]{1,64}$/.test(text) && (!isUsed || /^x-forwarded-(user|email|preferred-username)$/i.test(text)))
+    return text;
+  throw invalid('must be the name of a header that only names the user, for example Remote-User', text);
 }
 
 function webAddress(text: string): string {

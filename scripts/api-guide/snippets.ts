@@ -57,6 +57,15 @@ console.log(made.code, made.link, made.expiresAt);
 POPROOM_PIN=0427 poproom new --pin --expires 1h --name 'Kitchen table'
 `,
   },
+  createToken: {
+    curl: `
+curl http://localhost:8080/api/create-token \\
+  -H 'Content-Type: application/json' -d '{"password": "correct horse battery"}'
+`,
+    note:
+      'The SDK and the command line need no token: they send the password itself, from the option `createPassword` or ' +
+      'from `POPROOM_CREATE_PASSWORD`, and only to create a room.',
+  },
   getRoom: {
     curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX

@@ -51,6 +51,12 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   },
   API_KEY_REQUIRED: { message: 'This server requires an API key. Send it as Authorization: Bearer KEY.' },
   INVALID_API_KEY: { message: 'This API key is unknown or has been revoked.' },
+  PASSWORD_REQUIRED: {
+    message:
+      'This server requires a password for creating rooms. Send it, or a token from /api/create-token, as X-Create-Password.',
+  },
+  PASSWORD_INCORRECT: { message: 'The password for creating rooms is wrong.' },
+  SIGN_IN_REQUIRED: { message: 'Only users who have signed in may create rooms on this server.' },
   PIN_INCORRECT: { message: 'Wrong PIN. 4 tries left.', details: { triesLeft: 4 } },
   INVALID_TICKET: { message: 'This link has expired or belongs to another room. Request a new one.' },
   ROOM_NOT_FOUND: { message: 'There is no room with this code.' },

@@ -78,6 +78,13 @@ curl http://localhost:8080/api/rooms/7KQ2MX -H 'Authorization: Bearer pop_…'
 The header \`X-API-Key\` works too. An unknown or revoked key returns \`401 INVALID_API_KEY\`. A missing key returns \
 \`401 API_KEY_REQUIRED\` if the server requires one.
 
+## Who may create rooms
+
+{{createRule}} Everyone with a code can join a room. Where creating one needs a password, send it, or a token that stands \
+for it, as \`X-Create-Password\`. Without it, \`POST /api/rooms\` returns \`401 PASSWORD_REQUIRED\`, and with a wrong one \
+\`403 PASSWORD_INCORRECT\`. Where only users who have signed in may create rooms, it returns \`403 SIGN_IN_REQUIRED\`. \
+\`roomCreation\` in \`GET /api/limits\` tells who may create rooms.
+
 ## Rate limits
 
 The free tier allows {{freeRequests}}, and the pro tier {{proRequests}}. The hour starts with your first request. Every request under \`/api\` counts; file downloads, pages and probes do not. \

@@ -87,17 +87,19 @@ after the room has expired. "clear" does not.`,
   {
     name: 'config',
     args: 'list | get NAME | set NAME [VALUE] | unset NAME',
-    summary: 'show and change the server and the API key that commands use',
+    summary: 'show and change the server, the API key and the password that commands use',
     details: `NAME is one of these:
 
-  url                  URL of the server that commands use
-  api-key              API key for it
-  default              name of a server below, which commands use instead of url
-  server.NAME.url      URL of a further server; --url NAME selects it
-  server.NAME.api-key  API key for it
-  recent               on (default) or off: whether used rooms are remembered
+  url              URL of the server that commands use
+  api-key          API key for it
+  create-password  password for creating rooms, if it requires one
+  default          name of a server below, which commands use instead of url
+  server.NAME.url  URL of a further server; --url NAME selects it
+  server.NAME.api-key, server.NAME.create-password
+                   API key and password for it
+  recent           on (default) or off: whether used rooms are remembered
 
-An API key is read from a prompt or from standard input, never from an argument, and is never shown in full. The file is
+Secrets are read from a prompt or from standard input, never from an argument, and are never shown in full. The file is
 poproom/config.json in XDG_CONFIG_HOME (default: ~/.config), and only you can read it. An option comes before an
 environment variable, a variable before the config file, and the config file before the last server used.`,
     options: { json },

@@ -5,6 +5,8 @@ import { delimiter, join } from 'node:path';
 export interface Environment {
   url: string | undefined;
   apiKey: string | undefined;
+  /** For creating rooms, if the server requires it. */
+  createPassword: string | undefined;
   /** For `poproom admin`. */
   adminToken: string | undefined;
   pin: string | undefined;
@@ -36,6 +38,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return {
     url: env.POPROOM_URL || undefined,
     apiKey: env.POPROOM_API_KEY || undefined,
+    createPassword: env.POPROOM_CREATE_PASSWORD || undefined,
     adminToken: env.POPROOM_ADMIN_TOKEN || undefined,
     pin: env.POPROOM_PIN || undefined,
     roomKey: env.POPROOM_ROOM_KEY || undefined,

@@ -35,6 +35,9 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
   NOT_ENCRYPTED: exitCode.noAccess,
   API_KEY_REQUIRED: exitCode.noAccess,
   INVALID_API_KEY: exitCode.noAccess,
+  PASSWORD_REQUIRED: exitCode.noAccess,
+  PASSWORD_INCORRECT: exitCode.noAccess,
+  SIGN_IN_REQUIRED: exitCode.noAccess,
   INVALID_ADMIN_TOKEN: exitCode.noAccess,
   ADDRESS_BLOCKED: exitCode.noAccess,
   VERSION_CONFLICT: exitCode.conflict,
@@ -81,10 +84,19 @@ export const failureJson = ({ code, message, requestId, details, exitCode }: Fai
   formatJson({ error: { code, message, requestId, details, exitCode } });
 
 function explainRemote(error: RemoteError): Failure {
-  const message = withUnits(printable(error.message.slice(0, maxMessageLength)));
+  const message = hints[error.code] ?? withUnits(printable(error.message.slice(0, maxMessageLength)));
   const details = Object.keys(error.details).length > 0 ? error.details : undefined;
   return { exitCode: exitCodeOf(error), code: error.code, message, requestId: error.requestId, details };
 }
+
+/** The messages of the server name headers, which the command sends itself. */
+const hints: Partial<Record<PoproomErrorCode, string>> = {
+  API_KEY_REQUIRED: 'This server requires an API key; set POPROOM_API_KEY, or run poproom config set api-key.',
+  PASSWORD_REQUIRED:
+    'This server requires a password for creating rooms; set POPROOM_CREATE_PASSWORD, or run poproom config set create-password.',
+  SIGN_IN_REQUIRED:
+    'Only users who have signed in may create rooms on this server; create the room in a browser, or set POPROOM_API_KEY.',
+};
 
 /** Some limits of a server are in bytes: "1,048,576 bytes of UTF-8" becomes "1 MiB". */
 const withUnits = (message: string) =>

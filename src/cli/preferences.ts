@@ -10,6 +10,8 @@ import { printable } from './output.ts';
 export interface ServerEntry {
   url?: string;
   apiKey?: string;
+  /** For creating rooms. */
+  createPassword?: string;
 }
 
 export interface Preferences extends ServerEntry {
@@ -38,7 +40,7 @@ export function readPreferences(environment: Environment): Preferences {
   throw new UsageError(`${file} must be JSON such as { "url": "https://pop.example.org", "apiKey": "pop_…" }.`);
 }
 
-const settingNames = ['url', 'apiKey', 'default', 'servers', 'recent'];
+const settingNames = ['url', 'apiKey', 'createPassword', 'default', 'servers', 'recent'];
 
 /** A misspelled key would otherwise have no effect, and nobody would know why. */
 function warnOfUnknown(file: string, preferences: object): void {
@@ -58,11 +60,17 @@ export const configFile = ({ configFolder }: Environment): string => join(config
 
 /** The named default server, or the one without a name. */
 export function defaultServer(preferences: Preferences): ServerEntry {
-  const { default: name, url, apiKey } = preferences;
+  const { default: name, url, apiKey, createPassword } = preferences;
   const named = name === undefined ? undefined : serverNamed(preferences, name);
   if (name !== undefined && named === undefined)
     throw new UsageError(`The default server "${name}" is not in the config file; see poproom config --help.`);
-  return named ?? { ...(url !== undefined && { url }), ...(apiKey !== undefined && { apiKey }) };
+  return (
+    named ?? {
+      ...(url !== undefined && { url }),
+      ...(apiKey !== undefined && { apiKey }),
+      ...(createPassword !== undefined && { createPassword }),
+    }
+  );
 }
 
 export function serverNamed({ servers = {} }: Pick<Preferences, 'servers'>, name: string): ServerEntry | undefined {
@@ -77,7 +85,7 @@ function isPreferences(value: unknown): value is Preferences {
 }
 
 const isServerEntry = (value: unknown): value is ServerEntry =>
-  isObject(value) && isText(value.url) && isText(value.apiKey);
+  isObject(value) && isText(value.url) && isText(value.apiKey) && isText(value.createPassword);
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isText = (value: unknown) => value === undefined || typeof value === 'string';

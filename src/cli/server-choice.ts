@@ -1,4 +1,4 @@
-/** The server of a command: which one, the API key that it may receive, and links to it for other devices. */
+/** The server of a command: which one, the secrets that it may receive, and links to it for other devices. */
 import { networkInterfaces } from 'node:os';
 import { isThisMachine } from './connection-error.ts';
 import type { Environment } from './environment.ts';
@@ -10,6 +10,8 @@ const defaultUrl = 'http://localhost:8080';
 export interface ChosenServer {
   url: string;
   apiKey: string | undefined;
+  /** For creating rooms. */
+  createPassword: string | undefined;
 }
 
 /** `option` is the value of `--url`, and `linked` the server of a link. */
@@ -24,7 +26,8 @@ export function chooseServer(
   const candidates = [named[0], linked, ...named.slice(1), lastServer(environment)];
   const url = parseServerUrl(candidates.find((candidate) => candidate !== undefined) ?? defaultUrl);
   const sources = [{ ...environment, url: urlOf(environment.url) }, standard, ...serversIn(preferences)];
-  return { url, apiKey: keyFor(url, sources, [...named, defaultUrl]) };
+  const secret = (name: SecretName) => secretFor(name, url, sources, [...named, defaultUrl]);
+  return { url, apiKey: secret('apiKey'), createPassword: secret('createPassword') };
 }
 
 /** The server of an operator's command, which receives a secret: never the last one used, which may be from a link. */
@@ -34,29 +37,28 @@ export function chooseNamedServer(environment: Environment, option: string | und
   return parseServerUrl(serverNamed(preferences, named)?.url ?? named);
 }
 
-const serversIn = ({ url, apiKey, servers = {} }: Preferences): KeySource[] => [
-  { url, apiKey },
+const serversIn = ({ url, apiKey, createPassword, servers = {} }: Preferences): SecretSource[] => [
+  { url, apiKey, createPassword },
   // A key of a named server without a URL is for no server.
   ...Object.values(servers).filter((server) => server.url !== undefined),
 ];
 
-interface KeySource {
-  url?: string | undefined;
-  apiKey?: string | undefined;
-}
+type SecretName = 'apiKey' | 'createPassword';
+type SecretSource = Partial<Record<SecretName | 'url', string | undefined>>;
 
 /**
- * A key that was given with a server is only for that server. A key without a server is only for servers that the user
+ * A secret that was given with a server is only for that server. One without a server is only for servers that the user
  * named: neither a link from someone else nor the last server, which may come from such a link, may receive it.
  */
-function keyFor(
+function secretFor(
+  name: SecretName,
   url: string,
-  sources: readonly KeySource[],
+  sources: readonly SecretSource[],
   trusted: readonly (string | undefined)[],
 ): string | undefined {
   const isSame = (other: string | undefined) =>
     URL.canParse(other ?? '') && serverIdOf(other ?? '') === serverIdOf(url);
-  return sources.find(({ url: own, apiKey }) => apiKey && (own ? [own] : trusted).some(isSame))?.apiKey;
+  return sources.find((source) => source[name] && (source.url ? [source.url] : trusted).some(isSame))?.[name];
 }
 
 /** The same for all spellings of a URL. A host may have other servers at other paths. */

@@ -168,9 +168,10 @@ export function connect(
   environment: Environment,
   { linked, deviceName }: { linked?: string | undefined; deviceName?: string } = {},
 ): Client {
-  const { url, apiKey } = chooseServer(environment, { option: input.value('url'), linked });
+  const { url, apiKey, createPassword } = chooseServer(environment, { option: input.value('url'), linked });
   const timeoutSeconds = timeoutOf(input, environment) ?? 0;
-  return createClient({ url, apiKey, deviceName, retry: { attempts: 3, maxSeconds: 5 }, timeoutSeconds });
+  const retry = { attempts: 3, maxSeconds: 5 };
+  return createClient({ url, apiKey, createPassword, deviceName, retry, timeoutSeconds });
 }
 
 interface NamedRoom {

@@ -105,7 +105,7 @@ export function checkServerUrl(url: unknown): void {
 export function checkClientOptions(options: Readonly<Record<string, unknown>>): void {
   check('options', options, [isObject, 'an object with the URL of the server']);
   checkServerUrl(options.url);
-  for (const name of ['apiKey', 'deviceId', 'deviceName'])
+  for (const name of ['apiKey', 'createPassword', 'deviceId', 'deviceName'])
     if (options[name] !== undefined) check(name, options[name], anyText);
   checkOptions({ timeoutSeconds: options.timeoutSeconds, onRetry: options.onRetry });
   const { retry } = options;

@@ -19,6 +19,11 @@ export interface ClientOptions {
   url: string;
   /** Sent with every request. Requests then count against the key, not the address. Some servers require one. */
   apiKey?: string | undefined;
+  /**
+   * The password for creating rooms, if the server requires one, or a token from `POST /api/create-token`. Sent only with
+   * the request for a new room.
+   */
+  createPassword?: string | undefined;
   /** Id of this device: 1 to 64 characters from `A-Za-z0-9_-`. Clients with the same id count as one device. */
   deviceId?: string | undefined;
   /** Name of this device, shown to the other devices in a room. */
@@ -80,7 +85,7 @@ interface Creation {
 /** Creates a client for a server. It sends no request yet. */
 export function createClient(options: ClientOptions): Client {
   checkClientOptions({ ...options });
-  const { url, apiKey, deviceId, deviceName, retry = false, onRetry } = options;
+  const { url, apiKey, createPassword, deviceId, deviceName, retry = false, onRetry } = options;
   const { timeoutSeconds = defaultTimeoutSeconds } = options;
   const retries = retry === true ? {} : retry || undefined;
   const transport = createTransport({
@@ -94,7 +99,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function createEncrypted(request: CreateRoomRequest, options?: CallOptions) {
     const { createEncrypted } = await loadEncryption();
-    const post = (json: CreateRoomRequest) => requestRoom(transport, json, options);
+    const post = (json: CreateRoomRequest) => requestRoom(transport, json, { ...options, createPassword });
     const { room, expiresAt, hasPin, name } = await createEncrypted(post, sealedRoom, request);
     return withCreation(room, { expiresAt, hasPin, name });
   }
@@ -115,7 +120,7 @@ export function createClient(options: ClientOptions): Client {
     async createRoom({ encrypted = false, ...request } = {}, options) {
       checkOptions(options);
       if (encrypted) return createEncrypted(request, options);
-      const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, options);
+      const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, { ...options, createPassword });
       return withCreation(plainRoom(roomId, request.pin), { expiresAt, hasPin, name });
     },
     // A degraded server sends its report with status 503.

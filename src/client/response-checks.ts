@@ -4,6 +4,7 @@ import type {
   ContentEdited,
   ContentRead,
   ContentWritten,
+  CreateTokenIssued,
   FileClaimed,
   FileEntry,
   FileList,
@@ -108,6 +109,10 @@ export const isRoomCreated = object<RoomCreated>({
   encrypted: optional(isTrue),
   name: optional(text),
   limits: optional(roomLimits),
+});
+export const isCreateTokenIssued = object<CreateTokenIssued>({
+  token: text,
+  expiresAt: time,
 });
 export const isRoomDetails = object<RoomDetails>({
   roomId: roomCode,

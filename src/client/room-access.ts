@@ -123,9 +123,9 @@ export interface SealedLink {
 export async function requestRoom(
   transport: Transport,
   request: CreateRoomRequest,
-  options?: CallOptions,
+  { createPassword, ...options }: CallOptions & { createPassword?: string | undefined } = {},
 ): Promise<RoomCreated> {
-  const headers = transport.newIdempotencyKey();
+  const headers = { ...transport.newIdempotencyKey(), 'X-Create-Password': createPassword };
   const call = { method: 'POST', json: request, headers, ...options };
   const created = await transport.call('/api/rooms', isRoomCreated, call);
   if (!request.encryption && isEncryptedCode(created.roomId as RoomCode))

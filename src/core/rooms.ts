@@ -6,7 +6,7 @@ import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
 import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
-import type { RoomStore, RoomUpdate } from './ports/rooms.ts';
+import type { CreatedBy, RoomStore, RoomUpdate } from './ports/rooms.ts';
 import type { Checkpoint, CheckpointInfo, Content } from './ports/texts.ts';
 import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
 import { checkSealedMeta, longestSealed } from './sealed.ts';
@@ -32,6 +32,7 @@ export interface NewRoom {
   /** Whether the room keeps earlier texts. */
   history: boolean;
   encryption?: RoomEncryption | undefined;
+  createdBy?: CreatedBy | undefined;
 }
 
 /** Both as base64url, in the lengths of the schema. */
@@ -110,7 +111,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
 
   return {
     async create(newRoom: NewRoom, run?: KeyedRun<CreatedRoom>): Promise<CreatedRoom> {
-      const { client, pin, expiresIn = rules.lifetime, name: rawName, history, encryption } = newRoom;
+      const { client, pin, expiresIn = rules.lifetime, name: rawName, history, encryption, createdBy } = newRoom;
       checkLifetime(expiresIn, rules.longestLifetime);
       const checkedPin = pin === undefined ? undefined : parsePin(pin);
       if (encryption && checkedPin) throw noPin();
@@ -132,6 +133,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
           name,
           creator: client,
           owner: quota.ownerOf(client),
+          createdBy,
           countsText: quota.countsTexts(client),
           keepsHistory: history,
           ...(claimedLength !== undefined && { claimedLength }),

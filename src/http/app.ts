@@ -131,7 +131,7 @@ export function createApp(deps: AppDeps): App {
     return resumeToken === undefined ? undefined : resumption.take;
   }
 
-  function answer(exchange: Exchange, { client, isCrossSite, refusal }: AuthResult): MaybePromise<Reply> {
+  function answer(exchange: Exchange, { client, keyName, isCrossSite, refusal }: AuthResult): MaybePromise<Reply> {
     const { policy, id, raw, response, params, query, resumeToken, ticket } = exchange;
     if (refusal && isRefused(policy, refusal)) throw refusal;
     const sendContinue = () => {
@@ -139,7 +139,7 @@ export function createApp(deps: AppDeps): App {
       exchange.isBodyWithheld = false;
     };
     const received = { id, raw, response, params, query, resumeToken, ticket };
-    const request: Request = { ...received, client, isCrossSite, budgets, turns, sendContinue };
+    const request: Request = { ...received, client, keyName, isCrossSite, budgets, turns, sendContinue };
     return chain(policy.handle(request), (reply) => {
       if (!holdUnsent(request, budgets.responses, reply)) throw overloaded();
       return reply;

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
 import { ReceiveSlots } from '../core/defence/receive-slots.ts';
 import type { Upgrade } from '../core/live-gateway.ts';
-import { liveProtocol, resumePrefix } from '../protocol/live-protocol.ts';
+import { keyPrefix, liveProtocol, resumePrefix } from '../protocol/live-protocol.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
 
 /** Enough for a message of any size. More would only use memory. */
@@ -88,10 +88,10 @@ export function createWebSockets({ maxMessageBytes, ...given }: WebSocketDeps) {
   };
 }
 
-/** Browsers close the channel if the server selects none of their protocols. The token must not be sent back. */
+/** Browsers close the channel if the server selects none of their protocols. Secrets must not be sent back. */
 function selectProtocol(offered: Set<string>): string | false {
   if (offered.has(liveProtocol)) return liveProtocol;
-  return [...offered].find((name) => !name.startsWith(resumePrefix)) ?? false;
+  return [...offered].find((name) => !name.startsWith(resumePrefix) && !name.startsWith(keyPrefix)) ?? false;
 }
 
 const connectionOf = (socket: WebSocket) => (socket as LiveSocket).connection;

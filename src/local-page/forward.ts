@@ -17,6 +17,8 @@ export interface ForwarderDeps {
   /** The URL of the server, possibly with a path. */
   server: string;
   apiKey: string | undefined;
+  /** For creating rooms, unless the page sends one. */
+  createPassword?: string | undefined;
   /** Called when a request could not reach the server. */
   onFailure(error: Error): void;
   /** Called for each response. */
@@ -61,6 +63,7 @@ const requestHeaders = [
   'upload-length',
   'upload-metadata',
   'upload-offset',
+  'x-create-password',
   'x-device-id',
   'x-file-meta',
   'x-file-name',
@@ -103,7 +106,7 @@ const inert = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-export function createForwarder({ server, apiKey, onFailure, onResponse }: ForwarderDeps): Forwarder {
+export function createForwarder({ server, apiKey, createPassword, onFailure, onResponse }: ForwarderDeps): Forwarder {
   const { protocol, pathname, hostname, port, host } = new URL(server);
   const isTls = protocol === 'https:';
   const { Agent, request: open } = isTls
@@ -137,6 +140,7 @@ export function createForwarder({ server, apiKey, onFailure, onResponse }: Forwa
   async function forward(raw: IncomingMessage, response: ServerResponse, target: Target, errorPage: ErrorPage) {
     const isFile = target.name === 'serveFile' || target.name === 'downloadZip';
     const headers = {
+      ...(createPassword !== undefined && target.name === 'createRoom' && { 'x-create-password': createPassword }),
       ...pick(raw, requestHeaders),
       accept: '*/*',
       'accept-encoding': isFile ? 'identity' : encodings.join(', '),

@@ -82,6 +82,16 @@ export const adminRoom = {
       description: 'the hash of the client that created the room, as in the log',
       examples: ['3f9c0a51be77'],
     },
+    createdBy: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['type', 'name'],
+      description: 'who created the room: the user that the proxy named, or an API key',
+      properties: {
+        type: { type: 'string', enum: ['user', 'key'] },
+        name: { type: 'string', description: 'the name of the user or of the key', examples: ['alice'] },
+      },
+    },
   },
 } as const;
 

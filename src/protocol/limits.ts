@@ -199,5 +199,9 @@ function inLargest(value: number, times: number, ...units: [size: number, name: 
   return `${value / size}${name}`;
 }
 
+/** Who may create rooms. */
+export const creationModes = ['open', 'key', 'password', 'proxy'] as const;
+export type CreationMode = (typeof creationModes)[number];
+
 /** In Unicode characters. Sealed names are longer. */
 export const maxNameLength = { room: 80, device: 64 } as const;

@@ -12,6 +12,9 @@ export const liveProtocol = 'poproom';
 /** The prefix of a second subprotocol that contains the resume token, which is never in a URL. The server never selects it. */
 export const resumePrefix = 'resume.';
 
+/** The prefix of a subprotocol that contains an API key, for browsers, whose WebSockets cannot send headers. */
+export const keyPrefix = 'key.';
+
 /** The header for server-sent events. */
 export const resumeHeader = 'X-Resume-Token';
 

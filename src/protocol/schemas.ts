@@ -19,7 +19,7 @@ import {
   timestamp,
   version,
 } from './fields.ts';
-import { type LimitKey, type LimitSetting, limitSettings, maxNameLength } from './limits.ts';
+import { creationModes, type LimitKey, type LimitSetting, limitSettings, maxNameLength } from './limits.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 const success = { type: 'boolean', const: true } as const;
@@ -469,7 +469,44 @@ const serverLimitProperties = {
   storedBytes: natural('the bytes that you have stored on this server', 34_567),
   ...limitProperties(ofClients),
   apiKeyRequired: { type: 'boolean', description: 'whether every request needs an API key', examples: [false] },
+  roomCreation: {
+    type: 'string',
+    enum: creationModes,
+    description:
+      'who may create rooms: everyone (`open`), clients with an API key (`key`) or the password (`password`), or users ' +
+      'who have signed in at the proxy of the server (`proxy`). An API key always works.',
+    examples: ['open'],
+  },
 };
+
+export const createTokenRequest = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['password'],
+  properties: {
+    password: {
+      type: 'string',
+      minLength: 1,
+      maxLength: 200,
+      description: 'the password for creating rooms on this server',
+      examples: ['correct horse battery'],
+    },
+  },
+} as const;
+
+export const createTokenIssued = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['token', 'expiresAt'],
+  properties: {
+    token: {
+      type: 'string',
+      description: 'send it as `X-Create-Password`; it is as secret as the password',
+      examples: ['popc.tlf2wq.Zm9vYmFyYmF6cXV4Zm9vYmFyYmF6cXV4Zm9vYmFyYmE'],
+    },
+    expiresAt: timestamp('when the token expires', '2026-12-15T09:30:00.000Z'),
+  },
+} as const;
 
 export const serverLimits = {
   type: 'object',

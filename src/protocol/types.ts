@@ -103,6 +103,18 @@ export interface CreateRoomRequest {
   };
 }
 
+export interface CreateTokenIssued {
+  /** send it as `X-Create-Password`; it is as secret as the password */
+  token: string;
+  /** when the token expires */
+  expiresAt: string;
+}
+
+export interface CreateTokenRequest {
+  /** the password for creating rooms on this server */
+  password: string;
+}
+
 export interface EditContentRequest {
   /**
    * a list of 1 to 1000 edits of one version, in ascending order and without overlap
@@ -132,7 +144,10 @@ export interface ErrorBody {
       | 'KEY_REQUIRED'
       | 'API_KEY_REQUIRED'
       | 'INVALID_API_KEY'
+      | 'PASSWORD_REQUIRED'
       | 'INVALID_ADMIN_TOKEN'
+      | 'PASSWORD_INCORRECT'
+      | 'SIGN_IN_REQUIRED'
       | 'PIN_INCORRECT'
       | 'KEY_INCORRECT'
       | 'INVALID_TICKET'
@@ -410,6 +425,8 @@ export interface ServerLimits {
   channelsPerClient: number;
   /** whether every request needs an API key */
   apiKeyRequired: boolean;
+  /** who may create rooms: everyone (`open`), clients with an API key (`key`) or the password (`password`), or users who have signed in at the proxy of the server (`proxy`). An API key always works. */
+  roomCreation: 'open' | 'key' | 'password' | 'proxy';
 }
 
 export interface TicketIssued {
@@ -580,6 +597,12 @@ export interface AdminRoom {
   deviceCount: number;
   /** the hash of the client that created the room, as in the log */
   clientHash?: string;
+  /** who created the room: the user that the proxy named, or an API key */
+  createdBy?: {
+    type: 'user' | 'key';
+    /** the name of the user or of the key */
+    name: string;
+  };
 }
 
 export interface AdminRoomList {

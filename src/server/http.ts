@@ -12,6 +12,7 @@ import { expiryOf } from '../http/certificate.ts';
 import { limitConnections } from '../http/connections.ts';
 import type { PageLimits } from '../http/page/html.ts';
 import { serverLimits } from '../http/page/server-limits.ts';
+import { forwardedUser } from '../http/request/addresses.ts';
 import { createAuthorizer, createResumption, createTicketing } from '../http/request/authorize.ts';
 import { createRequestIds } from '../http/request/request.ts';
 import { createRequestLog } from '../http/response/request-log.ts';
@@ -59,6 +60,9 @@ export async function createHttp(service: Service): Promise<Server> {
   );
   const handlers = createHandlers({
     rooms: service.rooms,
+    creation: service.creation,
+    userOf: (raw) =>
+      config.create === 'proxy' ? forwardedUser(raw, config.userHeader, config.trustedProxies) : undefined,
     files: service.files,
     uploads: service.uploads,
     claims: service.claims,

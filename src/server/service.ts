@@ -2,6 +2,7 @@
 import type { Config } from '../config.ts';
 import { createClientHash, createClientLog } from '../core/clients.ts';
 import { chain } from '../core/concurrency.ts';
+import { createCreation } from '../core/creation.ts';
 import { collectWhenQuiet } from '../core/defence/garbage.ts';
 import { createBudgets } from '../core/defence/transfer-budget.ts';
 import { Turns } from '../core/defence/turns.ts';
@@ -142,6 +143,13 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     deps,
     clientLog,
     rooms,
+    creation: createCreation({
+      mode: config.create,
+      password: config.createPassword,
+      secret,
+      rates: store.rates,
+      clock,
+    }),
     space,
     idempotency: createIdempotency({ store: store.idempotency, secret, hashClient, clock }),
     files: createFiles(deps, space),

@@ -78,6 +78,30 @@ describe('poproom config', () => {
   });
 });
 
+describe('the password for creating rooms', () => {
+  it('[CREATE-8] is from the environment or the config file, for its own server only, and never an argument', async (t) => {
+    const password = 'correct horse battery';
+    const server = await startTestServer(t, { POPROOM_CREATE: 'password', POPROOM_CREATE_PASSWORD: password });
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const refused = await cli.run(['new']);
+    assert.equal(refused.code, 4);
+    assert.match(
+      refused.stderr,
+      /requires a password .*; set POPROOM_CREATE_PASSWORD, or run poproom config set create-p/,
+    );
+    const inEnvironment = { env: { POPROOM_CREATE_PASSWORD: password } };
+    const code = (await cli.run(['new'], inEnvironment)).stdout.trim();
+    assert.equal((await cli.run(['get', code])).code, 0, 'joining needs no password');
+    assert.equal((await cli.run(['config', 'set', 'create-password', password])).code, 2);
+    await cli.run(['config', 'set', 'server.home.url', server.url]);
+    await cli.run(['config', 'set', 'server.home.create-password'], { stdin: `${password}\n` });
+    assert.equal((await cli.run(['new'])).code, 0);
+    assert.equal((await cli.run(['config', 'get', 'server.home.create-password'])).stdout, '…\n');
+    await cli.run(['config', 'set', 'server.home.url', 'http://127.0.0.1:1']);
+    assert.equal((await cli.run(['new'])).code, 4, 'it is for another server');
+  });
+});
+
 describe('poproom recent', () => {
   it('[CLI-61] lists used rooms with name, server and time left, in a private file, without a request', async (t) => {
     const { cli, server } = await atServer(t);

@@ -59,6 +59,26 @@ describe('poproom doctor on settings', () => {
   });
 });
 
+describe('poproom doctor on who may create rooms', () => {
+  it('[CREATE-9] explains it for each setting, and warns if nobody can', async (t) => {
+    const [open, key, password, proxy] = await Promise.all([
+      runDoctor(t, {}),
+      runDoctor(t, { POPROOM_CREATE: 'key', POPROOM_DATA_DIR: await dataFolder(t) }),
+      runDoctor(t, { POPROOM_CREATE: 'password', POPROOM_CREATE_PASSWORD: 'correct horse' }),
+      runDoctor(t, {
+        POPROOM_CREATE: 'proxy',
+        POPROOM_TRUSTED_PROXIES: '10.0.0.1',
+        POPROOM_PUBLIC_URL: 'http://a.lan',
+      }),
+    ]);
+    open.assertFinding('settings', 'ok', /^Everyone may create rooms\. Everyone with a code can join\.$/);
+    key.assertFinding('settings', 'ok', /^Only clients with an API key may create rooms\./);
+    password.assertFinding('settings', 'ok', /^Only clients with the password or an API key may create rooms\./);
+    proxy.assertFinding('settings', 'ok', /^Only users whom a trusted proxy names in Remote-User, /);
+    assert.ok(!password.text.includes('correct horse'));
+  });
+});
+
 describe('poproom doctor on a certificate', () => {
   it('[OPS-10] reports how long it is valid, or what is wrong with its files', async (t) => {
     const folder = await dataFolder(t);

@@ -28,7 +28,7 @@ export function summaryTests(open: OpenStore): void {
     const { store } = await ownStore(t, open);
     const { rooms, summaries } = store;
     const owner = { client: '0123456789ab', network: undefined };
-    const code = await createRoom(rooms, { name: 'secret name', owner });
+    const code = await createRoom(rooms, { name: 'secret name', owner, createdBy: 'user:alice' });
     await store.files.addFile(code, file({ size: 1000 }), quota);
     await writeText(store.texts, code, 'secret text');
     await createRoom(rooms, { expiresAt: start });
@@ -41,7 +41,7 @@ export function summaryTests(open: OpenStore): void {
     const { textBytes = 0, ...rest } = found ?? {};
     assert.ok(textBytes >= 'secret text'.length && textBytes < 1000, String(textBytes));
     const expected = { code, createdAt: start, expiresAt: start + day, hasPin: false, fileCount: 1, fileBytes: 1000 };
-    assert.deepEqual(rest, { ...expected, client: owner.client });
+    assert.deepEqual(rest, { ...expected, client: owner.client, createdBy: 'user:alice' });
     assert.equal(await summaries.find(code, start + day), undefined);
   });
 }

@@ -45,7 +45,8 @@ function readingTests(open: OpenStore): void {
 
   it('[MOVE-1] are returned with all their data', async () => {
     const creator = newClient();
-    const code = await createRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour, name: 'Küche' });
+    const named = { name: 'Küche', createdBy: 'key:laptop' } as const;
+    const code = await createRoom(store.rooms, { pinMac: right, creator, expiresAt: start + hour, ...named });
     const files = [file({ size: 0, name: 'päper "1".txt' }), file({ size: 5 })];
     const entries = [
       insertion(1, 'first', { deviceId: 'phone', ref: 'a1' }),
@@ -61,7 +62,7 @@ function readingTests(open: OpenStore): void {
       createdAt: start,
       expiresAt: start + hour,
       pinMac: right,
-      name: 'Küche',
+      ...named,
       seq: 5,
       pinAttempts: 1,
       content: { content: oddText, version: 2, writtenAt: start + second },
@@ -128,6 +129,7 @@ function restoringTests(open: OpenStore): void {
       ],
       history: [checkpoint(3, ''), checkpoint(16, oddText, { deviceId: 'phone', writtenAt: start - hour })],
       keepsHistory: false,
+      createdBy: 'user:alice',
       files: [file({ name: 'first' }), file({ name: 'second' }), file({ name: 'older', uploadedAt: start - hour })],
       trusted: [newClient(), newClient()],
     });

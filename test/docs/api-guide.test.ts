@@ -266,6 +266,7 @@ const earlierText = 'An earlier text, which is long enough to be kept.\n';
 const inTheFolder = 'a photo in the folder';
 const inTheRoom = 'a photo in the room';
 const oneTimeFile = { body: inTheRoom, headers: { 'content-type': 'text/plain' } };
+const passwordEnv = { POPROOM_CREATE: 'password', POPROOM_CREATE_PASSWORD: 'correct horse battery' };
 const isOfClaim = (operation: string) => /claim/i.test(operation);
 
 async function openStage(t: TestContext) {
@@ -290,7 +291,7 @@ async function openStage(t: TestContext) {
     const files = { 'photo.jpg': inTheFolder, 'café.txt': 'un café' };
     const exampleFolder = await createFolder(operation === 'serveFile' ? {} : files);
     const values = {
-      'http://localhost:8080': url,
+      'http://localhost:8080': operation === 'createToken' ? (await startTestServer(t, passwordEnv)).url : url,
       '7KQ2MX': room,
       '9f86d081884c7d659a2feaa0c55ad015': /Upload$/.test(operation) ? await startUpload(room) : file.fileId,
       '4b2ae1f4d7c09a3361f08c5e92d7b6a0': /Claim$/.test(operation) ? await claim(room, file.fileId) : '',

@@ -74,6 +74,8 @@ async function editSealed({ api }: TestServer, ...changes: object[]): Promise<Ap
   return last as ApiResponse;
 }
 
+const passwordEnv = { POPROOM_CREATE: 'password', POPROOM_CREATE_PASSWORD: 'correct horse battery' };
+
 /** One real occasion for each code. */
 const occasions: Record<ErrorCode, Occasion> = {
   VALIDATION_FAILED: { status: 400, meet: ({ api }) => api.post('/api/rooms', { json: { pin: 1 } }) },
@@ -99,6 +101,17 @@ const occasions: Record<ErrorCode, Occasion> = {
     meet: ({ api }) => api.post('/api/rooms'),
   },
   INVALID_API_KEY: { status: 401, meet: ({ api }) => api.get('/api/health', { headers: { 'x-api-key': 'x' } }) },
+  PASSWORD_REQUIRED: { status: 401, env: passwordEnv, meet: ({ api }) => api.post('/api/rooms') },
+  PASSWORD_INCORRECT: {
+    status: 403,
+    env: passwordEnv,
+    meet: ({ api }) => api.post('/api/create-token', { json: { password: 'wrong' } }),
+  },
+  SIGN_IN_REQUIRED: {
+    status: 403,
+    env: { POPROOM_CREATE: 'proxy', POPROOM_TRUSTED_PROXIES: '127.0.0.1' },
+    meet: ({ api }) => api.post('/api/rooms'),
+  },
   INVALID_ADMIN_TOKEN: {
     status: 401,
     env: adminEnv,

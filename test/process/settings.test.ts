@@ -74,6 +74,30 @@ describe('a lifetime', () => {
   });
 });
 
+describe('who may create rooms', () => {
+  it('[CREATE-5] is not open by mistake: a password or a trusted proxy must be there if it is needed', () => {
+    const problems = (env: Record<string, string>) => inspectConfig(env).problems;
+    const password = { POPROOM_CREATE: 'password', POPROOM_CREATE_PASSWORD: 'ten letter' };
+    assert.deepEqual(problems(password), []);
+    assert.match(
+      problems({ POPROOM_CREATE: 'password' })[0] ?? '',
+      /^POPROOM_CREATE=password requires POPROOM_CREATE_P/,
+    );
+    for (const wrong of ['too short', 'pässword long', 'x'.repeat(201)]) {
+      const [problem = '', ...more] = problems({ ...password, POPROOM_CREATE_PASSWORD: wrong });
+      assert.match(problem, /^POPROOM_CREATE_PASSWORD must have 10 to 200 characters/);
+      assert.ok(more.length === 0 && !problem.includes(wrong));
+    }
+    assert.match(problems({ ...password, POPROOM_CREATE: 'open' })[0] ?? '', /requires POPROOM_CREATE=password$/);
+    const proxy = { POPROOM_CREATE: 'proxy', POPROOM_TRUSTED_PROXIES: '10.0.0.1' };
+    assert.deepEqual(problems({ ...proxy, POPROOM_USER_HEADER: 'X-Forwarded-User' }), []);
+    assert.match(problems({ POPROOM_CREATE: 'proxy' })[0] ?? '', /^POPROOM_CREATE=proxy requires POPROOM_TRUSTED_PROX/);
+    for (const header of ['Cookie', 'Authorization', 'X-Forwarded-For', 'Remote User'])
+      assert.match(problems({ ...proxy, POPROOM_USER_HEADER: header })[0] ?? '', /^POPROOM_USER_HEADER must be /);
+    assert.match(problems({ POPROOM_CREATE: 'me' })[0] ?? '', /must be open or key or password or proxy; got "me"$/);
+  });
+});
+
 describe('the work limit', () => {
   it('[SAFE-9] is in milliseconds, and 0 disables it', () => {
     assert.equal(inspectConfig({}).config.workLimit, 6000);

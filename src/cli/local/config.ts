@@ -71,10 +71,11 @@ async function change(edit: (preferences: Preferences) => Preferences): Promise<
 
 /** Arguments are visible in the shell history and in the process list. */
 async function readSecret({ name }: Setting, argument: string | undefined): Promise<string> {
+  const what = /password$/.test(name) ? 'password' : 'API key';
   if (argument !== undefined)
-    throw new UsageError('Do not pass the API key as an argument: you are asked for it, or pipe it in.');
+    throw new UsageError(`Do not pass the ${what} as an argument: you are asked for it, or pipe it in.`);
   const typed = isPiped() ? (await readInputText()).trim() : await askHidden(`${name}: `);
-  if (typed === undefined) throw new UsageError('Cannot prompt for the API key without a terminal; pipe it in.');
+  if (typed === undefined) throw new UsageError(`Cannot prompt for the ${what} without a terminal; pipe it in.`);
   return typed;
 }
 
@@ -88,27 +89,26 @@ interface Setting {
   write(preferences: Preferences, value: string | undefined): Preferences;
 }
 
-const serverPattern = /^server\.([A-Za-z0-9_-]{1,40})\.(url|api-key)$/;
-const fields = { url: 'url', 'api-key': 'apiKey' } as const;
+const serverPattern = /^server\.([A-Za-z0-9_-]{1,40})\.(url|api-key|create-password)$/;
+const fields = { url: 'url', 'api-key': 'apiKey', 'create-password': 'createPassword' } as const;
 
 function parseSetting(name: string): Setting {
   const [, server, field] = serverPattern.exec(name) ?? [];
   if (server !== undefined) return serverSetting(name, server, fields[field as keyof typeof fields]);
-  if (name === 'url' || name === 'api-key') return topSetting(name, fields[name]);
+  if (Object.hasOwn(fields, name)) return topSetting(name, fields[name as keyof typeof fields]);
   if (name === 'default') return defaultName;
   if (name === 'recent') return recent;
   throw new UsageError(
-    `"${name}" is not a setting; use url, api-key, default, server.NAME.url, server.NAME.api-key or recent.`,
+    `"${name}" is not a setting; use url, api-key, create-password, default, server.NAME.url, server.NAME.api-key, server.NAME.create-password or recent.`,
   );
 }
 
 /** All settings that have a value. */
 function settingsIn(preferences: Preferences): { name: string; shown: string }[] {
-  const servers = Object.keys(preferences.servers ?? {}).flatMap((name) => [
-    `server.${name}.url`,
-    `server.${name}.api-key`,
-  ]);
-  return ['url', 'api-key', 'default', ...servers.filter((name) => serverPattern.test(name)), 'recent'].flatMap(
+  const servers = Object.keys(preferences.servers ?? {}).flatMap((name) =>
+    Object.keys(fields).map((field) => `server.${name}.${field}`),
+  );
+  return [...Object.keys(fields), 'default', ...servers.filter((name) => serverPattern.test(name)), 'recent'].flatMap(
     (name) => {
       const shown = parseSetting(name).shown(preferences);
       return shown === undefined ? [] : [{ name, shown }];
@@ -121,7 +121,7 @@ type Field = keyof ServerEntry;
 function topSetting(name: string, field: Field): Setting {
   return {
     name,
-    isSecret: field === 'apiKey',
+    isSecret: field !== 'url',
     shown: (preferences) => show(field, preferences[field]),
     write: (preferences, value) => withField(preferences, field, value),
   };
@@ -130,11 +130,11 @@ function topSetting(name: string, field: Field): Setting {
 function serverSetting(name: string, server: string, field: Field): Setting {
   return {
     name,
-    isSecret: field === 'apiKey',
+    isSecret: field !== 'url',
     shown: (preferences) => show(field, serverNamed(preferences, server)?.[field]),
     write(preferences, value) {
       const entry = serverNamed(preferences, server);
-      if (field === 'apiKey' && value !== undefined && entry?.url === undefined)
+      if (field !== 'url' && value !== undefined && entry?.url === undefined)
         throw new UsageError(`Set the URL of the server first: poproom config set server.${server}.url URL`);
       const { [server]: _, ...others } = preferences.servers ?? {};
       const changed = withField(entry ?? {}, field, value);
@@ -174,12 +174,14 @@ function withField(entry: Preferences, field: Field | 'default', value: string |
   if (field === 'url') parseServerUrl(value);
   if (field === 'apiKey' && !/^[\x21-\x7e]{1,200}$/.test(value))
     throw new UsageError('An API key has 1 to 200 characters, without spaces.');
+  if (field === 'createPassword' && !/^[\x20-\x7e]{1,200}$/.test(value))
+    throw new UsageError('A password has 1 to 200 ASCII characters.');
   return { ...rest, [field]: value };
 }
 
-/** Such as "pop_…x7Zq": enough to tell keys apart. */
+/** Such as "pop_…x7Zq": enough to tell keys apart. Nothing of a password is shown. */
 function show(field: Field, value: string | undefined): string | undefined {
   if (value === undefined || field === 'url') return value && printable(value);
-  const end = value.length >= 24 ? value.slice(-4) : '';
+  const end = field === 'apiKey' && value.length >= 24 ? value.slice(-4) : '';
   return `${value.startsWith('pop_') ? 'pop_' : ''}…${end}`;
 }

@@ -38,6 +38,7 @@ export async function ui(input: Input): Promise<void> {
         ...connectionNotices(server.url),
         server: serverIdOf(server.url),
         apiKey: server.apiKey,
+        createPassword: server.createPassword,
         page: builtPage,
         limits,
         shareUrl: await shareUrlOf(environment, server.url),
@@ -85,7 +86,10 @@ function explainPort(error: NodeJS.ErrnoException & { port?: number }): never {
 }
 
 /** The page shows them. The request also finds out whether the server can be reached. */
-async function limitsOf({ url, apiKey }: ChosenServer, timeoutSeconds: number | undefined): Promise<ServerLimits> {
+async function limitsOf(
+  { url, apiKey }: Pick<ChosenServer, 'url' | 'apiKey'>,
+  timeoutSeconds: number | undefined,
+): Promise<ServerLimits> {
   const transport = createTransport({ url, apiKey, withRetry: (attempt) => attempt() });
   const signal = timeoutSeconds === undefined ? undefined : AbortSignal.timeout(timeoutSeconds * 1000);
   try {

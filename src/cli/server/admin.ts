@@ -216,7 +216,7 @@ const pointRow = (point: AdminPoint) => [
 
 /** Ids are long, so they come last. */
 function roomTable(rooms: readonly AdminRoom[]): string {
-  const head = ['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT', 'ID'];
+  const head = ['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT', 'CREATED BY', 'ID'];
   const rows = rooms.map((room) => [
     room.code,
     formatDuration(Date.now() - Date.parse(room.createdAt)),
@@ -226,6 +226,7 @@ function roomTable(rooms: readonly AdminRoom[]): string {
     String(room.deviceCount),
     room.encrypted ? 'yes' : 'no',
     room.clientHash ?? '-',
+    room.createdBy ? `${room.createdBy.type} ${room.createdBy.name}` : '-',
     room.id,
   ]);
   return printableTable([head, ...rows]);

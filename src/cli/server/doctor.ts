@@ -31,13 +31,13 @@ export async function doctor(input: Input): Promise<void> {
   else if (findings.some(isSkipped)) process.exitCode = exitCode.unreachable;
 }
 
-function createContext(input: Input, { apiKey }: Environment): DoctorContext {
+function createContext(input: Input, { apiKey, createPassword }: Environment): DoctorContext {
   const settings = inspectConfig();
   const url = input.value('url');
   const address = url
     ? ({ url: parseServerUrl(url).replace(/\/+$/, ''), from: '--url' } as const)
     : configuredAddress(settings.config);
-  return { settings, address, apiKey };
+  return { settings, address, apiKey, createPassword };
 }
 
 /** Undefined if the server chooses its port. */

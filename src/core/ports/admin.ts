@@ -2,6 +2,7 @@
 
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ClientId, MissingReason, Room } from './basics.ts';
+import type { CreatedBy } from './rooms.ts';
 
 /** A blocked range of addresses. */
 export interface AddressBlock {
@@ -98,6 +99,7 @@ export interface RoomSummary extends Omit<Room, 'name'> {
   textBytes: number;
   /** The hash of the client that created it. */
   client: string | undefined;
+  createdBy?: CreatedBy | undefined;
 }
 
 /** The unexpired rooms of an engine, for operators. */

@@ -13,6 +13,9 @@ import type {
 import type { StoredFile } from './files.ts';
 import type { Content, KnownText, TextEntry, TextState } from './texts.ts';
 
+/** Who created a room, for operators: the user that a proxy named, or the name of an API key. */
+export type CreatedBy = `user:${string}` | `key:${string}`;
+
 export interface RoomDraft {
   /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */
   draw: string;
@@ -30,6 +33,7 @@ export interface RoomDraft {
   creator: ClientId;
   /** The creator, for operators; undefined if unknown. */
   owner: Owner | undefined;
+  createdBy?: CreatedBy | undefined;
   /** Whether a long text counts against the quota of the owner. */
   countsText: boolean;
   /** Whether the room keeps checkpoints of its text. */

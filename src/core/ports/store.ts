@@ -10,7 +10,7 @@ import type { ActivityStore, BlockStore, OperatorInbox, RoomSummaries } from './
 import type { ClientId, IdempotencyStore, Owner } from './basics.ts';
 import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.ts';
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
-import type { RoomState, RoomStore } from './rooms.ts';
+import type { CreatedBy, RoomState, RoomStore } from './rooms.ts';
 import type { Checkpoint, Content, LastRefs, TextEntry, TextStore } from './texts.ts';
 
 /** One storage engine. Closing it writes everything that is still in memory. */
@@ -76,6 +76,7 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   fullTextVersion?: number;
   name: string | undefined;
   owner: Owner | undefined;
+  createdBy?: CreatedBy | undefined;
   /** The bytes that the text counts for in the quota of the owner; undefined if it does not count. */
   textCharge: number | undefined;
   /** Clients that gave the correct PIN, least recent first. */

@@ -1,6 +1,7 @@
 /** The limits of a server: as numbers for the API, and as phrases for the documentation. */
 import {
   type ConfigurableLimits,
+  type CreationMode,
   type LimitKey,
   type LimitPhrase,
   type LimitSetting,
@@ -8,22 +9,22 @@ import {
 } from '../../protocol/limits.ts';
 
 /** Null means no limit. */
-export type ServerLimits = ConfigurableLimits & { apiKeyRequired: boolean };
+export type ServerLimits = ConfigurableLimits & { apiKeyRequired: boolean; roomCreation: CreationMode };
 
 /** The settings that are limits. 0 means no limit where a server can have none. */
-type LimitValues = Readonly<Record<LimitKey, number>> & { requireApiKey: boolean };
+type LimitValues = Readonly<Record<LimitKey, number>> & { requireApiKey: boolean; create: CreationMode };
 
 const table = Object.entries<LimitSetting>(limitSettings) as [LimitKey, LimitSetting][];
 
 export function serverLimits(settings: LimitValues): ServerLimits {
   const limits = table.map(([key, { name, mayBeOff }]) => [name, mayBeOff ? settings[key] || null : settings[key]]);
-  return { ...Object.fromEntries(limits), apiKeyRequired: settings.requireApiKey };
+  return { ...Object.fromEntries(limits), apiKeyRequired: settings.requireApiKey, roomCreation: settings.create };
 }
 
 /** The texts of the documentation contain the names of these phrases in double braces: `{{textSize}}`. */
 export type LimitPhrases = Record<PhraseName, string>;
 
-export type PhraseName = LimitPhrase | 'roomMaxSeconds' | 'keyRule' | 'limitsNote';
+export type PhraseName = LimitPhrase | 'roomMaxSeconds' | 'keyRule' | 'createRule' | 'limitsNote';
 
 export function limitPhrases(limits: ServerLimits): LimitPhrases {
   const phrases = table.map(([, limit]) => [
@@ -37,9 +38,17 @@ export function limitPhrases(limits: ServerLimits): LimitPhrases {
     keyRule: limits.apiKeyRequired
       ? 'This server requires an API key for every request under /api.'
       : 'An API key is optional on this server.',
+    createRule: createRules[limits.roomCreation],
     limitsNote: 'This server has these limits:',
   };
 }
+
+const createRules: Record<CreationMode, string> = {
+  open: 'Everyone may create rooms on this server.',
+  key: 'On this server, only clients with an API key may create rooms.',
+  password: 'On this server, creating a room needs a password or an API key.',
+  proxy: 'On this server, only users who have signed in, and clients with an API key, may create rooms.',
+};
 
 function phraseOf({ unit, isPerHour }: LimitSetting, limit: number | null): string {
   if (limit === null) return isPerHour ? `any number of ${unit}s` : 'no limit';

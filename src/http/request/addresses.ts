@@ -1,4 +1,5 @@
 /** Addresses: the client of a request, whether a trusted proxy forwarded it, and ranges of addresses. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net';
 import type { ClientId } from '../../core/ports/basics.ts';
@@ -29,6 +30,21 @@ export function cameThroughProxy(request: IncomingMessage, proxies: BlockList): 
 export function isProxy(address: string | undefined, proxies: BlockList): boolean {
   return isTrusted(normalize(address ?? ''), proxies);
 }
+
+/**
+ * The user that a trusted proxy named in a header. A second value may be from the client, so there must be exactly one.
+ * Node reads headers as Latin-1, and proxies send UTF-8.
+ */
+export function forwardedUser(request: IncomingMessage, header: string, proxies: BlockList): string | undefined {
+  if (!cameThroughProxy(request, proxies)) return undefined;
+  const [value, ...more] = request.headersDistinct[header.toLowerCase()] ?? [];
+  const bytes = Buffer.from(value?.trim() ?? '', 'latin1');
+  const user = isUtf8(bytes) ? bytes.toString('utf8') : '';
+  return more.length === 0 && isUserName.test(user) ? user : undefined;
+}
+
+/** Without control and invisible characters, which could disguise a name in the admin interface. */
+const isUserName = /^[^\p{C}\p{Zl}\p{Zp}]{1,254}$/u;
 
 /** Entries left of the rightmost untrusted address can be forged. */
 function rightmostUntrusted(forwarded: string, peer: string, proxies: BlockList): string {

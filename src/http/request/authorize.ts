@@ -9,7 +9,7 @@ import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
 import type { ClientId, Clock, MaybePromise } from '../../core/ports/basics.ts';
 import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Tier } from '../../core/ports/clients.ts';
 import { createResumeTokens, createTickets } from '../../core/tokens.ts';
-import { resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
+import { keyPrefix, resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
 import { clientAddress, clientOf } from './addresses.ts';
 import { header, type Query } from './request.ts';
 
@@ -45,6 +45,8 @@ interface AccessRules {
 
 export interface AuthResult {
   client: ClientId;
+  /** The name of the API key, if the request has a valid one. */
+  keyName?: string | undefined;
   /** Whether a page of another site sent the request, without an API key. */
   isCrossSite: boolean;
   headers: Record<string, string>;
@@ -78,19 +80,19 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   function count(
     raw: IncomingMessage,
     entry: AccessRules,
-    key: Pick<ApiKey, 'id' | 'tier'> | undefined,
+    key: Pick<ApiKey, 'id' | 'name' | 'tier'> | undefined,
     refusal: PoproomError | undefined,
   ): MaybePromise<AuthResult> {
     const client = key ? `key:${key.id}` : clientAddress(raw, trustedProxies);
     const isCrossSite = entry.isCrossSite && key === undefined;
     const quota = quotas[key?.tier ?? 'free'];
-    if (quota.limit === 0) return { client, isCrossSite, headers: {}, refusal };
+    const who = { client, keyName: key?.name, isCrossSite, refusal };
+    if (quota.limit === 0) return { ...who, headers: {} };
     const now = clock();
-    if (entry.isFreeIfMatching) return countIfMismatch({ client, isCrossSite, refusal }, quota, now);
+    if (entry.isFreeIfMatching) return countIfMismatch(who, quota, now);
     const spend = entry.counted && !entry.isFree?.(client) ? 'take' : 'peek';
     return chain(rates[spend](client, quota, now), (allowance) => ({
-      client,
-      isCrossSite,
+      ...who,
       headers: rateHeaders(quota, allowance, now),
       refusal: allowance.granted || hasCode(refusal, 'INVALID_API_KEY') ? refusal : overLimit(quota, allowance, now),
     }));
@@ -179,7 +181,13 @@ function rateHeaders(quota: Quota, { remaining, resetAt }: Allowance, now: numbe
 export function keyOf(raw: IncomingMessage): string | undefined {
   const { authorization } = raw.headers;
   const bearer = authorization === undefined ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
-  return bearer?.trim() ?? header(raw, 'x-api-key')?.trim();
+  return bearer?.trim() ?? header(raw, 'x-api-key')?.trim() ?? inProtocols(raw, keyPrefix);
+}
+
+/** What a WebSocket of a browser, which cannot send headers, offers as a subprotocol with this prefix. */
+function inProtocols({ headers }: IncomingMessage, prefix: string): string | undefined {
+  const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
+  return offered.find((name) => name.startsWith(prefix))?.slice(prefix.length);
 }
 
 /** Compares hashes, so that the time reveals nothing about the token. */
@@ -274,9 +282,7 @@ export function createResumption(secret: string, clock: Clock): Resumption {
 }
 
 function tokenOf(raw: IncomingMessage): string | undefined {
-  const offered = raw.headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
-  const inProtocol = offered.find((name) => name.startsWith(resumePrefix))?.slice(resumePrefix.length);
-  return inProtocol ?? header(raw, resumeHeader.toLowerCase());
+  return inProtocols(raw, resumePrefix) ?? header(raw, resumeHeader.toLowerCase());
 }
 
 /** Requests with a ticket. Some of them do not count. */

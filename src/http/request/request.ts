@@ -15,6 +15,8 @@ export interface Request {
   readonly params: Record<string, string>;
   readonly query: Query;
   readonly client: ClientId;
+  /** The name of its API key, if it has one. */
+  readonly keyName: string | undefined;
   /** Whether a page of another site sent it. */
   readonly isCrossSite: boolean;
   readonly budgets: Budgets;

@@ -40,7 +40,10 @@ export const statusOf: Record<ErrorCode, number> = {
   KEY_REQUIRED: 401,
   API_KEY_REQUIRED: 401,
   INVALID_API_KEY: 401,
+  PASSWORD_REQUIRED: 401,
   INVALID_ADMIN_TOKEN: 401,
+  PASSWORD_INCORRECT: 403,
+  SIGN_IN_REQUIRED: 403,
   PIN_INCORRECT: 403,
   KEY_INCORRECT: 403,
   INVALID_TICKET: 403,
@@ -85,6 +88,7 @@ const challengeOf: Partial<Record<ErrorCode, string>> = {
   API_KEY_REQUIRED: 'Bearer',
   INVALID_API_KEY: 'Bearer error="invalid_token"',
   INVALID_ADMIN_TOKEN: 'Bearer realm="admin"',
+  PASSWORD_REQUIRED: 'CreatePassword',
   PIN_REQUIRED: 'RoomPin',
   KEY_REQUIRED: 'RoomKey',
 };
@@ -146,7 +150,7 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
       'Access-Control-Allow-Headers':
         'Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, ' +
         'traceparent, tracestate, Tus-Resumable, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, ' +
-        'Upload-Offset, X-API-Key, X-Device-Id, X-File-Meta, X-File-Name, X-HTTP-Method-Override, X-Request-Id, ' +
+        'Upload-Offset, X-API-Key, X-Create-Password, X-Device-Id, X-File-Meta, X-File-Name, X-HTTP-Method-Override, X-Request-Id, ' +
         'X-Requested-With, X-Resume-Token, X-Room-Auth, X-Room-Pin',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',

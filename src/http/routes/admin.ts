@@ -2,6 +2,7 @@
 import type { ClientOrder, ListedClient, ListedKey, ListedRoom, Page, RoomOrder } from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ActivityInterval, AddressBlock } from '../../core/ports/admin.ts';
+import type { CreatedBy } from '../../core/ports/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { createBlockRequest } from '../../protocol/admin-schemas.ts';
 import type {
@@ -81,7 +82,13 @@ function roomOf(room: ListedRoom): AdminRoom {
     textBytes: room.textBytes,
     deviceCount: room.deviceCount,
     ...(room.client !== undefined && { clientHash: room.client }),
+    ...(room.createdBy !== undefined && { createdBy: creatorOf(room.createdBy) }),
   };
+}
+
+function creatorOf(createdBy: CreatedBy): NonNullable<AdminRoom['createdBy']> {
+  const [type, name] = [createdBy.slice(0, createdBy.indexOf(':')), createdBy.slice(createdBy.indexOf(':') + 1)];
+  return { type: type === 'key' ? 'key' : 'user', name };
 }
 
 const revealRoom: AdminHandler = async ({ id, params }, { admin }) => {

@@ -1,4 +1,6 @@
 /** The type of handlers, and what they use. */
+import type { IncomingMessage } from 'node:http';
+import type { Creation } from '../../core/creation.ts';
 import type { Claims, Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { Uploads } from '../../core/files/uploads.ts';
@@ -25,6 +27,9 @@ export type Handlers = Record<EndpointName, Handler>;
 
 export interface HandlerDeps {
   rooms: Rooms;
+  creation: Creation;
+  /** The user of a request, if a trusted proxy named one. */
+  userOf(raw: IncomingMessage): string | undefined;
   files: Files;
   uploads: Uploads;
   claims: Claims;

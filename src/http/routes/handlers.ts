@@ -25,12 +25,13 @@ import type { HandlerDeps, Handlers } from './handler.ts';
 import { liveChannel, roomEvents } from './live.ts';
 import { asyncapi, getLimits, health, live, metrics, openapi, ready } from './operations.ts';
 import { pageHandlers } from './page.ts';
-import { createRoom, deleteRoom, getRoom, updateRoom } from './room.ts';
+import { createRoom, createToken, deleteRoom, getRoom, updateRoom } from './room.ts';
 import { cancelUpload, continueUpload, createUpload, getUpload } from './uploads.ts';
 
 export function createHandlers(deps: HandlerDeps): Handlers {
   return {
     createRoom: createRoom(deps),
+    createToken: createToken(deps),
     getRoom: getRoom(deps),
     updateRoom: updateRoom(deps),
     deleteRoom: deleteRoom(deps),

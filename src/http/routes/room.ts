@@ -1,21 +1,24 @@
 /** Rooms: create, get, change, delete. */
 
+import type { Applicant } from '../../core/creation.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
 import type { RoomLimits } from '../../core/limits.ts';
 import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { createRoomRequest, updateRoomRequest } from '../../protocol/schemas.ts';
+import { createRoomRequest, createTokenRequest, updateRoomRequest } from '../../protocol/schemas.ts';
 import type {
   Confirmation,
   CreateRoomRequest,
+  CreateTokenIssued,
+  CreateTokenRequest,
   RoomCreated,
   RoomDetails,
   RoomInfo,
   UpdateRoomRequest,
 } from '../../protocol/types.ts';
 import { readCaller, readJson, smallBody } from '../request/parse-body.ts';
-import { callerOf, type Request } from '../request/request.ts';
+import { callerOf, header, type Request } from '../request/request.ts';
 import { json } from '../response/reply.ts';
 import { fileAddresses, findOwnBase } from '../urls.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
@@ -25,16 +28,33 @@ export const createRoom =
   (deps: HandlerDeps): Handler =>
   async (request) => {
     const { rooms, limits, links } = deps;
+    const createdBy = await deps.creation.authorize(applicantOf(request, deps));
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
     const { pin, expiresIn, name, history = true, encryption } = body;
     const fingerprint = () => fingerprintOf(JSON.stringify([pin, expiresIn, name, history, encryption]));
     const run = keyedRun<CreatedRoom>(deps, request, 'createRoom', fingerprint);
-    const newRoom = { client: request.client, pin, expiresIn, name, history, encryption };
+    const newRoom = { client: request.client, pin, expiresIn, name, history, encryption, createdBy };
     const room = describe(await rooms.create(newRoom, run));
     const base = findOwnBase(request, links);
     const link = base === undefined ? {} : { link: `${base}/r/${room.roomId}` };
     const location = base === undefined ? {} : { Location: `${base}/api/rooms/${room.roomId}` };
     return json(201, { ...room, ...link, limits } satisfies RoomCreated, { ...location, ...replayHeaders(run) });
+  };
+
+const applicantOf = ({ raw, client, isCrossSite, keyName }: Request, { userOf }: HandlerDeps): Applicant => ({
+  client,
+  isCrossSite,
+  keyName,
+  user: userOf(raw),
+  password: header(raw, 'x-create-password'),
+});
+
+export const createToken =
+  ({ creation }: HandlerDeps): Handler =>
+  async (request) => {
+    const { password } = await readJson<CreateTokenRequest>(request, createTokenRequest, smallBody);
+    const { token, expiresAt } = await creation.issueToken(request, password);
+    return json(200, { token, expiresAt: toTimestamp(expiresAt) } satisfies CreateTokenIssued);
   };
 
 export const getRoom =

@@ -171,6 +171,13 @@ export const idempotencyKey: Parameter = {
   pattern: '^"?[!#-\\[\\]-~]{16,128}"?$',
   example: '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
 };
+export const createPassword: Parameter = {
+  name: 'X-Create-Password',
+  in: 'header',
+  description:
+    'On a server that requires a password for creating rooms: the password, or a token from `POST /api/create-token`.',
+  example: 'correct horse battery',
+};
 export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
 
 /** By their names in the OpenAPI document. */

@@ -7,6 +7,7 @@ import {
   anyKeyed,
   anyRequest,
   anyRoom,
+  createPassword,
   details,
   type Endpoint,
   idempotencyKey,
@@ -34,13 +35,35 @@ export const roomsEndpoints = {
     description:
       'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
       'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}. With `encryption`, the room is encrypted: it stores ' +
-      'only sealed data, every request needs `X-Room-Auth`, and its code starts with `E`, as no other does.',
-    parameters: [idempotencyKey],
+      'only sealed data, every request needs `X-Room-Auth`, and its code starts with `E`, as no other does. {{createRule}}',
+    parameters: [idempotencyKey, createPassword],
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [
       { status: 201, description: 'The room was created.', schema: schemas.roomCreated, headers: ['RoomLocation'] },
     ],
-    errors: [...anyRequest, ...anyBody, ...anyKeyed, 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
+    errors: [
+      ...anyRequest,
+      ...anyBody,
+      ...anyKeyed,
+      'PASSWORD_REQUIRED',
+      'PASSWORD_INCORRECT',
+      'SIGN_IN_REQUIRED',
+      'ENCRYPTION_REQUIRED',
+      'STORAGE_FULL',
+    ],
+    counted: true,
+  },
+  createToken: {
+    method: 'POST',
+    path: '/api/create-token',
+    tag: 'Rooms',
+    summary: 'Get a token for creating rooms',
+    description:
+      'Only on a server that requires a password for creating rooms. Exchanges the password for a token, which a device ' +
+      'can keep instead: it works as `X-Create-Password` for 30 days, or until the operator changes the password.',
+    body: { schema: schemas.createTokenRequest, required: true },
+    successes: [{ status: 200, description: 'The token.', schema: schemas.createTokenIssued }],
+    errors: [...anyRequest, ...anyBody, 'PASSWORD_INCORRECT', 'NOT_FOUND'],
     counted: true,
   },
   getRoom: {

@@ -12,6 +12,7 @@ import type {
   RoomSummary,
 } from '../../core/ports/admin.ts';
 import type { MissingReason } from '../../core/ports/basics.ts';
+import type { CreatedBy } from '../../core/ports/rooms.ts';
 import type { Archive, Store } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -244,7 +245,7 @@ export function createRoomSummaries(redis: Redis, keys: Keys, archive: Pick<Arch
 type SummaryReply = [fields: string[], textBytes: number];
 
 function summaryOf(code: RoomCode, [fields, textBytes]: SummaryReply): RoomSummary {
-  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, client, salt] = fields;
+  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, client, salt, createdBy] = fields;
   return {
     code,
     createdAt: Number(createdAt),
@@ -255,12 +256,14 @@ function summaryOf(code: RoomCode, [fields, textBytes]: SummaryReply): RoomSumma
     fileBytes: Number(fileBytes),
     textBytes,
     client: client || undefined,
+    ...(createdBy && { createdBy: createdBy as CreatedBy }),
   };
 }
 
 /** KEYS: room, edits, history texts. ARGV: now. No text leaves Redis. */
 const summarizeScript = script(`
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'client', 'salt')
+local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'client', 'salt',
+  'createdBy')
 if not room[1] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
 local bytes = redis.call('HSTRLEN', KEYS[1], 'content')
 for _, entry in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do bytes = bytes + #entry end

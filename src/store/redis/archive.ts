@@ -1,6 +1,6 @@
 /** Rooms and keys in Redis in full, for migration. */
 
-import type { GuardRules } from '../../core/ports/rooms.ts';
+import type { CreatedBy, GuardRules } from '../../core/ports/rooms.ts';
 import type { Archive, RoomRecord } from '../../core/ports/store.ts';
 import type { Checkpoint } from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -91,7 +91,7 @@ type RecordReply = [
 
 function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
   const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
-  const [client, network, textCharge, name, salt] = owned;
+  const [client, network, textCharge, name, salt, createdBy] = owned;
   const { content, entries, fullTextVersion, lastRefs } = textAndLogOf(text);
   return {
     code,
@@ -109,6 +109,7 @@ function recordOf(code: RoomCode, [fields, files, trusted, text, history, histor
     keepsHistory: keepsHistoryOf(keepsHistory),
     revision: Number(revision ?? content.version),
     owner: client ? { client, network: network || undefined } : undefined,
+    ...(createdBy && { createdBy: createdBy as CreatedBy }),
     textCharge: textCharge ? Number(textCharge) : undefined,
     files: filesOf(files),
     trusted,
@@ -154,13 +155,14 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
     historyBytes: history.reduce((sum, { size }) => sum + size, 0),
     ...(record.name !== undefined && { name: record.name }),
     ...(record.salt !== undefined && { salt: record.salt }),
+    ...(record.createdBy !== undefined && { createdBy: record.createdBy }),
   };
 }
 
 /** KEYS: room, files, trusted, edits, history, history texts. ARGV: now. */
 const readRecordScript = script(`${textAndLog}
 local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
-  'client', 'network', 'textCharge', 'name', 'salt')
+  'client', 'network', 'textCharge', 'name', 'salt', 'createdBy')
 if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
 return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4], 1e9),
   redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6])}

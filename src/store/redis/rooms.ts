@@ -51,7 +51,7 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
     const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
     const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
     const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
-    args.push(draft.name ?? '', draft.salt ?? '');
+    args.push(draft.name ?? '', draft.salt ?? '', draft.createdBy ?? '');
     const request = { record, room: code, now: createdAt };
     return runOnce(createRoomOnce, [room, trusted, edits, history, historyTexts], args, request);
   }
@@ -188,7 +188,7 @@ const claimCodeOnce = onceScripts(claimCodeScript, 'reply');
  * A recently expired room keeps its code, so that it is not confused with the new one.
  * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
  * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
- * counts for them or '', name or '', salt or ''.
+ * counts for them or '', name or '', salt or '', who created it or ''.
  */
 const createRoomScript = script(`
 local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
@@ -200,6 +200,7 @@ redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac'
   'textCharge', ARGV[10])
 if ARGV[11] ~= '' then redis.call('HSET', KEYS[1], 'name', ARGV[11]) end
 if ARGV[12] ~= '' then redis.call('HSET', KEYS[1], 'salt', ARGV[12]) end
+if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'createdBy', ARGV[13]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 if ARGV[3] ~= '' and ARGV[12] == '' then
   redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])

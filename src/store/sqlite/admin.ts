@@ -19,7 +19,7 @@ import type {
 } from '../../core/ports/admin.ts';
 import type { MissingReason } from '../../core/ports/basics.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { type RoomId, roomIdOf, roomOf } from './cache.ts';
+import { createdByOf, type RoomId, roomIdOf, roomOf } from './cache.ts';
 import { connect, FolderInUse, lockFolder, prepareOnce, type Sql } from './database.ts';
 import { migrate } from './schema.ts';
 import type { Writer } from './writer.ts';
@@ -175,7 +175,7 @@ function addClients(sql: Sql, clients: readonly ClientTraffic[], perHour: number
 const batchSize = 200;
 
 const summaryQuery = `
-  SELECT code, created_at, expires_at, pin_mac, salt, file_count, file_bytes, client,
+  SELECT code, created_at, expires_at, pin_mac, salt, file_count, file_bytes, client, created_by,
     (SELECT coalesce(sum(octet_length(content)), 0) FROM texts WHERE room = rooms.id)
     + (SELECT coalesce(sum(octet_length(content)), 0) FROM history WHERE room = rooms.id)
     + (SELECT coalesce(sum(octet_length(edits) + ifnull(octet_length(sealed), 0)), 0) FROM edits WHERE room = rooms.id) AS text_bytes
@@ -208,7 +208,8 @@ export function createRoomSummaries(db: DatabaseSync): RoomSummaries {
 /** Names of rooms are not for operators. */
 function summaryOf(row: Record<string, unknown>): RoomSummary {
   const { name, ...room } = roomOf(row);
-  return { ...room, textBytes: Number(row.text_bytes), client: (row.client as string | null) ?? undefined };
+  const client = (row.client as string | null) ?? undefined;
+  return { ...room, textBytes: Number(row.text_bytes), client, ...createdByOf(row) };
 }
 
 /** Requests of the command line to this server, which it writes into the database. */

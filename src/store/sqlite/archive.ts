@@ -1,7 +1,7 @@
 /** Rooms and keys on SQLite in full, for migration. */
 import type { Archive, KeyRecord, RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
+import { createdByOf, ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
 import { prepareOnce, type Sql } from './database.ts';
 import { fileColumns, fileOf, insertFile, isListed } from './files.ts';
 import { keyOf } from './keys.ts';
@@ -24,7 +24,7 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Arc
 
   function readRoom(code: RoomCode, now: number): RoomRecord | undefined {
     const id = roomIdOf(code);
-    const query = `SELECT ${recordColumns}, ${ownerColumns} FROM rooms WHERE id = ? AND expires_at > ?`;
+    const query = `SELECT ${recordColumns}, ${ownerColumns}, created_by FROM rooms WHERE id = ? AND expires_at > ?`;
     const row = sql(query).get(id, now) as RecordRow | undefined;
     if (!row) return undefined;
     const { content, fullTextVersion, isEncrypted, lastRefs } = texts.readText(id, row);
@@ -34,8 +34,8 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Arc
       `SELECT ${fileColumns} FROM files WHERE room = ? AND ${isListed} ORDER BY uploaded_at, rowid`,
     ).all(id);
     const trusted = guard.trusted(code, now);
-    const sealed = isEncrypted && { fullTextVersion };
-    return { ...recordOf(row), content, ...sealed, entries, lastRefs, history, files: files.map(fileOf), trusted };
+    const more = { ...(isEncrypted && { fullTextVersion }), ...createdByOf(row) };
+    return { ...recordOf(row), content, ...more, entries, lastRefs, history, files: files.map(fileOf), trusted };
   }
 
   return {
@@ -86,8 +86,8 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
 function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, keeps_history, revision, client, network, text_charge, name, salt)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      written_at, keeps_history, revision, client, network, text_charge, name, salt, created_by)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     room.code,
@@ -107,6 +107,7 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
     room.textCharge === undefined ? null : 0,
     room.name ?? null,
     room.salt ?? null,
+    room.createdBy ?? null,
   );
   // An update, so that the trigger counts it.
   if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);

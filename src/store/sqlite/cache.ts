@@ -4,7 +4,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite';
 import type { MissingReason, Owner, Room } from '../../core/ports/basics.ts';
-import type { GuardRules } from '../../core/ports/rooms.ts';
+import type { CreatedBy, GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomRecord } from '../../core/ports/store.ts';
 import type { Content } from '../../core/ports/texts.ts';
 import { codeSymbols, type RoomCode } from '../../core/room-code.ts';
@@ -226,6 +226,9 @@ export function recordOf(
     textCharge: row.text_charge ?? undefined,
   };
 }
+
+/** Separate, because only operators see it. */
+export const createdByOf = ({ created_by }: Row) => (created_by ? { createdBy: created_by as CreatedBy } : {});
 
 /** Undefined for data from versions without quotas. */
 export function ownerOf({ client, network }: Row): Owner | undefined {

@@ -168,7 +168,7 @@ export function createRoom(sql: Sql, draft: RoomDraft, record?: RequestRecord): 
   if (taken) return undefined;
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history, client, network,
-      text_charge, name, salt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      text_charge, name, salt, created_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     code,
@@ -182,6 +182,7 @@ export function createRoom(sql: Sql, draft: RoomDraft, record?: RequestRecord): 
     draft.countsText ? 0 : null,
     draft.name ?? null,
     draft.salt ?? null,
+    draft.createdBy ?? null,
   );
   if (record) rememberRequest(sql, { ...record, codeLength: code.length });
   return code;

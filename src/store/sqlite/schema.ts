@@ -276,6 +276,9 @@ export const steps: readonly string[] = [
     DELETE FROM idempotent_clients WHERE client = OLD.client AND results = 0;
   END;
   `,
+  `
+  ALTER TABLE rooms ADD COLUMN created_by TEXT; -- user:NAME or key:NAME
+  `,
 ];
 
 /** Version numbers used before the first release. */

@@ -74,6 +74,13 @@ export function Rooms({ onSignedOut }: SectionProps) {
   );
 }
 
+const creatorOf = ({ createdBy, clientHash }: AdminRoom) =>
+  createdBy ? (
+    <span dir="auto">{createdBy.type === 'key' ? `Key ${createdBy.name}` : createdBy.name}</span>
+  ) : (
+    <code>{clientHash ?? '–'}</code>
+  );
+
 const columnsFor = (
   codes: Readonly<Record<string, string>>,
   reveal: (room: AdminRoom) => void,
@@ -86,7 +93,7 @@ const columnsFor = (
   { title: 'Age', show: ({ createdAt }) => formatAge(createdAt) },
   { title: 'Expires in', show: ({ expiresAt }) => formatRest(expiresAt) },
   { title: 'Access', show: ({ hasPin, encrypted }) => (encrypted ? 'Encrypted' : hasPin ? 'PIN' : 'Code') },
-  { title: 'Created by', show: ({ clientHash }) => <code>{clientHash ?? '–'}</code> },
+  { title: 'Created by', show: creatorOf },
   {
     title: 'Actions',
     isActions: true,

@@ -6,6 +6,7 @@ export interface DoctorContext {
   /** Where clients reach the server: from --url, from the settings, or on this machine. */
   address: ServerAddress | undefined;
   apiKey: string | undefined;
+  createPassword: string | undefined;
 }
 
 export interface ServerAddress {

@@ -9,6 +9,7 @@ import {
   bad,
   type Check,
   clockFinding,
+  type DoctorContext,
   type Finding,
   forCheck,
   ok,
@@ -20,7 +21,7 @@ import {
 const timeoutMs = 10_000;
 
 /** Sends several requests in this order. */
-const server: RunCheck = async (_config, { address, apiKey, settings }) => {
+const server: RunCheck = async (_config, { address, apiKey, createPassword, settings }) => {
   if (!address) return [];
   const config = address.from === '--url' ? {} : settings.config;
   const before = Date.now();
@@ -36,7 +37,7 @@ const server: RunCheck = async (_config, { address, apiKey, settings }) => {
     ...checkClock(response, before, after),
     forCheck('cache', await checkCache(address.url)),
     forCheck('page', await checkPage(serverIdOf(address.url))),
-    ...(await checkRoom(address.url, apiKey, config)),
+    ...(await checkRoom(address.url, { apiKey, createPassword }, config)),
     ...(await checkProxy(address.url, response, config)).map((finding) => forCheck('proxy', finding)),
     ...(await checkMetrics(address)),
   ];
@@ -208,8 +209,12 @@ interface RoomCheck {
 }
 
 /** Uses a temporary room as clients do, to find out what a proxy blocks. Deletes the room at the end. */
-async function checkRoom(url: string, apiKey: string | undefined, config: Partial<Config>): Promise<Finding[]> {
-  const client = createClient({ url, apiKey });
+async function checkRoom(
+  url: string,
+  { apiKey, createPassword }: Pick<DoctorContext, 'apiKey' | 'createPassword'>,
+  config: Partial<Config>,
+): Promise<Finding[]> {
+  const client = createClient({ url, apiKey, createPassword });
   try {
     // If the command is killed, the room expires soon.
     const room = await client.createRoom({ expiresIn: 60 });
@@ -230,7 +235,10 @@ async function checkRoom(url: string, apiKey: string | undefined, config: Partia
 function noRoomFinding(error: unknown): Finding {
   const { code, message } = error as PoproomError;
   const found = `Cannot create a room for the checks: ${message.replace(/\.$/, '')}.`;
-  if (code === 'API_KEY_REQUIRED') return warning(found, 'Set POPROOM_API_KEY for this command.');
+  if (code === 'API_KEY_REQUIRED' || code === 'SIGN_IN_REQUIRED')
+    return warning(found, 'Set POPROOM_API_KEY for this command.');
+  if (code === 'PASSWORD_REQUIRED' || code === 'PASSWORD_INCORRECT')
+    return warning(found, 'Set POPROOM_CREATE_PASSWORD for this command.');
   if (code === 'RATE_LIMITED') return warning(found, 'Try again later, or set POPROOM_API_KEY for this command.');
   return bad(found, 'Check the log of the server.');
 }

@@ -3,6 +3,7 @@ import type { Config } from '../../../config.ts';
 import { settingNames } from '../../../config.ts';
 import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
+import type { CreationMode } from '../../../protocol/limits.ts';
 import { nearestName } from '../../command.ts';
 import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 
@@ -106,6 +107,25 @@ const sharedFiles: RunCheck = ({ store, files }) =>
       ]
     : [];
 
+/** Who may create rooms, for operators who wonder. */
+const creation: RunCheck = ({ create, userHeader, requireApiKey }) => {
+  const joining = requireApiKey ? 'Joining a room needs an API key too.' : 'Everyone with a code can join.';
+  return [ok(`${creators(create, userHeader)} ${joining}`)];
+};
+
+function creators(create: CreationMode, userHeader: string): string {
+  switch (create) {
+    case 'open':
+      return 'Everyone may create rooms.';
+    case 'key':
+      return 'Only clients with an API key may create rooms.';
+    case 'password':
+      return 'Only clients with the password or an API key may create rooms.';
+    case 'proxy':
+      return `Only users whom a trusted proxy names in ${userHeader}, and clients with an API key, may create rooms.`;
+  }
+}
+
 const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
   { needs: ['secret'], run: secret },
   { needs: ['tlsCert', 'tlsKey'], run: certificate },
@@ -115,6 +135,7 @@ const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
   { needs: ['missLimit'], run: guessing },
   { needs: ['clientMaxBytes'], run: unboundedClients },
   { needs: ['store', 'files'], run: sharedFiles },
+  { needs: ['create', 'userHeader', 'requireApiKey'], run: creation },
 ];
 
 export const settingsChecks: readonly Check[] = [
@@ -124,8 +145,13 @@ export const settingsChecks: readonly Check[] = [
 ];
 
 /** If keys are required, at least one must exist. */
-export function checkKeys({ requireApiKey }: Pick<Config, 'requireApiKey'>, keysInForce: number): Finding[] {
-  if (!requireApiKey || keysInForce > 0) return [];
-  const found = 'POPROOM_REQUIRE_API_KEY is true, but there is no key: all requests are rejected.';
+export function checkKeys(
+  { requireApiKey, create }: Pick<Config, 'requireApiKey' | 'create'>,
+  keysInForce: number,
+): Finding[] {
+  if (keysInForce > 0 || (!requireApiKey && create !== 'key')) return [];
+  const found = requireApiKey
+    ? 'POPROOM_REQUIRE_API_KEY is true, but there is no key: all requests are rejected.'
+    : 'POPROOM_CREATE is key, but there is no key: nobody can create rooms.';
   return [warning(found, 'Create a key: poproom keys create NAME')];
 }

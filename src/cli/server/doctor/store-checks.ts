@@ -119,6 +119,7 @@ const needs: readonly (keyof Config)[] = [
   'store',
   'dataDir',
   'requireApiKey',
+  'create',
   'files',
   'totalMaxBytes',
   'allowEviction',

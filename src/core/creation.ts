@@ -1,0 +1,158 @@
+/** Who may create rooms on this server: everyone, or only clients with an API key, a password or a user of a proxy. */
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { CreationMode } from '../protocol/limits.ts';
+import { PoproomError, secondsUntil } from './errors.ts';
+import type { ClientId, Clock } from './ports/basics.ts';
+import type { Allowance, Quota, RateCounter } from './ports/clients.ts';
+import type { CreatedBy } from './ports/rooms.ts';
+
+/** A request for a new room, or for a token. */
+export interface Applicant {
+  client: ClientId;
+  /** Whether a page of another site sent it. */
+  isCrossSite: boolean;
+  /** The name of its API key, if it has one. */
+  keyName: string | undefined;
+  /** The user that a trusted proxy named. */
+  user: string | undefined;
+  /** The password, or a token that stands for it. */
+  password: string | undefined;
+}
+
+interface CreationDeps {
+  mode: CreationMode;
+  /** Set if the mode is `password`. */
+  password: string | undefined;
+  secret: string;
+  rates: RateCounter;
+  clock: Clock;
+}
+
+export interface CreateToken {
+  token: string;
+  expiresAt: number;
+}
+
+export interface Creation {
+  /** Who creates the room, for the operator; undefined if it is nobody with a name. Rejects who may not create one. */
+  authorize(applicant: Applicant): Promise<CreatedBy | undefined>;
+  /** Exchanges the password for a token, which a device can keep instead. */
+  issueToken(guesser: Guesser, password: string): Promise<CreateToken>;
+}
+
+type Guesser = Pick<Applicant, 'client' | 'isCrossSite'>;
+
+const second = 1000;
+const hour = 3600 * second;
+const tokenTtlSeconds = 30 * 86_400;
+const tokenFormat = /^popc\.([0-9a-z]{1,8})\.([\w-]{43})$/;
+
+/** Wrong passwords. As for PINs, the limit of all clients does not apply to those that gave the right one. */
+const limitsOfClient = [
+  { name: 'minute', quota: { tier: 'free', limit: 5, windowMs: 60 * second } },
+  { name: 'hour', quota: { tier: 'free', limit: 20, windowMs: hour } },
+] as const satisfies { name: string; quota: Quota }[];
+const limitOfAll: Quota = { tier: 'free', limit: 50, windowMs: hour };
+/** Of each node. */
+const maxTrusted = 1000;
+
+export function createCreation({ mode, password, secret, rates, clock }: CreationDeps): Creation {
+  /** Clients that gave the right password, least recent first. */
+  const trusted = new Set<ClientId>();
+
+  function trust(client: ClientId): void {
+    trusted.delete(client);
+    trusted.add(client);
+    if (trusted.size > maxTrusted) trusted.delete(trusted.values().next().value as ClientId);
+  }
+
+  /** Depends on the password, so a token becomes invalid when the password changes. */
+  const sign = (expiry: string) =>
+    createHmac('sha256', secret)
+      .update(`create token\n${expiry}\n${password ?? ''}`)
+      .digest('base64url');
+
+  /** Nobody can guess a token, so a wrong one does not count. It is one of an earlier password, or has expired. */
+  function isValidToken([, expiry = '', signature = '']: RegExpExecArray): boolean {
+    if (!timingSafeEqual(Buffer.from(signature), Buffer.from(sign(expiry)))) return false;
+    return Number.parseInt(expiry, 36) * second > clock();
+  }
+
+  /**
+   * A wrong password is counted in the same step that checks the limit, and a right one is refused at the limit. So
+   * concurrent attempts reveal no more than the limit allows.
+   */
+  async function checkPassword(guesser: Guesser, given: string): Promise<void> {
+    const isRight = password !== undefined && isSame(given, password);
+    const now = clock();
+    const count = isRight ? rates.peek : rates.take;
+    for (const [counter, quota] of countersOf(guesser, trusted.has(guesser.client))) {
+      const { granted, remaining, resetAt }: Allowance = await count(counter, quota, now);
+      if (isRight ? remaining === 0 : !granted) throw lockedOut(secondsUntil(resetAt, now));
+    }
+    if (!isRight) throw new PoproomError('PASSWORD_INCORRECT', 'The password for creating rooms is wrong.');
+    trust(guesser.client);
+  }
+
+  async function requirePassword(applicant: Applicant): Promise<undefined> {
+    const { password: given } = applicant;
+    if (given === undefined) throw passwordRequired();
+    const token = tokenFormat.exec(given);
+    if (!token) return checkPassword(applicant, given) as Promise<undefined>;
+    if (!isValidToken(token)) throw passwordRequired();
+  }
+
+  return {
+    async authorize(applicant) {
+      const { keyName, user, isCrossSite } = applicant;
+      if (keyName !== undefined) return `key:${keyName}`;
+      if (mode === 'key') throw keyRequired();
+      if (mode === 'password') return requirePassword(applicant);
+      if (mode !== 'proxy') return undefined;
+      // The browser of a visitor sends its cookies to the proxy, whatever page sends the request.
+      if (user === undefined || isCrossSite) throw signInRequired();
+      return `user:${user}`;
+    },
+
+    async issueToken(guesser, given) {
+      if (mode !== 'password') throw new PoproomError('NOT_FOUND', 'This server has no password for creating rooms.');
+      await checkPassword(guesser, given);
+      const expiresAt = Math.floor(clock() / second) + tokenTtlSeconds;
+      const expiry = expiresAt.toString(36);
+      return { token: `popc.${expiry}.${sign(expiry)}`, expiresAt: expiresAt * second };
+    },
+  };
+}
+
+/** With the prefix of an API key, a counter is never shared with a network. Cross-site requests lock out nobody else. */
+function countersOf({ client, isCrossSite }: Guesser, isTrusted: boolean): [counter: ClientId, quota: Quota][] {
+  const guesser = isCrossSite ? `${client}#cross-site` : client;
+  const own = limitsOfClient.map(({ name, quota }): [ClientId, Quota] => [`key:#create ${name} ${guesser}`, quota]);
+  return isCrossSite || isTrusted ? own : [...own, ['key:#create all', limitOfAll]];
+}
+
+/** Compares hashes, so that the time reveals nothing about the password. */
+function isSame(given: string, expected: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(given), hash(expected));
+}
+
+function passwordRequired(): PoproomError {
+  const message =
+    'This server requires a password for creating rooms. Send it, or a token from /api/create-token, as X-Create-Password.';
+  return new PoproomError('PASSWORD_REQUIRED', message);
+}
+
+function keyRequired(): PoproomError {
+  const message = 'Only clients with an API key may create rooms on this server. Send it as Authorization: Bearer KEY.';
+  return new PoproomError('API_KEY_REQUIRED', message);
+}
+
+function signInRequired(): PoproomError {
+  return new PoproomError('SIGN_IN_REQUIRED', 'Only users who have signed in may create rooms on this server.');
+}
+
+function lockedOut(retryAfter: number): PoproomError {
+  const message = `Too many wrong passwords. Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`;
+  return new PoproomError('RATE_LIMITED', message, { retryAfter, details: { reason: 'misses', retryAfter } });
+}
