@@ -128,9 +128,11 @@ Without CODE, the command creates a room and prints its code first, on a termina
 argument is a file if it exists, and otherwise the room; if it could be both, the command asks you to be explicit.
 
 If FILE is -, standard input is uploaded; --name is then required. After an interruption, run the same command again: it
-continues where it stopped. "poproom info" shows how large a file may be, and how much fits into the room.`,
+continues where it stopped. With -r, a small file .poproom-folder.json keeps modification times, executable files and
+empty folders for "poproom fetch". "poproom info" shows how large a file may be, and how much fits into the room.`,
     options: {
       recursive: { short: 'r', summary: 'send the files in folders; symbolic links are not followed' },
+      tar: { summary: 'send all files and folders as one tar archive, for example many small files' },
       once: { summary: 'send one-time files: each is erased when someone has received it' },
       name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
       type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
@@ -146,7 +148,8 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
       ['poproom send 7KQ2MX photo.jpg notes.pdf', 'upload two files'],
       ['poproom send -r 7KQ2MX photos', 'upload all files of a folder'],
       ['poproom send --once 7KQ2MX id_ed25519.pub', 'upload a file that can be received once'],
-      ['tar c dir | poproom send 7KQ2MX - --name dir.tar', 'upload a folder as a tar archive'],
+      ['poproom send --tar 7KQ2MX project', 'upload a folder as one tar archive'],
+      ['pg_dump app | poproom send 7KQ2MX - --name app.sql', 'upload the output of another command'],
     ],
     choices: 'file',
     load: async () => (await import('./room/send.ts')).send,
@@ -157,9 +160,12 @@ continues where it stopped. "poproom info" shows how large a file may be, and ho
     summary: 'download all files of a room, or one of them',
     details: `${codeHelp}
 Existing files are not overwritten: the command fails before the first download, unless --existing says otherwise. A
-target folder that ends with / is created. Names that are hidden or special, such as .bashrc, .git, -rf or
-CON, get the prefix _. Invisible characters are removed from names. Files that were sent with their folders are written
-to folders of the same names.
+target folder that ends with / is created. Names that are hidden or special, such as .bashrc, .git, -rf or CON, get the
+prefix _. Invisible characters are removed from names.
+
+Files that were sent with their folders are written to folders of the same names, with their modification times, and
+executable if they were. A folder that does not exist yet keeps hidden names; the command names files in it that
+programs may run automatically, such as .git/hooks and .envrc.
 
 NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is received only if it is named, or with --once:
 it is then erased from the room. With --zip, the archive is written to poproom-CODE.zip, or to the path of --output. It
@@ -178,6 +184,7 @@ does not contain one-time files.`,
         choices: ['skip', 'rename', 'overwrite', 'fail'],
       },
       force: { short: 'f', summary: 'overwrite existing files, as --existing overwrite does' },
+      'keep-names': { summary: 'do not change hidden and special names; use it only with files that you trust' },
       once: { summary: 'also receive all one-time files' },
       list: { short: 'l', summary: 'list the files without downloading them' },
       ...roomOptions,

@@ -1,9 +1,10 @@
 /** Folders: `poproom send -r` sends them, `poproom fetch` recreates them. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
 import { type Cli, createCli } from '../support/cli.ts';
 import { sharedServer } from '../support/server.ts';
 import { startUntrustedServer } from './untrusted-server.ts';
@@ -41,7 +42,9 @@ describe('poproom send -r', () => {
       ['photos/2026', 'b.jpg'],
       ['photos', 'a.jpg'],
       ['photos', 'z.jpg'],
+      ['photos', '.poproom-folder.json'],
       ['docs', 'größe.txt'],
+      ['docs', '.poproom-folder.json'],
       [undefined, 'single'],
     ]);
     assert.equal(JSON.parse(sent.stdout)[0].folder, 'photos/2026');
@@ -51,7 +54,7 @@ describe('poproom send -r', () => {
     assert.deepEqual(await filesBelow(cli, 'out'), paths.toSorted());
     for (const path of paths) assert.equal(await readFile(join(cli.home, 'out', path), 'utf8'), path);
     assert.match((await cli.run(['info', code])).stdout, /^ +photos\/2026\/b\.jpg {2}17 bytes$/m);
-    assert.match((await cli.run(['fetch', code, '--list'])).stdout, /^ +photos\/a\.jpg {7}12 bytes$/m);
+    assert.match((await cli.run(['fetch', code, '--list'])).stdout, /^ +photos\/a\.jpg +12 bytes$/m);
   });
 
   it('[CLI-30] names a folder given as a dot, and files in it by their paths', async (t) => {
@@ -82,7 +85,7 @@ describe('poproom send -r', () => {
     const { json } = await server.api.get(`/api/rooms/${code}/files`);
     assert.deepEqual(
       json.files.map(({ fileName }: { fileName: string }) => fileName),
-      ['file'],
+      ['file', '.poproom-folder.json'],
     );
   });
 
@@ -94,6 +97,87 @@ describe('poproom send -r', () => {
     await put(cli, 'folder/a');
     const named = await cli.run(['send', code, '-r', 'folder', '--name', 'n']);
     assert.deepEqual([named.code, named.stderr], [2, 'poproom: --name cannot be used with a folder.\n']);
+  });
+});
+
+describe('a folder that is sent and fetched', () => {
+  it('[CLI-100] [CLI-101] is the same, with hidden names, times, executable files and empty folders', async (t) => {
+    const { cli, code } = await setUp(t);
+    for (const path of ['p/.git/hooks/pre-commit', 'p/.envrc', 'p/run.sh', 'p/größe/ü.txt', 'p/-x'])
+      await put(cli, path);
+    await mkdir(join(cli.home, 'p/empty/deep'), { recursive: true });
+    await chmod(join(cli.home, 'p/run.sh'), 0o755);
+    await utimes(join(cli.home, 'p/run.sh'), 1_580_608_922.5, 1_580_608_922.5);
+    assert.equal((await cli.run(['send', code, '-r', 'p'])).code, 0);
+
+    const first = await cli.run(['fetch', code, '-o', 'out']);
+    const warned = 'out/p/.envrc, out/p/.git/hooks/pre-commit';
+    assert.equal(first.stderr, `Programs may run these files automatically; check them first: ${warned}.\n`);
+    const names = ['.envrc', '.git/hooks/pre-commit', '_-x', 'größe/ü.txt', 'run.sh'];
+    assert.deepEqual(await filesBelow(cli, 'out/p'), names);
+    assert.deepEqual(await readdir(join(cli.home, 'out/p/empty')), ['deep']);
+    const { mode, mtimeMs } = await stat(join(cli.home, 'out/p/run.sh'));
+    assert.deepEqual([mode & 0o111, mtimeMs], [0o111, 1_580_608_922_500]);
+    assert.equal((await stat(join(cli.home, 'out/p/.envrc'))).mode & 0o111, 0);
+
+    // A folder that exists may be in use.
+    await mkdir(join(cli.home, 'used/p'), { recursive: true });
+    const second = await cli.run(['fetch', code, '-o', 'used']);
+    assert.deepEqual([second.code, second.stderr], [0, '']);
+    const prefixed = ['_-x', '_.envrc', '_.git/hooks/pre-commit', 'größe/ü.txt', 'run.sh'];
+    assert.deepEqual(await filesBelow(cli, 'used/p'), prefixed);
+    await put(cli, '.top');
+    await cli.run(['send', code, '.top']);
+    assert.equal((await cli.run(['fetch', code, '.top'])).stdout, '_.top\n');
+    const kept = await cli.run(['fetch', code, '-o', 'used', '--keep-names', '--existing', 'skip']);
+    assert.match(kept.stdout, /^used\/p\/-x$/m);
+    assert.ok((await filesBelow(cli, 'used')).includes('.top'));
+  });
+
+  it('[CLI-101] ignores records that lead out of the folder or are malformed', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const room = createClient({ url: server.url }).room(code);
+    const upload = (folder: string, name: string, bytes: string) => room.upload(new Blob([bytes]), { name, folder });
+    const empty = ['../../out-of', '/etc/x', '.ssh', 'link/inside', 'x/'.repeat(5000)];
+    const record = { modified: { a: 'soon', b: -1, __proto__: 1 }, executable: [1, '../a'], empty };
+    await upload('f', 'a', 'x');
+    await upload('f', '.poproom-folder.json', JSON.stringify(record));
+    await upload('g', '.poproom-folder.json', '{"modified":[');
+    await mkdir(join(cli.home, 'elsewhere'));
+    await mkdir(join(cli.home, 'out/f'));
+    await symlink('../../elsewhere', join(cli.home, 'out/f/link'));
+    const { code: exit, stdout } = await cli.run(['fetch', code, '-o', 'out']);
+    assert.deepEqual([exit, stdout], [0, 'out/f/a\nout/g/.poproom-folder.json\n']);
+    assert.deepEqual(await readdir(join(cli.home, 'elsewhere')), []);
+    assert.deepEqual((await readdir(join(cli.home, 'out'))).sort(), ['f', 'g']);
+    const below = await readdir(join(cli.home, 'out/f'));
+    assert.deepEqual(below.sort(), ['_.ssh', 'a', 'etc', 'file', 'link', 'x']);
+  });
+
+  it('[CLI-102] travels as one archive with --tar, which tar can read', async (t) => {
+    const { server, cli, code } = await setUp(t);
+    const long = `t/${'d'.repeat(120)}/${'ü'.repeat(100)}`;
+    for (const path of ['t/.hidden', 't/sub/run.sh', long, 'single']) await put(cli, path);
+    await mkdir(join(cli.home, 't/empty'));
+    await writeFile(join(cli.home, 't/zero'), '');
+    await writeFile(join(cli.home, 't/large'), Buffer.alloc(1_500_000, 'x'));
+    await chmod(join(cli.home, 't/sub/run.sh'), 0o755);
+    await utimes(join(cli.home, 't/sub/run.sh'), 1_580_608_922, 1_580_608_922);
+    await symlink('zero', join(cli.home, 't/link'));
+    const sent = await cli.run(['send', '--tar', code, 't', 'single', '--name', 'all.tar']);
+    assert.deepEqual([sent.code, sent.stderr], [0, 'Skipped t/link: symbolic links are not followed.\n']);
+    const { json } = await server.api.get(`/api/rooms/${code}/files`);
+    assert.deepEqual([json.files.length, json.files[0].contentType], [1, 'application/x-tar']);
+    assert.equal((await cli.run(['fetch', code, '-o', 'out'])).code, 0);
+    assert.equal(spawnSync('tar', ['xf', 'all.tar'], { cwd: join(cli.home, 'out') }).stderr.toString(), '');
+    const expected = [...(await filesBelow(cli, 't')).filter((path) => path !== 'link').map((path) => `t/${path}`)];
+    assert.deepEqual(await filesBelow(cli, 'out'), ['all.tar', 'single', ...expected].sort());
+    for (const path of expected) {
+      assert.deepEqual(await readFile(join(cli.home, 'out', path)), await readFile(join(cli.home, path)), path);
+    }
+    const { mode, mtimeMs } = await stat(join(cli.home, 'out/t/sub/run.sh'));
+    assert.deepEqual([mode & 0o111, mtimeMs], [0o111, 1_580_608_922_000]);
+    assert.deepEqual(await readdir(join(cli.home, 'out/t/empty')), []);
   });
 });
 

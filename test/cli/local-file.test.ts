@@ -4,7 +4,7 @@ import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { LocalFile } from '../../src/cli/room/upload-inputs.ts';
+import { LocalFile } from '../../src/cli/room/local-file.ts';
 
 const GiB = 1024 ** 3;
 

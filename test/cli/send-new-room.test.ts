@@ -32,7 +32,7 @@ describe('poproom send without a code', () => {
     await mkdir(join(cli.home, 'photos'));
     for (const name of ['photos/a.jpg', 'garden', 'b.txt']) await writeFile(join(cli.home, name), name);
     const created = await cli.run(['send', '-r', 'photos', 'b.txt']);
-    assert.deepEqual(await namesIn(created.stdout.split('\n')[0] ?? ''), ['a.jpg', 'b.txt']);
+    assert.deepEqual(await namesIn(created.stdout.split('\n')[0] ?? ''), ['a.jpg', '.poproom-folder.json', 'b.txt']);
     assert.equal((await cli.run(['send', 'garden'])).code, 0, 'alone, it is a file');
     assert.equal((await cli.run(['send', room, 'garden'])).code, 0);
     assert.equal((await cli.run(['send', '--to', room, 'b.txt'])).code, 0);

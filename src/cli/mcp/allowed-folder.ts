@@ -6,7 +6,7 @@ import { localName } from '../../core/files/local-name.ts';
 import { FileError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
 import { atomicWrite, publishFor, withFolders } from '../room/destination.ts';
-import { LocalFile } from '../room/upload-inputs.ts';
+import { LocalFile } from '../room/local-file.ts';
 
 export interface AllowedFolder {
   readonly path: string;

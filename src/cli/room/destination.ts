@@ -96,7 +96,7 @@ export async function isFolder(path: string): Promise<boolean> {
 }
 
 /** A dangling symbolic link exists, too. */
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,

@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
-import { localPaths, pathsWithoutFolders } from '../../core/files/local-name.ts';
+import { type LocalPath, localPaths, type NamesIn, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { formatColumns, type Input } from '../command.ts';
 import { timeoutOf } from '../duration.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
@@ -12,6 +12,7 @@ import {
   atomicWrite,
   destinations,
   durably,
+  exists,
   isFolder,
   missingFolders,
   publishFor,
@@ -19,6 +20,7 @@ import {
   withFolders,
   withoutExisting,
 } from './destination.ts';
+import { applyRecord, emptyFolders, type FolderRecord, isRecord, readRecords } from './folder-record.ts';
 import { consumeResponse, download, findFile, formatSize, pathInRoom } from './room-files.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
@@ -61,7 +63,15 @@ function list(input: Input, files: readonly FileEntry[]): void {
 async function toDisk(input: Input, room: Room, files: readonly FileEntry[], signal: AbortSignal): Promise<void> {
   const isNamed = input.args.length > 1;
   const choice = readExistingChoice(input);
-  const all = await destinations(files, input.value('output') ?? '.', isNamed ? pathsWithoutFolders : localPaths);
+  const output = input.value('output') ?? '.';
+  const records = isNamed ? new Map<string, FolderRecord>() : await readRecords(room, files, signal);
+  const saved = files.filter((file) => !(isRecord(file) && records.has(file.folder ?? '')));
+  const empty = emptyFolders(records);
+  const namesIn = await namingFor(input, output, [...saved, ...empty]);
+  const paths = isNamed
+    ? pathsWithoutFolders(saved, namesIn(''))
+    : localPaths([...saved, ...empty], undefined, namesIn);
+  const all = await destinations(saved, output, () => paths);
   const items = await withoutExisting(all, choice);
   const timeoutSeconds = timeoutOf(input);
   await runSequentially(input, { items, verb: 'Fetched' }, async (item) => {
@@ -76,8 +86,49 @@ async function toDisk(input: Input, room: Room, files: readonly FileEntry[], sig
         atomicWrite(item.path, bytes, file.once ? durably(publish) : publish),
       ),
     );
+    await applyRecord(records, file, path);
     return { value: { ...file, path }, line: printable(path) };
   });
+  if (empty.length > 0 && (await isFolder(output))) await makeFolders(output, paths.slice(saved.length));
+  warnOfPrograms(items.map(({ path }) => path));
+}
+
+/** `paths` are those of files in the folders. A folder that cannot be created is left out. */
+async function makeFolders(output: string, paths: readonly LocalPath[]): Promise<void> {
+  for (const path of paths) {
+    const folders = path.slice(1).map((_, i) => join(output, ...path.slice(0, i + 1)));
+    await withFolders({ folders }, async () => undefined).catch(() => undefined);
+  }
+}
+
+/** Shells, editors, git and other tools run these files when someone uses their folder. */
+const automatic =
+  /(^|[/\\])(\.git[/\\](hooks[/\\]|config$)|\.husky[/\\]|\.envrc$|\.(vscode|idea|devcontainer|claude|cursor)[/\\]|\.mcp\.json$|\.(npmrc|yarnrc|yarnrc\.yml|pnpmfile\.cjs)$|\.(bash|zsh|profile|tmux|vim|nvim|exrc|gdbinit|lldbinit|pdbrc|direnv))/;
+
+function warnOfPrograms(paths: readonly string[]): void {
+  const found = paths.filter((path) => automatic.test(path)).map(printable);
+  if (found.length === 0) return;
+  const more = found.length > 10 ? ` and ${found.length - 10} more` : '';
+  console.error(
+    `Programs may run these files automatically; check them first: ${found.slice(0, 10).join(', ')}${more}.`,
+  );
+}
+
+/**
+ * A folder that is created by this command keeps hidden names: nothing can be overwritten in it, and no program uses it
+ * yet. Elsewhere, a file such as .bashrc could be used by a program without anyone noticing.
+ */
+async function namingFor(input: Input, output: string, files: readonly Placed[]): Promise<NamesIn> {
+  if (input.isSet('keep-names')) return () => 'kept';
+  const tops = new Set(localPaths(files).flatMap(([top = '', ...rest]) => (rest.length > 0 ? [top] : [])));
+  const isNew = await Promise.all([...tops].map(async (top) => !(await exists(join(output, top)))));
+  const created = new Set([...tops].filter((_, i) => isNew[i]));
+  return (top) => (created.has(top) ? 'hidden' : 'safe');
+}
+
+interface Placed {
+  folder?: string | undefined;
+  fileName: string;
 }
 
 async function toStandardOutput(

@@ -5,8 +5,9 @@ import { PoproomError, type Room, type RoomInfo } from '../../client/index.ts';
 import type { Environment } from '../environment.ts';
 import { countOf, formatBytes, printable } from '../output.ts';
 import { readIfExists, writePrivateFile } from '../preferences.ts';
+import { recordName } from './folder-record.ts';
 import { pathInRoom } from './room-files.ts';
-import { type LocalFile, openInput, type UploadInput } from './upload-inputs.ts';
+import { openInput, type UploadInput } from './upload-inputs.ts';
 
 export interface Upload extends UploadInput {
   /** Shown to the user. */
@@ -15,7 +16,7 @@ export interface Upload extends UploadInput {
   key: string | undefined;
   /** The id of an earlier upload of the same file, if there is one. */
   uploadId: string | undefined;
-  bytes: LocalFile;
+  bytes: Blob;
 }
 
 type Candidate = Omit<Upload, 'bytes'>;
@@ -29,10 +30,15 @@ export async function openUploads(
   unfinished: UnfinishedUploads,
   signal: AbortSignal,
 ): Promise<readonly Upload[]> {
-  const candidates = toCandidates(room, inputs, unfinished);
+  let candidates = toCandidates(room, inputs, unfinished);
   const space = mustCheck(candidates) ? await readRoomSpace(room, signal) : undefined;
-  for (const { name, version } of candidates) space?.checkFile(name, version?.size ?? 0);
-  await space?.checkRoom(candidates.map(({ version }) => version?.size ?? 0));
+  for (const each of candidates) space?.checkFile(each.name, knownSize(each));
+  try {
+    await space?.checkRoom(candidates.map(knownSize));
+  } catch (error) {
+    candidates = withoutRecords(candidates, error);
+    await space?.checkRoom(candidates.map(knownSize));
+  }
   const opened: Upload[] = [];
   for (const each of candidates) {
     const check = (bytes: number) => space?.checkFile(each.name, bytes);
@@ -40,6 +46,13 @@ export async function openUploads(
   }
   if (candidates.some(hasUnknownSize)) await space?.checkRoom(opened.map(({ bytes }) => bytes.size));
   return opened;
+}
+
+/** A room that has space for the files, but not for the record of their folder, gets only the files. */
+function withoutRecords(candidates: Candidate[], error: unknown): Candidate[] {
+  const files = candidates.filter(({ fileName }) => fileName !== recordName);
+  if (files.length === candidates.length) throw error;
+  return files;
 }
 
 function toCandidates(room: Room, inputs: readonly UploadInput[], unfinished: UnfinishedUploads): Candidate[] {
@@ -66,7 +79,9 @@ const mustCheck = (candidates: readonly Candidate[]) =>
   candidates.length > 1 ||
   candidates.some((each) => hasUnknownSize(each) || (each.version?.size ?? 0) > checkedFrom || each.uploadId);
 
-const hasUnknownSize = ({ version }: Candidate) => version === undefined;
+const hasUnknownSize = ({ version, content }: Candidate) => version === undefined && content === undefined;
+
+const knownSize = ({ version, content }: Candidate) => version?.size ?? content?.size ?? 0;
 
 type Limits = RoomInfo['limits'];
 

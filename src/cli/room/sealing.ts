@@ -13,7 +13,7 @@ import { UsageError, withFileErrors } from '../errors.ts';
 import { formatJson, printContent, writeStdout } from '../output.ts';
 import { readInputText } from '../prompt.ts';
 import { unlockRoom } from '../server-context.ts';
-import { spool } from './upload-inputs.ts';
+import { spool } from './local-file.ts';
 
 export async function seal(input: Input): Promise<void> {
   assertOnlyCode('seal', input);

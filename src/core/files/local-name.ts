@@ -28,8 +28,9 @@ export type LocalPath = readonly string[];
 export function localPaths(
   files: readonly { folder?: string | undefined; fileName: string }[],
   platform: Platform = thisPlatform,
+  namesIn: NamesIn = () => 'safe',
 ): LocalPath[] {
-  const root = createFolder([], platform);
+  const root = createFolder([], platform, namesIn);
   return files.map(({ folder = '', fileName }) => {
     const segments = folder.split(/[/\\]/).filter(Boolean).slice(0, maxDepth);
     const { path, nameOf } = segments.reduce(folderIn, root);
@@ -37,38 +38,48 @@ export function localPaths(
   });
 }
 
+/** How names with a meaning for a system or a shell are changed: `safe` adds a prefix to all of them. */
+export type Naming = 'safe' | 'hidden' | 'kept';
+
+/** The naming below a folder of the target, by its name; that of the target itself is empty. */
+export type NamesIn = (topFolder: string) => Naming;
+
 /** For a file that the user named. */
-export const pathsWithoutFolders = (files: readonly { fileName: string }[]): LocalPath[] =>
-  localNames(files.map(({ fileName }) => fileName)).map((name) => [name]);
+export const pathsWithoutFolders = (files: readonly { fileName: string }[], naming: Naming = 'safe'): LocalPath[] =>
+  files
+    .map(({ fileName }) => fileName)
+    .map(createNaming(thisPlatform, naming))
+    .map((name) => [name]);
 
 interface LocalFolder {
   path: LocalPath;
   platform: Platform;
+  namesIn: NamesIn;
   nameOf(name: string): string;
   /** By their names in the room. */
   folders: Map<string, LocalFolder>;
 }
 
-const createFolder = (path: LocalPath, platform: Platform): LocalFolder => ({
-  ...{ path, platform },
-  nameOf: createNaming(platform),
+const createFolder = (path: LocalPath, platform: Platform, namesIn: NamesIn): LocalFolder => ({
+  ...{ path, platform, namesIn },
+  nameOf: createNaming(platform, namesIn(path[0] ?? '')),
   folders: new Map(),
 });
 
 function folderIn(parent: LocalFolder, name: string): LocalFolder {
   const known = parent.folders.get(name);
   if (known) return known;
-  const folder = createFolder([...parent.path, parent.nameOf(name)], parent.platform);
+  const folder = createFolder([...parent.path, parent.nameOf(name)], parent.platform, parent.namesIn);
   parent.folders.set(name, folder);
   return folder;
 }
 
 /** Returns a function that gives each name of a folder a unique local one. */
-function createNaming(platform: Platform): (name: string) => string {
+function createNaming(platform: Platform, naming: Naming = 'safe'): (name: string) => string {
   const taken = new Set<string>();
   const counts = new Map<string, number>();
   return (name) => {
-    const safe = localName(name, platform);
+    const safe = localName(name, platform, naming);
     let count = counts.get(folded(safe)) ?? 1;
     let unique = count === 1 ? safe : numbered(safe, ` (${count})`);
     while (taken.has(folded(unique))) unique = numbered(safe, ` (${++count})`);
@@ -82,12 +93,12 @@ function createNaming(platform: Platform): (name: string) => string {
  * Keeps only the last path component, without invisible characters. Names with a meaning for a system or a shell get the
  * prefix "_": hidden files (`.bashrc`), options (`-rf`), home folders (`~`) and Windows devices (`CON`, `nul.txt`).
  */
-export function localName(name: string, platform: Platform = thisPlatform): string {
+export function localName(name: string, platform: Platform = thisPlatform, naming: Naming = 'safe'): string {
   const last = shortened(name.split(/[/\\]/).at(-1) ?? '').toWellFormed();
   const visible = withoutEdges(replaceHidden(last, () => ''));
   const allowed = platform === 'win32' ? visible.replaceAll(/[<>:"|?*]/g, '_') : visible;
   if (allowed === '') return defaultName;
-  return numbered(special.test(allowed) ? `_${allowed}` : allowed, '');
+  return numbered(prefixed[naming].test(allowed) ? `_${allowed}` : allowed, '');
 }
 
 const shortened = (name: string) =>
@@ -99,8 +110,13 @@ const leading = /^(?:\s|\u200C|\u200D|\uFE0E|\uFE0F)+/;
 const trailing = /(?:[\s.]|\u200C|\u200D|\uFE0E|\uFE0F)+$/;
 
 /** Windows acts on `desktop.ini` and `autorun.inf` when their folder is opened. */
-const special =
-  /^(?:[.~-]|(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9¹²³])\s*(?:[.:]|$)|(?:desktop\.ini|autorun\.inf)$)/i;
+const reserved = String.raw`(?:con|prn|aux|nul|conin\$|conout\$|clock\$|(?:com|lpt)[0-9¹²³])\s*(?:[.:]|$)|(?:desktop\.ini|autorun\.inf)$`;
+
+const prefixed: Readonly<Record<Naming, RegExp>> = {
+  safe: new RegExp(`^(?:[.~-]|${reserved})`, 'i'),
+  hidden: new RegExp(`^(?:[~-]|${reserved})`, 'i'),
+  kept: new RegExp(`^(?:${reserved})`, 'i'),
+};
 
 /**
  * Some file systems ignore case, Unicode normalization or invisible characters. "ẞ" becomes "ss" only by way of "ß":
