@@ -185,10 +185,10 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       ifVersions?: readonly number[],
       run?: KeyedRun<WrittenText>,
     ): Promise<WrittenText> {
-      checkContent(content, longestSealed(rules.largestContent));
+      const bytes = checkContent(content, longestSealed(rules.largestContent));
       const { code } = await admit(deps, caller);
       const { deviceId, client } = caller;
-      return changeOnce(run, () => texts.replace(code, { content, ifVersions, deviceId, client, run }));
+      return changeOnce(run, () => texts.replace(code, { content, bytes, ifVersions, deviceId, client, run }));
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {

@@ -19,7 +19,7 @@ import { overloaded } from './request/body.ts';
 import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn } from './request/request.ts';
 import { errorReply, type Reply } from './response/reply.ts';
 import { isFailure, type RequestLog } from './response/request-log.ts';
-import { holdUnsent, send } from './response/send.ts';
+import { encodeLong, holdUnsent, send } from './response/send.ts';
 import { createRoutes, type RouteDeps, type RoutePolicy } from './router.ts';
 import { type ErrorPage, isForPeople } from './routes/page.ts';
 import { basePathOf, type EndpointPath } from './urls.ts';
@@ -140,7 +140,8 @@ export function createApp(deps: AppDeps): App {
     };
     const received = { id, raw, response, params, query, resumeToken, ticket };
     const request: Request = { ...received, client, keyName, isCrossSite, budgets, turns, sendContinue };
-    return chain(policy.handle(request), (reply) => {
+    return chain(policy.handle(request), (handled) => {
+      const reply = encodeLong(handled);
       if (!holdUnsent(request, budgets.responses, reply)) throw overloaded();
       return reply;
     });

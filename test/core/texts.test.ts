@@ -274,6 +274,22 @@ describe('the authority over texts', () => {
     await assert.rejects(texts.edit(code, { ...insert(0, '!'), baseVersion: 29 }), { code: 'VERSION_CONFLICT' });
   });
 
+  it('[TEXT-8] knows that the log is empty again after a large text', async (t) => {
+    const searches: boolean[] = [];
+    const { code, node, texts } = await open(t, ({ appendText }) => ({
+      appendText: (room, append) => {
+        searches.push(!append.compaction?.isLogEmpty);
+        return appendText(room, append);
+      },
+    }));
+    const own = node();
+    // The second one is a log entry without edits.
+    for (const letter of 'aabcd') await own.replace(code, { content: letter.repeat(90_000) });
+    assert.deepEqual(searches, [false, true, true, false, false]);
+    const { entries, logBytes, fullTextVersion } = await storedText(texts, code, Date.now());
+    assert.deepEqual([entries, logBytes, fullTextVersion], [[], 0, 5]);
+  });
+
   it('[TEXT-10] rebases many edits of a much older version', async (t) => {
     const { code, node, content } = await open(t);
     const texts = node();

@@ -82,6 +82,20 @@ describe('history', () => {
     assert.deepEqual(versions, [11, 6, 1]);
   });
 
+  it('[HIST-7] keeps one long text in 30 seconds of those that a program replaces', async (t) => {
+    const server = await startTestServer(t);
+    const { write, append, history } = await openRoom(server);
+    for (let n = 0; n < 8; n++) {
+      await write(String.fromCharCode(97 + n).repeat(33_000));
+      server.clock.advance(10_000);
+    }
+    await append(', typed by someone');
+    server.clock.advance(10_000);
+    await write('short');
+    const versions = (await history()).map(({ version }: { version: number }) => version);
+    assert.deepEqual(versions, [9, 7, 4, 1]);
+  });
+
   it('[HIST-1] keeps every text with edits of a live channel or of PATCH', async (t) => {
     const server = await startTestServer(t);
     const { path, write, append, history } = await openRoom(server);
@@ -127,7 +141,7 @@ describe('history', () => {
     const { write, history } = await openRoom(server);
     for (const letter of 'abcdefg') {
       await write(letter.repeat(1_000_000));
-      server.clock.advance(5000);
+      server.clock.advance(30_000);
     }
     const versions = (await history()).map(({ version }: { version: number }) => version);
     assert.deepEqual(versions, [6, 5, 4, 3]);

@@ -95,6 +95,16 @@ describe('the difference of two texts', () => {
     assert.ok(keeps('lap-PHONE-top', 'first\nlap-PHONE-top\nlast'));
   });
 
+  it('[TEXT-7] keeps the lines that two long texts share, wherever they are', () => {
+    const own = (kind: string, n: number) => `${kind} has line ${n} of its own, which nobody else has\n`;
+    const shared = Array.from({ length: 2000 }, (_, n) => n % 5 === 0 && `This is line ${n} of both texts.\n`);
+    const before = shared.map((line, n) => line || own('The first', n)).join('');
+    const after = own('The start', 0).repeat(200) + shared.map((line, n) => line || own('Another text', n)).join('');
+    const edits = assertLeads(before, after);
+    assert.ok(edits.length > 300, `${edits.length} edits`);
+    assert.ok(insertedBy(edits) < 0.95 * after.length);
+  });
+
   it('[TEXT-7] is one range for unrelated texts', () => {
     const [one, other] = [words(200, 'abcdef'), words(200, 'uvwxyz')];
     assert.deepEqual(diffTexts(one, other), [{ from: 0, to: one.length, insert: other }]);

@@ -49,8 +49,9 @@ interface Rejection {
 
 export interface Edition {
   edits: readonly TextEdit[];
-  /** The whole text after the edits, if they replace it. */
+  /** The whole text after the edits, if they replace it, and its size. Counting the bytes of 100 KB takes 5 µs. */
   replacement?: string;
+  replacementBytes?: number;
   /** In an encrypted room, instead of edits. */
   sealed?: string;
 }
@@ -150,7 +151,8 @@ function invalidEdit(index: number, sentence: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', `"edits[${index}]" ${sentence}`, { details: { field: 'edits', index } });
 }
 
-export function checkContent(content: string, largest: number): void {
+/** Returns the size in bytes. */
+export function checkContent(content: string, largest: number): number {
   if (!content.isWellFormed()) {
     throw new PoproomError(
       'VALIDATION_FAILED',
@@ -160,7 +162,9 @@ export function checkContent(content: string, largest: number): void {
       },
     );
   }
-  checkSize(Buffer.byteLength(content), largest);
+  const bytes = Buffer.byteLength(content);
+  checkSize(bytes, largest);
+  return bytes;
 }
 
 export function checkSize(bytes: number, largest: number): void {

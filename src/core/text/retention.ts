@@ -28,6 +28,8 @@ const firstCheckpointAfterMs = 3_000;
 const smallestText = 20;
 const largeRemoval = 1000;
 const removalCheckpointEveryMs = 5000;
+/** In code units. A checkpoint of a longer one takes as much time as two replacements of it. */
+const longText = 32 * 1024;
 
 /** Call this after the entry was added to the text. */
 export function planCompaction(text: WorkingText, largestContent: number): TextAppend['compaction'] {
@@ -114,7 +116,8 @@ type Edition = Pick<TextEntry, 'edits' | 'writtenAt'>;
  */
 function isLargeRemoval({ document, checkpointedAt, isTyped }: WorkingText, { edits, writtenAt }: Edition): boolean {
   const removed = edits.reduce((sum, { from, to }) => sum + to - from, 0);
-  const isRecent = Math.abs(writtenAt - checkpointedAt) < removalCheckpointEveryMs;
+  const everyMs = isTyped || document.length <= longText ? removalCheckpointEveryMs : checkpointAfterMs;
+  const isRecent = Math.abs(writtenAt - checkpointedAt) < everyMs;
   if (document.length >= smallestText && removed >= document.length / 2) return isTyped || !isRecent;
   return removed >= largeRemoval && !isRecent;
 }

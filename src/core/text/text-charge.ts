@@ -10,7 +10,7 @@ import type { RoomCode } from '../room-code.ts';
 import { quotaDetails } from '../storage-quota.ts';
 import type { Edition } from './edit-decision.ts';
 import { historyLimits, isCheckpointDue, largeEntry, planSealedCheckpoint } from './retention.ts';
-import { bytesGained, sizeOf, type WorkingText } from './working-text.ts';
+import { bytesGained, bytesInserted, sizeOf, type WorkingText } from './working-text.ts';
 
 const step = 64 * 1024;
 /** The maximum bytes of UTF-8 per UTF-16 code unit. */
@@ -47,7 +47,7 @@ export function chargeDue(
   if (before + point.bytes + 2 * bytesPerUnit * insertedUnits <= paid) return undefined;
 
   const hasCheckpoint = keepsCheckpoint && isCheckpointDue(text, { edits, writtenAt: clock() });
-  const withoutIt = before + bytesGained(text.document, edits) + loggedBytes(edits);
+  const withoutIt = before + bytesGained(point, change) + loggedBytes(edits);
   const after = withoutIt + (hasCheckpoint ? historyGrowth(text) : 0);
   return after <= paid ? undefined : { bytes: inSteps(after), hasCheckpoint };
 }
@@ -71,7 +71,7 @@ export function sealedChargeDue(
 
 /** The bytes that the log keeps: a large entry is replaced by the full text. */
 function loggedBytes(edits: readonly TextEdit[]): number {
-  const bytes = edits.reduce((sum, { insert }) => sum + Buffer.byteLength(insert), 0);
+  const bytes = bytesInserted(edits);
   return bytes > largeEntry ? 0 : bytes;
 }
 

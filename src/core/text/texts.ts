@@ -8,7 +8,6 @@ import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
-import type { TextEdit } from '../../text/edits.ts';
 import { roomMissing } from '../admission.ts';
 import { unlimitedWork } from '../defence/work-budget.ts';
 import type { CoreDeps } from '../deps.ts';
@@ -50,6 +49,8 @@ export interface TextRules {
 
 interface Replacement extends Author {
   content: string;
+  /** The size of the content, if it is checked already. */
+  bytes?: number;
   ifVersions?: readonly number[] | undefined;
 }
 
@@ -147,13 +148,14 @@ export function createTexts(
     code: RoomCode,
     text: WorkingText,
     { deviceId, ref, origin, run, client }: Author,
-    { edits, sealed, replacement }: Edition,
+    edition: Edition,
     keepsCheckpoint: boolean,
   ): Promise<WrittenText | undefined> {
+    const { edits, sealed, replacement } = edition;
     const { generation, rewindPoint } = text;
     const written = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
     const entry = sealed === undefined ? written : { ...written, sealed };
-    const change = work.measure(client, () => advance(text, entry, replacement, keepsCheckpoint));
+    const change = work.measure(client, () => advance(text, entry, edition, keepsCheckpoint));
     // A text that a program replaces with `POST` was not typed.
     if (replacement === undefined || origin !== undefined) text.noteTyping();
     const result = { version: entry.version, writtenAt: entry.writtenAt, ...compactionHint(text) };
@@ -195,18 +197,14 @@ export function createTexts(
   }
 
   /** Adds the entry to the text in memory, and returns the change for the store. */
-  function advance(
-    text: WorkingText,
-    entry: TextEntry,
-    replacement: string | undefined,
-    keepsCheckpoint: boolean,
-  ): TextAppend {
+  function advance(text: WorkingText, entry: TextEntry, edition: Edition, keepsCheckpoint: boolean): TextAppend {
+    const { replacement } = edition;
     if (text.isEncrypted) {
       const hasCheckpoint = keepsCheckpoint && replacement !== undefined;
       const sealedCheckpoint = hasCheckpoint ? planSealedCheckpoint(text, entry.writtenAt) : undefined;
       return advanceSealed(text, entry, { revision: nextRevision(), replacement, checkpoint: sealedCheckpoint });
     }
-    const after = documentAfter(text, entry.edits, replacement);
+    const after = documentAfter(text, edition);
     const { bytes } = after;
     // A text over a lowered limit can still be shortened.
     if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
@@ -223,7 +221,8 @@ export function createTexts(
     if (fullText) text.noteFullText(dropFromMemory(text));
     else if (compaction) text.noteFullText(compaction.dropThrough);
     if (fullText) text.noteLogBytes(entry.version, 0);
-    text.hasStoredLog ||= !fullText;
+    // A text that is too large for the log leaves it empty.
+    else text.hasStoredLog = compaction?.dropThrough !== entry.version;
     return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
   }
 
@@ -259,12 +258,13 @@ export function createTexts(
     /** Replaces the text by small edits, so that the cursors of others stay in place. */
     async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
       const { content, ifVersions } = replacement;
-      checkContent(content, longestSealed(rules.largestContent));
+      const bytes = replacement.bytes ?? checkContent(content, longestSealed(rules.largestContent));
       return write(code, replacement, (text) => {
         if (text.isEncrypted) return decideSealedReplacement(text, replacement, rules.largestContent);
-        checkSize(Buffer.byteLength(content), rules.largestContent);
+        checkSize(bytes, rules.largestContent);
         if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
-        return { edits: diffTexts(text.document.toString(), content), replacement: content };
+        const edits = diffTexts(text.document.toString(), content);
+        return { edits, replacement: content, replacementBytes: bytes };
       });
     },
 
@@ -309,11 +309,10 @@ function decideOrRefuse(text: WorkingText, decide: (text: WorkingText) => Decisi
 }
 
 /** A replaced text is known already, so its edits need not be applied. */
-function documentAfter({ point }: WorkingText, edits: readonly TextEdit[], replacement: string | undefined) {
-  if (replacement !== undefined) {
-    return { document: TextDocument.of(replacement), bytes: Buffer.byteLength(replacement) };
-  }
-  return { document: point.document.apply(edits), bytes: point.bytes + bytesGained(point.document, edits) };
+function documentAfter({ point }: WorkingText, edition: Edition) {
+  const { edits, replacement } = edition;
+  const document = replacement === undefined ? point.document.apply(edits) : TextDocument.of(replacement);
+  return { document, bytes: point.bytes + bytesGained(point, edition) };
 }
 
 /** Unique across nodes: each node counts up from a random number. */

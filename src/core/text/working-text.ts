@@ -240,7 +240,7 @@ export class WorkingText {
     this.#changedSince = this.#findChangedSince();
     this.#isTyped = true;
     for (const entry of entries) {
-      const bytes = this.point.bytes + bytesGained(this.document, entry.edits);
+      const bytes = this.point.bytes + bytesGained(this.point, entry);
       this.add(entry, { document: this.document.apply(entry.edits), bytes, revision });
     }
   }
@@ -293,19 +293,27 @@ export class WorkingText {
 }
 
 /** The change of the text's size in bytes of UTF-8. */
-export function bytesGained(document: TextDocument, edits: readonly TextEdit[]): number {
-  return edits.reduce((sum, { from, to, insert }) => {
-    const removed = from === to ? 0 : Buffer.byteLength(document.slice(from, to));
-    return sum + Buffer.byteLength(insert) - removed;
+export function bytesGained(
+  { document, bytes }: Pick<TextPoint, 'document' | 'bytes'>,
+  { edits, replacementBytes }: { edits: readonly TextEdit[]; replacementBytes?: number },
+): number {
+  if (replacementBytes !== undefined) return replacementBytes - bytes;
+  const removed = edits.reduce((sum, { from, to }) => {
+    return from === to ? sum : sum + Buffer.byteLength(document.slice(from, to));
   }, 0);
+  return bytesInserted(edits) - removed;
 }
 
 export function sizeOf({ edits, sealed = '' }: Pick<TextEntry, 'edits' | 'sealed'>): number {
+  return entryBytes + editBytes * edits.length + bytesInserted(edits) + sealed.length;
+}
+
+export function bytesInserted(edits: readonly TextEdit[]): number {
   const known = longInsertions.get(edits);
-  if (known !== undefined) return entryBytes + known + sealed.length;
-  const inserted = edits.reduce((sum, { insert }) => sum + editBytes + Buffer.byteLength(insert), 0);
+  if (known !== undefined) return known;
+  const inserted = edits.reduce((sum, { insert }) => sum + Buffer.byteLength(insert), 0);
   if (inserted > longInsertion) longInsertions.set(edits, inserted);
-  return entryBytes + inserted + sealed.length;
+  return inserted;
 }
 
 /** The size of an entry is needed several times. Counting the bytes of 100 KB took 4 % of the time of a write. */

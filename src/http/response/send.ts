@@ -34,6 +34,7 @@ export function send(exchange: Exchange, reply: Reply, headers: Headers): Promis
   response.writeHead(status, headers);
   if (body === undefined || raw.method === 'HEAD') response.end();
   else if (unread && !raw.destroyed && !isBodyWithheld()) return endAfterBody(raw, response, body);
+  else if (reply.isOwnBody && body instanceof Uint8Array) response.end(body, () => freeBuffer(body));
   else response.end(body);
 }
 
@@ -160,6 +161,16 @@ export function holdUntilSent({ client, response }: Unsent, budget: TransferBudg
   if (response.destroyed) transfer.close();
   else response.once('close', () => transfer.close());
   return true;
+}
+
+/**
+ * Encodes a long text once. As a string, Node would count its bytes, join it to the header and then encode it: this
+ * took 170 instead of 110 µs for 100 KB.
+ */
+export function encodeLong(reply: Reply): Reply {
+  const { body } = reply;
+  if (typeof body !== 'string' || body.length < countedFrom) return reply;
+  return { ...reply, body: Buffer.from(body), isOwnBody: true };
 }
 
 /** Whether a response in memory may be sent. Handlers count streams themselves, before they open a file. */

@@ -137,7 +137,7 @@ export const textEndpoints = {
     summary: 'List earlier texts',
     description:
       'Lists checkpoints of the text, newest first: the first after 3 seconds of changes, then one after every 30 seconds of changes, and one before each large removal or ' +
-      'replacement, but not more than one in 5 seconds for a text that is only replaced with `POST`. A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text. In an encrypted room, only full texts and snapshots become checkpoints.',
+      'replacement, but not more than one in 5 seconds for a text that is only replaced with `POST` (30 seconds if it is longer than 32,768 characters). A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text. In an encrypted room, only full texts and snapshots become checkpoints.',
     parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,

@@ -12,7 +12,7 @@ import { busyTimeoutMs } from './database.ts';
 const longestLog = 2000;
 /** The length of the WAL is checked after this many commits or bytes of text. */
 const writesPerCheck = 32;
-const bytesPerCheck = 64 * 1024;
+const bytesPerCheck = 512 * 1024;
 /** How long to wait for a reader in another process. Writes wait as long. */
 const readerTimeoutMs = 50;
 

@@ -106,8 +106,8 @@ async function furnish({ api, clock }: TestServer, room: string, pin?: string): 
     const content = uniqueText(bytes);
     texts.push(content);
     await api.post(`/api/rooms/${room}/content`, { json: { content }, headers, ...sending });
-    // The history keeps one text in five seconds.
-    clock.advance(5000);
+    // The history keeps one text in five seconds, and a long one in 30.
+    clock.advance(bytes > 32_768 ? 30_000 : 5000);
   }
   for (let n = 0; n < 5; n++) {
     const name = uniqueText(1);
