@@ -32,10 +32,12 @@ const chunks: Record<string, readonly string[]> = {
     'room/closed-tabs.ts',
   ],
   dialogs: [
+    'views/room/add-menu.tsx',
     'views/room/dialogs.tsx',
     'views/room/history-dialog.tsx',
     'views/room/pin-pad.tsx',
     'views/room/room-settings-dialog.tsx',
+    'views/room/text-menu.tsx',
   ],
   files: ['views/files/file-list.tsx'],
   uploads: ['views/files/upload-rows.tsx', 'room/upload-queue.ts'],

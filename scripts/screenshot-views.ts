@@ -82,7 +82,7 @@ export async function createViews(server: string): Promise<View[]> {
     },
     async invitation(page) {
       await openRoom(page, empty);
-      await click(page, /^(Invite|Full screen)$/);
+      await click(page, 'Invite');
       await page.locator('dialog .qr path[d^="M"]').waitFor();
     },
     async settings(page) {
@@ -97,7 +97,8 @@ export async function createViews(server: string): Promise<View[]> {
     },
     async history(page) {
       await openRoom(page, full);
-      await click(page, 'Version history');
+      await click(page, 'More');
+      await page.getByRole('menuitem', { name: 'Version history' }).click();
       await page.getByRole('dialog').getByRole('slider').press('Home');
       await page.locator('.preview').waitFor();
     },
@@ -113,8 +114,9 @@ export async function createViews(server: string): Promise<View[]> {
     },
     async 'delete-room'(page) {
       await openRoom(page, full);
+      await click(page, 'Room settings');
       await click(page, 'Delete room');
-      await page.getByRole('dialog').waitFor();
+      await page.getByRole('dialog', { name: /^Delete room/ }).waitFor();
     },
     async ended(page) {
       const code = await createRoom();

@@ -51,14 +51,15 @@ async function pictureOf(browser: Browser, colorScheme: 'light' | 'dark'): Promi
   await laptop.locator('textarea').waitFor();
   await phone.goto(laptop.url());
   await phone.locator('textarea').fill(text);
+  await phone.getByRole('button', { name: 'Add files' }).click();
+  await phone.getByRole('menu').waitFor();
+  await phone.keyboard.press('Escape');
   await phone.locator('input[type=file]').setInputFiles([
     { name: 'whiteboard.png', mimeType: 'image/png', buffer: await drawing(browser) },
     { name: 'schedule.pdf', mimeType: 'application/pdf', buffer: Buffer.alloc(482_133, 1) },
   ]);
   await laptop.getByText('schedule.pdf').waitFor();
   await laptop.getByRole('navigation').waitFor();
-  // It folds when the phone joins.
-  await laptop.getByRole('button', { name: 'QR code and link' }).click();
   await laptop.mouse.move(0, 0);
   await settled(laptop, phone);
   const shots = [await laptop.screenshot(), await phone.screenshot()] as const;

@@ -74,6 +74,8 @@ for (const [name, launch] of Object.entries(browsers)) {
       await isFocused(one, text);
       const code = await codeOf(one);
       const other = await browser.open(`${url}/r/${code}`);
+      await one.click('.file-picker button');
+      await eventually('the menu is open', () => one.evaluate(`document.querySelector('.menu') !== null`));
       await one.pick('input[type=file]', await sampleFile(t));
       await eventually('the other device lists it', async () =>
         String(await other.evaluate(`document.querySelector('li.file')?.textContent ?? ''`)).includes('notes.txt'),

@@ -180,7 +180,9 @@ describe('the page, files of an encrypted room', () => {
     const path = join(folder, 'report.bin');
     const [before, after] = [Buffer.alloc(videoBytes, 'x'), Buffer.alloc(videoBytes, 'y')];
     await writeFile(path, before);
-    await page.getByRole('button', { name: 'Add files' }).waitFor();
+    await page.getByRole('button', { name: 'Add files' }).click();
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('Escape');
     const input = page.locator('input[type="file"]').first();
     attack.interrupt();
     await input.setInputFiles(path);

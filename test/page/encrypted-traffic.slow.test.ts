@@ -8,7 +8,15 @@ import { createClient } from '../../src/client/index.ts';
 import { eventually } from '../support/eventually.ts';
 import { dropSealedEdits, tamperJson } from '../support/malicious-server.ts';
 import { startOwnStores } from '../support/own-stores.ts';
-import { type BrowserDevice, joinRoom, showsStatus, showsText, type TestSite, textOf } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  chooseEntry,
+  joinRoom,
+  showsStatus,
+  showsText,
+  type TestSite,
+  textOf,
+} from '../support/page.ts';
 import type { TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { readBlob, storedBlobs } from '../support/stored-blobs.ts';
@@ -171,7 +179,7 @@ describe('the page, encrypted rooms and their server', () => {
     assert.equal((await misled.historyText(1)).content, 'the first version');
 
     proxy.tamper = tamperJson('/history/2', () => first);
-    await page.getByRole('button', { name: 'Version history' }).click();
+    await chooseEntry(page, 'Version history');
     const dialog = page.getByRole('dialog', { name: 'Version history' });
     const preview = dialog.getByRole('region', { name: 'Preview' });
     await preview.getByRole('alert').waitFor();
@@ -224,12 +232,12 @@ async function renameRoom(page: Page, name: string): Promise<void> {
 /** Clears the text, which saves a version of it, and restores that. */
 async function restoreEarlierText(device: BrowserDevice): Promise<void> {
   const { page } = device;
-  await page.getByRole('button', { name: 'Clear' }).click();
+  await chooseEntry(page, 'Clear');
   await showsText(device, '');
   await showsStatus(device, 'Saved');
   const history = page.getByRole('dialog', { name: 'Version history' });
   await eventually('the history has a version', async () => {
-    await page.getByRole('button', { name: 'Version history' }).click();
+    await chooseEntry(page, 'Version history');
     await history
       .getByText(/No earlier versions yet|bytes/)
       .first()

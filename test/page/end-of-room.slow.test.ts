@@ -1,7 +1,15 @@
 /** The end of a room: the message on each device, and the data that is left. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
+import {
+  askToDelete,
+  type BrowserDevice,
+  joinRoom,
+  sharedTestSite,
+  startRoom,
+  startTestSite,
+  textOf,
+} from '../support/page.ts';
 
 describe('the page, the end of a room', () => {
   it('[slow] [PAGE-13] needs a confirmation, which can be cancelled', async (t) => {
@@ -11,11 +19,11 @@ describe('the page, the end of a room', () => {
     const { page } = device;
     const question = page.getByRole('dialog', { name: `Delete room ${code}?` });
     for (const back of ['Cancel', 'Close']) {
-      await page.getByRole('button', { name: 'Delete room' }).click();
+      await askToDelete(page);
       await question.getByRole('button', { name: back }).click();
       await question.waitFor({ state: 'detached' });
     }
-    await page.getByRole('button', { name: 'Delete room' }).click();
+    await askToDelete(page);
     await question.waitFor();
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });
@@ -28,7 +36,7 @@ describe('the page, the end of a room', () => {
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code);
-    await laptop.page.getByRole('button', { name: 'Delete room' }).click();
+    await askToDelete(laptop.page);
     await laptop.page.getByRole('button', { name: 'Delete', exact: true }).click();
 
     for (const device of [laptop, phone]) {
@@ -48,7 +56,7 @@ describe('the page, the end of a room', () => {
     const device = await joinRoom(site, await site.server.api.room());
     const { page } = device;
     await page.route('**/api/rooms/*', (route) => route.abort());
-    await page.getByRole('button', { name: 'Delete room' }).click();
+    await askToDelete(page);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('status').filter({ hasText: 'Can’t reach the server.' }).waitFor();
     await textOf(device).waitFor();

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { joinRoom, sharedTestSite, startTestSite, type TestSite } from '../support/page.ts';
+import { chooseEntry, joinRoom, sharedTestSite, startTestSite, type TestSite } from '../support/page.ts';
 import { arrived, dropFiles, rowOf } from './support/files.ts';
 
 const contents = { 'photos/a.txt': 'a', 'photos/2026/b.txt': 'b', 'photos/2026/may/c.txt': 'c' };
@@ -27,11 +27,11 @@ describe('the page, a folder', () => {
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);
     const folder = await folderOnDisk(t, contents);
-    await pick(page, 'Add folder', join(folder, 'photos'));
+    await pick(page, 'Choose folder', join(folder, 'photos'));
     for (const name of ['a.txt', 'b.txt', 'c.txt']) await arrived(page, name);
     assert.deepEqual(await pathsOf(site, code), listed);
     await writeFile(join(folder, 'single.txt'), 'x');
-    await pick(page, 'Add files', join(folder, 'single.txt'));
+    await pick(page, 'Choose files', join(folder, 'single.txt'));
     await arrived(page, 'single.txt');
     assert.deepEqual(await pathsOf(site, code), [...listed, 'single.txt'].sort());
   });
@@ -71,11 +71,8 @@ async function folderOnDisk(t: TestContext, files: Record<string, string>): Prom
   return folder;
 }
 
-async function pick(page: Page, button: string, path: string): Promise<void> {
-  const [dialog] = await Promise.all([
-    page.waitForEvent('filechooser'),
-    page.getByRole('button', { name: button }).click(),
-  ]);
+async function pick(page: Page, entry: string, path: string): Promise<void> {
+  const [dialog] = await Promise.all([page.waitForEvent('filechooser'), chooseEntry(page, entry, 'Add files')]);
   await dialog.setFiles(path);
 }
 

@@ -5,6 +5,7 @@ import type { Locator } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
+  chooseEntry,
   hasFocus,
   joinRoom,
   sharedTestSite,
@@ -19,7 +20,7 @@ import { agreedText, write } from './support/typing.ts';
 const historyOf = ({ page }: BrowserDevice) => page.getByRole('dialog', { name: 'Version history' });
 
 async function openHistory(device: BrowserDevice) {
-  await device.page.getByRole('button', { name: 'Version history' }).click();
+  await chooseEntry(device.page, 'Version history');
   await historyOf(device).waitFor();
   return historyOf(device);
 }
@@ -38,7 +39,7 @@ async function roomWithHistory(
   const code = await start(device);
   await textOf(device).fill(first);
   await showsStatus(device, 'Saved');
-  await device.page.getByRole('button', { name: 'Clear' }).click();
+  await chooseEntry(device.page, 'Clear');
   await showsStatus(device, 'Saved');
   await write(code, second);
   await showsText(device, second);
@@ -114,7 +115,7 @@ describe('the page, version history', () => {
     await dialog.getByText('Versions are saved as the text changes').waitFor();
     await laptop.page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    await hasFocus(laptop.page.getByRole('button', { name: 'Version history' }));
+    await hasFocus(laptop.page.getByRole('button', { name: 'More', exact: true }));
   });
 
   it('[slow] [PAGE-26] that cannot be read shows the reason, and can be retried', async (t) => {
@@ -136,7 +137,7 @@ describe('the page, version history', () => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
-    await laptop.page.getByRole('button', { name: 'Monospace font' }).click();
+    await chooseEntry(laptop.page, 'Monospace font');
     const markup = '<img src=x onerror=alert(1)> <b>bold</b> and more to be removed';
     await write(site, code, markup);
     await write(site, code, '');

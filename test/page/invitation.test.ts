@@ -30,7 +30,7 @@ describe('the page, the invitation', () => {
     const code = await site.server.api.room();
     const device = await joinRoom(site, code, { permissions: ['clipboard-read', 'clipboard-write'] });
     assert.equal(await device.page.evaluate(() => isSecureContext), true);
-    await assertCopies(device, 'Copy code', code);
+    await assertCopies(device, 'Copy code', code, 'Invite');
     await assertCopies(device, 'Copy link', `${site.server.url}/r/${code}`);
   });
 
@@ -39,7 +39,7 @@ describe('the page, the invitation', () => {
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);
     assert.equal(await device.page.evaluate(() => isSecureContext), false);
-    await assertCopies(device, 'Copy code', code);
+    await assertCopies(device, 'Copy code', code, 'Invite');
     await assertCopies(device, 'Copy link', `http://poproom.test:${site.server.port}/r/${code}`);
   });
 
@@ -65,6 +65,7 @@ describe('the page, the invitation', () => {
     const site = await sharedTestSite(t);
     const { page, context } = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });
     const code = await startRoom({ page, context });
+    await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByRole('button', { name: 'Copy QR code' }).click();
     await page.getByText('Copied.').waitFor();
     assert.equal(await decodePicture(page, Uint8Array.from(await copiedPicture(page))), `${site.server.url}/r/${code}`);
@@ -78,6 +79,8 @@ describe('the page, the invitation', () => {
     await page.reload();
     const code = await startRoom(device);
     const share = page.getByRole('button', { name: 'Share', exact: true });
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('button', { name: 'Copy code' }).waitFor();
     assert.equal(await share.count(), 0);
 
     await context.addInitScript(() => {
@@ -88,6 +91,7 @@ describe('the page, the invitation', () => {
       };
     });
     await page.reload();
+    await page.getByRole('button', { name: 'Invite' }).click();
     await share.click();
     const handedOver = await page.evaluate(() => window.handedOver);
     assert.deepEqual(
@@ -96,25 +100,19 @@ describe('the page, the invitation', () => {
     );
   });
 
-  it('[slow] [PAGE-3] [PAGE-53] folds when another device joins, and remembers what the user chooses', async (t) => {
+  it('[slow] [PAGE-3] [PAGE-53] hides the QR code when another device joins; Invite shows it again', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);
     const qr = device.page.getByRole('img', { name: 'QR code for this room' });
-    const fold = device.page.getByRole('button', { name: 'QR code and link' });
     await qr.waitFor();
     const phone = await joinRoom(site, code);
     await qr.waitFor({ state: 'hidden' });
     await phone.page.close();
     await device.page.getByText('Waiting for another device…').waitFor();
     assert.equal(await qr.count(), 0, 'it stays folded');
-    await fold.click();
+    await device.page.getByRole('button', { name: 'Invite' }).click();
     await qr.waitFor();
-    await joinRoom(site, code);
-    await device.page.reload();
-    await qr.waitFor();
-    await fold.click();
-    await qr.waitFor({ state: 'hidden' });
   });
 
   it('[PAGE-3] [PAGE-53] is shown on the whole screen, with a QR code that fills it', async (t) => {
@@ -122,13 +120,13 @@ describe('the page, the invitation', () => {
     const code = await site.server.api.room();
     const device = await joinRoom(site, code, { viewport: { width: 390, height: 844 } });
     const { page } = device;
-    for (const [width, height, button] of [
-      [390, 844, 'Invite'],
-      [1280, 800, 'Full screen'],
+    for (const [width, height] of [
+      [390, 844],
+      [1280, 800],
     ] as const) {
       await page.setViewportSize({ width, height });
-      await page.getByRole('button', { name: button }).click();
-      const dialog = page.getByRole('dialog', { name: 'QR code and link' });
+      await page.getByRole('button', { name: 'Invite' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Invite' });
       await dialog.locator('.qr path[d^="M"]').waitFor();
       const box = await dialog.getByRole('img', { name: 'QR code for this room' }).boundingBox();
       assert.ok((box?.width ?? 0) >= 0.5 * Math.min(width, height), `${box?.width} of ${width} × ${height}`);
@@ -142,11 +140,13 @@ describe('the page, the invitation', () => {
 });
 
 /** By pasting it as a person would. */
-async function assertCopies(device: BrowserDevice, button: string, expected: string): Promise<void> {
+async function assertCopies(device: BrowserDevice, button: string, expected: string, dialog?: string): Promise<void> {
   const { page } = device;
   const field = textOf(device);
+  if (dialog) await page.getByRole('button', { name: dialog, exact: true }).click();
   await page.getByRole('button', { name: button, exact: true }).click();
   await page.getByRole('status').filter({ hasText: 'Copied.' }).waitFor();
+  if (dialog) await page.keyboard.press('Escape');
   await field.fill('');
   await field.press('Control+V');
   assert.equal(await field.inputValue(), expected);

@@ -19,14 +19,19 @@ describe('the page, by keyboard', () => {
     const { json } = await site.server.api.get(`/api/rooms/${codeOf(page)}/content`);
     assert.equal(json.content, 'by keyboard');
 
-    await tabTo(page, 'Delete room');
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
+    const askToDelete = async () => {
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Room settings' }).waitFor();
+      await tabTo(page, 'Delete room');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: /^Delete room/ }).waitFor();
+    };
+    await tabTo(page, 'Room settings');
+    await askToDelete();
     await tabTo(page, 'Cancel');
     await page.keyboard.press('Enter');
-    await focusIsOn(page, 'Delete room');
-    await page.keyboard.press('Enter');
-    await page.getByRole('dialog').waitFor();
+    await focusIsOn(page, 'Room settings');
+    await askToDelete();
     await tabTo(page, 'Delete');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'This room was deleted' }).waitFor();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, hasFocus, joinRoom, sharedTestSite, textOf } from '../support/page.ts';
+import { askToDelete, type BrowserDevice, hasFocus, joinRoom, sharedTestSite, textOf } from '../support/page.ts';
 import { translatorFor } from './support/views.ts';
 
 declare global {
@@ -31,7 +31,7 @@ describe('the page, layout', () => {
       assert.ok(seen >= visible, `${width} × ${height}: ${seen} pixels, from ${box?.y}`);
     }
     assert.equal(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight), false);
-    await page.getByRole('button', { name: 'Delete room' }).click();
+    await askToDelete(page);
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true });
     const [filled, plain] = await Promise.all(
       [remove, page.getByRole('button', { name: 'Cancel' })].map((button) =>
@@ -133,7 +133,7 @@ describe('the page, layout', () => {
       const device = await joinRoom(site, code, { locale: language, viewport });
       await device.page.getByText(name, { exact: true }).waitFor();
       const translate = translatorFor(language);
-      const tools = (['copyAll', 'paste', 'clear'] as const).map((key) =>
+      const tools = (['copyAll', 'paste', 'more'] as const).map((key) =>
         device.page
           .locator('.tools')
           .getByRole('button', { name: translate(key), exact: true })

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { matchLanguage } from '../../web/src/i18n/languages.ts';
 import { eventually } from '../support/eventually.ts';
-import { codeOf, joinRoom, sharedTestSite, startRoom } from '../support/page.ts';
+import { askToDelete, codeOf, joinRoom, sharedTestSite, startRoom } from '../support/page.ts';
 import { pickFiles } from './support/files.ts';
 import { translatorFor } from './support/views.ts';
 
@@ -45,7 +45,7 @@ describe('the page, theme and motion', () => {
     await still.page.getByRole('status').filter({ hasText: 'joined.' }).waitFor();
     await pickFiles(still.page, [{ name: 'a.txt', content: 'a' }]);
     assert.equal(await motions(still.page), 0);
-    await still.page.getByRole('button', { name: 'Delete room' }).click();
+    await askToDelete(still.page);
     assert.equal(await motions(still.page), 0);
   });
 });

@@ -3,11 +3,10 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { joinRoom, sharedTestSite, type TestSite } from '../support/page.ts';
+import { chooseEntry, joinRoom, sharedTestSite, type TestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
-const option = (page: Page) => button(page, 'Delete after first download');
 const hint = (page: Page) => page.getByText('The next files you add will be deleted after their first download.');
 const message = (page: Page, text: string) => page.locator('.notice').filter({ hasText: text });
 const dialog = (page: Page, name: string) => page.getByRole('dialog', { name: `Receive ${name}`, exact: true });
@@ -19,11 +18,13 @@ describe('the page, a one-time file', () => {
     const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, { viewport: { width: 320, height: 640 } });
     await saveFromMemory(phone.page);
-    await option(laptop.page).click();
+    await chooseEntry(laptop.page, 'Delete after first download', 'Add files');
     await hint(laptop.page).waitFor();
     await pickFiles(laptop.page, [{ name: 'key.png', type: 'image/png', content: 'secret' }]);
     await hint(laptop.page).waitFor({ state: 'detached' });
-    assert.equal(await option(laptop.page).getAttribute('aria-pressed'), 'false');
+    await button(laptop.page, 'Add files').click();
+    await laptop.page.getByRole('menuitemcheckbox', { name: 'Delete after first download', checked: false }).waitFor();
+    await laptop.page.keyboard.press('Escape');
     await dropFiles(laptop.page, 'body', [{ name: 'plain.txt', content: 'plain' }]);
     await arrived(phone.page, 'plain.txt');
 

@@ -4,6 +4,7 @@ import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { type BrowserDevice, hasFocus, sharedTestSite, startTestSite, type TestSite, textOf } from '../support/page.ts';
 import { typeWhenVisible } from './support/fast-typing.ts';
+import { pickFiles } from './support/files.ts';
 
 const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' });
 const digit = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
@@ -110,7 +111,7 @@ describe('the page, the PIN of a room', () => {
     await page.keyboard.type('1204');
     await textOf(device).fill('a text');
     await page.getByText('Saved').waitFor();
-    await page.locator('input[type="file"]').setInputFiles({ name: 'a', mimeType: '', buffer: Buffer.from('a') });
+    await pickFiles(page, [{ name: 'a', content: 'a' }]);
     await page.getByRole('button', { name: 'Remove a' }).click();
     await page.getByRole('button', { name: 'Remove a' }).waitFor({ state: 'detached' });
 

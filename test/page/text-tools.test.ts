@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import {
   type BrowserDevice,
+  chooseEntry,
   hasFocus,
   joinRoom,
   sharedTestSite,
@@ -95,7 +96,7 @@ describe('the page, the tools of the text', () => {
     const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
-    await laptop.page.getByRole('button', { name: 'Clear' }).click();
+    await chooseEntry(laptop.page, 'Clear');
     for (const device of [laptop, phone]) await showsText(device, '');
     await textOf(phone).fill('meanwhile');
     await showsText(laptop, 'meanwhile');
@@ -111,7 +112,7 @@ describe('the page, the tools of the text', () => {
     const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
-    await laptop.page.getByRole('button', { name: 'Clear' }).click();
+    await chooseEntry(laptop.page, 'Clear');
     await showsText(phone, '');
     await textOf(phone).fill('of others');
     await showsText(laptop, 'of others');
@@ -124,12 +125,12 @@ describe('the page, the tools of the text', () => {
     const site = await sharedTestSite(t);
     const laptop = await joinRoom(site, await site.server.api.room());
     const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
-    const button = laptop.page.getByRole('button', { name: 'Monospace font' });
     assert.doesNotMatch(await font(), /mono/i);
-    await button.click();
+    await chooseEntry(laptop.page, 'Monospace font');
     assert.match(await font(), /mono/i);
     await laptop.page.reload();
-    await laptop.page.getByRole('button', { name: 'Monospace font', pressed: true }).waitFor();
+    await laptop.page.getByRole('button', { name: 'More' }).click();
+    await laptop.page.getByRole('menuitemcheckbox', { name: 'Monospace font', checked: true }).waitFor();
     assert.match(await font(), /mono/i);
   });
 
@@ -143,7 +144,7 @@ describe('the page, the tools of the text', () => {
     const { page } = laptop;
     await showsText(laptop, content);
     const downloading = page.waitForEvent('download');
-    await page.getByRole('button', { name: 'Save as text file' }).click();
+    await chooseEntry(page, 'Save as text file');
     const download = await downloading;
     const today = new Date().toLocaleDateString('sv', { timeZone: 'Asia/Tokyo' });
     assert.equal(download.suggestedFilename(), `poproom-${code}-${today}.txt`);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   type BrowserDevice,
+  chooseEntry,
   hasFocus,
   joinRoom,
   sharedTestSite,
@@ -16,7 +17,7 @@ import { nativeCommand, putCaret, seenIn, typeQuickly, undoAll, write } from './
 
 const undoKey = 'ControlOrMeta+z';
 const redoKey = 'ControlOrMeta+Shift+z';
-const tool = ({ page }: BrowserDevice, name: string) => page.locator('.tools').getByRole('button', { name });
+const tool = ({ page }: BrowserDevice, name: string) => page.locator('.text-panel').getByRole('button', { name });
 
 describe('the page, undo', () => {
   it('[PAGE-25] reverts typing in groups, and redo restores it', async (t) => {
@@ -85,7 +86,7 @@ describe('the page, undo', () => {
     await putCaret(laptop, 4);
     await tool(laptop, 'Paste').click();
     for (const device of [laptop, phone]) await showsText(device, 'one pasted two');
-    await tool(laptop, 'Clear').click();
+    await chooseEntry(laptop.page, 'Clear');
     for (const device of [laptop, phone]) await showsText(device, '');
     await typeQuickly(laptop, 'new');
     await showsText(phone, 'new');
@@ -120,7 +121,7 @@ describe('the page, undo', () => {
     const code = await site.server.api.room();
     await write(site, code, 'from elsewhere');
     const laptop = await joinRoom(site, code);
-    await tool(laptop, 'Clear').click();
+    await chooseEntry(laptop.page, 'Clear');
     await showsText(laptop, '');
     await nativeCommand(laptop, 'undo');
     await showsText(laptop, 'from elsewhere');

@@ -136,6 +136,23 @@ export async function joinRoom(site: TestSite, code: string, options?: BrowserCo
   return device;
 }
 
+/** Chooses an entry of the menu that this button opens. */
+export async function chooseEntry(page: Page, entry: string, button = 'More'): Promise<void> {
+  await page.getByRole('button', { name: button, exact: true }).click();
+  await page.getByRole('menu', { name: button }).getByText(entry, { exact: true }).click();
+}
+
+/** Opens the question whether to delete the room, which is in its settings. */
+export async function askToDelete(page: Page, translate = (key: 'roomSettings' | 'deleteRoom') => inEnglish[key]) {
+  await page.getByRole('button', { name: translate('roomSettings') }).click();
+  await page
+    .getByRole('dialog')
+    .getByRole('button', { name: translate('deleteRoom') })
+    .click();
+}
+
+const inEnglish = { roomSettings: 'Room settings', deleteRoom: 'Delete room' };
+
 export const textOf = ({ page }: BrowserDevice) => page.locator('textarea');
 
 /** Waits until the field has exactly this text. */
@@ -149,9 +166,12 @@ export async function showsText(device: BrowserDevice, text: string): Promise<vo
 /** Waits until the element has the focus. */
 export const hasFocus = (element: Locator) => element.and(element.page().locator(':focus')).waitFor();
 
-/** Waits for the status of the text, such as `Saved`, `Saving…` or `Offline`. */
+/** Waits for the status of the text, such as `Saved`, `Saving…` or `Offline`. `Saved` is hidden while it is empty. */
 export async function showsStatus({ page }: BrowserDevice, status: string): Promise<void> {
-  await page.locator('.status').getByText(status, { exact: true }).waitFor();
+  await page
+    .locator('.status')
+    .and(page.getByText(status, { exact: true }))
+    .waitFor({ state: 'attached' });
 }
 
 export function codeOf(page: Page): string {

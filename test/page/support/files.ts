@@ -1,6 +1,7 @@
 /** Files in the hands of a person at the page: picked, dropped, and looked at. */
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
+import { chooseEntry } from '../../support/page.ts';
 
 export interface LocalFile {
   name: string;
@@ -15,7 +16,7 @@ export const picture = await readFile(new URL('../../../web/public/assets/icon-1
 export async function pickFiles(page: Page, files: readonly LocalFile[]): Promise<void> {
   const [dialog] = await Promise.all([
     page.waitForEvent('filechooser'),
-    page.getByRole('button', { name: 'Add files' }).click(),
+    chooseEntry(page, 'Choose files', 'Add files'),
   ]);
   await dialog.setFiles(
     files.map(({ name, type = '', content }) => ({

@@ -98,6 +98,6 @@ export async function write(site: TestSite, code: string, content: string): Prom
 
 /** By keys, until there is nothing left to undo. */
 export async function undoAll({ page }: BrowserDevice): Promise<void> {
-  const button = page.locator('.tools').getByRole('button', { name: 'Undo' });
+  const button = page.locator('.below-text').getByRole('button', { name: 'Undo' });
   while ((await button.getAttribute('aria-disabled')) === 'false') await page.keyboard.press('ControlOrMeta+z');
 }

@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import type { Language } from '../../../web/src/i18n/languages.ts';
 import type { StringKey } from '../../../web/src/i18n/translation.ts';
-import type { TestSite } from '../../support/page.ts';
+import { askToDelete, chooseEntry, type TestSite } from '../../support/page.ts';
 import { encryptionViews } from './encryption-views.ts';
 import { dropFiles, picture } from './files.ts';
 import { inviteViews } from './invite-views.ts';
@@ -174,9 +174,19 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
       await page.getByRole('button', { name: translate('paste'), exact: true }).click();
       await page.getByRole('dialog', { name: translate('paste') }).waitFor();
     },
+    'text menu': async (page, translate) => {
+      await openEmptyRoom(page);
+      await page.getByRole('button', { name: translate('more'), exact: true }).click();
+      await page.getByRole('menu').waitFor();
+    },
+    'menu that adds files': async (page, translate) => {
+      await openEmptyRoom(page);
+      await page.getByRole('button', { name: translate('addFiles') }).click();
+      await page.getByRole('menu').waitFor();
+    },
     'empty history': async (page, translate) => {
       await openEmptyRoom(page);
-      await page.getByRole('button', { name: translate('history') }).click();
+      await chooseEntry(page, translate('history'), translate('more'));
       await page.getByText(translate('historyEmpty')).waitFor();
     },
     history: await history(site),
@@ -192,8 +202,8 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
     'room settings': await roomSettings(site),
     'delete dialog': async (page, translate) => {
       await openEmptyRoom(page);
-      await page.getByRole('button', { name: translate('deleteRoom') }).click();
-      await page.getByRole('dialog').waitFor();
+      await askToDelete(page, translate);
+      await page.getByText(translate('deleteRoomHint')).waitFor();
     },
   };
 }
@@ -261,7 +271,7 @@ async function oneTimeViews({ server: { api } }: TestSite): Promise<Record<strin
   const open = async (page: Page, translate: Translate) => {
     await visit(page, `/r/${code}`);
     await page.getByRole('button', { name: translate('downloadAll') }).waitFor();
-    await page.getByRole('button', { name: translate('deleteAfterDownload') }).click();
+    await chooseEntry(page, translate('deleteAfterDownload'), translate('addFiles'));
     await page.getByText(translate('nextFilesOnce')).waitFor();
   };
   return {
@@ -299,7 +309,7 @@ async function history({ server: { api } }: TestSite): Promise<ShowView> {
   for (const content of texts) await api.post(`/api/rooms/${code}/content`, { json: { content } });
   return async (page, translate) => {
     await visit(page, `/r/${code}`);
-    await page.getByRole('button', { name: translate('history') }).click();
+    await chooseEntry(page, translate('history'), translate('more'));
     await page.getByRole('slider').press('Home');
     await page.locator('.preview').getByText(longName).waitFor();
   };
@@ -333,7 +343,7 @@ async function fullRoom({ server: { api } }: TestSite): Promise<ShowView> {
     ]);
     await page.getByRole('button', { name: translate('retryUpload', { name: `failed-${longName}` }) }).waitFor();
     await page.getByText(`· ${translate('uploadWaiting')}`).waitFor();
-    await page.getByRole('button', { name: translate('copyCode'), exact: true }).click();
+    await page.getByRole('button', { name: translate('copyAll'), exact: true }).click();
     await page.getByText(translate('copied')).waitFor();
   };
 }

@@ -6,12 +6,6 @@ export type Theme = 'system' | 'light' | 'dark';
 
 export const theme = persistedSignal<Theme>('theme', 'system', isOneOf(['system', 'light', 'dark']));
 export const monospace = persistedSignal('monospace', false, isBoolean);
-/** `auto`: unfolded until another device joins. */
-export const invitationFold = persistedSignal<'auto' | 'open' | 'folded'>(
-  'invitation',
-  'auto',
-  isOneOf(['auto', 'open', 'folded']),
-);
 
 /** The colours of the browser's toolbar; keep them in sync with tokens.css. */
 const toolbarColors = { light: '#faf7f2', dark: '#161412' };

@@ -21,26 +21,21 @@ export function size(bytes: number): string {
 export const percent = (share: number): string =>
   new Intl.NumberFormat(language.value, { style: 'percent' }).format(Math.floor(share * 100) / 100);
 
-/** "23:59:04", or with days from two days on. */
-export function clockTime(ms: number): string {
+/** "23 hr", and in the last ten minutes "9:59". */
+export function countdownTime(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
-  const part = (n: number) => String(n).padStart(2, '0');
-  const days = seconds < 2 * day ? 0 : Math.floor(seconds / day);
-  const hours = Math.floor((seconds - days * day) / hour);
-  const rest = `${part(Math.floor(seconds / minute) % 60)}:${part(seconds % 60)}`;
-  // The short form is the same in every grammatical case: German "in 3 Tg.", not "in 3 Tage".
-  if (days > 0) return `${duration(days, 'day', 'short')} ${part(hours)}:${rest}`;
-  return hours > 0 ? `${hours}:${rest}` : rest;
+  if (seconds > 10 * minute) return roughTime(ms, 'short');
+  return `${Math.floor(seconds / minute)}:${String(seconds % 60).padStart(2, '0')}`;
 }
 
 /** Rounded to one unit: "30 seconds", "5 minutes". */
-export function roughTime(ms: number): string {
+export function roughTime(ms: number, length: UnitLength = 'long'): string {
   const seconds = Math.max(1, Math.ceil(ms / 1000));
-  if (seconds < 90) return duration(seconds, 'second');
-  if (seconds < 90 * minute) return duration(Math.ceil(seconds / minute), 'minute');
+  if (seconds < 90) return duration(seconds, 'second', length);
+  if (seconds < 90 * minute) return duration(Math.ceil(seconds / minute), 'minute', length);
   return seconds < 36 * hour
-    ? duration(Math.round(seconds / hour), 'hour')
-    : duration(Math.round(seconds / day), 'day');
+    ? duration(Math.round(seconds / hour), 'hour', length)
+    : duration(Math.round(seconds / day), 'day', length);
 }
 
 /** Exact, in the largest unit that divides it: "1 day", "90 minutes". */
@@ -53,8 +48,9 @@ export function exactTime(seconds: number): string {
 const [minute, hour, day] = [60, 3_600, 86_400] as const;
 
 type TimeUnit = 'second' | 'minute' | 'hour' | 'day';
+type UnitLength = 'long' | 'short';
 
-function duration(amount: number, unit: TimeUnit, unitDisplay: 'long' | 'short' = 'long'): string {
+function duration(amount: number, unit: TimeUnit, unitDisplay: UnitLength = 'long'): string {
   return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay }).format(amount);
 }
 

@@ -34,14 +34,23 @@ export const strings = {
   oneTimeLink: 'This file can be downloaded once',
   oneTimeLinkHint: 'Open its room to receive it.',
   // In the room
+  copyCode: 'Copy code',
+  copyQr: 'Copy QR code',
+  share: 'Share',
   thisDevice: 'this device',
   pinAttempts: { one: 'Someone entered a wrong PIN.', other: 'Someone entered a wrong PIN {n} times.' },
   // The text
+  clear: 'Clear',
+  cleared: 'Text cleared.',
+  monospace: 'Monospace font',
+  saveText: 'Save as text file',
+  print: 'Print',
   pasteHint: 'Press {keys}, or hold the field and choose Paste.',
   pasteKeys: 'Ctrl+V',
   insert: 'Insert',
   linksInText: 'Links in the text',
   // Version history
+  history: 'Version history',
   historyEmpty:
     'No earlier versions yet. Versions are saved as the text changes and before large deletions. All versions are deleted with the room.',
   versions: 'Versions',
@@ -55,6 +64,9 @@ export const strings = {
   deleteHistoryHint:
     'Delete all earlier versions for everyone in the room? The current text stays. This can’t be undone.',
   // Files
+  spaceLeft: 'Up to {size} per file, {left} left in this room',
+  chooseFiles: 'Choose files',
+  chooseFolder: 'Choose folder',
   tooManyFiles: {
     one: 'Too many files. You can add one more to this room.',
     other: 'Too many files. You can add {n} more to this room.',
@@ -103,6 +115,7 @@ export const strings = {
   tooManySelected: 'Select up to {n} files, or all of them.',
   oneTimeExcluded: 'Files that can be downloaded once are not included. Receive them one by one.',
   // One-time files
+  deleteAfterDownload: 'Delete after first download',
   oneTimeFile: 'Deleted after first download',
   receive: 'Receive',
   receiveFile: 'Receive {name}',
@@ -117,6 +130,9 @@ export const strings = {
   fileClaimed: 'Someone else is receiving this file. If they don’t finish, you can receive it in {time}.',
   fileReceived: '{name} was received and deleted from the room.',
   // Deleting the room
+  copyText: 'Copy text',
+  textKept: 'Your text is still here until you leave this page.',
+  deleteRoom: 'Delete room',
   deleteRoomTitle: 'Delete room {code}?',
   deleteRoomHint: 'Its text and files will be deleted for everyone immediately. This can’t be undone.',
   // Room settings and changes of the room

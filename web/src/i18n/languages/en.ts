@@ -59,15 +59,10 @@ export const strings = {
   // In the room
   roomTitle: 'Room {code}',
   roomCode: 'Room code',
-  copyCode: 'Copy code',
   invite: 'Invite',
-  qrAndLink: 'QR code and link',
-  fullScreen: 'Full screen',
   inviteHint: 'Scan the QR code, or open {host} on the other device and enter the room code.',
   qrLabel: 'QR code for this room',
   copyLink: 'Copy link',
-  copyQr: 'Copy QR code',
-  share: 'Share',
   deviceCount: 'Devices in this room: {n}',
   you: 'You',
   unnamedDevice: 'Unnamed device',
@@ -78,7 +73,6 @@ export const strings = {
   devicesOutdated: 'Others may have left or joined',
   joined: '{name} joined.',
   left: '{name} left.',
-  expiresIn: 'Expires in',
   connectionLost: 'No connection. Your changes are kept on this device and sync when you’re back online.',
   // The text
   text: 'Text',
@@ -89,31 +83,19 @@ export const strings = {
   textTooLong: 'Text too long. The limit is {size}.',
   copyAll: 'Copy all',
   paste: 'Paste',
+  more: 'More',
   clipboardEmpty: 'The clipboard has no text or image.',
-  clear: 'Clear',
-  cleared: 'Text cleared.',
-  monospace: 'Monospace font',
-  saveText: 'Save as text file',
   insertTooLong: 'Couldn’t insert. The text limit is {size}.',
-  // Version history
-  history: 'Version history',
   // Files
   files: 'Files',
   addFiles: 'Add files',
   noFiles: 'Drag files here, paste a screenshot or add files.',
-  spaceLeft: 'Up to {size} per file, {left} left in this room',
-  addFolder: 'Add folder',
   dropFailed: 'Couldn’t read this folder. Nothing was added.',
   dropHere: 'Drop files to upload',
   // One-time files
-  deleteAfterDownload: 'Delete after first download',
   nextFilesOnce: 'The next files you add will be deleted after their first download.',
-  // Deleting the room
-  deleteRoom: 'Delete room',
   // Room settings and changes of the room
   roomSettings: 'Room settings',
-  copyText: 'Copy text',
-  textKept: 'Your text is still here until you leave this page.',
   fileCount: { one: '1 file', other: '{n} files' },
   // Content shared from other apps
   sharePending: 'You shared something from another app. Choose a room to send it to.',

@@ -88,8 +88,6 @@ export const strings: Translation = {
   roomCode: 'Código de la sala',
   copyCode: 'Copiar código',
   invite: 'Invitar',
-  qrAndLink: 'Código QR y enlace',
-  fullScreen: 'Pantalla completa',
   inviteHint: 'Escanea el código QR o abre {host} en el otro dispositivo e introduce el código de la sala.',
   qrLabel: 'Código QR de la sala',
   copyLink: 'Copiar enlace',
@@ -106,7 +104,6 @@ export const strings: Translation = {
   devicesOutdated: 'Puede que otros hayan salido o entrado',
   joined: '{name} se ha unido.',
   left: '{name} ha salido.',
-  expiresIn: 'Caduca en',
   connectionLost:
     'Sin conexión. Los cambios se conservan en este dispositivo y se sincronizarán al volver a conectarte.',
   pinAttempts: {
@@ -121,6 +118,7 @@ export const strings: Translation = {
   textTooLong: 'Texto demasiado largo. El límite es {size}.',
   copyAll: 'Copiar',
   paste: 'Pegar',
+  more: 'Más',
   pasteHint: 'Pulsa {keys}, o mantén pulsado el campo y elige Pegar.',
   pasteKeys: 'Ctrl+V',
   insert: 'Insertar',
@@ -129,6 +127,7 @@ export const strings: Translation = {
   cleared: 'Texto borrado.',
   monospace: 'Fuente monoespaciada',
   saveText: 'Guardar como archivo de texto',
+  print: 'Imprimir',
   linksInText: 'Enlaces del texto',
   insertTooLong: 'No se ha podido insertar. El límite del texto es {size}.',
   history: 'Historial de versiones',
@@ -148,7 +147,8 @@ export const strings: Translation = {
   addFiles: 'Añadir',
   noFiles: 'Arrastra archivos aquí, pega una captura o añade archivos.',
   spaceLeft: 'Hasta {size} por archivo, quedan {left} en esta sala',
-  addFolder: 'Añadir carpeta',
+  chooseFiles: 'Elegir archivos',
+  chooseFolder: 'Elegir carpeta',
   tooManyFiles: {
     one: 'Demasiados archivos. Puedes añadir uno más a esta sala.',
     other: 'Demasiados archivos. Puedes añadir {n} más a esta sala.',

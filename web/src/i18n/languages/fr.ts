@@ -93,7 +93,6 @@ export const strings: Translation = {
   waitingForDevice: 'En attente d’un autre appareil…',
   joined: '{name} a rejoint le salon.',
   left: '{name} a quitté le salon.',
-  expiresIn: 'Expire dans',
   connectionLost:
     'Pas de connexion. Vos modifications sont conservées sur cet appareil et seront synchronisées à votre retour en ligne.',
   pinAttempts: {
@@ -108,6 +107,7 @@ export const strings: Translation = {
   textTooLong: 'Texte trop long. La limite est de {size}.',
   copyAll: 'Tout copier',
   paste: 'Coller',
+  more: 'Plus',
   clear: 'Effacer',
   cleared: 'Texte effacé.',
   monospace: 'Police à chasse fixe',
@@ -130,7 +130,8 @@ export const strings: Translation = {
   addFiles: 'Ajouter',
   noFiles: 'Glissez des fichiers ici, collez une capture d’écran ou ajoutez des fichiers.',
   spaceLeft: 'Jusqu’à {size} par fichier, {left} disponibles dans ce salon',
-  addFolder: 'Ajouter un dossier',
+  chooseFiles: 'Choisir des fichiers',
+  chooseFolder: 'Choisir un dossier',
   tooManyFiles: {
     one: 'Trop de fichiers. Vous pouvez encore en ajouter {n} à ce salon.',
     other: 'Trop de fichiers. Vous pouvez encore en ajouter {n} à ce salon.',
@@ -214,8 +215,6 @@ export const strings: Translation = {
   errorKeyRequired: 'Ce serveur exige une clé API. Utilisez la ligne de commande ou le SDK à la place de cette page.',
   errorNotFound: 'Ce salon n’existe plus.',
   invite: 'Inviter',
-  qrAndLink: 'Code QR et lien',
-  fullScreen: 'Plein écran',
   defaultDeviceName: '{browser} sur {system}',
   devicesOutdated: 'Des appareils ont pu arriver ou partir',
   pasteHint: 'Appuyez sur {keys}, ou maintenez le doigt sur le champ et choisissez « Coller ».',
@@ -223,6 +222,7 @@ export const strings: Translation = {
   insert: 'Insérer',
   clipboardEmpty: 'Le presse-papiers ne contient ni texte ni image.',
   saveText: 'Enregistrer en fichier texte',
+  print: 'Imprimer',
   copyFileImage: 'Copier l’image {name}',
   previousFile: 'Fichier précédent',
   nextFile: 'Fichier suivant',

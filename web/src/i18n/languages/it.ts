@@ -93,7 +93,6 @@ export const strings: Translation = {
   waitingForDevice: 'In attesa di un altro dispositivo…',
   joined: '{name} è ora nella stanza.',
   left: '{name} ha lasciato la stanza.',
-  expiresIn: 'Scade tra',
   connectionLost:
     'Nessuna connessione. Le modifiche restano su questo dispositivo e verranno sincronizzate quando torni online.',
   pinAttempts: {
@@ -108,6 +107,7 @@ export const strings: Translation = {
   textTooLong: 'Testo troppo lungo. Il limite è {size}.',
   copyAll: 'Copia tutto',
   paste: 'Incolla',
+  more: 'Altro',
   clear: 'Cancella',
   cleared: 'Testo cancellato.',
   monospace: 'Carattere a spaziatura fissa',
@@ -130,7 +130,8 @@ export const strings: Translation = {
   addFiles: 'Aggiungi file',
   noFiles: 'Trascina qui i file, incolla uno screenshot o aggiungi file.',
   spaceLeft: 'Fino a {size} per file, {left} disponibili in questa stanza',
-  addFolder: 'Aggiungi cartella',
+  chooseFiles: 'Scegli file',
+  chooseFolder: 'Scegli cartella',
   tooManyFiles: {
     one: 'Troppi file. Puoi aggiungerne ancora uno a questa stanza.',
     other: 'Troppi file. Puoi aggiungerne ancora {n} a questa stanza.',
@@ -214,8 +215,6 @@ export const strings: Translation = {
   errorKeyRequired: 'Questo server richiede una chiave API. Usa la riga di comando o l’SDK invece di questa pagina.',
   errorNotFound: 'Questa stanza non esiste più.',
   invite: 'Invita',
-  qrAndLink: 'Codice QR e link',
-  fullScreen: 'Schermo intero',
   defaultDeviceName: '{browser} su {system}',
   devicesOutdated: 'Altri potrebbero essere usciti o entrati',
   pasteHint: 'Premi {keys} oppure tieni premuto il campo e scegli “Incolla”.',
@@ -223,6 +222,7 @@ export const strings: Translation = {
   insert: 'Inserisci',
   clipboardEmpty: 'Gli appunti non contengono né testo né immagini.',
   saveText: 'Salva come file di testo',
+  print: 'Stampa',
   copyFileImage: 'Copia immagine {name}',
   previousFile: 'File precedente',
   nextFile: 'File successivo',

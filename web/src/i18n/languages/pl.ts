@@ -98,7 +98,6 @@ export const strings: Translation = {
   waitingForDevice: 'Oczekiwanie na inne urządzenie…',
   joined: '{name} dołącza do pokoju.',
   left: '{name} opuszcza pokój.',
-  expiresIn: 'Wygasa za',
   connectionLost:
     'Brak połączenia. Zmiany są przechowywane na tym urządzeniu i zostaną zsynchronizowane po odzyskaniu połączenia.',
   pinAttempts: {
@@ -115,6 +114,7 @@ export const strings: Translation = {
   textTooLong: 'Tekst jest za długi. Limit: {size}.',
   copyAll: 'Kopiuj wszystko',
   paste: 'Wklej',
+  more: 'Więcej',
   clear: 'Wyczyść',
   cleared: 'Wyczyszczono tekst.',
   monospace: 'Czcionka o stałej szerokości',
@@ -137,7 +137,8 @@ export const strings: Translation = {
   addFiles: 'Dodaj pliki',
   noFiles: 'Przeciągnij tu pliki, wklej zrzut ekranu lub dodaj pliki.',
   spaceLeft: 'Do {size} na plik, w tym pokoju pozostało {left}',
-  addFolder: 'Dodaj folder',
+  chooseFiles: 'Wybierz pliki',
+  chooseFolder: 'Wybierz folder',
   tooManyFiles: {
     one: 'Za dużo plików. Do tego pokoju możesz dodać jeszcze {n} plik.',
     few: 'Za dużo plików. Do tego pokoju możesz dodać jeszcze {n} pliki.',
@@ -244,8 +245,6 @@ export const strings: Translation = {
   errorKeyRequired: 'Ten serwer wymaga klucza API. Zamiast tej strony użyj wiersza poleceń lub SDK.',
   errorNotFound: 'Ten pokój już nie istnieje.',
   invite: 'Zaproś',
-  qrAndLink: 'Kod QR i link',
-  fullScreen: 'Pełny ekran',
   defaultDeviceName: '{browser} ({system})',
   devicesOutdated: 'Inni mogli wyjść lub dołączyć',
   pasteHint: 'Naciśnij {keys} albo przytrzymaj pole i wybierz „Wklej”.',
@@ -253,6 +252,7 @@ export const strings: Translation = {
   insert: 'Wstaw',
   clipboardEmpty: 'Schowek nie zawiera tekstu ani obrazu.',
   saveText: 'Zapisz jako plik tekstowy',
+  print: 'Drukuj',
   copyFileImage: 'Kopiuj obraz {name}',
   previousFile: 'Poprzedni plik',
   nextFile: 'Następny plik',

@@ -98,7 +98,6 @@ export const strings: Translation = {
   waitingForDevice: 'Ожидание другого устройства…',
   joined: '{name} теперь в комнате.',
   left: '{name} больше не в комнате.',
-  expiresIn: 'Истекает через',
   connectionLost:
     'Нет подключения. Изменения хранятся на этом устройстве и синхронизируются, когда связь восстановится.',
   pinAttempts: {
@@ -115,6 +114,7 @@ export const strings: Translation = {
   textTooLong: 'Текст слишком длинный. Максимум — {size}.',
   copyAll: 'Копировать всё',
   paste: 'Вставить',
+  more: 'Ещё',
   clear: 'Очистить',
   cleared: 'Текст удалён.',
   monospace: 'Моноширинный шрифт',
@@ -137,7 +137,8 @@ export const strings: Translation = {
   addFiles: 'Добавить',
   noFiles: 'Перетащите файлы сюда, вставьте скриншот или добавьте файлы.',
   spaceLeft: 'До {size} на файл, в комнате свободно {left}',
-  addFolder: 'Добавить папку',
+  chooseFiles: 'Выбрать файлы',
+  chooseFolder: 'Выбрать папку',
   tooManyFiles: {
     one: 'Слишком много файлов. В эту комнату можно добавить ещё {n} файл.',
     few: 'Слишком много файлов. В эту комнату можно добавить ещё {n} файла.',
@@ -244,8 +245,6 @@ export const strings: Translation = {
   errorKeyRequired: 'Этому серверу нужен ключ API. Вместо этой страницы используйте командную строку или SDK.',
   errorNotFound: 'Этой комнаты больше нет.',
   invite: 'Пригласить',
-  qrAndLink: 'QR-код и ссылка',
-  fullScreen: 'На весь экран',
   defaultDeviceName: '{browser} на {system}',
   devicesOutdated: 'Кто-то мог выйти или войти',
   pasteHint: 'Нажмите {keys} или удерживайте поле и выберите «Вставить».',
@@ -253,6 +252,7 @@ export const strings: Translation = {
   insert: 'Добавить',
   clipboardEmpty: 'В буфере обмена нет ни текста, ни изображения.',
   saveText: 'Сохранить как текстовый файл',
+  print: 'Печать',
   copyFileImage: 'Копировать изображение {name}',
   previousFile: 'Предыдущий файл',
   nextFile: 'Следующий файл',

@@ -4,9 +4,10 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
+import { size } from '../../i18n/quantities.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { loadUploadParts } from '../room/add-files.tsx';
-import { type FileListProps, NoFiles, SpaceLeft } from '../room/file-placeholder.tsx';
+import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';
 import { FileRow, OneTimeRow } from './file-row.tsx';
 import { ReceiveDialog } from './receive-dialog.tsx';
 import { FileTools } from './selection.tsx';
@@ -15,6 +16,7 @@ import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { alertArrival } from '../../device/arrival-alerts.ts';
 import { countIfHidden } from '../../device/unseen.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
+import { largestFile, spaceLeft } from '../../room/space-left.ts';
 import type { Uploads } from '../../room/upload-state.ts';
 import { nameOf } from '../room/devices.tsx';
 
@@ -93,6 +95,25 @@ export function FileList({ room, first }: FileListProps) {
       )}
       <LeaveGuard uploads={room.uploads} />
     </>
+  );
+}
+
+/** The share of a limit from which on the page states what is left. */
+const statedFrom = 0.8;
+
+/** Stated when most of the room is used, or after a failed upload. */
+function SpaceLeft({ room }: { room: RoomModel }) {
+  const { limits } = room.content.value;
+  const uploads = room.uploads.list.value;
+  const left = spaceLeft(room.content.value, uploads);
+  const used = 1 - Math.min(left.files / limits.filesPerRoom, left.bytes / limits.fileBytesPerRoom);
+  if (used <= statedFrom && !uploads.some(({ state }) => state.value.name === 'failed')) return null;
+  return (
+    <p class="aside space-left">
+      {left.files < 1
+        ? t('errorTooManyFiles', { n: limits.filesPerRoom })
+        : t('spaceLeft', { size: size(largestFile(room.content.value)), left: size(left.bytes) })}
+    </p>
   );
 }
 

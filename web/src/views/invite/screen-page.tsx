@@ -14,7 +14,7 @@ import { savePin } from '../../device/recent-rooms.ts';
 import { saveNewKey } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { clockTime } from '../../i18n/quantities.ts';
+import { countdownTime } from '../../i18n/quantities.ts';
 import { basePath, limits } from '../../page-settings.ts';
 import { createStateMachine } from '../../room/state-machine.ts';
 import { goHome, goToRoom, shareUrl } from '../../router.ts';
@@ -75,7 +75,7 @@ function StateText({ state }: { state: ScreenState }) {
       return (
         <Countdown
           until={state.meeting.expiresAt + clockOffset.value}
-          format={(ms) => t('timeLeft', { time: clockTime(ms) })}
+          format={(ms) => t('timeLeft', { time: countdownTime(ms) })}
         />
       );
     case 'invited':

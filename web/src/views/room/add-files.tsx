@@ -22,11 +22,6 @@ function pastedFiles(clipboard: DataTransfer | null): IncomingFile[] {
   return Array.from(clipboard.files, (file) => ({ file, isPasted: true }));
 }
 
-/** A picker for folders names the path of each file: "photos/2026/a.jpg". */
-export function pickedFiles(files: FileList | null): IncomingFile[] {
-  return Array.from(files ?? [], (file) => ({ file, folder: file.webkitRelativePath.replace(/\/?[^/]*$/, '') }));
-}
-
 /** With the files in dropped folders. Reads the drop before it returns, because the browser clears it after the event. */
 async function droppedFiles(transfer: DataTransfer | null): Promise<IncomingFile[]> {
   const items = Array.from(transfer?.items ?? []).filter(({ kind }) => kind === 'file');

@@ -2,14 +2,15 @@
 
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton, canCopyImages } from '../../components/copy-button.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { encodeQr } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
-import { Code, InviteOptions, type InviteSecret } from './invite-options.tsx';
+import { Code, InviteOptions, type InviteSecret, linkOf } from './invite-options.tsx';
 
 /** Asks for confirmation before the room is deleted. */
 export function DeleteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
@@ -95,16 +96,52 @@ interface InviteProps {
   secret: InviteSecret;
 }
 
-/** The invitation on the whole screen, to show it to people around. */
+/** The invitation on the whole screen, to show it to people around, with all ways to pass it on. */
 export function InviteDialog({ room, onClose, secret }: InviteProps) {
+  const link = linkOf(room);
   return (
-    <Dialog title={t('qrAndLink')} onClose={onClose} size="full">
+    <Dialog title={t('invite')} onClose={onClose} size="full">
       <div class="invite-options">
-        <InviteOptions room={room} secret={secret} />
+        <InviteOptions room={room} secret={secret}>
+          <CopyButton text={room.code} label={t('copyCode')} />
+          {canCopyImages() && <CopyButton png={() => drawQr(link)} label={t('copyQr')} icon="qr" />}
+          <ShareButton link={link} />
+        </InviteOptions>
         <Code code={room.code} />
       </div>
     </Dialog>
   );
+}
+
+/** Opens the system's share sheet, if the browser supports it. */
+function ShareButton({ link }: { link: string }) {
+  if (typeof navigator.share !== 'function') return null;
+  return (
+    <button
+      type="button"
+      class="button"
+      onClick={() => navigator.share({ title: 'Poproom', url: link }).catch(() => undefined)}
+    >
+      <Icon name="share" />
+      {t('share')}
+    </button>
+  );
+}
+
+const pixelsPerModule = 12;
+
+/** The QR code as an image. */
+async function drawQr(text: string): Promise<Blob> {
+  const rows = await encodeQr(text);
+  const size = rows.length;
+  const canvas = new OffscreenCanvas(size * pixelsPerModule, size * pixelsPerModule);
+  const context = canvas.getContext('2d') as OffscreenCanvasRenderingContext2D;
+  context.scale(pixelsPerModule, pixelsPerModule);
+  context.fillStyle = '#fff';
+  context.fillRect(0, 0, size, size);
+  context.fillStyle = '#000';
+  for (const [y, row] of rows.entries()) for (const [x, dark] of row.entries()) if (dark) context.fillRect(x, y, 1, 1);
+  return canvas.convertToBlob({ type: 'image/png' });
 }
 
 interface Dismissible {

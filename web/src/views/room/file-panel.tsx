@@ -1,16 +1,16 @@
-/** The file panel: its head with the file picker, and the list, which is loaded with the first file. */
-import type { Signal } from '@preact/signals';
+/** The file panel: its head with the menu that adds files, and the list, which is loaded with the first file. */
+import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { MenuButton } from '../../components/menu-button.tsx';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
-import type { IncomingFile } from '../../room/upload-state.ts';
-import { addFiles, pickedFiles } from './add-files.tsx';
 import { PendingFiles } from './file-placeholder.tsx';
 
 export const loadFileList = () => import('../files/file-list.tsx');
 
+const AddMenu = lazy(() => import('./add-menu.tsx'), 'AddMenu');
 const FileList = lazy(loadFileList, 'FileList', PendingFiles);
 
 export function FilePanel({ room }: { room: RoomModel }) {
@@ -24,7 +24,7 @@ export function FilePanel({ room }: { room: RoomModel }) {
     <section class="file-panel">
       <header>
         <h2>{t('files')}</h2>
-        <FilePicker addsOnce={addsOnce} onFiles={(files) => void addFiles(room, files)} />
+        <AddButton room={room} />
       </header>
       {addsOnce.value && (
         <p class="once-hint" role="status">
@@ -37,50 +37,17 @@ export function FilePanel({ room }: { room: RoomModel }) {
   );
 }
 
-interface PickerProps {
-  addsOnce: Signal<boolean>;
-  onFiles: (files: IncomingFile[]) => void;
-}
-
-/** Picks files or, where the system can, a folder. */
-function FilePicker({ addsOnce, onFiles }: PickerProps) {
-  const input = useRef<HTMLInputElement>(null);
-  const open = (webkitdirectory: boolean) => {
-    if (input.current) Object.assign(input.current, { webkitdirectory }).click();
-  };
+function AddButton({ room }: { room: RoomModel }) {
+  const menu = useSignal<HTMLElement | undefined>(undefined);
+  const isMenuUsed = useRef(false);
+  if (menu.value) isMenuUsed.current = true;
   return (
     <div class="file-picker">
-      <button
-        type="button"
-        class="button round once"
-        aria-pressed={addsOnce.value}
-        aria-label={t('deleteAfterDownload')}
-        title={t('deleteAfterDownload')}
-        onClick={() => {
-          addsOnce.value = !addsOnce.value;
-        }}
-      >
-        <Icon name="once" />
-        <span>{t('deleteAfterDownload')}</span>
-      </button>
-      <button type="button" class="button folder" onClick={() => open(true)}>
-        <Icon name="folder" />
-        {t('addFolder')}
-      </button>
-      <button type="button" class="button" onClick={() => open(false)}>
+      <MenuButton anchor={menu}>
         <Icon name="plus" />
         {t('addFiles')}
-      </button>
-      <input
-        ref={input}
-        type="file"
-        multiple
-        hidden
-        onChange={({ currentTarget }) => {
-          onFiles(pickedFiles(currentTarget.files));
-          currentTarget.value = '';
-        }}
-      />
+      </MenuButton>
+      {isMenuUsed.current && <AddMenu anchor={menu} room={room} />}
     </div>
   );
 }

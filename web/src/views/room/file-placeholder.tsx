@@ -3,7 +3,6 @@
 import { size } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
-import { largestFile, spaceLeft } from '../../room/space-left.ts';
 
 export interface FileListProps {
   room: RoomModel;
@@ -16,9 +15,6 @@ export function PendingFiles({ room }: FileListProps) {
   const { files } = room.content.value;
   return (
     <>
-      <div class="file-summary">
-        <SpaceLeft room={room} />
-      </div>
       {files.length === 0 && <NoFiles />}
       <ul class="files">
         {files.toReversed().map((file) => (
@@ -41,16 +37,4 @@ export function PendingFiles({ room }: FileListProps) {
 
 export function NoFiles() {
   return <p class="empty">{t('noFiles')}</p>;
-}
-
-export function SpaceLeft({ room }: { room: RoomModel }) {
-  const { limits } = room.content.value;
-  const left = spaceLeft(room.content.value, room.uploads.list.value);
-  return (
-    <p class="aside space-left">
-      {left.files < 1
-        ? t('errorTooManyFiles', { n: limits.filesPerRoom })
-        : t('spaceLeft', { size: size(largestFile(room.content.value)), left: size(left.bytes) })}
-    </p>
-  );
 }

@@ -1,10 +1,8 @@
-/** How other devices join: the code, and on a wide screen also the QR code and the link, which fold. */
+/** How other devices join: the code, and on a wide screen also the QR code and the link until another device joins. */
 import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { invitationFold } from '../../device/preferences.ts';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { Code, InviteOptions } from './invite-options.tsx';
@@ -19,20 +17,16 @@ const KeyInviteHint = lazy(loadKey, 'KeyInviteHint');
 const RoomKey = lazy(loadKey, 'RoomKey');
 
 export function Invitation({ room }: { room: RoomModel }) {
-  const isFullScreen = useSignal(false);
+  const isOpen = useSignal(false);
   const { devices, hasPin, isEncrypted } = room.content.value;
-  // Stays true when the other device leaves: the invitation must not open and close while someone types.
+  // Stays true when the other device leaves: the QR code must not appear and disappear while someone types.
   const hadCompany = useSignal(devices.length > 1);
   useLayoutEffect(() => {
     if (devices.length > 1) hadCompany.value = true;
   }, [devices.length]);
-  const isOpen = invitationFold.value === 'auto' ? !hadCompany.value : invitationFold.value === 'open';
   const secret = isEncrypted
     ? { key: <RoomKey room={room} />, hint: <KeyInviteHint />, note: <KeyAdvice /> }
     : { note: hasPin && <RoomPin room={room} /> };
-  const showFullScreen = () => {
-    isFullScreen.value = true;
-  };
 
   return (
     <aside class="card invitation">
@@ -43,54 +37,32 @@ export function Invitation({ room }: { room: RoomModel }) {
         </div>
         {hasPin && <Icon name="lock" />}
         {isEncrypted && <EncryptionLock room={room} />}
-        <CopyButton text={room.code} label={t('copyCode')} compact />
-        {isWideScreen.value ? (
-          <FoldButton isOpen={isOpen} />
-        ) : (
-          <button
-            type="button"
-            class={devices.length > 1 ? 'button' : 'button primary'}
-            title={t('qrAndLink')}
-            onClick={showFullScreen}
-          >
-            <Icon name="qr" />
-            {t('invite')}
-          </button>
-        )}
+        <button
+          type="button"
+          class={hadCompany.value ? 'button' : 'button primary'}
+          onClick={() => {
+            isOpen.value = true;
+          }}
+        >
+          <Icon name="qr" />
+          {t('invite')}
+        </button>
       </div>
-      {isWideScreen.value && (
-        <div class="invite-options" id="invite-options" hidden={!isOpen}>
-          <InviteOptions room={room} onFullScreen={showFullScreen} secret={secret} />
+      {isWideScreen.value && !hadCompany.value && (
+        <div class="invite-options">
+          <InviteOptions room={room} secret={secret} />
         </div>
       )}
-      {isFullScreen.value && (
+      {isOpen.value && (
         <InviteDialog
           room={room}
           secret={secret}
           onClose={() => {
-            isFullScreen.value = false;
+            isOpen.value = false;
           }}
         />
       )}
     </aside>
-  );
-}
-
-function FoldButton({ isOpen }: { isOpen: boolean }) {
-  return (
-    <button
-      type="button"
-      class="button round"
-      aria-expanded={isOpen}
-      aria-controls="invite-options"
-      aria-label={t('qrAndLink')}
-      title={t('qrAndLink')}
-      onClick={() => {
-        invitationFold.value = isOpen ? 'folded' : 'open';
-      }}
-    >
-      <Icon name={isOpen ? 'fold' : 'qr'} />
-    </button>
   );
 }
 
@@ -111,6 +83,9 @@ export function RoomSkeleton({ code }: { code: string }) {
         <p class="skeleton-text" role="status">
           {t('joining', { code })}
         </p>
+        <footer>
+          <div class="lower-edge" />
+        </footer>
       </div>
     </div>
   );

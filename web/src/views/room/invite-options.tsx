@@ -1,8 +1,7 @@
 /** The QR code and the link of a room, with buttons to pass them on. */
 import type { ComponentChildren } from 'preact';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Icon } from '../../components/icon.tsx';
-import { CopyQrButton, QrCode } from '../../components/qr-code.tsx';
+import { QrCode } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { linkTo, shareUrl } from '../../router.ts';
@@ -19,12 +18,16 @@ export interface InviteSecret {
 
 interface Props {
   room: RoomModel;
-  onFullScreen?: () => void;
   secret: InviteSecret;
+  /** More ways to pass the invitation on. */
+  children?: ComponentChildren;
 }
 
-export function InviteOptions({ room, onFullScreen, secret: { key, hint, note } }: Props) {
-  const link = linkTo(room.code, room.phase.value.attempt.room.key);
+/** With the key of an encrypted room. */
+export const linkOf = (room: RoomModel): string => linkTo(room.code, room.phase.value.attempt.room.key);
+
+export function InviteOptions({ room, secret: { key, hint, note }, children }: Props) {
+  const link = linkOf(room);
   return (
     <>
       {key}
@@ -35,14 +38,7 @@ export function InviteOptions({ room, onFullScreen, secret: { key, hint, note } 
       </p>
       <div class="actions">
         <CopyButton text={link} label={t('copyLink')} icon="link" />
-        <CopyQrButton text={link} />
-        <ShareButton link={link} />
-        {onFullScreen && (
-          <button type="button" class="button" onClick={onFullScreen}>
-            <Icon name="expand" />
-            {t('fullScreen')}
-          </button>
-        )}
+        {children}
       </div>
       {note}
     </>
@@ -58,20 +54,5 @@ export function Code({ code }: { code: string }) {
       <span aria-hidden="true">{code.slice(0, half)}</span>
       <span aria-hidden="true">{code.slice(half)}</span>
     </p>
-  );
-}
-
-/** Opens the system's share sheet, if the browser supports it. */
-function ShareButton({ link }: { link: string }) {
-  if (typeof navigator.share !== 'function') return null;
-  return (
-    <button
-      type="button"
-      class="button"
-      onClick={() => navigator.share({ title: 'Poproom', url: link }).catch(() => undefined)}
-    >
-      <Icon name="share" />
-      {t('share')}
-    </button>
   );
 }

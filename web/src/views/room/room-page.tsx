@@ -15,7 +15,6 @@ import { MessagePage } from '../message-page.tsx';
 import { isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
 import { RoomSkeleton } from './invitation.tsx';
 import { RoomView } from './room-view.tsx';
-import { KeptText } from './text-actions.tsx';
 import '../../style/room.css';
 import '../../style/file-list.css';
 import '../../style/room-screens.css';
@@ -24,6 +23,7 @@ const loadProblem = () => import('../encryption/encryption-problem.tsx');
 const EncryptionProblem = lazy(loadProblem, 'EncryptionProblem');
 const KeptDraft = lazy(loadProblem, 'KeptDraft');
 const KeyPrompt = lazy(() => import('../encryption/key-prompt.tsx'), 'KeyPrompt');
+const KeptText = lazy(() => import('./text-actions.tsx'), 'KeptText');
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
 
 export function RoomPage({ code }: { code: RoomCode }) {

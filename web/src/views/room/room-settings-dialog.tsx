@@ -1,4 +1,4 @@
-/** Changes the name, the expiry time and the PIN of the room. */
+/** Changes the name, the expiry time and the PIN of the room, or deletes it. */
 
 import { type Signal, useSignal } from '@preact/signals';
 import type { RefObject } from 'preact';
@@ -13,9 +13,10 @@ import { notify } from '../../components/notices.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { clockTime, exactTime, roughTime } from '../../i18n/quantities.ts';
+import { countdownTime, exactTime, roughTime } from '../../i18n/quantities.ts';
 import { lifetimes } from '../../page-settings.ts';
 import type { RoomContent, RoomModel } from '../../room/room-phase.ts';
+import { DeleteDialog } from './dialogs.tsx';
 
 type PinChoice = 'keep' | 'new' | 'remove';
 
@@ -27,7 +28,7 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
   const pinChoice = useSignal<PinChoice>('keep');
   const pin = useSignal('');
   const pinField = useRef<HTMLInputElement>(null);
-  const state = useSignal<'ready' | 'saving' | { problem: string }>('ready');
+  const state = useSignal<'ready' | 'saving' | 'deleting' | { problem: string }>('ready');
 
   function changes(): UpdateRoomRequest {
     return {
@@ -59,6 +60,7 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
     }
   }
 
+  if (state.value === 'deleting') return <DeleteDialog room={room} onClose={onClose} />;
   return (
     <Dialog title={t('roomSettings')} onClose={onClose}>
       <form class="room-settings" onSubmit={onSubmit} noValidate>
@@ -82,6 +84,16 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
           {typeof state.value === 'object' && state.value.problem}
         </p>
         <div class="actions">
+          <button
+            type="button"
+            class="button quiet danger delete-room"
+            onClick={() => {
+              state.value = 'deleting';
+            }}
+          >
+            <Icon name="delete" />
+            {t('deleteRoom')}
+          </button>
           <button type="button" class="button" onClick={onClose}>
             {t('cancel')}
           </button>
@@ -107,7 +119,7 @@ function LifetimeChoice({ room, lifetime }: { room: RoomModel; lifetime: Signal<
         }}
       />
       <p class="aside">
-        {t('expiresIn')} <time>{clockTime(left)}</time>
+        <time>{t('timeLeft', { time: countdownTime(left) })}</time>
       </p>
     </div>
   );

@@ -5,7 +5,7 @@ import { RequestsLeft, useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
-import { clockTime } from '../../i18n/quantities.ts';
+import { countdownTime } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
@@ -24,7 +24,6 @@ const loadViewer = () => import('../viewer/viewer.tsx');
 const loadDialogs = () => import('./dialogs.tsx');
 /** In the order in which people are likely to need them. */
 const onDemand = [loadFileList, loadUploads, loadUploadParts, loadRequests, loadDialogs, loadViewer];
-const DeleteDialog = lazy(loadDialogs, 'DeleteDialog');
 const loadSettings = () => import('./room-settings-dialog.tsx');
 const RoomSettingsDialog = lazy(loadSettings, 'RoomSettingsDialog');
 
@@ -59,13 +58,14 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
           <TextPanel room={room} text={text} field={field} />
           <FilePanel room={room} />
           <footer>
-            <Expiry room={room} />
-            <RequestsLeft />
-            <button type="button" class="button quiet" onClick={openSettings}>
-              <Icon name="settings" />
-              {t('roomSettings')}
-            </button>
-            <DeleteRoom room={room} />
+            <div class="lower-edge">
+              <Expiry room={room} />
+              <RequestsLeft />
+              <button type="button" class="button quiet" onClick={openSettings}>
+                <Icon name="settings" />
+                {t('roomSettings')}
+              </button>
+            </div>
           </footer>
         </div>
       </div>
@@ -117,39 +117,10 @@ function Expiry({ room }: { room: RoomModel }) {
   const whole = Math.max(1, expiresAt - since);
   return (
     <div class="expiry" data-soon={left < expiringSoonMs || undefined}>
-      <p>
-        <span>{t('expiresIn')}</span> <time>{clockTime(left)}</time>
-      </p>
+      <time>{t('timeLeft', { time: countdownTime(left) })}</time>
       <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
         <rect width={Math.min(100, (left / whole) * 100)} height="1" />
       </svg>
     </div>
-  );
-}
-
-/** The button that deletes the room for everyone, after a confirmation. */
-function DeleteRoom({ room }: { room: RoomModel }) {
-  const isConfirming = useSignal(false);
-  return (
-    <>
-      <button
-        type="button"
-        class="button quiet danger"
-        onClick={() => {
-          isConfirming.value = true;
-        }}
-      >
-        <Icon name="delete" />
-        {t('deleteRoom')}
-      </button>
-      {isConfirming.value && (
-        <DeleteDialog
-          room={room}
-          onClose={() => {
-            isConfirming.value = false;
-          }}
-        />
-      )}
-    </>
   );
 }

@@ -1,10 +1,9 @@
-/** The text outside of its field: saved, printed, kept after the room is gone, or replaced as a whole. */
-import { useEffect } from 'preact/hooks';
+/** What happens to the text as a whole: saved, kept after the room is gone, or replaced. Loaded on demand. */
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/strings.ts';
+import { t } from '../../i18n/all-strings.ts';
 
 /** "poproom-7KQ2MX-2026-11-16.txt", with the local date. */
 export function saveAsFile(code: string, text: string): void {
@@ -14,23 +13,6 @@ export function saveAsFile(code: string, text: string): void {
   link.href = URL.createObjectURL(new Blob([text], { type: 'text/plain;charset=utf-8' }));
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-}
-
-/** A field prints only the lines that it shows, so a copy of the whole text takes its place. */
-export function usePrintedText(field: { current: HTMLElement | null }, text: SharedText): void {
-  useEffect(() => {
-    const end = new AbortController();
-    const copy = document.createElement('pre');
-    copy.className = 'printed-text';
-    copy.dir = 'auto';
-    const onBeforePrint = () => {
-      copy.textContent = text.value;
-      field.current?.after(copy);
-    };
-    addEventListener('beforeprint', onBeforePrint, { signal: end.signal });
-    addEventListener('afterprint', () => copy.remove(), { signal: end.signal });
-    return () => end.abort();
-  }, [text]);
 }
 
 /** The text of a room that this page can no longer show, to copy or to save it. */

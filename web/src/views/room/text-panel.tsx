@@ -1,11 +1,12 @@
 /** The text of the room and its tools. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChild, RefObject } from 'preact';
-import { useEffect, useLayoutEffect } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import { CopyButton, readClipboard } from '../../components/copy-button.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { MenuButton } from '../../components/menu-button.tsx';
 import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
@@ -13,9 +14,8 @@ import { t } from '../../i18n/strings.ts';
 import type { RoomModel, TextStatus as Status, TextModel } from '../../room/room-phase.ts';
 import { addFiles } from './add-files.tsx';
 import { type SharedField, useSharedField } from './shared-field.ts';
-import { replaceWithUndo, saveAsFile, usePrintedText } from './text-actions.tsx';
 
-const HistoryDialog = lazy(() => import('./history-dialog.tsx'), 'HistoryDialog');
+const TextMenu = lazy(() => import('./text-menu.tsx'), 'TextMenu');
 
 interface Props {
   room: RoomModel;
@@ -27,14 +27,13 @@ export function TextPanel({ room, text, field }: Props) {
   const bound = useSharedField(field, text.shared);
   usePasteAnywhere(bound);
   usePrintedText(field, text.shared);
-  const isHistoryOpen = useSignal(false);
   return (
     <section class="text-panel" data-mono={monospace.value || undefined}>
       <header>
         <h2>
           <label for="text">{t('text')}</label>
         </h2>
-        <TextStatus text={text} />
+        <Tools room={room} text={text} field={field} bound={bound} />
       </header>
       <textarea
         id="text"
@@ -45,80 +44,44 @@ export function TextPanel({ room, text, field }: Props) {
         spellcheck={false}
         onBlur={text.flush}
       />
-      <Tools
-        room={room}
-        text={text}
-        field={field}
-        bound={bound}
-        onHistory={() => {
-          isHistoryOpen.value = true;
-        }}
-      />
-      <Links text={text.shared} />
-      {isHistoryOpen.value && (
-        <HistoryDialog
-          room={room}
-          text={text.shared}
-          onClose={() => {
-            isHistoryOpen.value = false;
-          }}
-        />
-      )}
+      {/* As high without links and status, so that nothing that others write moves what is below. */}
+      <div class="below-text">
+        <Links text={text.shared} />
+        <TextStatus text={text} />
+        <UndoTools text={text} bound={bound} />
+      </div>
     </section>
   );
 }
 
-interface ToolsProps extends Props {
-  bound: { current: SharedField | undefined };
-  onHistory: () => void;
-}
+type Bound = { current: SharedField | undefined };
 
-function Tools({ room, text, field, bound, onHistory }: ToolsProps) {
-  function onClear() {
-    field.current?.focus();
-    replaceWithUndo(text.shared, '', t('cleared'));
-  }
-
+function Tools({ room, text, field, bound }: Props & { bound: Bound }) {
+  const menu = useSignal<HTMLElement | undefined>(undefined);
+  const isMenuUsed = useRef(false);
+  if (menu.value) isMenuUsed.current = true;
   return (
     <div class="tools">
       <CopyButton text={() => text.shared.value} label={t('copyAll')} disabled={text.isEmpty.value} />
       <PasteButton room={room} onText={(pasted) => bound.current?.insert(pasted)} />
-      <button type="button" class="button" onClick={onClear} disabled={text.isEmpty.value}>
-        <Icon name="erase" />
-        {t('clear')}
-      </button>
-      <div class="icon-tools">
-        <IconTool
-          icon="undo"
-          label={t('undo')}
-          isDisabled={!text.canUndo.value}
-          keepsFocus
-          onPress={() => bound.current?.undo()}
-        />
-        <IconTool
-          icon="redo"
-          label={t('redo')}
-          isDisabled={!text.canRedo.value}
-          keepsFocus
-          onPress={() => bound.current?.redo()}
-        />
-        <IconTool
-          icon="down"
-          label={t('saveText')}
-          isDisabled={text.isEmpty.value}
-          onPress={() => saveAsFile(room.code, text.shared.value)}
-        />
-        <IconTool icon="history" label={t('history')} onPress={onHistory} />
-        <IconTool
-          icon="mono"
-          label={t('monospace')}
-          isPressed={monospace.value}
-          onPress={() => {
-            monospace.value = !monospace.value;
-          }}
-        />
-      </div>
+      <MenuButton anchor={menu} label={t('more')}>
+        <Icon name="more" />
+      </MenuButton>
+      {isMenuUsed.current && <TextMenu anchor={menu} room={room} text={text} field={field} />}
     </div>
+  );
+}
+
+/** They appear with the first edit of this device. */
+function UndoTools({ text, bound }: { text: TextModel; bound: Bound }) {
+  const isUsed = useRef(false);
+  if (text.canUndo.value || text.canRedo.value) isUsed.current = true;
+  if (!isUsed.current) return null;
+  return (
+    <>
+      <IconTool icon="undo" label={t('undo')} isDisabled={!text.canUndo.value} onPress={() => bound.current?.undo()} />
+      <IconTool icon="redo" label={t('redo')} isDisabled={!text.canRedo.value} onPress={() => bound.current?.redo()} />
+    </>
   );
 }
 
@@ -126,28 +89,41 @@ interface IconToolProps {
   icon: IconName;
   label: string;
   onPress: () => void;
-  isDisabled?: boolean;
-  isPressed?: boolean | undefined;
-  /** A click keeps the focus in the field, and the keyboard of a phone open. */
-  keepsFocus?: boolean;
+  isDisabled: boolean;
 }
 
-/** Uses aria-disabled, so that the button keeps the focus when there is nothing left to undo. */
-function IconTool({ icon, label, onPress, isDisabled = false, isPressed, keepsFocus = false }: IconToolProps) {
+/** A click keeps the focus in the field. Uses aria-disabled, so that the button keeps it when nothing is left to undo. */
+function IconTool({ icon, label, onPress, isDisabled }: IconToolProps) {
   return (
     <button
       type="button"
       class="button round"
       aria-label={label}
       title={label}
-      aria-pressed={isPressed}
       aria-disabled={isDisabled}
-      onMouseDown={keepsFocus ? (event) => event.preventDefault() : undefined}
+      onMouseDown={(event) => event.preventDefault()}
       onClick={isDisabled ? undefined : onPress}
     >
       <Icon name={icon} />
     </button>
   );
+}
+
+/** A field prints only the lines that it shows, so a copy of the whole text takes its place. */
+export function usePrintedText(field: { current: HTMLElement | null }, text: SharedText): void {
+  useEffect(() => {
+    const end = new AbortController();
+    const copy = document.createElement('pre');
+    copy.className = 'printed-text';
+    copy.dir = 'auto';
+    const onBeforePrint = () => {
+      copy.textContent = text.value;
+      field.current?.after(copy);
+    };
+    addEventListener('beforeprint', onBeforePrint, { signal: end.signal });
+    addEventListener('afterprint', () => copy.remove(), { signal: end.signal });
+    return () => end.abort();
+  }, [text]);
 }
 
 /** A paste outside of any field goes into the text. */
@@ -172,14 +148,14 @@ const icons: Record<Status, IconName | undefined> = {
   refused: 'warning',
 };
 
-/** Shows whether the text is saved. */
+/** Shows whether the text is saved, unless there is none. */
 function TextStatus({ text }: { text: TextModel }) {
   const status = text.status.value;
   const icon = icons[status];
   const message = messageOf(status, text);
   return (
     <>
-      <p class="status" data-status={status}>
+      <p class="status" data-status={status} hidden={status === 'saved' && text.isEmpty.value}>
         {icon ? <Icon name={icon} /> : <i class="dot" />}
         {message}
       </p>
