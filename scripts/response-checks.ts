@@ -17,7 +17,7 @@ const ownChecks = new Map<Schema, string>([
   [problem.properties.error, 'isError'],
 ]);
 
-const isForRooms = ({ tag }: { tag: string }) => tag === 'Rooms' || tag === 'Text' || tag === 'Files';
+const isForRooms = ({ tag }: { tag: string }) => ['Rooms', 'Text', 'Files', 'Webhooks'].includes(tag);
 
 /** The JSON bodies that the SDK reads. */
 function readBodies(): Schema[] {

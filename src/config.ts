@@ -3,6 +3,7 @@ import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { creationModes, type LimitKey, type LimitSetting, limitSettings, writtenLimit } from './protocol/limits.ts';
 import { parseRedisUrl } from './redis/redis-url.ts';
+import { parseWebhookHosts } from './webhooks/hosts.ts';
 
 interface Setting<T> {
   name: string;
@@ -121,6 +122,12 @@ export const settings = {
     '',
     'proxies whose X-Forwarded-For is trusted, as CIDRs',
     addressRanges,
+  ),
+  webhookHosts: setting(
+    'POPROOM_WEBHOOK_HOSTS',
+    '',
+    'hosts that rooms may send webhooks to; *.example.org for all below it, private:HOST for one in a private network',
+    parseWebhookHosts,
   ),
   drain: setting(
     'POPROOM_DRAIN',

@@ -212,6 +212,44 @@ poproom restore 7KQ2MX 7
 `,
     note: 'Restoring makes two requests: this one, and a write of the text.',
   },
+  createWebhook: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/webhooks \\
+  -H 'Content-Type: application/json' \\
+  -d '{"url": "https://hooks.example.org/kitchen", "events": ["text", "file"]}'
+`,
+    sdk: `
+const { id, secret } = await room.createWebhook({ url: 'https://hooks.example.org/kitchen', events: ['text', 'file'] });
+console.log(id, secret);
+`,
+    cli: `
+poproom webhook 7KQ2MX https://hooks.example.org/kitchen --events text,file
+`,
+  },
+  listWebhooks: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/webhooks
+`,
+    sdk: `
+const [webhook] = await room.webhooks();
+console.log(webhook.host, webhook.lastDelivery, webhook.lastError);
+`,
+    cli: `
+poproom webhook 7KQ2MX
+`,
+  },
+  deleteWebhook: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/webhooks/1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10
+`,
+    sdk: `
+const { message } = await room.deleteWebhook('1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10');
+console.log(message);
+`,
+    cli: `
+poproom webhook 7KQ2MX --delete 1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10
+`,
+  },
   clearHistory: {
     curl: `
 curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/history

@@ -16,6 +16,11 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     message: 'The operator of this server has blocked your address.',
     details: { until: '2026-11-16T09:30:00.000Z' },
   },
+  WEBHOOK_NOT_ALLOWED: {
+    message: 'This server does not allow webhooks to this host. The operator can allow it with POPROOM_WEBHOOK_HOSTS.',
+    details: { field: 'url' },
+  },
+  TOO_MANY_WEBHOOKS: { message: 'A room can have at most 5 webhooks.', details: { maximum: 5 } },
   INVALID_JSON: { message: 'The body is not well-formed JSON.' },
   PIN_REQUIRED: { message: 'This room requires a PIN. Over HTTP, send it in the header X-Room-Pin.' },
   KEY_REQUIRED: {

@@ -259,6 +259,30 @@ comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt o
     load: async () => (await import('./room/set.ts')).set,
   },
   {
+    name: 'webhook',
+    args: 'CODE [URL|-]',
+    summary: 'list the webhooks of a room, or create or delete one',
+    details: `${codeHelp}
+The server sends the events of the room to URL. Its operator must have allowed the host. With -, the URL is read from
+standard input, so that a token in it is not in the shell history. The command prints the secret that the requests are
+signed with, which is not shown again. Without URL, it lists the webhooks with their last delivery and last error.`,
+    options: {
+      events: {
+        value: 'LIST',
+        summary: 'events to send: text, file, device, room, separated by commas (default: all)',
+      },
+      delete: { value: 'ID', summary: 'delete the webhook with this id' },
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom webhook 7KQ2MX https://hooks.example.org/kitchen --events text,file', 'create a webhook'],
+      ['poproom webhook 7KQ2MX - < url.txt', 'create one, with the URL in a file'],
+      ['poproom webhook 7KQ2MX', 'list the webhooks'],
+      ['poproom webhook 7KQ2MX --delete 1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10', 'delete one'],
+    ],
+    load: async () => (await import('./room/webhook.ts')).webhook,
+  },
+  {
     name: 'rm',
     args: 'CODE [FILE…]',
     summary: 'delete a room with everything in it, or only the named files',

@@ -18,6 +18,8 @@ export type {
   Snapshot,
   TextEdit,
   UpdateRoomRequest,
+  WebhookCreated,
+  WebhookEntry,
 } from '../protocol/types.ts';
 export { type Client, type ClientOptions, type CreatedRoom, createClient, type NewRoom, type Room } from './client.ts';
 export type { WriteAnswer } from './connection.ts';
@@ -28,7 +30,7 @@ export type { LiveOptions } from './live-channel.ts';
 export type { LiveEnd, LiveRoom, LiveText, LiveTextOptions, LiveWriteOptions } from './live-end.ts';
 export type { Ended, LiveEvent } from './live-state.ts';
 export type { RetryEvent, RetryOptions } from './retry.ts';
-export type { EditOptions, RoomKeyAccess, WriteOptions } from './room.ts';
+export type { EditOptions, NewWebhook, RoomKeyAccess, WriteOptions } from './room.ts';
 export type { SeenVersion } from './room-access.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';

@@ -22,6 +22,9 @@ import type {
   SealedEdit,
   ServerMessage,
   TicketIssued,
+  WebhookCreated,
+  WebhookEntry,
+  WebhookList,
 } from '../protocol/types.ts';
 import {
   areEdits,
@@ -75,6 +78,18 @@ const historyEntry = object<HistoryEntry>({
   timestamp: time,
   size: isWhole,
   deviceId: optional(text),
+});
+const webhookListWebhooksLastError = object<object>({
+  timestamp: time,
+  message: text,
+});
+const webhookEntry = object<WebhookEntry>({
+  id: text,
+  host: text,
+  events: list(oneOf('text', 'file', 'device', 'room')),
+  createdAt: time,
+  lastDelivery: optional(time),
+  lastError: optional(webhookListWebhooksLastError),
 });
 const snapshotRoom = object<object>({
   roomId: roomCode,
@@ -191,6 +206,16 @@ export const isTicketIssued = object<TicketIssued>({
   ticket: isToken,
   url: text,
   expiresAt: time,
+});
+export const isWebhookCreated = object<WebhookCreated>({
+  id: text,
+  host: text,
+  events: list(oneOf('text', 'file', 'device', 'room')),
+  createdAt: time,
+  secret: text,
+});
+export const isWebhookList = object<WebhookList>({
+  webhooks: list(webhookEntry),
 });
 export const isHealthReport = object<HealthReport>({
   status: oneOf('healthy', 'degraded'),

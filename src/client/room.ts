@@ -3,6 +3,7 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
   Confirmation,
   ContentEdited,
+  CreateWebhookRequest,
   EditContentRequest,
   FileClaimed,
   FileEntry,
@@ -14,6 +15,8 @@ import type {
   RoomText,
   TextEdit,
   UpdateRoomRequest,
+  WebhookCreated,
+  WebhookEntry,
 } from '../protocol/types.ts';
 import { type DownloadOptions, type ReceiveOptions, receive, type ZipOptions } from './download.ts';
 import { PoproomError, unexpectedResponse } from './error.ts';
@@ -29,6 +32,8 @@ import {
   isRoomDetails,
   isRoomInfo,
   isTicketIssued,
+  isWebhookCreated,
+  isWebhookList,
 } from './response-checks.ts';
 import { accessHeaders, type RoomAccess, roomPath, type SeenVersion } from './room-access.ts';
 import type { Shape } from './shapes.ts';
@@ -44,6 +49,9 @@ export interface EditOptions extends CallOptions {
   /** The version that the positions of the edits refer to. Default: the current one. */
   baseVersion?: number | undefined;
 }
+
+/** The URL of a webhook, and its events; all of them by default. */
+export type NewWebhook = Omit<CreateWebhookRequest, 'pin'>;
 
 /** The fields of a one-time file that {@link RoomBase.receive} needs. */
 export type ReceivableFile = Pick<FileEntry, 'fileId' | 'fileUrl' | 'fileSize' | 'meta'>;
@@ -139,6 +147,14 @@ export interface RoomBase {
   restoreFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
   /** Removes an unfinished upload by its id (see `onUploadId`). Otherwise it counts towards the limits for 24 hours. */
   cancelUpload(uploadId: string, options?: CallOptions): Promise<void>;
+  /**
+   * Sends events of the room to a URL, whose host the operator of the server must have allowed. The `secret` of the
+   * signatures is not returned again.
+   */
+  createWebhook(webhook: NewWebhook, options?: CallOptions): Promise<WebhookCreated>;
+  /** Lists the webhooks of the room, oldest first, with their last delivery and their last error. */
+  webhooks(options?: CallOptions): Promise<WebhookEntry[]>;
+  deleteWebhook(id: string, options?: CallOptions): Promise<Confirmation>;
   /** Deletes the room with everything in it, for all devices. */
   delete(options?: CallOptions): Promise<Confirmation>;
   /** Joins the room and receives its changes; see {@link LiveRoom}. */
@@ -209,6 +225,11 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     },
     restoreFile: (fileId, options) =>
       call(`/files/${encodeURIComponent(fileId)}/restore`, isConfirmation, { method: 'POST', ...options }),
+    createWebhook: (webhook, options) =>
+      call('/webhooks', isWebhookCreated, { method: 'POST', json: webhook, ...options }),
+    webhooks: async (options) => (await call('/webhooks', isWebhookList, options)).webhooks,
+    deleteWebhook: (id, options) =>
+      call(`/webhooks/${encodeURIComponent(id)}`, isConfirmation, { method: 'DELETE', ...options }),
     delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),
     live: (options) => openLive(transport, path, access, options),
   };

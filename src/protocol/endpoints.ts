@@ -5,6 +5,7 @@ import { liveEndpoints, roomsEndpoints } from './endpoints/rooms.ts';
 import { pageEndpoints, serviceEndpoints } from './endpoints/service.ts';
 import { textEndpoints } from './endpoints/text.ts';
 import { uploadsEndpoints } from './endpoints/uploads.ts';
+import { webhooksEndpoints } from './endpoints/webhooks.ts';
 
 /** In the order of the documentation. */
 export const endpoints = {
@@ -13,6 +14,7 @@ export const endpoints = {
   ...uploadsEndpoints,
   ...filesEndpoints,
   ...liveEndpoints,
+  ...webhooksEndpoints,
   ...serviceEndpoints,
   ...adminEndpoints,
   ...pageEndpoints,

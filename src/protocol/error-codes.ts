@@ -15,6 +15,7 @@ export const errorCodes = {
   INVALID_TICKET: 'The ticket has expired, or belongs to another room. Request a new one.',
   ORIGIN_NOT_ALLOWED:
     'Pages of this origin may not open live channels on this server. The operator can allow it with POPROOM_ALLOWED_ORIGINS.',
+  WEBHOOK_NOT_ALLOWED: 'The operator has not allowed webhooks to this host.',
   ADDRESS_BLOCKED: 'The operator has blocked the address of the client. See until in details, if the block ends.',
   ROOM_NOT_FOUND: 'No room has this code, or it was deleted.',
   FILE_NOT_FOUND: 'No file has this URL, or its room has ended.',
@@ -27,6 +28,7 @@ export const errorCodes = {
   FILE_CLAIMED: 'Someone else is receiving the one-time file. See Retry-After.',
   NOT_ONE_TIME_FILE: 'The file can be read at its URL, and needs no claim.',
   UPLOAD_CONFLICT: 'The upload has another offset than the request. See offset in details.',
+  TOO_MANY_WEBHOOKS: 'The room has the maximum number of webhooks. See maximum in details.',
   REQUEST_IN_PROGRESS: 'An upload with this Idempotency-Key is still running. See Retry-After.',
   IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
   VERSION_CONFLICT:

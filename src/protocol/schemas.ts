@@ -463,6 +463,94 @@ export const fileList = {
   properties: { files: { type: 'array', items: fileEntry } },
 } as const;
 
+/** In the order of the documentation. */
+const webhookEvents = ['text', 'file', 'device', 'room'] as const;
+
+const events = {
+  type: 'array',
+  minItems: 1,
+  maxItems: webhookEvents.length,
+  uniqueItems: true,
+  items: { type: 'string', enum: webhookEvents, description: 'text, file, device or room' },
+  description: 'a list of events: text, file, device, room',
+  examples: [['text', 'file']],
+} as const;
+
+const webhookProperties = {
+  id: {
+    type: 'string',
+    pattern: '^[0-9a-f]{32}$',
+    description: 'the id of the webhook, for its removal',
+    examples: ['1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10'],
+  },
+  host: {
+    type: 'string',
+    description: 'the host of its URL; the rest may contain a token and is not returned',
+    examples: ['hooks.example.org'],
+  },
+  events,
+  createdAt: timestamp('when it was created'),
+} as const;
+
+export const createWebhookRequest = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['url'],
+  properties: {
+    url: {
+      type: 'string',
+      description: 'a string, the URL that receives the events',
+      examples: ['https://hooks.example.org/kitchen'],
+    },
+    events: { ...events, description: `${events.description}; default: all` },
+    pin,
+  },
+  examples: [{ url: 'https://hooks.example.org/kitchen', events: ['text', 'file'] }],
+} as const;
+
+export const webhookCreated = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'host', 'events', 'createdAt', 'secret'],
+  properties: {
+    ...webhookProperties,
+    secret: {
+      type: 'string',
+      pattern: '^whsec_[A-Za-z0-9+/]{43}=$',
+      description: 'the key of the signatures, which is not shown again',
+      examples: ['whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDAAAAAAAAAAA='],
+    },
+  },
+} as const;
+
+export const webhookEntry = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'host', 'events', 'createdAt'],
+  description: 'a webhook, with its last delivery and its last error',
+  properties: {
+    ...webhookProperties,
+    lastDelivery: timestamp('when an event was last delivered; missing if none was'),
+    lastError: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['timestamp', 'message'],
+      description: 'the last failed attempt; missing if there was none since the last delivery',
+      properties: {
+        timestamp: timestamp('when it failed'),
+        message: { type: 'string', description: 'what failed', examples: ['The host responded with status 500.'] },
+      },
+    },
+  },
+} as const;
+
+export const webhookList = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['webhooks'],
+  properties: { webhooks: { type: 'array', items: webhookEntry, description: 'oldest first' } },
+} as const;
+
 const serverLimitProperties = {
   ...limitProperties(ofLifetime),
   ...roomLimits.properties,
@@ -477,6 +565,7 @@ const serverLimitProperties = {
       'who have signed in at the proxy of the server (`proxy`). An API key always works.',
     examples: ['open'],
   },
+  webhooks: { type: 'boolean', description: 'whether rooms can have webhooks', examples: [false] },
 };
 
 export const createTokenRequest = {

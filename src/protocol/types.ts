@@ -115,6 +115,22 @@ export interface CreateTokenRequest {
   password: string;
 }
 
+export interface CreateWebhookRequest {
+  /** a string, the URL that receives the events */
+  url: string;
+  /**
+   * a list of events: text, file, device, room; default: all
+   *
+   * @minItems 1
+   * @maxItems 4
+   *
+   * Items: text, file, device or room
+   */
+  events?: ('text' | 'file' | 'device' | 'room')[];
+  /** a string of exactly four digits, for example "0427" */
+  pin?: string;
+}
+
 export interface EditContentRequest {
   /**
    * a list of 1 to 1000 edits of one version, in ascending order and without overlap
@@ -152,6 +168,7 @@ export interface ErrorBody {
       | 'KEY_INCORRECT'
       | 'INVALID_TICKET'
       | 'ORIGIN_NOT_ALLOWED'
+      | 'WEBHOOK_NOT_ALLOWED'
       | 'ADDRESS_BLOCKED'
       | 'ROOM_NOT_FOUND'
       | 'FILE_NOT_FOUND'
@@ -164,6 +181,7 @@ export interface ErrorBody {
       | 'FILE_CLAIMED'
       | 'NOT_ONE_TIME_FILE'
       | 'UPLOAD_CONFLICT'
+      | 'TOO_MANY_WEBHOOKS'
       | 'REQUEST_IN_PROGRESS'
       | 'IDEMPOTENCY_KEY_REUSED'
       | 'VERSION_CONFLICT'
@@ -427,6 +445,8 @@ export interface ServerLimits {
   apiKeyRequired: boolean;
   /** who may create rooms: everyone (`open`), clients with an API key (`key`) or the password (`password`), or users who have signed in at the proxy of the server (`proxy`). An API key always works. */
   roomCreation: 'open' | 'key' | 'password' | 'proxy';
+  /** whether rooms can have webhooks */
+  webhooks: boolean;
 }
 
 export interface TicketIssued {
@@ -456,6 +476,59 @@ export interface UploadForm {
   meta?: string;
   /** the file, at most 10,485,760 bytes */
   file: string;
+}
+
+export interface WebhookCreated {
+  /** the id of the webhook, for its removal */
+  id: string;
+  /** the host of its URL; the rest may contain a token and is not returned */
+  host: string;
+  /**
+   * a list of events: text, file, device, room
+   *
+   * @minItems 1
+   * @maxItems 4
+   *
+   * Items: text, file, device or room
+   */
+  events: ('text' | 'file' | 'device' | 'room')[];
+  /** when it was created */
+  createdAt: string;
+  /** the key of the signatures, which is not shown again */
+  secret: string;
+}
+
+/** a webhook, with its last delivery and its last error */
+export interface WebhookEntry {
+  /** the id of the webhook, for its removal */
+  id: string;
+  /** the host of its URL; the rest may contain a token and is not returned */
+  host: string;
+  /**
+   * a list of events: text, file, device, room
+   *
+   * @minItems 1
+   * @maxItems 4
+   *
+   * Items: text, file, device or room
+   */
+  events: ('text' | 'file' | 'device' | 'room')[];
+  /** when it was created */
+  createdAt: string;
+  /** when an event was last delivered; missing if none was */
+  lastDelivery?: string;
+  /** the last failed attempt; missing if there was none since the last delivery */
+  lastError?: {
+    /** when it failed */
+    timestamp: string;
+    /** what failed */
+    message: string;
+  };
+}
+
+export interface WebhookList {
+  /** oldest first */
+  webhooks: WebhookEntry[];
 }
 
 export interface WriteContentRequest {

@@ -67,6 +67,7 @@ export async function createHttp(service: Service): Promise<Server> {
     uploads: service.uploads,
     claims: service.claims,
     zips: service.zips,
+    webhooks: service.webhooks,
     space: service.space,
     idempotency: service.idempotency,
     limits: service.deps.limits,

@@ -19,9 +19,11 @@ import { noLiveMeter } from '../core/live-gateway.ts';
 import { answerOperator } from '../core/operator-requests.ts';
 import { type Outages, watchEviction, watchOutages } from '../core/outages.ts';
 import type { Clock, Log } from '../core/ports/basics.ts';
+import type { EventBus } from '../core/ports/rooms.ts';
 import { createRooms } from '../core/rooms.ts';
 import { createStorageQuota } from '../core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from '../core/sweep.ts';
+import { createWebhooks } from '../core/webhooks/webhooks.ts';
 import { type Engine, totalMaxBytes } from '../engine/open.ts';
 import { startAdmin } from '../http/admin/admin-interface.ts';
 import type { CertificatePem } from '../http/certificate.ts';
@@ -33,6 +35,7 @@ import { createLive } from '../live/gateway.ts';
 import { createInstruments, type Instruments, liveMeterOf, measureDelay } from '../metrics/instruments.ts';
 import { meterBlobs, meterStore } from '../metrics/metered-ports.ts';
 import { eraseEveryMs } from '../store/sqlite/writer.ts';
+import { createWebhookSender } from '../webhooks/sender.ts';
 
 /** A sweep interval and an erase interval together are less than 30 seconds. */
 export const sweepEveryMs = 15_000;
@@ -60,6 +63,8 @@ export interface ServerOptions {
   blockCheckMs: number;
   maxBlocks: number;
   activityReportMs: number;
+  /** How often rooms with webhooks are compared with what was reported. */
+  webhookScanMs: number;
   page: PageSource;
   /** The number of lost log lines, for the metrics. */
   lostLogLines: () => number;
@@ -79,6 +84,7 @@ export const defaultOptions: Omit<ServerOptions, 'page'> = {
   blockCheckMs: 2000,
   maxBlocks: 500,
   activityReportMs: 5000,
+  webhookScanMs: 5000,
   lostLogLines: () => 0,
 };
 
@@ -90,7 +96,7 @@ export type Service = ReturnType<typeof createService>;
 export function createService(config: Config, log: Log, opened: Engine, options: ServerOptions) {
   const instruments = config.metrics ? createInstruments() : undefined;
   const engine = metered(opened, instruments);
-  const { store, bus, blobs, secret } = engine;
+  const { store, blobs, secret } = engine;
   const { clock } = options;
   const hashClient = createClientHash(secret);
   const maxStoredBytes = totalMaxBytes(config);
@@ -98,7 +104,21 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const quota = createStorageQuota(quotaRules, hashClient);
   const limits = roomLimits(config);
   const work = new WorkBudget(config.workLimit);
+  const bus: EventBus = {
+    publish(code, change) {
+      engine.bus.publish(code, change);
+      webhooks.dispatcher.notice(code);
+    },
+    subscribe: (code, listener) => engine.bus.subscribe(code, listener),
+  };
   const deps: CoreDeps = { ...store, blobs, bus, quota, limits, clock, work, secret };
+  const webhooks = createWebhooks({
+    core: { ...deps, webhooks: store.webhooks },
+    sender: createWebhookSender(config.webhookHosts),
+    // Without hosts, only those of rooms that have ended are to be removed.
+    scanEveryMs: config.webhookHosts.length > 0 ? options.webhookScanMs : options.sweepEveryMs,
+    onFailure: (err) => onBackgroundFailure(err, 'could not deliver webhooks'),
+  });
   const clientLog = createClientLog({ log, hash: hashClient, isDebug: config.logLevel === 'debug' });
   const rooms = createRooms(deps, {
     lifetime: config.roomTtl,
@@ -114,14 +134,15 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     monotonic: options.monotonic,
     everyMs: options.outageCheckMs,
   });
+  /** The outage is logged once. A line for each room would hide it. */
+  function onBackgroundFailure(err: unknown, message: string): void {
+    outages.suspect();
+    if (!hasCode(err, 'UNAVAILABLE')) log.warn({ err }, message);
+  }
   const live = createLive({
     core: deps,
     rooms,
-    // The outage is logged once. A line for each room would hide it.
-    onFailure(err, message) {
-      outages.suspect();
-      if (!hasCode(err, 'UNAVAILABLE')) log.warn({ err }, message);
-    },
+    onFailure: onBackgroundFailure,
     turns,
     clientLog,
     heartbeatMs: options.heartbeatMs,
@@ -156,6 +177,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     uploads: createUploads(deps, space),
     claims: createClaims(deps),
     zips: createZips(deps),
+    webhooks,
     budgets: createBudgets(maxMessageBytes, availableDescriptors(), options.monotonic),
     turns,
     maxStoredBytes,
@@ -198,23 +220,25 @@ function sweepOptions(
 }
 
 export async function endService(service: Service): Promise<void> {
-  const { live, clientLog, outages, eviction, sweeper, stopOperatorRequests, admin, engine } = service;
+  const { live, clientLog, outages, eviction, sweeper, webhooks, stopOperatorRequests, admin, engine } = service;
   service.stopMeasuring?.();
   live.stop();
   clientLog.stop();
   outages.stop();
   eviction.stop();
   await sweeper.stop();
+  await webhooks.dispatcher.stop();
   await stopOperatorRequests?.();
   await admin?.stop();
   await engine.close();
 }
 
 /** Work that the start does not need. */
-export function startBackgroundWork({ sweeper, live }: Service, log: Log): () => void {
+export function startBackgroundWork({ sweeper, live, webhooks }: Service, log: Log): () => void {
   let stopCollecting = () => {};
   const timer = setTimeout(() => {
     sweeper.start();
+    webhooks.dispatcher.start();
     stopCollecting = collectWhenQuiet();
     Promise.all([compileBodySchemas(), live.prepare()]).catch((err) =>
       log.warn({ err }, 'could not load modules in advance'),

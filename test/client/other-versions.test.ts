@@ -30,6 +30,8 @@ const calls: Readonly<Record<string, (room: Room, client: Client) => Promise<unk
   RoomDetails: (room) => room.details(),
   RoomInfo: (room) => room.info(),
   TicketIssued: (room) => room.zipUrl(),
+  WebhookCreated: (room) => room.createWebhook({ url: 'https://hooks.example.org/' }),
+  WebhookList: (room) => room.webhooks(),
 };
 
 const newer = { addedLater: { by: ['a newer server'] } };

@@ -24,6 +24,7 @@ import { trashTests } from './store-trash.ts';
 import type { OpenStore } from './store-under-test.ts';
 import { updateTests } from './store-updates.ts';
 import { uploadTests } from './store-uploads.ts';
+import { webhookTests } from './store-webhooks.ts';
 
 export type { OpenStore, StoreUnderTest } from './store-under-test.ts';
 
@@ -58,6 +59,7 @@ const suites = {
   activity: activityTests,
   restarts: restartTests,
   'encrypted rooms': sealedTests,
+  webhooks: webhookTests,
   archive: archiveTests,
   'random operations': modelTests,
 };

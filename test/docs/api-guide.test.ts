@@ -148,6 +148,12 @@ const sdkPrints: Expectations<unknown[]> = {
     assert.ok(String(zipUrl).startsWith(`${url}/api/rooms/${room}/files.zip?ticket=`));
     assert.equal((await fetch(String(zipUrl))).status, 200);
   },
+  createWebhook([id, secret]) {
+    assert.match(String(id), /^[0-9a-f]{32}$/);
+    assert.match(String(secret), /^whsec_/);
+  },
+  listWebhooks: (values) => assert.deepEqual(values, ['hooks.example.org', null, null]),
+  deleteWebhook: ([message]) => assert.equal(message, 'The webhook was deleted.'),
   removeFile: ([message]) => assert.equal(message, 'The file was removed.'),
   restoreFile: ([message]) => assert.equal(message, 'The file was restored.'),
   claimFile: ([text]) => assert.equal(text, inTheRoom),
@@ -194,6 +200,11 @@ const cliDoes: Expectations<string> = {
     const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
     const sizes = files.map(({ fileSize }: { fileSize: number }) => fileSize);
     assert.deepEqual(sizes, [inTheRoom.length, inTheFolder.length]);
+  },
+  createWebhook: (stdout) => assert.match(stdout, /^Secret +whsec_/m),
+  listWebhooks: (stdout) => assert.match(stdout, /^[0-9a-f]{32} +hooks\.example\.org +text +- +-$/m),
+  async deleteWebhook(_, { api, room }) {
+    assert.deepEqual((await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks, []);
   },
   listFiles: (stdout) => assert.match(stdout, /photo\.jpg/),
   downloadZip: (_, scene) => assertZipped(scene, `poproom-${scene.room}.zip`),
@@ -270,7 +281,10 @@ const passwordEnv = { POPROOM_CREATE: 'password', POPROOM_CREATE_PASSWORD: 'corr
 const isOfClaim = (operation: string) => /claim/i.test(operation);
 
 async function openStage(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000', ...adminEnv });
+  const server = await startTestServer(t, {
+    ...{ POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000', POPROOM_WEBHOOK_HOSTS: 'hooks.example.org' },
+    ...adminEnv,
+  });
   const { api, url } = server;
   const key = await apiKeysOf(t, server).make('reader', 'pro');
   const { createFolder, modules } = await createExampleRunner(t);
@@ -295,6 +309,7 @@ async function openStage(t: TestContext) {
       '7KQ2MX': room,
       '9f86d081884c7d659a2feaa0c55ad015': /Upload$/.test(operation) ? await startUpload(room) : file.fileId,
       '4b2ae1f4d7c09a3361f08c5e92d7b6a0': /Claim$/.test(operation) ? await claim(room, file.fileId) : '',
+      '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10': /^(list|delete)Webhook/.test(operation) ? await createWebhook(room) : '',
       'pop_…': key,
       ...(operation.startsWith('admin') && (await adminValues(operation))),
     };
@@ -333,6 +348,11 @@ async function openStage(t: TestContext) {
 
   async function claim(room: string, fileId: string): Promise<string> {
     return (await api.post(`/api/rooms/${room}/files/${fileId}/claim`)).json.claim;
+  }
+
+  async function createWebhook(room: string): Promise<string> {
+    const json = { url: 'https://hooks.example.org/', events: ['text'] };
+    return (await api.post(`/api/rooms/${room}/webhooks`, { json })).json.id;
   }
 
   /** Returns the id of an upload of five bytes. */

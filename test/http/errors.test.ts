@@ -61,6 +61,14 @@ async function lookWithWrongKey({ api }: TestServer, times: number): Promise<Api
   return look();
 }
 
+/** Creates webhooks of a room. Returns the last response. */
+async function createWebhooks({ api }: TestServer, times: number): Promise<ApiResponse> {
+  const room = await api.room();
+  const create = () => api.post(`/api/rooms/${room}/webhooks`, { json: { url: 'https://hooks.example.org/' } });
+  for (let n = 1; n < times; n++) await create();
+  return create();
+}
+
 /** Sends sealed edits to an encrypted room, one after another. Returns the last response. */
 async function editSealed({ api }: TestServer, ...changes: object[]): Promise<ApiResponse> {
   const room = await createSealedRoom(api);
@@ -116,6 +124,12 @@ const occasions: Record<ErrorCode, Occasion> = {
     status: 401,
     env: adminEnv,
     meet: ({ api }) => api.get('/api/admin/numbers'),
+  },
+  WEBHOOK_NOT_ALLOWED: { status: 403, meet: (server) => createWebhooks(server, 1) },
+  TOO_MANY_WEBHOOKS: {
+    status: 409,
+    env: { POPROOM_WEBHOOK_HOSTS: 'hooks.example.org' },
+    meet: (server) => createWebhooks(server, 6),
   },
   ADDRESS_BLOCKED: {
     status: 403,

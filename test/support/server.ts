@@ -64,6 +64,7 @@ type TestServerOptions = Partial<
     | 'blockCheckMs'
     | 'maxBlocks'
     | 'activityReportMs'
+    | 'webhookScanMs'
   >
 >;
 

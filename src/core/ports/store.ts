@@ -12,6 +12,7 @@ import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.t
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
 import type { CreatedBy, RoomState, RoomStore } from './rooms.ts';
 import type { Checkpoint, Content, LastRefs, TextEntry, TextStore } from './texts.ts';
+import type { StoredWebhooks, WebhookStore } from './webhooks.ts';
 
 /** One storage engine. Closing it writes everything that is still in memory. */
 export interface Store {
@@ -26,6 +27,7 @@ export interface Store {
   storage: StorageAccounts;
   idempotency: IdempotencyStore;
   secretRecord: SecretRecord;
+  webhooks: WebhookStore;
   /** For the admin interface. */
   summaries: RoomSummaries;
   blocks: BlockStore;
@@ -81,6 +83,8 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   textCharge: number | undefined;
   /** Clients that gave the correct PIN, least recent first. */
   trusted: ClientId[];
+  /** Absent if the room has none. */
+  webhooks?: StoredWebhooks;
 }
 
 export interface KeyRecord extends ApiKey {

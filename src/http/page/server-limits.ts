@@ -9,16 +9,29 @@ import {
 } from '../../protocol/limits.ts';
 
 /** Null means no limit. */
-export type ServerLimits = ConfigurableLimits & { apiKeyRequired: boolean; roomCreation: CreationMode };
+export type ServerLimits = ConfigurableLimits & {
+  apiKeyRequired: boolean;
+  roomCreation: CreationMode;
+  webhooks: boolean;
+};
 
 /** The settings that are limits. 0 means no limit where a server can have none. */
-type LimitValues = Readonly<Record<LimitKey, number>> & { requireApiKey: boolean; create: CreationMode };
+type LimitValues = Readonly<Record<LimitKey, number>> & {
+  requireApiKey: boolean;
+  create: CreationMode;
+  webhookHosts: readonly unknown[];
+};
 
 const table = Object.entries<LimitSetting>(limitSettings) as [LimitKey, LimitSetting][];
 
 export function serverLimits(settings: LimitValues): ServerLimits {
   const limits = table.map(([key, { name, mayBeOff }]) => [name, mayBeOff ? settings[key] || null : settings[key]]);
-  return { ...Object.fromEntries(limits), apiKeyRequired: settings.requireApiKey, roomCreation: settings.create };
+  return {
+    ...Object.fromEntries(limits),
+    apiKeyRequired: settings.requireApiKey,
+    roomCreation: settings.create,
+    webhooks: settings.webhookHosts.length > 0,
+  };
 }
 
 /** The texts of the documentation contain the names of these phrases in double braces: `{{textSize}}`. */

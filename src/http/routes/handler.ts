@@ -10,6 +10,7 @@ import type { RoomLimits } from '../../core/limits.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports/basics.ts';
 import type { Rooms } from '../../core/rooms.ts';
+import type { Webhooks } from '../../core/webhooks/webhooks.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
 import type { AdminService } from '../admin/admin-interface.ts';
 import type { PageFiles } from '../page/files.ts';
@@ -34,6 +35,7 @@ export interface HandlerDeps {
   uploads: Uploads;
   claims: Claims;
   zips: Zips;
+  webhooks: Webhooks;
   space: FileSpace;
   idempotency: Idempotency;
   probes: Probes;

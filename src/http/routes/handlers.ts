@@ -27,6 +27,7 @@ import { asyncapi, getLimits, health, live, metrics, openapi, ready } from './op
 import { pageHandlers } from './page.ts';
 import { createRoom, createToken, deleteRoom, getRoom, updateRoom } from './room.ts';
 import { cancelUpload, continueUpload, createUpload, getUpload } from './uploads.ts';
+import { createWebhook, deleteWebhook, listWebhooks } from './webhooks.ts';
 
 export function createHandlers(deps: HandlerDeps): Handlers {
   return {
@@ -58,6 +59,9 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     releaseClaim: releaseClaim(deps),
     roomEvents: roomEvents(deps),
     liveChannel: liveChannel(deps),
+    createWebhook: createWebhook(deps),
+    listWebhooks: listWebhooks(deps),
+    deleteWebhook: deleteWebhook(deps),
     health: health(deps),
     getLimits: getLimits(deps),
     openapi: openapi(deps),

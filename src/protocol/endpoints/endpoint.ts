@@ -35,6 +35,7 @@ export const tags = {
   Text: 'The text that all devices in a room share.',
   Files: 'Upload, list, download and remove files.',
   Live: 'Receive changes in a room as they happen, and write to it.',
+  Webhooks: 'Have the server report changes in a room to a URL.',
   Service: 'Server status and documentation.',
   Admin: 'For the operator. Only if `POPROOM_ADMIN_TOKEN` is set, and with this token.',
   Page: 'The web page.',
@@ -177,6 +178,14 @@ export const createPassword: Parameter = {
   description:
     'On a server that requires a password for creating rooms: the password, or a token from `POST /api/create-token`.',
   example: 'correct horse battery',
+};
+export const webhookId: Parameter = {
+  name: 'webhookId',
+  in: 'path',
+  required: true,
+  description: 'The id of the webhook.',
+  pattern: '^[0-9a-f]{32}$',
+  example: '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10',
 };
 export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
 

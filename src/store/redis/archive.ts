@@ -19,6 +19,7 @@ import {
   textAndLog,
   textAndLogOf,
 } from './text.ts';
+import { createWebhookStore, webhooksEntry } from './webhooks.ts';
 
 const batchSize = '500';
 
@@ -33,6 +34,8 @@ export function createArchive(
     const [next, members] = reply as [string, string[]];
     return { next, members };
   }
+
+  const webhookStore = createWebhookStore(redis, keys);
 
   /** Runs before the room is created, so that it can be swept and its files can be downloaded. */
   async function prepare(record: RoomRecord, keepMs: number, now: number): Promise<boolean> {
@@ -61,7 +64,8 @@ export function createArchive(
     async readRoom(code, now) {
       const { room, files, trusted, edits, history, historyTexts } = keys.ofRoom(code);
       const reply = await redis.run(readRecordScript, [room, files, trusted, edits, history, historyTexts], [now]);
-      return reply === null ? undefined : recordOf(code, reply as RecordReply);
+      const webhooks = await webhookStore.read(code, now);
+      return reply === null ? undefined : { ...recordOf(code, reply as RecordReply), ...(webhooks && { webhooks }) };
     },
 
     async restoreRoom(record, now) {
@@ -70,8 +74,9 @@ export function createArchive(
       // The record of a recently expired room has the same key.
       if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
       if (!(await prepare(record, keepMs, now))) return 'taken';
-      const { trash, trashOwners, storedBytes } = shard;
-      const touched = [room, trusted, files, edits, history, historyTexts, blobs, trash, trashOwners, storedBytes];
+      const { trash, trashOwners, storedBytes, webhooks } = shard;
+      const lists = [room, trusted, files, edits, history, historyTexts];
+      const touched = [...lists, blobs, trash, trashOwners, storedBytes, webhooks];
       const made = await redis.run(restoreRoomScript, touched, [keepMs, ...listsOf(record)]);
       return made === 1 ? 'restored' : 'taken';
     },
@@ -131,7 +136,8 @@ function listsOf(record: RoomRecord): (string | number)[] {
   const entries = record.entries.map((entry) => [entryJson(entry)]);
   const history = record.history.map(checkpointFields);
   const trusted = record.trusted.map((client) => [client]);
-  return [fields, trusted, entries, history, files].flatMap((list) => [list.length, ...list.flat()]);
+  const webhooks = record.webhooks ? [[record.code, webhooksEntry(record.webhooks, record.createdAt)]] : [];
+  return [fields, trusted, entries, history, files, webhooks].flatMap((list) => [list.length, ...list.flat()]);
 }
 
 function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): Record<string, string | number> {
@@ -178,9 +184,10 @@ return tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == tonumber(ARGV[2]) and
 `);
 
 /**
- * KEYS: room, trusted, files, edits, history, history texts, blobs, trash, owners of the trash, stored bytes. ARGV:
- * milliseconds to keep, then five lists, each after the number of its items: fields of the room with their values,
- * trusted clients, entries of the log, checkpoints (version, json, content), files (id, blob, size, entry).
+ * KEYS: room, trusted, files, edits, history, history texts, blobs, trash, owners of the trash, stored bytes,
+ * webhooks. ARGV: milliseconds to keep, then six lists, each after the number of its items: fields of the room with their
+ * values, trusted clients, entries of the log, checkpoints (version, json, content), files (id, blob, size, entry),
+ * webhooks (code, entry).
  */
 const restoreRoomScript = script(`
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
@@ -210,6 +217,7 @@ each(4, function(_, id, blob, size, entry)
   redis.call('HDEL', KEYS[9], blob)
   redis.call('INCRBY', KEYS[10], size)
 end)
+each(2, function(_, code, entry) redis.call('HSET', KEYS[11], code, entry) end)
 
 for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]}) do redis.call('PEXPIRE', key, ARGV[1]) end
 return 1

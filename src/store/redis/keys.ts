@@ -33,6 +33,8 @@ export function createKeys(prefix: string) {
     endedTexts: `${prefix}:{${shard}}:ended-texts`,
     /** The bytes of all files of these rooms. */
     storedBytes: `${prefix}:{${shard}}:stored-bytes`,
+    /** The webhooks of each of these rooms. */
+    webhooks: `${prefix}:{${shard}}:webhooks`,
   });
 
   return {

@@ -20,6 +20,7 @@ import { createRooms } from './rooms.ts';
 import { createTexts } from './text.ts';
 import { createTrash, createTrashClaims, knownBlobs } from './trash.ts';
 import { createUploads } from './uploads.ts';
+import { createWebhookStore } from './webhooks.ts';
 
 export type RedisStore = Store & Required<Pick<EngineParts, 'trashClaims'>>;
 
@@ -47,6 +48,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     summaries: createRoomSummaries(redis, keys, archive),
     blocks: createBlockStore(redis, keys),
     activity: createActivityStore(redis, keys),
+    webhooks: createWebhookStore(redis, keys),
     queueLength: redis.queueLength,
     ping: redis.ping,
     evictionPolicy: () => evictionPolicyOf(redis),

@@ -36,7 +36,7 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
   /** The keys of a room for the scripts that end it, in their order. */
   const keysToEnd = (code: RoomCode): string[] => {
     const { room, files, removed, uploads, removals, uploadEnds, blobs, ...rest } = keys.ofRoom(code);
-    const { trash, trashOwners, storedBytes, endedTexts, ...others } = rest;
+    const { trash, trashOwners, storedBytes, endedTexts, webhooks: _, ...others } = rest;
     const lists = [room, files, removed, uploads, removals, uploadEnds];
     return [...lists, blobs, trash, trashOwners, storedBytes, endedTexts, ...Object.values(others)];
   };

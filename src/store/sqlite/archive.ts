@@ -8,6 +8,7 @@ import { keyOf } from './keys.ts';
 import type { RoomStoreDeps } from './rooms.ts';
 import { createTextReader } from './text.ts';
 import { entrySize, insertEntry, putCheckpoint, putFullText } from './text-log.ts';
+import { insertWebhooks, readWebhooks } from './webhooks.ts';
 
 type ArchiveDeps = Pick<RoomStoreDeps, 'db' | 'snapshot' | 'writer' | 'guard'>;
 
@@ -34,7 +35,8 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Arc
       `SELECT ${fileColumns} FROM files WHERE room = ? AND ${isListed} ORDER BY uploaded_at, rowid`,
     ).all(id);
     const trusted = guard.trusted(code, now);
-    const more = { ...(isEncrypted && { fullTextVersion }), ...createdByOf(row) };
+    const webhooks = readWebhooks(sql, code, now);
+    const more = { ...(isEncrypted && { fullTextVersion }), ...createdByOf(row), ...(webhooks && { webhooks }) };
     return { ...recordOf(row), content, ...more, entries, lastRefs, history, files: files.map(fileOf), trusted };
   }
 
@@ -80,6 +82,7 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
     // The file may be from a room that was deleted here before. Its bytes are needed again.
     sql('DELETE FROM trash WHERE blob = ?').get(file.blob);
   }
+  if (record.webhooks) insertWebhooks(sql, record, record.webhooks);
   return 'restored';
 }
 

@@ -31,6 +31,7 @@ import { operations } from './operations.ts';
 import { createStorage } from './quota.ts';
 import { createRoomStores } from './rooms.ts';
 import { compact, migrate } from './schema.ts';
+import { createWebhookStore } from './webhooks.ts';
 import {
   createWriter,
   sqliteFull,
@@ -73,6 +74,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     summaries: createRoomSummaries(db),
     blocks: createBlockStore(db, writer),
     activity: createActivityStore(db, writer),
+    webhooks: createWebhookStore(db, writer),
     inbox: createOperatorInbox(db, writer),
     queueLength: writer.queueLength,
     async ping() {

@@ -19,6 +19,7 @@ import { chargeText } from './quota.ts';
 import { createRoom, deleteRoom, expireRooms, notePinAttempt, updateRoom } from './rooms.ts';
 import { appendText, clearHistory, compactText } from './text-log.ts';
 import { advanceUpload, cancelUpload, expireUploads, finishUpload, startUpload } from './uploads.ts';
+import { takeEndedWebhooks, writeWebhooks } from './webhooks.ts';
 
 export const operations = {
   ...{ createRoom, updateRoom, deleteRoom, notePinAttempt, expireRooms, expireRoom },
@@ -36,5 +37,6 @@ export const operations = {
   },
   ...{ startUpload, advanceUpload, finishUpload, cancelUpload, expireUploads, chargeText, saveCounters },
   ...{ createKey, revokeKey, restoreKey, restoreRoom, keepSecretRecord, replaceSecretRecord },
+  ...{ writeWebhooks, takeEndedWebhooks },
   ...{ putBlock, removeBlock, addReport, answerRequest },
 };

@@ -279,6 +279,18 @@ export const steps: readonly string[] = [
   `
   ALTER TABLE rooms ADD COLUMN created_by TEXT; -- user:NAME or key:NAME
   `,
+  `
+  -- The webhooks of a room in one sealed document. A row outlives its room until the end of the room is reported.
+  CREATE TABLE webhooks (
+    room            INTEGER PRIMARY KEY,
+    code            TEXT NOT NULL,
+    room_created_at INTEGER NOT NULL,
+    revision        INTEGER NOT NULL,
+    seq             INTEGER NOT NULL, -- of the room, up to which the document has its changes
+    due_at          INTEGER NOT NULL,
+    document        TEXT NOT NULL
+  ) STRICT;
+  `,
 ];
 
 /** Version numbers used before the first release. */

@@ -1,0 +1,189 @@
+/** What webhooks report: the differences between two states of a room as events, and the signed request for an event. */
+import { createHmac, randomBytes } from 'node:crypto';
+import type { StoredFile } from '../ports/files.ts';
+import type { Device, RoomState } from '../ports/rooms.ts';
+import type { WebhookRequest } from '../ports/webhooks.ts';
+import { toTimestamp } from '../timestamp.ts';
+import type { DocumentState, PendingEvent, ReportedState, Webhook, WebhookDocument, WebhookEvent } from './document.ts';
+
+/** Changes of the text and of the devices are reported at most once in this time, together. */
+export const quietMs = 5000;
+/** A device that lost its connection is noticed by reading the list again. */
+const deviceCheckMs = 60_000;
+const maxPending = 20;
+/** More files and devices are only counted. */
+const maxListed = 20;
+
+/** The state of a room, as a node has read it. */
+export interface SeenRoom {
+  seq: number;
+  state: ReportedState;
+  files: readonly StoredFile[];
+  /** An encrypted room has sealed names, which are left out. */
+  isEncrypted: boolean;
+  /** A room that extends itself moves its expiry with every write, which is not worth an event. */
+  extendsItself: boolean;
+}
+
+export function seenRoom({ room, seq, text, files }: RoomState, devices: readonly Device[]): SeenRoom {
+  const { name, expiresAt, hasPin, salt } = room;
+  const { version, writtenAt } = text;
+  return {
+    seq,
+    state: { version, writtenAt, files: files.map(({ id }) => shortId(id)), devices, name, expiresAt, hasPin },
+    files,
+    isEncrypted: salt !== undefined,
+    extendsItself: false,
+  };
+}
+
+const shortId = (fileId: string) => fileId.slice(0, 12);
+
+/** Adds the events for what has changed since the last report. Changes that must wait stay unreported. */
+export function withChanges({ document }: DocumentState, seen: SeenRoom, now: number): DocumentState {
+  const { reported, textAt, deviceAt } = document;
+  const mayReportText = now >= textAt + quietMs || now < textAt;
+  const mayReportDevices = now >= deviceAt + quietMs || now < deviceAt;
+  const next = { ...seen.state };
+  if (!mayReportText) Object.assign(next, { version: reported.version, writtenAt: reported.writtenAt });
+  if (!mayReportDevices) next.devices = reported.devices;
+  const events = eventsBetween(reported, next, seen).map(({ type, data }) => newEvent(type, data, now));
+  const has = (type: WebhookEvent) => events.some((event) => event.type === type);
+  const webhooks = document.webhooks.map((webhook) => withEvents(webhook, events, now));
+  const changed: WebhookDocument = {
+    webhooks,
+    reported: next,
+    textAt: has('text') ? now : textAt,
+    deviceAt: has('device') ? now : deviceAt,
+  };
+  return { document: changed, seq: seen.seq, dueAt: dueAtOf(changed, seen.state, now) };
+}
+
+/** When the next attempt, a change that waits, or the next look at the devices is due. */
+export function dueAtOf(document: WebhookDocument, current: ReportedState | undefined, now: number): number {
+  const { webhooks, reported, textAt, deviceAt } = document;
+  const due = webhooks.flatMap(({ pending, nextAttemptAt }) => (pending.length > 0 ? [nextAttemptAt] : []));
+  if (current && current.version !== reported.version) due.push(textAt + quietMs);
+  if (current && current.devices !== reported.devices) due.push(deviceAt + quietMs);
+  if (reported.devices.length > 0 && wants(document, 'device')) due.push(now + deviceCheckMs);
+  return Math.min(...due, Number.MAX_SAFE_INTEGER);
+}
+
+export const wants = ({ webhooks }: WebhookDocument, type: WebhookEvent): boolean =>
+  webhooks.some(({ events }) => events.includes(type));
+
+type Change = Pick<PendingEvent, 'type' | 'data'>;
+
+function eventsBetween(before: ReportedState, after: ReportedState, seen: SeenRoom): Change[] {
+  const { version } = after;
+  const text = version !== before.version && { type: 'text' as const, data: { message: 'The text changed.' } };
+  const changes = [text, fileChange(before, seen), deviceChange(before, after, seen), roomChange(before, after, seen)];
+  const name = !seen.isEncrypted && after.name !== undefined && { name: after.name };
+  return changes
+    .filter((change) => change !== false)
+    .map(({ type, data }) => ({ type, data: { version: seen.state.version, ...name, ...data } }));
+}
+
+function fileChange(before: ReportedState, { state, files, isEncrypted }: SeenRoom): Change | false {
+  const [known, current] = [new Set(before.files), new Set(state.files)];
+  const added = files.filter(({ id }) => !known.has(shortId(id)));
+  const removed = before.files.filter((id) => !current.has(id));
+  if (added.length + removed.length === 0) return false;
+  const listed = added
+    .slice(0, maxListed)
+    .map(({ name, type, size }) => ({ fileName: name, fileType: type, fileSize: size }));
+  const [only] = isEncrypted ? [] : listed;
+  const message = sentences(
+    only && added.length === 1 ? `${only.fileName} was added.` : counted(added.length, 'file', 'added'),
+    counted(removed.length, 'file', 'removed'),
+  );
+  const counts = { filesAdded: added.length, filesRemoved: removed.length };
+  return { type: 'file', data: { message, ...counts, ...(!isEncrypted && { files: listed }) } };
+}
+
+function deviceChange(before: ReportedState, after: ReportedState, { isEncrypted }: SeenRoom): Change | false {
+  const without = (devices: readonly Device[], others: readonly Device[]) => {
+    const ids = new Set(others.map(({ id }) => id));
+    return devices.filter(({ id }) => !ids.has(id));
+  };
+  const joined = without(after.devices, before.devices);
+  const left = without(before.devices, after.devices);
+  if (joined.length + left.length === 0) return false;
+  const namesOf = (devices: readonly Device[]) =>
+    isEncrypted ? [] : devices.flatMap(({ name }) => name ?? []).slice(0, maxListed);
+  const said = (devices: readonly Device[], verb: string) => {
+    const [name] = namesOf(devices);
+    if (devices.length === 1) return `${name ?? 'A device'} ${verb}.`;
+    return devices.length === 0 ? '' : `${devices.length} devices ${verb}.`;
+  };
+  const names = !isEncrypted && { joined: namesOf(joined), left: namesOf(left) };
+  const counts = { devicesJoined: joined.length, devicesLeft: left.length, deviceCount: after.devices.length };
+  return {
+    type: 'device',
+    data: { message: sentences(said(joined, 'joined'), said(left, 'left')), ...counts, ...names },
+  };
+}
+
+function roomChange(before: ReportedState, after: ReportedState, { extendsItself }: SeenRoom): Change | false {
+  const changes = [
+    before.name !== after.name && 'name',
+    before.hasPin !== after.hasPin && 'pin',
+    before.expiresAt !== after.expiresAt && !extendsItself && 'expiresAt',
+  ].filter((change) => change !== false);
+  if (changes.length === 0) return false;
+  const expiresAt = toTimestamp(after.expiresAt);
+  return { type: 'room', data: { message: 'The room settings changed.', changes, expiresAt } };
+}
+
+export const endOfRoom = (version: number, now: number): PendingEvent =>
+  newEvent('room', { version, message: 'The room has ended.', ended: true }, now);
+
+const sentences = (...parts: string[]) => parts.filter(Boolean).join(' ');
+
+function counted(count: number, what: string, verb: string): string {
+  if (count === 0) return '';
+  return count === 1 ? `A ${what} was ${verb}.` : `${count} ${what}s were ${verb}.`;
+}
+
+const newEvent = (type: WebhookEvent, data: PendingEvent['data'], at: number): PendingEvent => ({
+  id: `msg_${randomBytes(16).toString('hex')}`,
+  type,
+  at,
+  data,
+});
+
+/** A newer event of the text replaces one that waits. */
+export function withEvents(webhook: Webhook, events: readonly PendingEvent[], now: number): Webhook {
+  const wanted = events.filter(({ type }) => webhook.events.includes(type));
+  if (wanted.length === 0) return webhook;
+  const hasText = wanted.some(({ type }) => type === 'text');
+  // Each webhook has ids of its own: its receiver knows a repetition by them.
+  const own = wanted.map((event) => newEvent(event.type, event.data, event.at));
+  const pending = [...webhook.pending.filter(({ type }) => !(hasText && type === 'text')), ...own];
+  if (pending.length <= maxPending) return { ...webhook, pending };
+  const lastError = { at: now, message: 'Too many events were waiting. The oldest ones were dropped.' };
+  return { ...webhook, pending: pending.slice(-maxPending), lastError };
+}
+
+/** The secret of a webhook, which no store has. */
+export const webhookSecret = (secret: string, id: string): Buffer =>
+  createHmac('sha256', secret).update(`webhook secret ${id}`).digest();
+
+/** Signed as Standard Webhooks: https://www.standardwebhooks.com. */
+export function requestFor(webhook: Webhook, event: PendingEvent, secret: string, now: number): WebhookRequest {
+  const { url, link } = webhook;
+  const roomId = link.slice(link.lastIndexOf('/') + 1);
+  const data = { roomId, link, ...event.data };
+  const body = JSON.stringify({ type: event.type, timestamp: toTimestamp(event.at), data });
+  const sentAt = Math.floor(now / 1000);
+  const signature = createHmac('sha256', webhookSecret(secret, webhook.id))
+    .update(`${event.id}.${sentAt}.${body}`)
+    .digest('base64');
+  const headers = {
+    'Content-Type': 'application/json',
+    'webhook-id': event.id,
+    'webhook-timestamp': String(sentAt),
+    'webhook-signature': `v1,${signature}`,
+  };
+  return { url, headers, body };
+}

@@ -1,0 +1,69 @@
+/** Endpoints of the webhooks of a room. */
+import * as schemas from '../schemas.ts';
+import { anyBody, anyRoom, type Endpoint, roomAccess, webhookId } from './endpoint.ts';
+
+export const webhooksEndpoints = {
+  createWebhook: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/webhooks',
+    tag: 'Webhooks',
+    summary: 'Create a webhook',
+    description:
+      'Sends events of the room to a URL: `text`, `file`, `device` and `room`. The operator must have allowed its host. ' +
+      'A room can have 5 webhooks. Requests are signed with `secret` as Standard Webhooks. They contain the link to the ' +
+      'room and the version of the text, but not the text.',
+    parameters: roomAccess,
+    body: { schema: schemas.createWebhookRequest, required: true },
+    successes: [{ status: 201, description: 'The webhook, with its secret.', schema: schemas.webhookCreated }],
+    errors: [...anyRoom, ...anyBody, 'WEBHOOK_NOT_ALLOWED', 'TOO_MANY_WEBHOOKS', 'STORAGE_FULL'],
+    counted: true,
+  },
+  listWebhooks: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/webhooks',
+    tag: 'Webhooks',
+    summary: 'List webhooks',
+    description:
+      'Lists the webhooks of the room, with the last delivery and the last error of each. Of its URL, only the host is ' +
+      'returned, because the rest may contain a token.',
+    parameters: roomAccess,
+    successes: [
+      {
+        status: 200,
+        description: 'The webhooks.',
+        schema: schemas.webhookList,
+        example: {
+          webhooks: [
+            {
+              id: '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10',
+              host: 'hooks.example.org',
+              events: ['text', 'file'],
+              createdAt: '2026-11-15T09:30:00.000Z',
+            },
+          ],
+        },
+      },
+    ],
+    errors: anyRoom,
+    counted: true,
+  },
+  deleteWebhook: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId/webhooks/:webhookId',
+    tag: 'Webhooks',
+    summary: 'Delete a webhook',
+    description: 'Deletes a webhook, with the events that are waiting for it.',
+    parameters: [...roomAccess, webhookId],
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [
+      {
+        status: 200,
+        description: 'The webhook was deleted.',
+        schema: schemas.confirmation,
+        example: { success: true, message: 'The webhook was deleted.' },
+      },
+    ],
+    errors: [...anyRoom, ...anyBody, 'NOT_FOUND', 'STORAGE_FULL'],
+    counted: true,
+  },
+} as const satisfies Record<string, Endpoint>;

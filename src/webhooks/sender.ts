@@ -1,0 +1,148 @@
+/**
+ * Sends events to webhooks. Members of rooms choose the URLs, so a request goes only to hosts that the operator allows,
+ * to an address that was checked, without redirects, and nobody learns the response.
+ */
+import { type LookupAddress, lookup } from 'node:dns';
+import { type IncomingMessage, Agent as PlainAgent, type RequestOptions, request as requestPlain } from 'node:http';
+import { request as requestTls, Agent as TlsAgent } from 'node:https';
+import { isIP } from 'node:net';
+import type { WebhookOutcome, WebhookRequest, WebhookSender } from '../core/ports/webhooks.ts';
+import { bare, findHost, isPermitted, type WebhookHost } from './hosts.ts';
+
+export interface SenderOptions {
+  /** The resolver of host names, which tests replace. */
+  resolve?: (host: string) => Promise<LookupAddress[]>;
+  /** For a request with its response. */
+  timeoutMs?: number;
+}
+
+const maxRunning = 20;
+const maxRunningPerHost = 4;
+/** More of a response is not read. */
+const maxResponseBytes = 4096;
+
+export function createWebhookSender(hosts: readonly WebhookHost[], options: SenderOptions = {}): WebhookSender {
+  const { resolve = resolveAll, timeoutMs = 5000 } = options;
+  const running = new Map<string, number>();
+  let total = 0;
+
+  function count(host: string, change: 1 | -1): void {
+    total += change;
+    const left = (running.get(host) ?? 0) + change;
+    if (left > 0) running.set(host, left);
+    else running.delete(host);
+  }
+
+  async function attempt(url: URL, host: WebhookHost, request: WebhookRequest): Promise<WebhookOutcome> {
+    try {
+      const status = await post(url, request, {
+        lookup: checkedLookup(host, resolve),
+        signal: AbortSignal.timeout(timeoutMs),
+      });
+      return status >= 200 && status < 300 ? { outcome: 'delivered' } : failed(problemOf(status));
+    } catch (error) {
+      return failed(sentenceFor(error as NodeJS.ErrnoException, timeoutMs));
+    }
+  }
+
+  return {
+    isAllowed: (url) => findHost(hosts, url) !== undefined,
+
+    async send(request) {
+      const url = new URL(request.url);
+      const host = findHost(hosts, url);
+      // The operator may have changed the setting.
+      if (!host) return failed('The server does not allow webhooks to this host.');
+      // The connection would not look up an address.
+      if (isIP(bare(url.hostname)) > 0 && !isPermitted(host, bare(url.hostname))) return failed(notPermitted);
+      if (total >= maxRunning || (running.get(url.host) ?? 0) >= maxRunningPerHost) return { outcome: 'busy' };
+      count(url.host, 1);
+      try {
+        return await attempt(url, host, request);
+      } finally {
+        count(url.host, -1);
+      }
+    },
+  };
+}
+
+const failed = (problem: string): WebhookOutcome => ({ outcome: 'failed', problem });
+
+/** Resolves with the status when the response has ended, or enough of it was read. */
+function post(url: URL, { headers, body }: WebhookRequest, options: RequestOptions): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  // Agents of their own: no connection is used twice, and no proxy of the environment sees it.
+  const [start, agent] =
+    url.protocol === 'https:' ? [requestTls, new TlsAgent({})] : ([requestPlain, new PlainAgent({})] as const);
+  const request = start(url, {
+    ...options,
+    method: 'POST',
+    agent,
+    headers: { ...headers, 'Content-Length': Buffer.byteLength(body), 'User-Agent': 'Poproom' },
+  });
+  request.on('error', reject);
+  request.on('response', (response) => {
+    const status = response.statusCode ?? 0;
+    response.on('error', () => resolve(status));
+    response.on('close', () => resolve(status));
+    discard(response);
+  });
+  request.end(body);
+  return promise;
+}
+
+function discard(response: IncomingMessage): void {
+  let read = 0;
+  response.on('data', (chunk: Buffer) => {
+    read += chunk.length;
+    if (read > maxResponseBytes) response.destroy();
+  });
+}
+
+class NotPermitted extends Error {}
+
+/** The connection uses the addresses that were checked: a second lookup could return others. */
+function checkedLookup(
+  host: WebhookHost,
+  resolve: NonNullable<SenderOptions['resolve']>,
+): NonNullable<RequestOptions['lookup']> {
+  return (name, options, done) => {
+    resolve(name).then(
+      (found) => {
+        const permitted = found.filter(({ address }) => isPermitted(host, address));
+        const [first] = permitted;
+        if (!first) done(new NotPermitted(), '', 0);
+        else if (options.all) done(null, permitted);
+        else done(null, first.address, first.family);
+      },
+      (error) => done(error, '', 0),
+    );
+  };
+}
+
+function resolveAll(host: string): Promise<LookupAddress[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<LookupAddress[]>();
+  lookup(host, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
+  return promise;
+}
+
+const notPermitted = 'The host has a private address, which the server does not allow.';
+
+function problemOf(status: number): string {
+  if (status >= 300 && status < 400)
+    return `The host responded with a redirect (status ${status}). It was not followed.`;
+  return `The host responded with status ${status}.`;
+}
+
+/** Without the message of the error, which may contain the URL. */
+function sentenceFor(error: NodeJS.ErrnoException, timeoutMs: number): string {
+  if (error instanceof NotPermitted) return notPermitted;
+  if (error.name === 'TimeoutError' || error.name === 'AbortError') {
+    return `The host did not respond within ${timeoutMs / 1000} seconds.`;
+  }
+  const { code = '' } = error;
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name could not be resolved.';
+  if (code === 'ECONNREFUSED') return 'The host refused the connection.';
+  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return 'The certificate of the host is not valid.';
+  return 'The connection to the host failed.';
+}
