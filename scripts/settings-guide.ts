@@ -12,6 +12,7 @@ const details: { readonly [K in keyof Config]?: string } = {
   filesUrl: 'to serve them from a separate origin',
   roomMaxTtl: 'rooms can be extended',
   fileMax: 'at most `POPROOM_ROOM_MAX_BYTES`',
+  webhookHosts: 'see [Webhooks](webhooks.md#allow-hosts)',
   adminToken: 'see [the admin interface](admin.md)',
   metricsToken: 'at least 16 characters; [how](monitoring.md#access)',
 };

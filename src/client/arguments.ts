@@ -19,6 +19,7 @@ const version: Check = [isWhole, 'a whole number from 0'];
 const callback: Check = [isFunction, 'a function'];
 const edits: Check = [Array.isArray, 'a list of edits: { from, to, insert }'];
 const changes: Check = [isObject, 'an object with the changes'];
+const webhook: Check = [isObject, 'an object with the URL of the webhook'];
 const file: Check = [isObject, 'a file, as room.files() returns it'];
 const source: Check = [
   (value) => isString(value) || (typeof value === 'object' && value !== null),
@@ -42,6 +43,8 @@ const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: stri
   removeFile: ['fileId', id],
   restoreFile: ['fileId', id],
   cancelUpload: ['uploadId', id],
+  createWebhook: ['webhook', webhook],
+  deleteWebhook: ['id', id],
 };
 
 const optionChecks: Readonly<Record<string, Check>> = {

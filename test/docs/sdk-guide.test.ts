@@ -160,7 +160,7 @@ async function openEditors(t: TestContext, { server, folder, name, code }: Scene
 type Scene = Awaited<ReturnType<Awaited<ReturnType<typeof openStage>>['setScene']>>;
 
 async function openStage(t: TestContext) {
-  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1000' });
+  const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '1000', POPROOM_WEBHOOK_HOSTS: 'hooks.example.org' });
   const { createFolder, modules } = await createExampleRunner(t);
 
   /** A room and a folder for an example, and the program that it is there. */
@@ -214,6 +214,10 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
     assert.ok(String(linked?.[0]).startsWith(`${server.url}/api/rooms/${room}/files.zip?ticket=`));
   },
   abort: (lines) => assert.deepEqual(lines, [['AbortError', 0]]),
+  webhooks([secret, listed]) {
+    assert.match(String(secret), /^whsec_/);
+    assert.deepEqual(listed, ['hooks.example.org', null, null]);
+  },
   errors: (lines) => assert.deepEqual(lines, [['It has ended:', 'There is no room with this code.']]),
   limits([line = []]) {
     const [limit, remaining, resetAt] = line;

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { createClient } from '../../src/client/index.ts';
+import { createWebhookDocuments } from '../../src/core/webhooks/document.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
@@ -30,9 +32,17 @@ describe('a webhook', () => {
 
   it('[HOOK-1] needs a URL that the operator allows, and a room has at most five', async (t) => {
     const { api, room, url, create, receiver } = await openStage(t);
-    const wrong = ['', 'x', 'ftp://127.0.0.1/', `http://user:pw@127.0.0.1:${receiver.port}/`, `${url}#x`, `${url}${'x'.repeat(2048)}`];
+    const wrong = [
+      '',
+      'x',
+      'ftp://127.0.0.1/',
+      `http://user:pw@127.0.0.1:${receiver.port}/`,
+      `${url}#x`,
+      `${url}${'x'.repeat(2048)}`,
+    ];
     for (const url of wrong) assert.equal(assertError(await create({ url }), 400, 'VALIDATION_FAILED').field, 'url');
-    for (const events of [[], ['text', 'text'], ['other'], 'text']) assertError(await create({ events }), 400, 'VALIDATION_FAILED');
+    for (const events of [[], ['text', 'text'], ['other'], 'text'])
+      assertError(await create({ events }), 400, 'VALIDATION_FAILED');
     for (const url of ['http://127.0.0.1/', 'http://localhost:9/', 'https://example.org/', 'http://2130706433:1/'])
       assertError(await create({ url }), 403, 'WEBHOOK_NOT_ALLOWED');
     for (let n = 0; n < 5; n++) assert.equal((await create()).status, 201);
@@ -168,7 +178,10 @@ describe('a webhook', () => {
     receiver.answer = (response) => response.writeHead(503).end();
     await api.post(`/api/rooms/${room}/content`, { json: { content: '1' } });
     assert.equal((await receiver.next()).payload.data.version, 1);
-    await eventually('the error is stored', async () => (await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks[0].lastError);
+    await eventually(
+      'the error is stored',
+      async () => (await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks[0].lastError,
+    );
     await api.post(`/api/rooms/${room}/content`, { json: { content: '2' } });
     receiver.answer = (response) => response.writeHead(204).end();
     server.clock.advance(5 * second);
@@ -201,6 +214,40 @@ describe('a webhook', () => {
     receiver.answer = (response) => response.writeHead(204).end();
     server.clock.advance(5 * second);
     assert.equal((await receiver.next()).headers['webhook-id'], first.headers['webhook-id']);
+  });
+
+  it('[HOOK-10] is stored sealed, and its URL is never logged', async (t) => {
+    const { api, room, server, url, create, receiver } = await openStage(t);
+    await create();
+    receiver.answer = (response) => response.writeHead(500).end();
+    await api.upload(room, 'photo.jpg', 'abc');
+    await receiver.next();
+    await eventually('members see the error', async () => {
+      return (await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks[0].lastError;
+    });
+    assert.ok(!server.logged().includes('secret-token'));
+    let stored = '';
+    const webhooks = {
+      read: async () => undefined,
+      async write(_: unknown, { document }: { document?: string }) {
+        stored = document ?? '';
+        return 'stored' as const;
+      },
+    };
+    const documents = createWebhookDocuments({ webhooks: webhooks as never, secret: 'a secret', clock: Date.now });
+    const document = { webhooks: [{ url }], textAt: 0, deviceAt: 0 };
+    await documents.update(room as never, () => ({ document: document as never, seq: 0, dueAt: 0 }));
+    assert.ok(stored.length > 0 && !Buffer.from(stored, 'base64').includes('secret-token'));
+  });
+
+  it('[HOOK-11] can be created, listed and deleted with the SDK', async (t) => {
+    const { server, room, url } = await openStage(t);
+    const opened = createClient({ url: server.url }).room(room);
+    const { id, secret, ...created } = await opened.createWebhook({ url, events: ['room'] });
+    assert.match(secret, /^whsec_/);
+    assert.deepEqual(await opened.webhooks(), [{ id, ...created }]);
+    await opened.deleteWebhook(id);
+    assert.deepEqual(await opened.webhooks(), []);
   });
 });
 

@@ -28,7 +28,16 @@ describe('the hosts of webhooks', () => {
   it('[HOOK-8] are not reached at private and special addresses, unless they are named so', () => {
     const [named, lan, literal] = parseWebhookHosts('hooks.test private:lan.test 169.254.169.254');
     assert.ok(named && lan && literal);
-    const privateOnes = ['10.1.2.3', '172.31.0.1', '192.168.1.1', '127.0.0.1', '100.64.0.1', '::1', 'fc00::1', 'fdff::1'];
+    const privateOnes = [
+      '10.1.2.3',
+      '172.31.0.1',
+      '192.168.1.1',
+      '127.0.0.1',
+      '100.64.0.1',
+      '::1',
+      'fc00::1',
+      'fdff::1',
+    ];
     const mapped = ['::ffff:127.0.0.1', '::ffff:a00:1', '64:ff9b::192.168.1.1', '::10.0.0.1', '2002:a00:1::1'];
     const special = [
       ...['169.254.169.254', '168.63.129.16', '100.100.100.200', 'fe80::1', 'fd00:ec2::254', '192.0.2.1', '198.18.0.1'],
