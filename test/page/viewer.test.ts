@@ -205,21 +205,76 @@ describe('the page, the file viewer', () => {
     const { page } = await site.openDevice({ at: `/r/${code}` });
     await fileLink(page, 'photo.png').click();
     await position(page, '1 of 2');
-    await site.server.api.upload(code, 'new.txt', 'new');
+    await site.server.api.upload(code, 'new.png', new Uint8Array(picture), {
+      headers: { 'content-type': 'image/png' },
+    });
     await position(page, '2 of 3');
     await named(page, 'photo.png');
-    await viewer(page).getByRole('status').filter({ hasText: 'added new.txt' }).waitFor();
+    await viewer(page).getByRole('status').filter({ hasText: 'added new.png' }).waitFor();
 
     await removeFile(site, code, 'photo.png');
     await named(page, 'last.txt');
     await viewer(page).getByRole('status').filter({ hasText: 'photo.png was removed.' }).waitFor();
     await removeFile(site, code, 'last.txt');
-    await named(page, 'new.txt');
-    await removeFile(site, code, 'new.txt');
+    await named(page, 'new.png');
+    await removeFile(site, code, 'new.png');
     await closed(page);
-    await page.getByRole('status').filter({ hasText: 'new.txt was removed.' }).waitFor();
+    await page.getByRole('status').filter({ hasText: 'new.png was removed.' }).waitFor();
+  });
+
+  it('[slow] [PAGE-40] [VIEW-8] plays a real video, and shows the pages of a real PDF', async (t) => {
+    const site = await sharedTestSite(t);
+    const { page } = await site.openDevice({ at: '/api/health' });
+    const code = await roomWith(site, [
+      ['report.pdf', 'application/pdf', smallPdf('Quarterly figures')],
+      ['film.webm', 'video/webm', await recordFilm(page)],
+    ]);
+    await page.goto(`/r/${code}`);
+    await fileLink(page, 'film.webm').click();
+    const video = viewer(page).locator('video');
+    await eventually('the film is loaded', () => video.evaluate((film: HTMLVideoElement) => film.videoWidth === 64));
+    await video.evaluate(async (film: HTMLVideoElement) => {
+      film.muted = true;
+      await film.play();
+    });
+    await eventually('the film plays', () => video.evaluate((film: HTMLVideoElement) => film.currentTime > 0));
+
+    if (!(await page.evaluate(() => navigator.pdfViewerEnabled))) return t.skip('this browser shows no PDF');
+    await page.keyboard.press('Escape');
+    await closed(page);
+    await fileLink(page, 'report.pdf').click();
+    const frame = viewer(page).locator('iframe.viewed-pdf');
+    await frame.waitFor();
+    const { host } = new URL(page.url());
+    const isLoaded = () =>
+      page
+        .frames()
+        .some((loaded) => new URL(loaded.url(), 'about:blank').host === host && loaded.url().endsWith('.pdf'));
+    await eventually('the browser loads it in a frame', async () => isLoaded());
+    await viewer(page).getByRole('link', { name: 'Open in new tab' }).waitFor();
   });
 });
+
+/** One page with a line of text, with the offsets that readers require. */
+function smallPdf(line: string): Buffer {
+  const stream = `BT /F1 24 Tf 40 100 Td (${line}) Tj ET`;
+  const objects = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 400 200] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>',
+    `<< /Length ${stream.length} >>\nstream\n${stream}\nendstream`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>',
+  ];
+  let pdf = '%PDF-1.4\n';
+  const offsets = objects.map((object, index) => {
+    const offset = pdf.length;
+    pdf += `${index + 1} 0 obj\n${object}\nendobj\n`;
+    return `${String(offset).padStart(10, '0')} 00000 n \n`;
+  });
+  const start = pdf.length;
+  pdf += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${offsets.join('')}`;
+  return Buffer.from(`${pdf}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${start}\n%%EOF\n`);
+}
 
 type Upload = [name: string, type: string, content: string | Buffer];
 

@@ -155,6 +155,9 @@ export const strings: Translation = {
   download: 'تنزيل',
   downloadFile: 'تنزيل {name}',
   copyFileLink: 'نسخ رابط {name}',
+  shareFile: 'مشاركة {name}',
+  shareFailed: 'تعذّرت مشاركة الملف.',
+  pictures: 'الصور',
   removeFile: 'إزالة {name}',
   fileRemoved: 'تمت إزالة {name}',
   filesRemoved: {

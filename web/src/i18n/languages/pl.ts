@@ -150,6 +150,9 @@ export const strings: Translation = {
   download: 'Pobierz',
   downloadFile: 'Pobierz {name}',
   copyFileLink: 'Kopiuj link do {name}',
+  shareFile: 'Udostępnij {name}',
+  shareFailed: 'Nie udało się udostępnić pliku.',
+  pictures: 'Zdjęcia',
   removeFile: 'Usuń {name}',
   fileRemoved: 'Usunięto {name}',
   filesRemoved: {

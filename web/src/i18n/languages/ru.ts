@@ -150,6 +150,9 @@ export const strings: Translation = {
   download: 'Скачать',
   downloadFile: 'Скачать {name}',
   copyFileLink: 'Копировать ссылку на {name}',
+  shareFile: 'Поделиться: {name}',
+  shareFailed: 'Не удалось поделиться файлом.',
+  pictures: 'Изображения',
   removeFile: 'Удалить {name}',
   fileRemoved: 'Удалено: {name}',
   filesRemoved: {

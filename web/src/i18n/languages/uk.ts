@@ -149,6 +149,9 @@ export const strings: Translation = {
   download: 'Завантажити',
   downloadFile: 'Завантажити {name}',
   copyFileLink: 'Копіювати посилання на {name}',
+  shareFile: 'Поділитися: {name}',
+  shareFailed: 'Не вдалося поділитися файлом.',
+  pictures: 'Зображення',
   removeFile: 'Видалити {name}',
   fileRemoved: 'Видалено: {name}',
   filesRemoved: {

@@ -8,7 +8,7 @@ import { size } from '../../i18n/quantities.ts';
 import type { SharedFile } from '../../room/room-phase.ts';
 import { loadUploadParts } from '../room/add-files.tsx';
 import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';
-import { FileRow, OneTimeRow } from './file-row.tsx';
+import { FileRow, isPhoto, OneTimeRow } from './file-row.tsx';
 import { ReceiveDialog } from './receive-dialog.tsx';
 import { FileTools } from './selection.tsx';
 import '../../style/file-rows.css';
@@ -29,7 +29,10 @@ export function FileList({ room, first }: FileListProps) {
   const hidden = useSignal<ReadonlySet<string>>(new Set());
   const remove = useMemo(() => createRemoval(room, hidden), [room]);
   const { recent, adderOf } = useArrivals(room, first);
-  const files = newestFirst(room.content.value.files).filter(({ fileId }) => !hidden.value.has(fileId));
+  const shown = newestFirst(room.content.value.files).filter(({ fileId }) => !hidden.value.has(fileId));
+  const photos = shown.filter(isPhoto);
+  const others = shown.filter((file) => !isPhoto(file));
+  const files = [...photos, ...others];
   const uploads = room.uploads.list.value;
   const viewedId = useSignal<string | undefined>(undefined);
   const failed = uploads.filter(({ state }) => state.value.name === 'failed');
@@ -40,6 +43,25 @@ export function FileList({ room, first }: FileListProps) {
     if (received && received.fileId !== receiving.value?.fileId) notify(t('fileReceived', { name: received.fileName }));
   }, [received]);
   const selected = useSignal<ReadonlySet<string> | undefined>(undefined);
+  const rowOf = (file: SharedFile) => {
+    const Row = file.once ? OneTimeRow : FileRow;
+    return (
+      <Row
+        key={file.fileId}
+        room={room}
+        file={file}
+        addedBy={file.deviceId === room.deviceId ? t('you') : adderOf(file)}
+        isNew={recent.has(file.fileId)}
+        onView={() => {
+          viewedId.value = file.fileId;
+        }}
+        onReceive={() => {
+          receiving.value = file;
+        }}
+        onRemove={(byKeyboard) => void remove(file, byKeyboard)}
+      />
+    );
+  };
   return (
     <>
       <div class="file-summary">
@@ -53,27 +75,11 @@ export function FileList({ room, first }: FileListProps) {
         {uploads.map((upload) => (
           <UploadRow key={upload} upload={upload} />
         ))}
-        {!selected.value &&
-          files.map((file) => {
-            const Row = file.once ? OneTimeRow : FileRow;
-            return (
-              <Row
-                key={file.fileId}
-                room={room}
-                file={file}
-                addedBy={file.deviceId === room.deviceId ? t('you') : adderOf(file)}
-                isNew={recent.has(file.fileId)}
-                onView={() => {
-                  viewedId.value = file.fileId;
-                }}
-                onReceive={() => {
-                  receiving.value = file;
-                }}
-                onRemove={(byKeyboard) => void remove(file, byKeyboard)}
-              />
-            );
-          })}
       </ul>
+      <ul class="files photos" aria-label={t('pictures')}>
+        {!selected.value && photos.map(rowOf)}
+      </ul>
+      <ul class="files">{!selected.value && others.map(rowOf)}</ul>
       {viewedId.value && (
         <Viewer
           room={room}

@@ -4,6 +4,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';
+import { notify } from '../../components/notices.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
@@ -31,7 +32,12 @@ export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props)
   const { fileName, fileSize, contentType, uploadedAt, folder } = file;
   const facts = [folder && `${folder}/`, size(fileSize), kindOf(fileName, contentType)];
   return (
-    <li class="file" data-id={file.fileId} data-new={isNew || undefined}>
+    <li
+      class={isPhoto(file) ? 'file photo' : 'file'}
+      data-id={file.fileId}
+      data-new={isNew || undefined}
+      onDragStart={(event) => offerDownload(event, file)}
+    >
       <FileThumbnail room={room} file={file} />
       <div class="file-info">
         <FileName room={room} file={file} onView={onView} />
@@ -56,6 +62,17 @@ export function FileRow({ room, file, addedBy, isNew, onView, onRemove }: Props)
       </div>
     </li>
   );
+}
+
+/** Shown in the grid of pictures. */
+export const isPhoto = (file: SharedFile): boolean => previewOf(file) === 'image';
+
+/** Lets the link of a file be dropped on the desktop. A browser could not decrypt a file there. */
+function offerDownload({ dataTransfer }: DragEvent, file: SharedFile): void {
+  if (file.meta !== undefined) return;
+  const url = new URL(`${hrefOf(file)}?download`, location.href);
+  // The parts are separated by colons.
+  dataTransfer?.setData('DownloadURL', `${file.contentType}:${file.fileName.replaceAll(':', '_')}:${url.href}`);
 }
 
 /** Opens the file. The browser could not open an encrypted one by a link: it is shown here, or else saved. */
@@ -105,6 +122,7 @@ function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRem
         {!once && meta === undefined && (
           <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
         )}
+        {isSharable(file) && <ShareButton room={room} file={file} />}
         <button
           type="button"
           class="button round remove"
@@ -116,6 +134,37 @@ function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRem
         </button>
       </div>
     </>
+  );
+}
+
+/** A larger file would take much memory. */
+const maxSharedBytes = 64 * 1024 * 1024;
+
+const isSharable = ({ fileSize, once }: SharedFile): boolean =>
+  !once && fileSize <= maxSharedBytes && (navigator.canShare?.({ files: [new File([], 'file.txt')] }) ?? false);
+
+/** Opens the share sheet of the system. */
+function ShareButton({ room, file }: Pick<Props, 'room' | 'file'>) {
+  const name = file.fileName;
+  const label = t('shareFile', { name });
+  // A browser that waited too long for the file requires another click, and then the file is there.
+  const loaded = useRef<File>(undefined);
+
+  async function onClick() {
+    try {
+      const load = async () => (await (await room.requests()).download(file)).blob();
+      loaded.current ??= new File([await load()], name, { type: file.contentType });
+      await navigator.share({ files: [loaded.current] });
+    } catch (error) {
+      const isCancelled = error instanceof DOMException && error.name === 'AbortError';
+      if (!isCancelled) notify(t('shareFailed'));
+    }
+  }
+
+  return (
+    <button type="button" class="button round" aria-label={label} title={label} onClick={onClick}>
+      <Icon name="share" />
+    </button>
   );
 }
 

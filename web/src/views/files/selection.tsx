@@ -192,12 +192,15 @@ function FileButtons({ room, files, selected, takesFocus }: FileToolsProps & { t
 
   useLayoutEffect(() => {
     if (takesFocus) buttons.current?.querySelector<HTMLElement>('.select')?.focus();
-    const list = buttons.current?.closest('.file-panel')?.querySelector<HTMLElement>('.files');
-    if (!list) return;
-    return listenForLongPress(list, (target) => {
+    const onPress = (target: Element) => {
       const id = target.closest('.button') ? undefined : target.closest<HTMLElement>('[data-id]')?.dataset.id;
       if (id !== undefined) selected.value = new Set([id]);
-    });
+    };
+    const lists = buttons.current?.closest('.file-panel')?.querySelectorAll<HTMLElement>('.files') ?? [];
+    const ends = Array.from(lists, (list) => listenForLongPress(list, onPress));
+    return () => {
+      for (const end of ends) end();
+    };
   }, []);
 
   async function downloadAll(): Promise<void> {

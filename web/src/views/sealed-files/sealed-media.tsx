@@ -75,7 +75,7 @@ const maxBytes = 16 * 1024 * 1024;
 const maxKept = 200;
 const maxConcurrent = 2;
 /** In pixels, for a screen of high density. */
-const side = 144;
+const side = 360;
 
 /** The URLs of thumbnails, by the metadata of the file: the server chooses its URL. The list and the selection show the same. */
 const kept = new Map<string, string>();
@@ -161,7 +161,7 @@ async function scaled(image: Blob): Promise<Blob> {
   const canvas = new OffscreenCanvas(side, side);
   canvas.getContext('2d')?.drawImage(bitmap, x, y, shorter, shorter, 0, 0, side, side);
   bitmap.close();
-  return canvas.convertToBlob({ type: 'image/png' });
+  return canvas.convertToBlob({ type: 'image/webp', quality: 0.8 });
 }
 
 /** Larger ones have to be saved. */
