@@ -130,6 +130,8 @@ input, except \`put\` without a text, \`config set\` of a key, and \`-\`.
 - A command gives up on a server that accepts the connection but sends nothing for 60 seconds; \`--timeout\` changes this.
 - Without a terminal, the command never prompts. Set \`POPROOM_PIN\` if a room has a PIN. \`poproom rm\` and \
 \`poproom history --delete\` delete without confirmation.
+- If \`poproom fetch\` is interrupted, run the same command again: it requests only what is missing. Until then, a hidden \
+file \`.poproom-….part\` is beside the target; remove it if you do not want to continue.
 - If \`poproom send\` is interrupted, run the same command again: it continues where it stopped, and does not send \
 complete files again. This works for 24 hours, unless a file has changed. Standard input and pipes start again.
 - After \`429\` or \`503\`, the command retries up to twice if the server asks it to wait 5 seconds or less.`;

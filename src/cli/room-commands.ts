@@ -165,7 +165,8 @@ prefix _. Invisible characters are removed from names.
 
 Files that were sent with their folders are written to folders of the same names, with their modification times, and
 executable if they were. A folder that does not exist yet keeps hidden names; the command names files in it that
-programs may run automatically, such as .git/hooks and .envrc.
+programs may run automatically, such as .git/hooks and .envrc. After an interruption, run the same command again: it
+requests only what is missing.
 
 NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is received only if it is named, or with --once:
 it is then erased from the room. With --zip, the archive is written to poproom-CODE.zip, or to the path of --output. It

@@ -9,6 +9,11 @@ import type { OnProgress } from './upload.ts';
 export interface DownloadOptions extends CallOptions {
   /** Only these bytes of the file; `to` is exclusive. Default: the whole file. */
   range?: { readonly from: number; readonly to: number } | undefined;
+  /**
+   * The `ETag` of an earlier response, with `range`: if the file is another one now, the response has the status 200 and
+   * all of its bytes. In an encrypted room it is not needed: bytes of another file fail with `DATA_DAMAGED`.
+   */
+  ifRange?: string | undefined;
   /** Called with the number of bytes read from the body, and that of all. */
   onProgress?: OnProgress | undefined;
   /** Does not use what the browser has cached. In an encrypted room this is automatic after a damaged download. */

@@ -245,9 +245,9 @@ export const senderHeaders = async (access: RoomAccess): Promise<Record<string, 
 async function download(
   transport: Transport,
   fileUrl: string,
-  { range, signal, timeoutSeconds, reload }: DownloadOptions = {},
+  { range, ifRange, signal, timeoutSeconds, reload }: DownloadOptions = {},
 ): Promise<Response> {
-  const headers = { Range: range && `bytes=${range.from}-${range.to - 1}` };
+  const headers = { Range: range && `bytes=${range.from}-${range.to - 1}`, 'If-Range': range && ifRange };
   const response = await transport.send(filePath(fileUrl), {
     headers,
     signal,
@@ -255,7 +255,8 @@ async function download(
     reload,
     omitsApiKey: true,
   });
-  if (range && response.status !== 206) throw unexpectedResponse(response.status);
+  const isOther = ifRange !== undefined && response.status === 200;
+  if (range && response.status !== 206 && !isOther) throw unexpectedResponse(response.status);
   return retainResponse(response);
 }
 

@@ -1,9 +1,10 @@
 /** `poproom fetch`: where files are written, what is not overwritten, and that no partial file remains. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
+import { createClient } from '../../src/client/index.ts';
 import { type Cli, type CliProcess, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedServer } from '../support/server.ts';
@@ -189,8 +190,9 @@ describe('poproom fetch, during the download', () => {
     assert.equal((await cli.run(['fetch', code])).stderr, '');
   });
 
-  it('[CLI-14] ends on Ctrl-C with 130, and leaves nothing on the disk', async (t) => {
-    const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
+  it('[CLI-14] [CLI-103] ends on Ctrl-C with 130, and the same command continues', async (t) => {
+    const bytes = randomBytes(8 * MiB);
+    const { server, cli, code } = await setUp(t, [['large', bytes]]);
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.terminal(`poproom fetch ${code} -o folder --url ${line.url}`);
     await line.paused;
@@ -200,10 +202,92 @@ describe('poproom fetch, during the download', () => {
     const { code: exit, stdout } = await fetching.result;
     assert.equal(exit, 130);
     assert.ok(!/poproom:|Error/.test(stdout), 'it goes quietly');
-    assert.deepEqual(await fetched(cli), []);
+    assert.match(stdout, /Run the same command again to continue\./);
+    const [part = '', ...others] = await fetched(cli);
+    assert.match(part, /^\.poproom-[\w-]+\.part$/);
+    assert.deepEqual(others, []);
+
+    // Changed bytes show that the beginning is not fetched again.
+    const marked = await open(join(cli.home, 'folder', part), 'r+');
+    await marked.write(Buffer.from('marked'), 0, 6, 0);
+    await marked.close();
+    line.resume();
+    const again = await cli.run(['fetch', code, '-o', 'folder', '--url', line.url]);
+    assert.deepEqual([again.code, again.stdout, again.stderr], [0, 'folder/large\n', '']);
+    assert.ok((await contentOf(cli, 'folder/large')).equals(Buffer.concat([Buffer.from('marked'), bytes.subarray(6)])));
+    assert.deepEqual(await fetched(cli), ['large']);
   });
 
-  it('[CLI-14] leaves nothing when the connection breaks, and keeps files that were complete', async (t) => {
+  it('[CLI-103] starts again if the file or its ETag is another one, and refuses a part of someone else', async (t) => {
+    const { server, cli, code } = await setUp(t, [['large', randomBytes(3 * MiB)]]);
+    const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
+    const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
+    await line.paused;
+    await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
+    fetching.signal('SIGINT');
+    assert.equal((await fetching.result).code, 130);
+    line.resume();
+    const [part = ''] = await fetched(cli);
+    const inFolder = (name: string) => join(cli.home, 'folder', name);
+    const start = part.slice(0, part.lastIndexOf('-') + 1);
+    const other = `${start}${Buffer.from('"another"').toString('base64url')}.part`;
+    await rename(inFolder(part), inFolder(other));
+    const run = () => cli.run(['fetch', code, '-o', 'folder', '--url', line.url]);
+    assert.equal((await run()).code, 0);
+    const { json } = await server.api.get(`/api/rooms/${code}/files`);
+    const stored = Buffer.from(await (await fetch(json.files[0].fileUrl)).arrayBuffer());
+    assert.ok((await contentOf(cli, 'folder/large')).equals(stored));
+    assert.deepEqual(await fetched(cli), ['large']);
+
+    await rm(inFolder('large'));
+    await writeFile(join(cli.home, 'elsewhere'), 'x');
+    await symlink('../elsewhere', inFolder(part));
+    const refused = await run();
+    assert.deepEqual([refused.code, /is not a part of this file; remove it/.test(refused.stderr)], [9, true]);
+    assert.equal((await contentOf(cli, 'elsewhere')).toString(), 'x');
+  });
+
+  it('[slow] [CLI-103] continues with the rest of an encrypted file', async (t) => {
+    const { server, cli } = await setUp(t);
+    const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
+    const env = { POPROOM_URL: line.url };
+    const code = (await cli.run(['new', '--encrypted'], { env })).stdout.trim();
+    const bytes = randomBytes(4 * MiB);
+    await writeFile(join(cli.home, 'large'), bytes);
+    assert.equal((await cli.run(['send', code, 'large'], { env })).code, 0);
+    const fetching = cli.start(['fetch', code, '-o', 'folder'], { env });
+    await line.paused;
+    line.disconnect();
+    assert.equal((await fetching.result).code, 8);
+    assert.match((await fetched(cli)).join(), /^\.poproom-[0-9a-f]{24}-\.part$/);
+    line.resume();
+    assert.equal((await cli.run(['fetch', code, '-o', 'folder'], { env })).code, 0);
+    assert.ok((await contentOf(cli, 'folder/large')).equals(bytes));
+    assert.deepEqual(await fetched(cli), ['large']);
+  });
+
+  it('[CLI-103] continues with several files and folders that the interrupted command created', async (t) => {
+    const { server, cli, code } = await setUp(t, []);
+    const room = createClient({ url: server.url }).room(code);
+    const large = randomBytes(3 * MiB);
+    await room.upload(new Blob(['1']), { name: '.first', folder: 'p' });
+    await room.upload(new Blob([large]), { name: '.large', folder: 'p' });
+    const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
+    const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
+    await line.paused;
+    line.disconnect();
+    assert.deepEqual([(await fetching.result).code, (await fetching.result).stdout], [8, 'folder/p/.first\n']);
+    line.resume();
+    const again = await cli.run(['fetch', code, '-o', 'folder', '--url', line.url]);
+    assert.deepEqual([again.code, again.stdout], [0, 'folder/p/.large\n']);
+    assert.ok((await contentOf(cli, 'folder/p/.large')).equals(large));
+    assert.deepEqual((await fetched(cli, 'folder/p')).sort(), ['.first', '.large']);
+    // The command is complete, so the next one is a new one.
+    assert.equal((await cli.run(['fetch', code, '-o', 'folder', '--url', line.url])).code, 0);
+    assert.deepEqual((await fetched(cli, 'folder/p')).sort(), ['.first', '.large', '_.first', '_.large']);
+  });
+
+  it('[CLI-14] keeps files that were complete when the connection breaks', async (t) => {
     const { server, cli, code } = await setUp(t, [
       ['small', 'x'],
       ['large', randomBytes(8 * MiB)],
@@ -214,8 +298,11 @@ describe('poproom fetch, during the download', () => {
     line.disconnect();
     const { code: exit, stdout, stderr } = await fetching.result;
     assert.deepEqual([exit, stdout], [8, 'folder/small\n']);
-    assert.match(stderr, /^Fetched: "small"; not fetched: "large"\.\npoproom: The connection was lost [^\n]*\n$/);
-    assert.deepEqual(await fetched(cli), ['small']);
+    assert.match(
+      stderr,
+      /^Run the same command again to continue\.\nFetched: "small"; not fetched: "large"\.\npoproom: The connection was lost [^\n]*\n$/,
+    );
+    assert.match((await fetched(cli)).sort().join(' '), /^\.poproom-[\w-]+\.part small$/);
   });
 
   it('[CLI-14] rejects a file with fewer or more bytes than the room lists', async (t) => {
@@ -254,7 +341,7 @@ describe('poproom fetch, during the download', () => {
     assert.match(refused.stderr, /already exists.*\n9\n$/);
   });
 
-  it('[CLI-14] leaves nothing after a hangup, or when its terminal is closed', async (t) => {
+  it('[CLI-14] leaves no file under its name after a hangup, or when its terminal is closed', async (t) => {
     const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
     const fetching = async (start: (line: string) => CliProcess) => {
       const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
@@ -266,12 +353,15 @@ describe('poproom fetch, during the download', () => {
     const hungUp = await fetching((line) => cli.shell(`exec ${line}`));
     hungUp.signal('SIGHUP');
     assert.equal((await hungUp.result).code, 129);
-    assert.deepEqual(await fetched(cli), []);
+    const [part = '', ...others] = await fetched(cli);
+    assert.deepEqual([/^\.poproom-[\w-]+\.part$/.test(part), others], [true, []]);
+    await rm(join(cli.home, 'folder', part));
 
     const onScreen = await fetching(cli.terminal);
     await onScreen.waitForOutput(/large .*%/);
     onScreen.signal('SIGKILL');
-    await eventually('nothing is left', async () => (await fetched(cli)).length === 0);
+    await onScreen.result;
+    assert.match((await fetched(cli)).join(), /^\.poproom-[\w-]+\.part$/);
   });
 
   it('[CLI-14] ends quietly when its reader stops reading', async (t) => {

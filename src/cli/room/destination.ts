@@ -1,14 +1,14 @@
 /** Where the files of a room go on this disk: paths, existing files, and atomic writes. */
 import { randomUUID } from 'node:crypto';
-import type { Stats } from 'node:fs';
-import { type FileHandle, link, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FileEntry } from '../../client/index.ts';
 import { type LocalPath, numbered } from '../../core/files/local-name.ts';
 import type { Input } from '../command.ts';
 import { alreadyExists, FileError, UsageError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
-import { pathInRoom } from './room-files.ts';
+import { pathInRoom, type ReceivedPart } from './room-files.ts';
 
 interface Destination {
   /** Shown to the user. */
@@ -172,6 +172,82 @@ export async function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>
   } finally {
     await rm(unfinished, { force: true });
   }
+}
+
+/** A download that is kept in part if it is interrupted, and continued by the same command. */
+interface Resumable {
+  /** The same for the same file of the same room. */
+  key: string;
+  /** Bytes. */
+  size: number;
+  /** Whether what is here can be continued later. */
+  isTemporary(error: unknown): boolean;
+  /** Calls `store` with the bytes after those that are here, or with all of them and an empty part. */
+  receive(
+    part: ReceivedPart,
+    store: (bytes: AsyncIterable<Uint8Array>, part: ReceivedPart) => Promise<void>,
+  ): Promise<void>;
+}
+
+/** As `atomicWrite`, but continues the part that an earlier command has left beside the path. */
+export async function resumableWrite(path: string, download: Resumable, publish: Publish): Promise<void> {
+  if (await isDevice(path))
+    return download.receive({ bytes: 0, tag: undefined }, (bytes) => atomicWrite(path, bytes, publish));
+  const folder = dirname(path);
+  const start = `.poproom-${download.key}-`;
+  const earlier = await findPart(folder, start, download.size);
+  let unfinished = earlier && join(folder, earlier.name);
+  try {
+    const received = { bytes: earlier?.bytes ?? 0, tag: earlier?.tag };
+    if (unfinished === undefined || received.bytes < download.size)
+      await download.receive(received, (bytes, part) =>
+        withFileErrors(path, async () => {
+          const named = join(folder, start + encodeTag(part.tag));
+          if (unfinished !== undefined && part.bytes === 0) await rm(unfinished, { force: true });
+          unfinished = named;
+          const file = await withFileErrors(folder, () => openPart(named, part.bytes));
+          await write(file, bytes);
+        }),
+      );
+    await withFileErrors(path, () => publish(unfinished ?? '', path));
+  } catch (error) {
+    const isKept = download.isTemporary(error) && unfinished !== undefined && (await hasBytes(unfinished));
+    if (isKept) console.error('Run the same command again to continue.');
+    else if (unfinished !== undefined) await rm(unfinished, { force: true });
+    throw error;
+  }
+  if (unfinished !== undefined) await rm(unfinished, { force: true });
+}
+
+const hasBytes = (path: string) =>
+  stat(path).then(
+    ({ size }) => size > 0,
+    () => false,
+  );
+
+const partEnd = '.part';
+/** A longer one would make the name too long. */
+const maxTagBytes = 96;
+
+const encodeTag = (tag = '') => Buffer.from(tag.length <= maxTagBytes ? tag : '').toString('base64url') + partEnd;
+
+/** Only a regular file of this user is continued: in a shared folder, someone else could have put it there. */
+async function findPart(folder: string, start: string, size: number) {
+  const names = await readdir(folder).catch(() => []);
+  const name = names.find((candidate) => candidate.startsWith(start) && candidate.endsWith(partEnd));
+  if (name === undefined) return undefined;
+  const found = await lstat(join(folder, name));
+  const isOwn = found.isFile() && found.nlink === 1 && found.uid === (process.getuid?.() ?? found.uid);
+  if (!isOwn || found.size > size) throw new FileError(`${join(folder, name)} is not a part of this file; remove it.`);
+  const tag = Buffer.from(name.slice(start.length, -partEnd.length), 'base64url').toString() || undefined;
+  return { name, bytes: found.size, tag };
+}
+
+/** Nothing is created through a symbolic link. */
+function openPart(path: string, bytes: number): Promise<FileHandle> {
+  return bytes > 0
+    ? open(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0))
+    : open(path, 'wx');
 }
 
 /** A device such as /dev/null is written to directly, and must not be replaced by a file. */

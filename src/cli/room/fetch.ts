@@ -1,10 +1,12 @@
 /** `poproom fetch`: downloads files. */
-import { stat } from 'node:fs/promises';
-import { dirname, join, sep } from 'node:path';
+import { createHash } from 'node:crypto';
+import { lstat, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
 import { type LocalPath, localPaths, type NamesIn, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { formatColumns, type Input } from '../command.ts';
 import { timeoutOf } from '../duration.ts';
+import { readEnvironment } from '../environment.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
 import { print, printable, printableText, printNotice, runSequentially, writeStdout } from '../output.ts';
 import { withRoom } from '../server-context.ts';
@@ -17,11 +19,21 @@ import {
   missingFolders,
   publishFor,
   readExistingChoice,
+  resumableWrite,
   withFolders,
   withoutExisting,
 } from './destination.ts';
 import { applyRecord, emptyFolders, type FolderRecord, isRecord, readRecords } from './folder-record.ts';
-import { consumeResponse, download, findFile, formatSize, pathInRoom } from './room-files.ts';
+import {
+  consumeResponse,
+  continueDownload,
+  download,
+  findFile,
+  formatSize,
+  isTemporary,
+  pathInRoom,
+} from './room-files.ts';
+import { openUnfinishedFetches, type UnfinishedFetches } from './unfinished-fetches.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
   const [, name, extra] = input.args;
@@ -67,12 +79,17 @@ async function toDisk(input: Input, room: Room, files: readonly FileEntry[], sig
   const records = isNamed ? new Map<string, FolderRecord>() : await readRecords(room, files, signal);
   const saved = files.filter((file) => !(isRecord(file) && records.has(file.folder ?? '')));
   const empty = emptyFolders(records);
-  const namesIn = await namingFor(input, output, [...saved, ...empty]);
+  const fetches = openUnfinishedFetches(readEnvironment(), [room.link, resolve(output), ...input.args.slice(1)]);
+  const namesIn = await namingFor(input, output, [...saved, ...empty], fetches.folders);
   const paths = isNamed
     ? pathsWithoutFolders(saved, namesIn(''))
     : localPaths([...saved, ...empty], undefined, namesIn);
   const all = await destinations(saved, output, () => paths);
-  const items = await withoutExisting(all, choice);
+  const missing = await withoutFetched(all, fetches);
+  const items = await withoutExisting(missing, choice);
+  fetches.start(
+    all.flatMap(({ folders }) => folders.slice(0, 1)).filter((folder) => namesIn(basename(folder)) === 'hidden'),
+  );
   const timeoutSeconds = timeoutOf(input);
   await runSequentially(input, { items, verb: 'Fetched' }, async (item) => {
     const { file } = item;
@@ -80,18 +97,52 @@ async function toDisk(input: Input, room: Room, files: readonly FileEntry[], sig
     const publish = publishFor(choice, (renamed) => {
       path = renamed;
     });
+    const how = { signal, showsProgress: true, timeoutSeconds };
     await withFolders(item, () =>
-      download(room, file, { signal, showsProgress: true, timeoutSeconds }, (bytes) =>
-        // A one-time file is erased from the room afterwards.
-        atomicWrite(item.path, bytes, file.once ? durably(publish) : publish),
-      ),
+      file.once
+        ? // Erased from the room afterwards.
+          download(room, file, how, (bytes) => atomicWrite(item.path, bytes, durably(publish)))
+        : resumableWrite(
+            item.path,
+            {
+              key: keyOf(room, file),
+              size: file.fileSize,
+              isTemporary: (error) => signal.aborted || isTemporary(error),
+              receive: (part, store) => continueDownload(room, file, part, how, store),
+            },
+            publish,
+          ),
     );
+    if (!file.once && items.length > 1) fetches.done(path, file.fileId);
     await applyRecord(records, file, path);
     return { value: { ...file, path }, line: printable(path) };
   });
+  fetches.end();
   if (empty.length > 0 && (await isFolder(output))) await makeFolders(output, paths.slice(saved.length));
   warnOfPrograms(items.map(({ path }) => path));
 }
+
+/** Without the files that an interrupted run of the same command has fetched. */
+async function withoutFetched<T extends { path: string; file: FileEntry }>(
+  items: readonly T[],
+  fetches: UnfinishedFetches,
+): Promise<T[]> {
+  const missing: T[] = [];
+  for (const item of items) {
+    const isThere = fetches.isDone(item.path, item.file.fileId) && (await sizeOf(item.path)) === item.file.fileSize;
+    if (!isThere) missing.push(item);
+  }
+  return missing;
+}
+
+const sizeOf = async (path: string) => (await lstat(path).catch(() => undefined))?.size;
+
+/** The part of a file must be that of the same room. The link of an encrypted room contains its key, which is secret. */
+const keyOf = ({ link }: Room, { fileId, fileSize }: FileEntry) =>
+  createHash('sha256')
+    .update(JSON.stringify([link, fileId, fileSize]))
+    .digest('hex')
+    .slice(0, 24);
 
 /** `paths` are those of files in the folders. A folder that cannot be created is left out. */
 async function makeFolders(output: string, paths: readonly LocalPath[]): Promise<void> {
@@ -118,10 +169,16 @@ function warnOfPrograms(paths: readonly string[]): void {
  * A folder that is created by this command keeps hidden names: nothing can be overwritten in it, and no program uses it
  * yet. Elsewhere, a file such as .bashrc could be used by a program without anyone noticing.
  */
-async function namingFor(input: Input, output: string, files: readonly Placed[]): Promise<NamesIn> {
+async function namingFor(
+  input: Input,
+  output: string,
+  files: readonly Placed[],
+  createdEarlier: readonly string[],
+): Promise<NamesIn> {
   if (input.isSet('keep-names')) return () => 'kept';
   const tops = new Set(localPaths(files).flatMap(([top = '', ...rest]) => (rest.length > 0 ? [top] : [])));
-  const isNew = await Promise.all([...tops].map(async (top) => !(await exists(join(output, top)))));
+  const isNewFolder = async (path: string) => createdEarlier.includes(resolve(path)) || !(await exists(path));
+  const isNew = await Promise.all([...tops].map((top) => isNewFolder(join(output, top))));
   const created = new Set([...tops].filter((_, i) => isNew[i]));
   return (top) => (created.has(top) ? 'hidden' : 'safe');
 }

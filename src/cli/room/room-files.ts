@@ -1,5 +1,5 @@
 /** Files of a room: found by name, described and downloaded. */
-import { EncryptionError, type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { EncryptionError, type FileEntry, PoproomError, type PoproomErrorCode, type Room } from '../../client/index.ts';
 import { withinSeconds } from '../../client/silence-limit.ts';
 import { formatBytes, printable } from '../output.ts';
 import { createProgress } from '../progress.ts';
@@ -23,6 +23,8 @@ interface Incoming {
   name: string;
   /** Bytes. */
   size: number;
+  /** Bytes that are here already. */
+  offset?: number;
   showsProgress: boolean;
   /** The longest silence of the server. Undefined means no limit. */
   timeoutSeconds: number | undefined;
@@ -44,6 +46,34 @@ export async function download(
   const save = (response: Response) => consumeResponse(response, incoming, consume);
   if (file.once) await receive(room, file, signal, save);
   else await save(await room.download(file, { signal }));
+}
+
+/** The part of a file that an earlier command has received. */
+export interface ReceivedPart {
+  bytes: number;
+  /** The `ETag` of the response that it is from. */
+  tag: string | undefined;
+}
+
+/**
+ * Streams the bytes after those that are here already. If the server has another file now, `consume` gets all of its
+ * bytes, and an empty part.
+ */
+export async function continueDownload(
+  room: Room,
+  file: FileEntry,
+  received: ReceivedPart,
+  { signal, ...how }: { signal: AbortSignal } & Pick<Incoming, 'showsProgress' | 'timeoutSeconds'>,
+  consume: (bytes: AsyncIterable<Uint8Array>, received: ReceivedPart) => Promise<void>,
+): Promise<void> {
+  const { fileSize: size, fileName: name } = file;
+  const range = received.bytes > 0 && { range: { from: received.bytes, to: size }, ifRange: received.tag };
+  const response = await room.download(file, { signal, ...range });
+  // The decrypted response of a range has no status of its own. Bytes of another file could not be decrypted.
+  const isRest = response.status === 206 || file.meta !== undefined;
+  const offset = range && isRest ? received.bytes : 0;
+  const part = { bytes: offset, tag: response.headers.get('ETag') ?? undefined };
+  await consumeResponse(response, { name, size, offset, ...how }, (bytes) => consume(bytes, part));
 }
 
 async function receive(
@@ -69,10 +99,10 @@ async function receive(
 
 /** Streams a response to `consume`, with progress. */
 export async function consumeResponse(response: Response, incoming: Incoming, consume: Consume): Promise<void> {
-  const { name, size, showsProgress } = incoming;
+  const { name, size, offset = 0, showsProgress } = incoming;
   const progress = showsProgress ? createProgress(name, size) : undefined;
   try {
-    progress?.show(0);
+    progress?.show(offset);
     await consume(counted(incoming, response, progress?.show));
     progress?.done();
   } catch (error) {
@@ -82,11 +112,11 @@ export async function consumeResponse(response: Response, incoming: Incoming, co
 }
 
 async function* counted(
-  { name, size, timeoutSeconds }: Incoming,
+  { name, size, offset = 0, timeoutSeconds }: Incoming,
   { body }: Response,
   show?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  let bytes = 0;
+  let bytes = offset;
   try {
     for await (const chunk of inTime(body, timeoutSeconds)) {
       bytes += chunk.length;
@@ -97,8 +127,9 @@ async function* counted(
   } catch (error) {
     // A broken connection shows in the number of bytes, but damaged data may have the correct number.
     if (error instanceof EncryptionError) throw error;
+    if (bytes !== size) throw incomplete(name);
   }
-  if (bytes !== size) throw incomplete(name);
+  if (bytes !== size) throw wrongLength(name);
 }
 
 /** Ends if the server sends nothing more. The time that the reader takes for a chunk does not count. */
@@ -119,3 +150,24 @@ async function* inTime(body: Response['body'], timeoutSeconds: number | undefine
 
 const incomplete = (name: string) =>
   new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(name)}" was complete; try again.`);
+
+/** Complete responses with more or fewer bytes than the file: there is nothing to continue. */
+const wrongLengths = new WeakSet<PoproomError>();
+
+function wrongLength(name: string): PoproomError {
+  const error = incomplete(name);
+  wrongLengths.add(error);
+  return error;
+}
+
+const temporary: ReadonlySet<PoproomErrorCode> = new Set([
+  'OFFLINE',
+  'TIMEOUT',
+  'UNAVAILABLE',
+  'INTERNAL',
+  'RATE_LIMITED',
+]);
+
+/** A later attempt may succeed. */
+export const isTemporary = (error: unknown) =>
+  error instanceof PoproomError && !wrongLengths.has(error) && temporary.has(error.code);

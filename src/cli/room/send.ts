@@ -1,12 +1,6 @@
 /** `poproom send`: uploads files. */
 import { lstatSync } from 'node:fs';
-import {
-  type FileUploaded,
-  PoproomError,
-  type PoproomErrorCode,
-  parseRoomCode,
-  type Room,
-} from '../../client/index.ts';
+import { type FileUploaded, parseRoomCode, type Room } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
@@ -15,6 +9,7 @@ import { createProgress } from '../progress.ts';
 import { isRoomLink, withRoom, withServer } from '../server-context.ts';
 import { createWithPin, invitation, readLifetime, rememberCreated } from './new.ts';
 import { openUnfinishedUploads, openUploads, type UnfinishedUploads, type Upload } from './open-uploads.ts';
+import { isTemporary } from './room-files.ts';
 import { findUploadInputs, type UploadInput } from './upload-inputs.ts';
 
 /** Larger files are sent in parts, which show progress and can be continued. */
@@ -150,16 +145,6 @@ async function sendOne(
 
 /** The id of a file is that of its upload. */
 const idIn = (fileUrl: string) => /[0-9a-f]{32}/.exec(fileUrl)?.[0] ?? '';
-
-const temporary: ReadonlySet<PoproomErrorCode> = new Set([
-  'OFFLINE',
-  'TIMEOUT',
-  'UNAVAILABLE',
-  'INTERNAL',
-  'RATE_LIMITED',
-]);
-
-const isTemporary = (error: unknown) => error instanceof PoproomError && temporary.has(error.code);
 
 interface SendTarget {
   /** A code or a link. Undefined means a new room. */
