@@ -49,6 +49,9 @@ export function optionsFor(target: RedisTarget, address?: Address): RedisClientO
     disableOfflineQueue: true,
     // Detects a silently lost connection, for which the system would wait many minutes.
     pingInterval: 2_000,
+    // `deadlines.ts` limits the time. Without a signal and a timer for each command, and with one command less, a read
+    // takes 0.77 of the CPU time.
+    commandOptions: { timeout: 0 },
     socket: socketTo(target, address),
   };
 }

@@ -12,6 +12,8 @@ import type { Script } from './script.ts';
 import { assertAcceptsWrites, assertUsable, explain, isUnknownFlag, UnusableRedis } from './server-info.ts';
 
 export interface Redis {
+  /** Whether a script can use only keys with the same hash tag. */
+  isCluster: boolean;
   run(script: Script, keys: readonly string[], args?: readonly (string | number)[]): Promise<unknown>;
   /** A plain command. The key determines the node of a cluster. */
   send(key: string, command: readonly string[]): Promise<unknown>;
@@ -72,6 +74,7 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
   const send: Redis['send'] = (key, command) => within(() => sendCommand(key, command)).catch(refuse);
 
   return {
+    isCluster: target.mode === 'cluster',
     run: (script, keys, args = []) => evaluate(script, { keys: [...keys], arguments: args.map(asText) }),
     send,
     async ping() {

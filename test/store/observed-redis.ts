@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { TestContext } from 'node:test';
 import { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
+import type { GuardRules } from '../../src/core/ports/rooms.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
@@ -11,7 +12,7 @@ import { createRedisStore } from '../../src/store/redis/open.ts';
 import type { RedisServer } from '../support/redis.ts';
 
 /** A store with the connection that it uses, and how much each script sends and receives. */
-export async function observed(t: TestContext, { url }: RedisServer) {
+export async function observed(t: TestContext, { url }: RedisServer, rules: GuardRules = guardRules(0)) {
   const redis = await connectRedis(parseRedisUrl(url));
   const prefix = `test-${randomBytes(6).toString('hex')}`;
   const traffic: number[] = [];
@@ -20,7 +21,7 @@ export async function observed(t: TestContext, { url }: RedisServer) {
     traffic.push(JSON.stringify([keys, args, reply]).length);
     return reply;
   };
-  const store = createRedisStore({ ...redis, run }, prefix, guardRules(0));
+  const store = createRedisStore({ ...redis, run }, prefix, rules);
   t.after(() => store.close());
   return { ...store, redis, prefix, traffic, keysOf: createKeys(prefix).ofRoom };
 }

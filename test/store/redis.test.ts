@@ -127,6 +127,26 @@ describe('on one server', () => {
     }
   });
 
+  it('[NODE-24] checks a client, counts its misses and reads in one command', async (t) => {
+    const { rooms, traffic } = await observed(t, redis, guardRules(60));
+    const [open, locked] = [await createRoom(rooms), await createRoom(rooms, { pinMac: mac('0427') })];
+    const attempts = [
+      accessAttempt(open),
+      accessAttempt(open, { deviceId: 'phone' }),
+      accessAttempt(locked, { pinMac: mac('0427') }),
+      accessAttempt(locked, { pinMac: mac('9999') }),
+      accessAttempt(unknownCode()),
+    ];
+    const outcomes: string[] = [];
+    traffic.length = 0;
+    for (const attempt of attempts) {
+      outcomes.push((await rooms.admit(attempt)).outcome);
+      await rooms.read(attempt);
+    }
+    assert.deepEqual(outcomes, ['admitted', 'admitted', 'admitted', 'pin-incorrect', 'unknown']);
+    assert.equal(traffic.length, 2 * attempts.length);
+  });
+
   it('[GUESS-8] lets every counter expire, including shared ones', async (t) => {
     const connection = await connectRedis(parseRedisUrl(redis.url));
     t.after(() => connection.close());

@@ -5,7 +5,7 @@ import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import { guesserOf, networkOf } from '../client-counters.ts';
-import { createMisses } from './counters.ts';
+import { createMisses, settleLookup } from './counters.ts';
 import { isLive, type Keys } from './keys.ts';
 import { hex, roomFields, roomOf } from './rooms.ts';
 import { contentOf, type FullTextReply, fullText } from './text.ts';
@@ -28,7 +28,27 @@ export function createAccess(redis: Redis, keys: Keys, rules: GuardRules): Acces
     rules.keyCountersPerRoom,
   ];
 
-  async function checkAccess(attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entry> {
+  function checkAccess(attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entry> {
+    const { code } = attempt;
+    return code && !redis.isCluster && rules.missesPerClient > 0
+      ? checkInOneStep(code, attempt, wanted)
+      : checkInSteps(attempt, wanted);
+  }
+
+  /** Counts misses and enters the room in one script, whose keys a cluster would not accept. */
+  async function checkInOneStep(code: RoomCode, attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entry> {
+    const lockedOutUntil = misses.lockedOutUntil(attempt);
+    if (lockedOutUntil !== undefined && !attempt.keyHash) return { outcome: 'too-many-misses', until: lockedOutUntil };
+    const counting = misses.counting(attempt);
+    const touched = keysToEnter(code, wanted);
+    const args = [...argumentsOf(attempt, undefined, wanted), ...counting.args];
+    const reply = await redis.run(enterCountedScript, [...touched, ...counting.keys], args);
+    const [entry, isLockedOut, until, started] = reply as [EntryReply, number, string, number];
+    counting.note(Number(until), started);
+    return isLockedOut === 1 ? { outcome: 'too-many-misses', until: Number(until) } : entryOf(code, entry);
+  }
+
+  async function checkInSteps(attempt: AccessAttempt, wanted: 'room' | 'text'): Promise<Entry> {
     const { code } = attempt;
     const before =
       misses.lockedOutUntil(attempt) ?? (hasSideEffects(attempt) ? await misses.settle(attempt, 0) : undefined);
@@ -49,38 +69,27 @@ export function createAccess(redis: Redis, keys: Keys, rules: GuardRules): Acces
     wanted: 'room' | 'text',
     lockedOutUntil: number | undefined,
   ): Promise<Entry> {
+    const args = argumentsOf(attempt, lockedOutUntil, wanted);
+    return entryOf(code, (await redis.run(enterRoomScript, keysToEnter(code, wanted), args)) as EntryReply);
+  }
+
+  function keysToEnter(code: RoomCode, wanted: 'room' | 'text'): string[] {
+    const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
+    return [room, guard, trusted, seen, wanted === 'text' ? edits : room];
+  }
+
+  function argumentsOf(
+    attempt: AccessAttempt,
+    lockedOutUntil: number | undefined,
+    wanted: 'room' | 'text',
+  ): (string | number)[] {
     const { pinMac, keyHash, deviceId, now } = attempt;
     const client = guesserOf(attempt);
-    const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
     const hasProof = pinMac !== undefined || keyHash !== undefined;
     const salt = hasProof ? randomBytes(8).toString('hex') : '';
     const network = hasProof ? networkOf(client) : '';
-    const args = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, network, hex(keyHash)];
-    args.push(lockedOutUntil === undefined ? 0 : 1);
-    const touched = [room, guard, trusted, seen, ...(wanted === 'text' ? [edits] : [])];
-    const [outcome, ...rest] = (await redis.run(enterRoomScript, touched, args)) as [string, ...unknown[]];
-    switch (outcome) {
-      case 'in':
-        return { outcome: 'admitted', code, found: rest[0], isEncrypted: rest[1] === 1 };
-      case 'locked':
-        return {
-          outcome: 'pin-locked',
-          until: Number(rest[0]),
-          ...(rest[1] === 1 && { isForLife: true }),
-          ...keyFlag(rest[2]),
-        };
-      case 'wrong':
-        return {
-          outcome: 'pin-incorrect',
-          triesLeft: Number(rest[0]),
-          lockedUntil: Number(rest[1]) || undefined,
-          ...keyFlag(rest[2]),
-        };
-      case 'key-required':
-        return { outcome: 'key-required', salt: String(rest[0]) };
-      default:
-        return { outcome: outcome as 'unknown' | 'expired' | 'pin-required' };
-    }
+    const proof = [client, hex(pinMac), salt, deviceId ?? '', now, ...guardNumbers, network, hex(keyHash)];
+    return [...proof, lockedOutUntil === undefined ? 0 : 1, wanted === 'text' ? 1 : 0];
   }
 
   return {
@@ -101,6 +110,33 @@ export function createAccess(redis: Redis, keys: Keys, rules: GuardRules): Acces
       return seq === null ? undefined : { seq: Number(seq) };
     },
   };
+}
+
+type EntryReply = [outcome: string, ...rest: unknown[]];
+
+function entryOf(code: RoomCode, [outcome, ...rest]: EntryReply): Entry {
+  switch (outcome) {
+    case 'in':
+      return { outcome: 'admitted', code, found: rest[0], isEncrypted: rest[1] === 1 };
+    case 'locked':
+      return {
+        outcome: 'pin-locked',
+        until: Number(rest[0]),
+        ...(rest[1] === 1 && { isForLife: true }),
+        ...keyFlag(rest[2]),
+      };
+    case 'wrong':
+      return {
+        outcome: 'pin-incorrect',
+        triesLeft: Number(rest[0]),
+        lockedUntil: Number(rest[1]) || undefined,
+        ...keyFlag(rest[2]),
+      };
+    case 'key-required':
+      return { outcome: 'key-required', salt: String(rest[0]) };
+    default:
+      return { outcome: outcome as 'unknown' | 'expired' | 'pin-required' };
+  }
 }
 
 /** `found` contains the fields of the room or its text, as requested. */
@@ -165,10 +201,11 @@ function devicesOf(jsons: string[], seen: string[], renewedSince: number): Devic
  * Checks access to a room. Counting and checking are one step, so no concurrent attempt is missed. Both hashes of the
  * PIN or key are hashed again with a salt of this call, so that the time of the comparison reveals nothing about them.
  *
- * KEYS: room, guard, trusted, seen, and edits if the text is requested. ARGV: client, pinMac or '', salt, deviceId or
+ * KEYS: room, guard, trusted, seen, edits. ARGV: client, pinMac or '', salt, deviceId or
  * '', now, triesBeforeLock, firstLockMs, longestLockMs, wrongPinsPerRoom, windowMs, rememberExpiredMs, deviceSeenMs,
  * devicesPerRoom, wrongPinsPerLife, wrongPinsOfNewNetworks, keyCountersPerRoom, the client's network, keyHash or '', 1
- * if the client has too many misses. Such a client is admitted only with the right key, and otherwise changes nothing.
+ * if the client has too many misses, 1 if the text is requested. A client with too many misses is admitted only with
+ * the right key, and otherwise changes nothing.
  * Returns the text if it is requested, and the fields of the room otherwise, and 1 if the room is encrypted.
  *
  * The guard has the wrong PINs of the window and of the room's lifetime, the attempts of each client (client:…), the
@@ -176,7 +213,8 @@ function devicesOf(jsons: string[], seen: string[], renewedSince: number): Devic
  * clients. That of an encrypted room has only the attempts of each client: nobody can guess a room key, so wrong ones
  * lock out only the client that sends them, and the right one is always admitted.
  */
-const enterRoomScript = scriptWhenFull(`${fullText}
+const enterRoom = `${fullText}
+local function enterRoom(isLockedOut)
 local now = tonumber(ARGV[5])
 local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac', 'pinAttempts', 'salt')
 if not room[1] then return {'unknown'} end
@@ -189,7 +227,7 @@ end
 -- An encrypted room has a salt, and the verifier of its key instead of a PIN.
 local isKey, proof = room[4] and 1 or 0, room[4] and ARGV[18] or ARGV[2]
 local isRight = proof ~= '' and redis.sha1hex(room[2] .. ARGV[3]) == redis.sha1hex(proof .. ARGV[3])
-if ARGV[19] == '1' and not (room[4] and isRight) then return {'unknown'} end
+if isLockedOut and not (room[4] and isRight) then return {'unknown'} end
 
 local function forgetCounters()
   local all = redis.call('HGETALL', KEYS[2])
@@ -274,8 +312,38 @@ if ARGV[4] ~= '' then
   redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -(tonumber(ARGV[13]) + 1))
   redis.call('PEXPIRE', KEYS[4], 2 * tonumber(ARGV[12]))
 end
-if KEYS[5] then return {'in', fullText(KEYS[1], KEYS[5]), isKey} end
+if ARGV[20] == '1' then return {'in', fullText(KEYS[1], KEYS[5]), isKey} end
 return {'in', redis.call('HMGET', KEYS[1], ${roomFields}), isKey}
+end
+`;
+
+const enterRoomScript = scriptWhenFull(`${enterRoom}
+return enterRoom(ARGV[19] == '1')
+`);
+
+/**
+ * The same, and counts misses: no concurrent attempt reveals more than the limit allows. A room key cannot be guessed,
+ * so the right one is admitted even from a client with too many misses.
+ *
+ * Two more KEYS: the misses of the client, and those it shares with others. Four more ARGV: the limit of misses,
+ * windowMs, the limit for cross-site requests or 0, 1 if the client's own counter may be started. Returns the entry,
+ * whether the client is locked out instead, until when, and whether its own counter was started.
+ */
+const enterCountedScript = scriptWhenFull(`${settleLookup}${enterRoom}
+local now, limit, windowMs, share = tonumber(ARGV[5]), tonumber(ARGV[21]), tonumber(ARGV[22]), tonumber(ARGV[23])
+local function settle(isMiss)
+  return settleLookup(KEYS[6], isMiss, now, limit, windowMs, share, ARGV[24] == '1')
+    or settleLookup(KEYS[7], isMiss, now, limit, windowMs, share, true)
+end
+local before = settle(false)
+if before[1] == 1 then
+  local entry = ARGV[18] ~= '' and enterRoom(true) or {'unknown'}
+  return {entry, entry[1] == 'in' and 0 or 1, before[2], 0}
+end
+local entry = enterRoom(false)
+if entry[1] ~= 'unknown' and entry[1] ~= 'wrong' then return {entry, 0, '0', 0} end
+local after = settle(true)
+return {entry, 0, after[2], after[3]}
 `);
 
 /** KEYS: room. ARGV: now. */

@@ -10,7 +10,7 @@ import type { Keys } from './keys.ts';
 
 /** Requests per client and window. */
 export function createRateCounter(redis: Redis, keys: Keys, rules: GuardRules): RateCounter {
-  const countFor = createCounters(redis, spendRequestScript, keys.spending, rules);
+  const countFor = createCounters(redis, spendRequestScript, keys.spending, new CounterBudget(rules));
   const spend =
     (take: 0 | 1): RateCounter['take'] =>
     async (client, { limit, windowMs }, now) => {
@@ -28,6 +28,12 @@ export function createRateCounter(redis: Redis, keys: Keys, rules: GuardRules): 
 interface Misses {
   /** Until when a client is locked out, as far as this node knows. */
   lockedOutUntil(attempt: AccessAttempt): number | undefined;
+  /** For a script with `settleLookup`: the counters of a client, the arguments, and what to do with its results. */
+  counting(attempt: AccessAttempt): {
+    keys: string[];
+    args: (string | number)[];
+    note(until: number, started: number): void;
+  };
   /** Counts a miss. Returns until when the client is locked out, if it already had too many misses. */
   settle(attempt: AccessAttempt, misses: 0 | 1): Promise<number | undefined>;
 }
@@ -35,10 +41,24 @@ interface Misses {
 export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misses {
   const lockouts = createLockouts();
   const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
-  const countMisses = createCounters(redis, settleLookupScript, keys.misses, rules);
+  const budget = new CounterBudget(rules);
+  const countMisses = createCounters(redis, settleLookupScript, keys.misses, budget);
 
   return {
     lockedOutUntil: (attempt) => lockouts.until(guesserOf(attempt), attempt.now),
+
+    counting(attempt) {
+      const { client, isCrossSite, now } = attempt;
+      const key = budget.keyFor(client, now);
+      return {
+        keys: [keys.misses(client), keys.misses(key)],
+        args: [rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0, key === client ? 1 : 0],
+        note(until, started) {
+          if (until > 0) lockouts.note(guesserOf(attempt), until);
+          if (started === 1 && key === client) budget.noteStart(client, client);
+        },
+      };
+    },
 
     async settle(attempt, misses) {
       if (rules.missesPerClient === 0) return undefined;
@@ -79,8 +99,12 @@ type Reply = [...unknown[], started: number];
  */
 type CountFor = (client: ClientId, now: number, args: readonly (string | number)[]) => Promise<Reply>;
 
-function createCounters(redis: Redis, script: Script, nameOf: (key: string) => string, rules: GuardRules): CountFor {
-  const budget = new CounterBudget(rules);
+function createCounters(
+  redis: Redis,
+  script: Script,
+  nameOf: (key: string) => string,
+  budget: CounterBudget,
+): CountFor {
   return async (client, now, args) => {
     const key = budget.keyFor(client, now);
     const own = (await redis.run(script, [nameOf(client)], [...args, key === client ? 1 : 0])) as Reply | null;
@@ -93,25 +117,32 @@ function createCounters(redis: Redis, script: Script, nameOf: (key: string) => s
  * Counts a miss. A client with too many misses receives that instead of the result, so that concurrent attempts reveal
  * no more than the limit allows.
  *
- * KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs, the limit for cross-site requests or 0 for others, 1 if the
- * counter may be started. Returns whether the client is locked out, until when, and whether the counter was started;
- * false if there is no counter and none may be started.
+ * Takes the key of the counter, whether it is a miss, the time, the limit, the window in milliseconds, the limit for
+ * cross-site requests or 0 for others, and whether the counter may be started. Returns whether the client is locked
+ * out, until when, and whether the counter was started; false if there is no counter and none may be started.
  */
-const settleLookupScript = scriptWhenFull(`
-local now, limit, share = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[5])
-local misses = redis.call('HMGET', KEYS[1], 'count', 'resetAt', 'crossSite')
-local count, resetAt, crossSite = tonumber(misses[1] or 0), tonumber(misses[2] or 0), tonumber(misses[3] or 0)
-local isNew = resetAt <= now
-if isNew and ARGV[6] == '0' then return false end
-if isNew then count, crossSite, resetAt = 0, 0, now + tonumber(ARGV[4]) end
-local function isShutOut() return count >= limit or (share > 0 and crossSite >= share) end
-if isShutOut() then return {1, string.format('%.0f', resetAt), 0} end
-if ARGV[1] == '0' then return {0, '0', 0} end
-count = count + 1
-if share > 0 then crossSite = crossSite + 1 end
-redis.call('HSET', KEYS[1], 'count', count, 'resetAt', string.format('%.0f', resetAt), 'crossSite', crossSite)
-redis.call('PEXPIRE', KEYS[1], ARGV[4])
-return {0, isShutOut() and string.format('%.0f', resetAt) or '0', isNew and 1 or 0}
+export const settleLookup = `
+local function settleLookup(key, isMiss, now, limit, windowMs, share, mayStart)
+  local misses = redis.call('HMGET', key, 'count', 'resetAt', 'crossSite')
+  local count, resetAt, crossSite = tonumber(misses[1] or 0), tonumber(misses[2] or 0), tonumber(misses[3] or 0)
+  local isNew = resetAt <= now
+  if isNew and not mayStart then return false end
+  if isNew then count, crossSite, resetAt = 0, 0, now + windowMs end
+  local function isShutOut() return count >= limit or (share > 0 and crossSite >= share) end
+  if isShutOut() then return {1, string.format('%.0f', resetAt), 0} end
+  if not isMiss then return {0, '0', 0} end
+  count = count + 1
+  if share > 0 then crossSite = crossSite + 1 end
+  redis.call('HSET', key, 'count', count, 'resetAt', string.format('%.0f', resetAt), 'crossSite', crossSite)
+  redis.call('PEXPIRE', key, windowMs)
+  return {0, isShutOut() and string.format('%.0f', resetAt) or '0', isNew and 1 or 0}
+end
+`;
+
+/** KEYS: misses. ARGV: 1 for a miss, now, limit, windowMs, the limit for cross-site requests or 0, 1 if it may start. */
+const settleLookupScript = scriptWhenFull(`${settleLookup}
+local now, limit, windowMs, share = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+return settleLookup(KEYS[1], ARGV[1] == '1', now, limit, windowMs, share, ARGV[6] == '1')
 `);
 
 /**
