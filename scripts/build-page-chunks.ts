@@ -26,6 +26,7 @@ const chunks: Record<string, readonly string[]> = {
     'components/dialog.tsx',
     'components/more-icon.tsx',
     'views/settings.tsx',
+    'views/access.tsx',
     'views/missing-file.tsx',
     'views/share/share-page.tsx',
     'views/home/scanner.tsx',

@@ -87,6 +87,7 @@ export function createClient(options: ClientOptions): Client {
   checkClientOptions({ ...options });
   const { url, apiKey, createPassword, deviceId, deviceName, retry = false, onRetry } = options;
   const { timeoutSeconds = defaultTimeoutSeconds } = options;
+  const password = { 'X-Create-Password': createPassword };
   const retries = retry === true ? {} : retry || undefined;
   const transport = createTransport({
     ...{ url, apiKey, withRetry: createRetry(retries, onRetry), onRetry },
@@ -99,7 +100,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function createEncrypted(request: CreateRoomRequest, options?: CallOptions) {
     const { createEncrypted } = await loadEncryption();
-    const post = (json: CreateRoomRequest) => requestRoom(transport, json, { ...options, createPassword });
+    const post = (json: CreateRoomRequest) => requestRoom(transport, json, { ...options, headers: password });
     const { room, expiresAt, hasPin, name } = await createEncrypted(post, sealedRoom, request);
     return withCreation(room, { expiresAt, hasPin, name });
   }
@@ -120,7 +121,10 @@ export function createClient(options: ClientOptions): Client {
     async createRoom({ encrypted = false, ...request } = {}, options) {
       checkOptions(options);
       if (encrypted) return createEncrypted(request, options);
-      const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, { ...options, createPassword });
+      const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, {
+        ...options,
+        headers: password,
+      });
       return withCreation(plainRoom(roomId, request.pin), { expiresAt, hasPin, name });
     },
     // A degraded server sends its report with status 503.

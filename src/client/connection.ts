@@ -1,5 +1,5 @@
 /** One WebSocket to a room, and what belongs to it: its messages, the writes that wait for a response, and the resume token. */
-import { type CloseCode, liveProtocol, resumePrefix, resumeTokenTtlMs } from '../protocol/live-protocol.ts';
+import { type CloseCode, keyPrefix, liveProtocol, resumePrefix, resumeTokenTtlMs } from '../protocol/live-protocol.ts';
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 import { invalidMessage, PoproomError, type PoproomErrorCode } from './error.ts';
 import { messageChecks } from './response-checks.ts';
@@ -109,9 +109,11 @@ export function connect(url: string, join: Promise<Join>, options: ConnectOption
 }
 
 function openSocket(url: string, { headers, protocols }: ConnectOptions): WebSocket {
-  if (Object.keys(headers).length === 0 || 'document' in globalThis) return new WebSocket(url, protocols);
-  // An extension of Node, Deno and Bun. A browser would take the object for a subprotocol name.
-  return new WebSocket(url, { headers, protocols } as unknown as string[]);
+  const { Authorization: bearer } = headers;
+  if (!bearer) return new WebSocket(url, protocols);
+  const withKey = [liveProtocol, ...protocols.slice(1), keyPrefix + bearer.slice('Bearer '.length)];
+  // Headers are an extension of Node, Deno and Bun. A browser would take the object for a subprotocol name.
+  return new WebSocket(url, 'document' in globalThis ? withKey : ({ headers, protocols } as unknown as string[]));
 }
 
 /** Parses and checks a message. Returns undefined for an unknown type, as from a newer server. Throws for anything malformed. */

@@ -4,7 +4,7 @@ import { isEncryptedCode, type RoomCode } from '../protocol/room-code.ts';
 import type { ClientMessage, CreateRoomRequest, Join, RoomCreated, ServerMessage } from '../protocol/types.ts';
 import { PoproomError } from './error.ts';
 import { isRoomCreated } from './response-checks.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import type { Call, Transport } from './transport.ts';
 
 export interface RoomAccess {
   code: string;
@@ -123,10 +123,9 @@ export interface SealedLink {
 export async function requestRoom(
   transport: Transport,
   request: CreateRoomRequest,
-  { createPassword, ...options }: CallOptions & { createPassword?: string | undefined } = {},
+  { headers, ...options }: Call = {},
 ): Promise<RoomCreated> {
-  const headers = { ...transport.newIdempotencyKey(), 'X-Create-Password': createPassword };
-  const call = { method: 'POST', json: request, headers, ...options };
+  const call = { method: 'POST', json: request, headers: { ...transport.newIdempotencyKey(), ...headers }, ...options };
   const created = await transport.call('/api/rooms', isRoomCreated, call);
   if (!request.encryption && isEncryptedCode(created.roomId as RoomCode))
     throw new PoproomError('INVALID_RESPONSE', 'The server gave the new room a code of an encrypted room.');

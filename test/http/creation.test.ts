@@ -144,7 +144,7 @@ describe('a private server', () => {
     assert.ok(!server.logged().includes('alice'));
   });
 
-  it('accepts an API key as a subprotocol of a WebSocket, and does not send it back', async (t) => {
+  it('[CREATE-7] accepts an API key as a subprotocol of a WebSocket, and does not send it back', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await apiKeysOf(t, server).make('laptop', 'pro');
     const room = await server.api.room({}, { headers: bearer(key) });

@@ -2,13 +2,20 @@
 import { PoproomError } from '../../src/client/error.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import type { RoomCode } from '../../src/protocol/room-code.ts';
+import { keptAccess } from './device/access.ts';
 import { baseUrl, forwardedTo } from './page-settings.ts';
 
 export const transport = createTransport({
   url: baseUrl,
   apiKey: undefined,
-  withRetry: (attempt) => attempt(),
+  // Only a private server refuses requests for these reasons.
+  withRetry: (attempt) =>
+    attempt().catch(async (error) => {
+      if (!/API_KEY|PASSWORD|SIGN/.test(error.code)) throw error;
+      return (await import('./views/access.tsx')).retryWithAccess(error, attempt, transport);
+    }),
 });
+Object.assign(transport.headers, keptAccess());
 
 /**
  * Where the page loads a file from. `poproom ui` forwards it: the server must not be able to send another page instead.

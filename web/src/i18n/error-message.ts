@@ -55,8 +55,6 @@ const messageKeys: Partial<Record<PoproomError['code'], FirstKey>> = {
   UNAVAILABLE: 'errorServer',
   INTERNAL: 'errorServer',
   INVALID_RESPONSE: 'errorServer',
-  API_KEY_REQUIRED: 'errorKeyRequired',
-  INVALID_API_KEY: 'errorKeyRequired',
   ROOM_NOT_FOUND: 'errorNotFound',
   ROOM_EXPIRED: 'roomExpired',
   FILE_CHANGED: 'fileChanged',

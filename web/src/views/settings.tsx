@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/form-fields.tsx';
+import { keepAccess, keptAccess } from '../device/access.ts';
 import {
   type NotificationAccess,
   notificationAccess,
@@ -65,6 +66,18 @@ export function Settings({ onClose }: { onClose: () => void }) {
         </select>
       </label>
       <ArrivalSettings />
+      {keptAccess() && (
+        <button
+          type="button"
+          class="button"
+          onClick={() => {
+            keepAccess(undefined);
+            location.reload();
+          }}
+        >
+          {t('accessForget')}
+        </button>
+      )}
       {!forwardedTo && (
         <p class="aside">
           <a href={`${basePath}/docs`}>{t('apiDocs')}</a>

@@ -268,8 +268,6 @@ export const strings: Translation = {
   errorStorageFull: 'Der Server hat keinen Speicherplatz mehr. Versuche es später erneut.',
   errorFileDeleted: 'Diese Datei wurde gelöscht.',
   errorServer: 'Auf dem Server ist ein Fehler aufgetreten. Versuche es gleich noch einmal.',
-  errorKeyRequired:
-    'Dieser Server erfordert einen API-Schlüssel. Verwende statt dieser Seite die Befehlszeile oder das SDK.',
   errorNotFound: 'Dieser Raum existiert nicht mehr.',
   // Inviting a screen
   screenTitle: 'Scanne diesen QR-Code mit deinem Handy',
@@ -355,4 +353,18 @@ export const strings: Translation = {
     'Dieser Raum sollte verschlüsselt sein, ist es laut Server aber nicht. Vielleicht will jemand mitlesen, was du schreibst. Es wurde nichts gesendet. Prüfe den Code und die Adresse dieser Seite.',
   openAnyway: 'Trotzdem öffnen',
   openAnywayHint: 'Kopiere zuerst deinen Text. Nicht gesendete Änderungen gehen verloren.',
+  accessPasswordTitle: 'Passwort erforderlich',
+  accessPasswordHint: 'Um auf diesem Server einen Raum zu starten, brauchst du ein Passwort. Beitreten kannst du ohne.',
+  accessPassword: 'Passwort',
+  accessPasswordWrong: 'Falsches Passwort.',
+  accessKeyTitle: 'API-Schlüssel erforderlich',
+  accessKeyHint: 'Dieser Server verlangt einen API-Schlüssel. Du bekommst ihn von der Person, die den Server betreibt.',
+  accessKey: 'API-Schlüssel',
+  accessKeyWrong: 'Dieser API-Schlüssel ist ungültig.',
+  accessKept: 'Dieses Gerät merkt ihn sich.',
+  accessSignInTitle: 'Anmeldung erforderlich',
+  accessSignInHint: 'Melde dich an, um auf diesem Server Räume zu starten. Beitreten kannst du ohne Anmeldung.',
+  accessSignIn: 'Anmelden',
+  accessContinue: 'Weiter',
+  accessForget: 'Von diesem Server abmelden',
 };

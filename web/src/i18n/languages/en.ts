@@ -121,7 +121,6 @@ export const strings = {
   errorStorageFull: 'The server is out of storage. Try again later.',
   errorFileDeleted: 'This file has been deleted.',
   errorServer: 'Something went wrong on the server. Try again in a moment.',
-  errorKeyRequired: 'This server requires an API key. Use the command line or the SDK instead of this page.',
   errorNotFound: 'This room no longer exists.',
   fileChanged: 'This file has changed since its upload started. Add it again.',
   fileDamaged: 'This file is damaged and can’t be decrypted.',

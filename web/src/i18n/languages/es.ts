@@ -270,8 +270,6 @@ export const strings: Translation = {
   errorStorageFull: 'El servidor no tiene espacio. Inténtalo más tarde.',
   errorFileDeleted: 'Este archivo se ha eliminado.',
   errorServer: 'Se ha producido un error en el servidor. Inténtalo de nuevo en un momento.',
-  errorKeyRequired:
-    'Este servidor requiere una clave de API. Usa la línea de comandos o el SDK en lugar de esta página.',
   errorNotFound: 'Esta sala ya no existe.',
   // Inviting a screen
   screenTitle: 'Escanea este código QR con el móvil',
@@ -356,4 +354,18 @@ export const strings: Translation = {
     'Esta sala debería estar cifrada, pero el servidor indica que no lo está. Puede que alguien intente leer lo que escribes. No se ha enviado nada. Revisa el código y la dirección de esta página.',
   openAnyway: 'Abrir de todos modos',
   openAnywayHint: 'Copia antes tu texto. Se perderán los cambios no enviados.',
+  accessPasswordTitle: 'Se necesita una contraseña',
+  accessPasswordHint: 'Para crear una sala en este servidor se necesita una contraseña. Para unirse, no.',
+  accessPassword: 'Contraseña',
+  accessPasswordWrong: 'Contraseña incorrecta.',
+  accessKeyTitle: 'Se necesita una clave de API',
+  accessKeyHint: 'Este servidor requiere una clave de API. Pídesela a quien lo administra.',
+  accessKey: 'Clave de API',
+  accessKeyWrong: 'Esta clave de API no es válida.',
+  accessKept: 'Este dispositivo la recordará.',
+  accessSignInTitle: 'Inicia sesión',
+  accessSignInHint: 'Inicia sesión para crear salas en este servidor. Puedes unirte a una sala sin iniciar sesión.',
+  accessSignIn: 'Iniciar sesión',
+  accessContinue: 'Continuar',
+  accessForget: 'Cerrar sesión en este servidor',
 };
