@@ -2,14 +2,17 @@
 
 import type { Success } from '../src/protocol/endpoints/endpoint.ts';
 import { endpoints } from '../src/protocol/endpoints.ts';
-import { resumeToken, roomId } from '../src/protocol/fields.ts';
-import { problem, serverMessages, textEdited } from '../src/protocol/live.ts';
+import { linkRole, resumeToken, roomId } from '../src/protocol/fields.ts';
+import { device, problem, serverMessages, textEdited } from '../src/protocol/live.ts';
 import { fileClaimed, healthReport, ticketIssued } from '../src/protocol/schemas.ts';
 import { nameOf, type Schema, unreliableFields } from './protocol-schemas.ts';
 
 /** Fields whose schema does not say enough. */
 const ownChecks = new Map<Schema, string>([
   [roomId, 'roomCode'],
+  // Newer servers may know further roles.
+  [linkRole, 'text'],
+  [device.properties.role, 'text'],
   [resumeToken, 'isToken'],
   [fileClaimed.properties.claim, 'isToken'],
   [ticketIssued.properties.ticket, 'isToken'],
@@ -32,7 +35,10 @@ export function responseChecks(): string {
   const writer = createWriter();
   const bodies = readBodies().map((schema) => {
     const name = nameOf(schema) ?? '';
-    return `export const is${name} = ${writer.object(schema, name, name)};\n`;
+    const written = `export const is${name} = ${writer.object(schema, name, name)};\n`;
+    // A later body may contain this one.
+    writer.variables.set(schema, `is${name}`);
+    return written;
   });
   const messages = Object.entries(serverMessages).map(
     ([type, schema]) =>
@@ -108,10 +114,11 @@ function createWriter() {
         const isValid = field(value, name + upperFirst(key));
         return `${indent}  ${key}: ${reliable.has(key) ? isValid : `${use('optional')}(${isValid})`},\n`;
       });
-    return `object<${type}>({\n${checks.join('')}${indent}})`;
+    // Bundlers drop the checks that a page does not use.
+    return `/* @__PURE__ */ object<${type}>({\n${checks.join('')}${indent}})`;
   }
 
-  return { types, used, parts, object };
+  return { types, used, parts, variables, object };
 }
 
 const lowerFirst = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);

@@ -106,6 +106,34 @@ console.log(message);
 poproom rm 7KQ2MX --yes
 `,
   },
+  createLink: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/links \\
+  -H 'Content-Type: application/json' \\
+  -d '{"role": "drop", "name": "Photos of the party", "expiresIn": 3600}'
+`,
+    sdk: `
+const { linkId, link } = await room.createLink({ role: 'drop', name: 'Photos of the party', expiresIn: 3600 });
+console.log(linkId, link);
+`,
+  },
+  listLinks: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/links
+`,
+    sdk: `
+for (const { linkId, role, name } of await room.links()) console.log(linkId, role, name);
+`,
+  },
+  revokeLink: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/links/4VNR8M2KQX7D5HWT9CJZ3BPA
+`,
+    sdk: `
+const { message } = await room.revokeLink('4VNR8M2KQX7D5HWT9CJZ3BPA');
+console.log(message);
+`,
+  },
   writeContent: {
     curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX/content \\

@@ -64,6 +64,12 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
   SIGN_IN_REQUIRED: { message: 'Only users who have signed in may create rooms on this server.' },
   PIN_INCORRECT: { message: 'Wrong PIN. 4 tries left.', details: { triesLeft: 4 } },
   INVALID_TICKET: { message: 'This link has expired or belongs to another room. Request a new one.' },
+  READ_ONLY: { message: 'This link may only read the room.' },
+  DROP_ONLY: { message: 'This link may only add files to the room.' },
+  TOO_MANY_LINKS: {
+    message: 'This room has reached its limit of 20 links. Revoke one and try again.',
+    details: { maximum: 20 },
+  },
   ROOM_NOT_FOUND: { message: 'There is no room with this code.' },
   UPLOAD_NOT_FOUND: {
     message: 'There is no such unfinished upload. It is complete, was cancelled or has expired.',

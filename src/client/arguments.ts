@@ -20,6 +20,7 @@ const callback: Check = [isFunction, 'a function'];
 const edits: Check = [Array.isArray, 'a list of edits: { from, to, insert }'];
 const changes: Check = [isObject, 'an object with the changes'];
 const webhook: Check = [isObject, 'an object with the URL of the webhook'];
+const newLink: Check = [isObject, 'an object with the role of the link: { role }'];
 const file: Check = [isObject, 'a file, as room.files() returns it'];
 const source: Check = [
   (value) => isString(value) || (typeof value === 'object' && value !== null),
@@ -45,6 +46,8 @@ const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: stri
   cancelUpload: ['uploadId', id],
   createWebhook: ['webhook', webhook],
   deleteWebhook: ['id', id],
+  createLink: ['link', newLink],
+  revokeLink: ['linkId', id],
 };
 
 const optionChecks: Readonly<Record<string, Check>> = {

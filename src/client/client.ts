@@ -1,5 +1,5 @@
 /** The client of the SDK: a server, and its rooms with their shared texts. */
-import { isEncryptedCode, parseRoomCode } from '../protocol/room-code.ts';
+import { isEncryptedCode, parseLinkId, parseRoomId } from '../protocol/room-code.ts';
 import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import { check, checkClientOptions, checkOptions, withArgumentChecks } from './arguments.ts';
 import { watchDownloads } from './download.ts';
@@ -113,7 +113,8 @@ export function createClient(options: ClientOptions): Client {
     room(codeOrLink, { pin, key, salt, seen } = {}) {
       check('code', codeOrLink, [(value) => typeof value === 'string', 'the code or the link of a room']);
       const link = parseRoomLink(transport.url, codeOrLink);
-      const code = link?.code ?? codeOrLink;
+      const given = link?.code ?? codeOrLink;
+      const code = parseLinkId(given) ?? given;
       const roomKey = key ?? link?.key;
       const isEncrypted = roomKey !== undefined || needsKey(code);
       return isEncrypted ? sealedRoom(code, { key: roomKey, salt, seen }) : plainRoom(code, pin);
@@ -148,7 +149,7 @@ function toRoom(room: RoomBase, deviceId: string | undefined): Room {
 }
 
 function needsKey(typedCode: string): boolean {
-  const code = parseRoomCode(typedCode);
+  const code = parseRoomId(typedCode);
   return code !== undefined && isEncryptedCode(code);
 }
 

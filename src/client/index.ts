@@ -1,8 +1,9 @@
 /** The Poproom SDK, for browsers, Node, Deno and Bun. */
-export { isEncryptedCode, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+export { isEncryptedCode, type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 export type {
   Confirmation,
   ContentEdited,
+  CreateLinkRequest,
   CreateRoomRequest,
   FileClaimed,
   FileEntry,
@@ -10,6 +11,7 @@ export type {
   HealthReport,
   HistoryEntry,
   HistoryText,
+  Link,
   RoomChanged,
   RoomDetails,
   RoomDevice,

@@ -158,7 +158,7 @@ function createLiveChannel(
   }
 
   function finish(reason: Ended | PoproomError): Ended {
-    if (reason !== 'left') textChannel?.onFailed(typeof reason === 'string' ? roomEnded[reason]() : reason);
+    if (reason !== 'left') textChannel?.onFailed(typeof reason === 'string' ? roomEnded(reason) : reason);
     if (typeof reason === 'string') return reason;
     throw reason;
   }
@@ -264,10 +264,10 @@ function createLiveChannel(
   };
 }
 
-const roomEnded = {
-  deleted: () => new PoproomError('ROOM_NOT_FOUND', 'This room was deleted.'),
-  expired: () => new PoproomError('ROOM_EXPIRED', 'This room has expired.'),
-};
+const roomEnded = (reason: Exclude<Ended, 'left'>): PoproomError =>
+  reason === 'expired'
+    ? new PoproomError('ROOM_EXPIRED', 'This room has expired.')
+    : new PoproomError('ROOM_NOT_FOUND', `This ${reason === 'deleted' ? 'room' : 'link'} was ${reason}.`);
 
 /**
  * Finds out why a live channel did not open, which browsers do not reveal, and throws it. No limit applies to a channel

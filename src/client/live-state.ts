@@ -22,7 +22,7 @@ export type LiveEvent =
   | { type: 'waiting'; until: Date; error: PoproomError };
 
 /** Why the live channel ended: the room was deleted or has expired, or the program left it. */
-export type Ended = 'deleted' | 'expired' | 'left';
+export type Ended = 'deleted' | 'expired' | 'revoked' | 'left';
 
 /**
  * - `idle`: connects when the program asks for the next event;

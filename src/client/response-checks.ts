@@ -13,6 +13,8 @@ import type {
   HistoryEntry,
   HistoryList,
   HistoryText,
+  Link,
+  LinkList,
   RoomCreated,
   RoomDetails,
   RoomDevice,
@@ -43,18 +45,18 @@ import {
   time,
 } from './shapes.ts';
 
-const roomLimits = object<RoomLimits>({
+const roomLimits = /* @__PURE__ */ object<RoomLimits>({
   textBytes: isWhole,
   fileBytes: isWhole,
   filesPerRoom: isWhole,
   fileBytesPerRoom: isWhole,
 });
-const roomDetailsText = object<object>({
+const roomDetailsText = /* @__PURE__ */ object<object>({
   version: isWhole,
   bytes: isWhole,
   timestamp: time,
 });
-const fileEntry = object<FileEntry>({
+const fileEntry = /* @__PURE__ */ object<FileEntry>({
   fileId: text,
   fileUrl: text,
   fileName: text,
@@ -66,24 +68,24 @@ const fileEntry = object<FileEntry>({
   once: optional(isTrue),
   meta: optional(text),
 });
-const sealedEdit = object<SealedEdit>({
+const sealedEdit = /* @__PURE__ */ object<SealedEdit>({
   version: isWhole,
   sealed: text,
   timestamp: time,
   deviceId: optional(text),
   ref: optional(text),
 });
-const historyEntry = object<HistoryEntry>({
+const historyEntry = /* @__PURE__ */ object<HistoryEntry>({
   version: isWhole,
   timestamp: time,
   size: isWhole,
   deviceId: optional(text),
 });
-const webhookListWebhooksLastError = object<object>({
+const webhookListWebhooksLastError = /* @__PURE__ */ object<object>({
   timestamp: time,
   message: text,
 });
-const webhookEntry = object<WebhookEntry>({
+const webhookEntry = /* @__PURE__ */ object<WebhookEntry>({
   id: text,
   host: text,
   events: list(oneOf('text', 'file', 'device', 'room')),
@@ -91,19 +93,20 @@ const webhookEntry = object<WebhookEntry>({
   lastDelivery: optional(time),
   lastError: optional(webhookListWebhooksLastError),
 });
-const snapshotRoom = object<object>({
+const snapshotRoom = /* @__PURE__ */ object<object>({
   roomId: roomCode,
+  role: optional(text),
   expiresAt: time,
   hasPin: flag,
   encrypted: optional(isTrue),
   name: optional(text),
   limits: optional(roomLimits),
 });
-const snapshotContentLastRefs = object<object>({
+const snapshotContentLastRefs = /* @__PURE__ */ object<object>({
   deviceId: text,
   ref: text,
 });
-const roomText = object<RoomText>({
+const roomText = /* @__PURE__ */ object<RoomText>({
   content: text,
   version: isWhole,
   timestamp: time,
@@ -111,12 +114,13 @@ const roomText = object<RoomText>({
   sealedEdits: optional(list(sealedEdit)),
   lastRefs: optional(list(snapshotContentLastRefs)),
 });
-const roomDevice = object<RoomDevice>({
+const roomDevice = /* @__PURE__ */ object<RoomDevice>({
   deviceId: text,
   deviceName: optional(text),
+  role: optional(text),
 });
 
-export const isRoomCreated = object<RoomCreated>({
+export const isRoomCreated = /* @__PURE__ */ object<RoomCreated>({
   roomId: roomCode,
   link: optional(text),
   expiresAt: time,
@@ -125,12 +129,13 @@ export const isRoomCreated = object<RoomCreated>({
   name: optional(text),
   limits: optional(roomLimits),
 });
-export const isCreateTokenIssued = object<CreateTokenIssued>({
+export const isCreateTokenIssued = /* @__PURE__ */ object<CreateTokenIssued>({
   token: text,
   expiresAt: time,
 });
-export const isRoomDetails = object<RoomDetails>({
+export const isRoomDetails = /* @__PURE__ */ object<RoomDetails>({
   roomId: roomCode,
+  role: optional(text),
   expiresAt: time,
   hasPin: flag,
   encrypted: optional(isTrue),
@@ -142,8 +147,9 @@ export const isRoomDetails = object<RoomDetails>({
   text: optional(roomDetailsText),
   files: optional(list(fileEntry)),
 });
-export const isRoomInfo = object<RoomInfo>({
+export const isRoomInfo = /* @__PURE__ */ object<RoomInfo>({
   roomId: roomCode,
+  role: optional(text),
   expiresAt: time,
   hasPin: flag,
   encrypted: optional(isTrue),
@@ -153,40 +159,52 @@ export const isRoomInfo = object<RoomInfo>({
   fileBytes: optional(isWhole),
   limits: optional(roomLimits),
 });
-export const isConfirmation = object<Confirmation>({
+export const isConfirmation = /* @__PURE__ */ object<Confirmation>({
   success: isTrue,
   message: text,
 });
-export const isContentWritten = object<ContentWritten>({
+export const isLink = /* @__PURE__ */ object<Link>({
+  linkId: text,
+  role: oneOf('read', 'drop'),
+  link: optional(text),
+  name: optional(text),
+  createdAt: time,
+  expiresAt: optional(time),
+  lastUsed: optional(time),
+});
+export const isLinkList = /* @__PURE__ */ object<LinkList>({
+  links: list(isLink),
+});
+export const isContentWritten = /* @__PURE__ */ object<ContentWritten>({
   success: isTrue,
   content: text,
   version: isWhole,
   timestamp: time,
 });
-export const isContentRead = object<ContentRead>({
+export const isContentRead = /* @__PURE__ */ object<ContentRead>({
   content: text,
   version: optional(isWhole),
   timestamp: time,
   contentVersion: optional(isWhole),
   sealedEdits: optional(list(sealedEdit)),
 });
-export const isContentEdited = object<ContentEdited>({
+export const isContentEdited = /* @__PURE__ */ object<ContentEdited>({
   success: isTrue,
   version: isWhole,
   timestamp: time,
   compact: optional(isTrue),
 });
-export const isHistoryList = object<HistoryList>({
+export const isHistoryList = /* @__PURE__ */ object<HistoryList>({
   history: list(historyEntry),
 });
-export const isHistoryText = object<HistoryText>({
+export const isHistoryText = /* @__PURE__ */ object<HistoryText>({
   content: text,
   version: isWhole,
   timestamp: time,
   size: isWhole,
   deviceId: optional(text),
 });
-export const isFileUploaded = object<FileUploaded>({
+export const isFileUploaded = /* @__PURE__ */ object<FileUploaded>({
   success: isTrue,
   fileId: optional(text),
   fileUrl: text,
@@ -194,37 +212,37 @@ export const isFileUploaded = object<FileUploaded>({
   fileSize: isWhole,
   once: optional(isTrue),
 });
-export const isFileClaimed = object<FileClaimed>({
+export const isFileClaimed = /* @__PURE__ */ object<FileClaimed>({
   claim: isToken,
   url: text,
   expiresAt: time,
 });
-export const isFileList = object<FileList>({
+export const isFileList = /* @__PURE__ */ object<FileList>({
   files: list(fileEntry),
 });
-export const isTicketIssued = object<TicketIssued>({
+export const isTicketIssued = /* @__PURE__ */ object<TicketIssued>({
   ticket: isToken,
   url: text,
   expiresAt: time,
 });
-export const isWebhookCreated = object<WebhookCreated>({
+export const isWebhookCreated = /* @__PURE__ */ object<WebhookCreated>({
   id: text,
   host: text,
   events: list(oneOf('text', 'file', 'device', 'room')),
   createdAt: time,
   secret: text,
 });
-export const isWebhookList = object<WebhookList>({
+export const isWebhookList = /* @__PURE__ */ object<WebhookList>({
   webhooks: list(webhookEntry),
 });
-export const isHealthReport = object<HealthReport>({
+export const isHealthReport = /* @__PURE__ */ object<HealthReport>({
   status: oneOf('healthy', 'degraded'),
   timestamp: time,
   uptime: Number.isFinite,
 });
 
 const messages: Readonly<Record<ServerMessage['type'], Check>> = {
-  snapshot: object<object>({
+  snapshot: /* @__PURE__ */ object<object>({
     seq: isWhole,
     room: snapshotRoom,
     content: roomText,
@@ -233,7 +251,7 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     pinAttempts: isWhole,
     resumeToken: optional(isToken),
   }),
-  content: object<object>({
+  content: /* @__PURE__ */ object<object>({
     seq: isWhole,
     content: text,
     version: isWhole,
@@ -242,7 +260,7 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     sealedEdits: optional(list(sealedEdit)),
     lastRefs: optional(list(snapshotContentLastRefs)),
   }),
-  edit: object<object>({
+  edit: /* @__PURE__ */ object<object>({
     seq: isWhole,
     version: isWhole,
     edits: areEdits,
@@ -252,7 +270,7 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     length: optional(isWhole),
     checksum: optional(isWhole),
   }),
-  'sealed-edit': object<object>({
+  'sealed-edit': /* @__PURE__ */ object<object>({
     seq: isWhole,
     version: isWhole,
     sealed: text,
@@ -260,29 +278,29 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     deviceId: optional(text),
     ref: optional(text),
   }),
-  'file-added': object<object>({
+  'file-added': /* @__PURE__ */ object<object>({
     seq: isWhole,
     file: fileEntry,
   }),
-  'file-removed': object<object>({
+  'file-removed': /* @__PURE__ */ object<object>({
     seq: isWhole,
     fileId: text,
     received: optional(isTrue),
   }),
-  devices: object<object>({
+  devices: /* @__PURE__ */ object<object>({
     seq: isWhole,
     devices: list(roomDevice),
   }),
-  'devices-changed': object<object>({
+  'devices-changed': /* @__PURE__ */ object<object>({
     seq: isWhole,
     joined: list(roomDevice),
     left: list(text),
   }),
-  'pin-attempts': object<object>({
+  'pin-attempts': /* @__PURE__ */ object<object>({
     seq: isWhole,
     pinAttempts: isWhole,
   }),
-  room: object<object>({
+  room: /* @__PURE__ */ object<object>({
     seq: isWhole,
     expiresAt: time,
     hasPin: flag,
@@ -290,7 +308,7 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     pinChanged: optional(isTrue),
     pinAttempts: isWhole,
   }),
-  written: object<object>({
+  written: /* @__PURE__ */ object<object>({
     seq: isWhole,
     version: isWhole,
     timestamp: time,
@@ -299,22 +317,22 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     checksum: optional(isWhole),
     compact: optional(isTrue),
   }),
-  conflict: object<object>({
+  conflict: /* @__PURE__ */ object<object>({
     content: optional(text),
     version: isWhole,
     timestamp: time,
     ref: optional(text),
   }),
-  error: object<object>({
+  error: /* @__PURE__ */ object<object>({
     error: isError,
     ref: optional(text),
   }),
-  heartbeat: object<object>({
+  heartbeat: /* @__PURE__ */ object<object>({
     seq: isWhole,
     resumeToken: optional(isToken),
   }),
-  closed: object<object>({
-    reason: oneOf('deleted', 'expired', 'shutdown'),
+  closed: /* @__PURE__ */ object<object>({
+    reason: oneOf('deleted', 'expired', 'revoked', 'shutdown'),
     reconnectAfter: optional(isWhole),
   }),
 };

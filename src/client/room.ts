@@ -3,6 +3,7 @@ import { parseRoomCode } from '../protocol/room-code.ts';
 import type {
   Confirmation,
   ContentEdited,
+  CreateLinkRequest,
   CreateWebhookRequest,
   EditContentRequest,
   FileClaimed,
@@ -10,6 +11,7 @@ import type {
   FileUploaded,
   HistoryEntry,
   HistoryText,
+  Link,
   RoomDetails,
   RoomInfo,
   RoomText,
@@ -29,6 +31,8 @@ import {
   isFileList,
   isHistoryList,
   isHistoryText,
+  isLink,
+  isLinkList,
   isRoomDetails,
   isRoomInfo,
   isTicketIssued,
@@ -72,6 +76,7 @@ export interface RoomKeyAccess {
 
 /** A room without its shared text, which `Room` adds. */
 export interface RoomBase {
+  /** The room code, or the id of a link. */
   readonly code: string;
   /** URL of the room's page, to share with people. That of an encrypted room contains the key, after `#`. */
   readonly link: string;
@@ -157,6 +162,15 @@ export interface RoomBase {
   deleteWebhook(id: string, options?: CallOptions): Promise<Confirmation>;
   /** Deletes the room with everything in it, for all devices. */
   delete(options?: CallOptions): Promise<Confirmation>;
+  /**
+   * Creates a link with fewer rights than the room code: `read` to see the room, `drop` to add files without seeing
+   * anything. Open it with `client.room(link)`. It ends with the room, or after `expiresIn` seconds.
+   */
+  createLink(request: CreateLinkRequest, options?: CallOptions): Promise<Link>;
+  /** Lists the links of the room, oldest first. */
+  links(options?: CallOptions): Promise<Link[]>;
+  /** Ends a link for everyone who has it, and closes its live channels. */
+  revokeLink(linkId: string, options?: CallOptions): Promise<Confirmation>;
   /** Joins the room and receives its changes; see {@link LiveRoom}. */
   live(options?: LiveOptions): LiveRoom;
 }
@@ -231,6 +245,10 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     deleteWebhook: (id, options) =>
       call(`/webhooks/${encodeURIComponent(id)}`, isConfirmation, { method: 'DELETE', ...options }),
     delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),
+    createLink: (request, options) => call('/links', isLink, { method: 'POST', json: request, ...options }),
+    links: async (options) => (await call('/links', isLinkList, options)).links,
+    revokeLink: (linkId, options) =>
+      call(`/links/${encodeURIComponent(linkId)}`, isConfirmation, { method: 'DELETE', ...options }),
     live: (options) => openLive(transport, path, access, options),
   };
   return room;

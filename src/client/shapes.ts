@@ -1,6 +1,6 @@
 /** Checks the shape of what a server sends, which is not trusted. `response-checks.ts` combines these checks. */
+
 import { hasMoreValues } from '../protocol/json-values.ts';
-import { parseRoomCode } from '../protocol/room-code.ts';
 
 export type Shape<T> = (value: unknown) => value is T;
 
@@ -19,7 +19,8 @@ export const isToken = (value: unknown): value is string => typeof value === 'st
 export const text: Check = (value) => typeof value === 'string' && value.isWellFormed();
 export const flag: Check = (value) => typeof value === 'boolean';
 export const time: Check = (value) => typeof value === 'string' && !Number.isNaN(Date.parse(value));
-export const roomCode: Check = (value) => typeof value === 'string' && parseRoomCode(value) === value;
+/** A room code, or the id of a link. */
+export const roomCode: Check = (value) => typeof value === 'string' && /^[\dA-Z]{6,24}$/.test(value);
 /** Excludes names that every object has, such as `__proto__`. */
 const errorCode: Check = (value) => typeof value === 'string' && /^[A-Z][A-Z_]*$/.test(value);
 export const isTrue: Check = (value) => value === true;

@@ -2,11 +2,13 @@
 
 import { createHash, createHmac } from 'node:crypto';
 import { auth } from '../protocol/fields.ts';
-import { parseRoomCode } from '../protocol/room-code.ts';
+import { type LinkRole, linkDevicePrefix, mayDo, type RoomOperation } from '../protocol/link-rights.ts';
+import { type LinkId, parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
 import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
+import type { LinkAdmission, LinkStore, StoredLink } from './ports/links.ts';
 import type { AccessAttempt, Refusal } from './ports/rooms.ts';
 import type { Content } from './ports/texts.ts';
 
@@ -15,6 +17,7 @@ export interface Caller {
   client: ClientId;
   /** Whether a page of another site sent it. */
   isCrossSite?: boolean;
+  /** A room code, or the id of a link. */
   roomId: string;
   pin: string | undefined;
   /** The key `auth` of an encrypted room. */
@@ -22,12 +25,79 @@ export interface Caller {
   deviceId: string | undefined;
 }
 
-export async function admit(deps: CoreDeps, caller: Caller): Promise<Room> {
+/** A room that a caller has access to, with the link if it does not use the code. */
+export interface AdmittedRoom extends Room {
+  link?: StoredLink;
+}
+
+/** Every operation of a link is checked here, or by `checkRight` if it arrives on an open live channel. */
+export async function admit(deps: CoreDeps, caller: Caller, operation: RoomOperation): Promise<AdmittedRoom> {
+  const link = parseLinkId(caller.roomId);
+  if (link) return admitLink(deps, caller, link, operation);
   const attempt = toAttempt(deps, caller);
   const admitting = deps.rooms.admit(attempt);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   return admission.outcome === 'admitted' ? admission.room : reject(deps, attempt, admission);
 }
+
+async function admitLink(
+  deps: CoreDeps,
+  { client, isCrossSite, deviceId }: Caller,
+  id: LinkId,
+  operation: RoomOperation,
+): Promise<AdmittedRoom> {
+  const now = deps.clock();
+  const device = deviceId === undefined ? undefined : deviceOfLink(checkDeviceId(deviceId));
+  const admission = await deps.links.admit({ id, client, isCrossSite: isCrossSite ?? false, deviceId: device, now });
+  if (admission.outcome !== 'admitted') throw linkRefusal(admission, now);
+  const { room, link } = admission;
+  checkRight(link.role, operation);
+  noteUse(deps, room, link);
+  return { ...room, link };
+}
+
+/** Throws unless a link may do this. Members may do everything. */
+export function checkRight(role: LinkRole | undefined, operation: RoomOperation): void {
+  if (role === undefined || mayDo(role, operation)) return;
+  throw role === 'read'
+    ? new PoproomError('READ_ONLY', 'This link may only read the room.')
+    : new PoproomError('DROP_ONLY', 'This link may only add files to the room.');
+}
+
+/**
+ * The id of a device that has access by a link, as stores and members know it, so that it cannot act as the device of a
+ * member. In an encrypted room, members need the rest of it to open the name. A long id is replaced by its hash.
+ */
+export const deviceOfLink = (deviceId: string): string =>
+  linkDevicePrefix +
+  (deviceId.length + linkDevicePrefix.length <= 64
+    ? deviceId
+    : createHash('sha256').update(deviceId).digest('base64url'));
+
+/** Writes that are under way, so that many requests together cause one. */
+const notedUses = new WeakMap<LinkStore, Set<LinkId>>();
+
+const noteUseEveryMs = 60_000;
+
+/** Members see when a link was last used. */
+function noteUse({ links, clock }: CoreDeps, { code }: Room, { id, lastUsed = 0 }: StoredLink): void {
+  const now = clock();
+  const noted = notedUses.get(links) ?? new Set();
+  notedUses.set(links, noted);
+  if (Math.abs(now - lastUsed) < noteUseEveryMs || noted.has(id)) return;
+  noted.add(id);
+  const done = () => noted.delete(id);
+  // If this fails, a later request notes it.
+  links.noteUse(code, id, now).then(done, done);
+}
+
+function linkRefusal(admission: Exclude<LinkAdmission, { outcome: 'admitted' }>, now: number): PoproomError {
+  if (admission.outcome === 'unknown') return linkMissing();
+  if (admission.outcome === 'expired') return new PoproomError('ROOM_EXPIRED', 'This link has expired.');
+  return refusal(admission, now);
+}
+
+export const linkMissing = () => new PoproomError('ROOM_NOT_FOUND', 'There is no such link. It may have been revoked.');
 
 /** Checks access and reads the text, in one step of the store. */
 export function admitToRead(deps: CoreDeps, caller: Caller): MaybePromise<Content> {
@@ -155,7 +225,6 @@ const seconds = (n: number) => (n === 1 ? '1 second' : `${n} seconds`);
 
 const form = new RegExp(auth.pattern);
 
-/** The SHA-256 of the key `auth`, to compare with the verifier. */
 /**
  * The SHA-256 of the key `auth` of an encrypted room, to compare with the verifier. The server knows only the verifier.
  */

@@ -19,8 +19,8 @@ export interface KeyedRequest {
   key: string;
   client: ClientId;
   scope: string;
-  /** Undefined for a new room, and if there cannot be such a room. */
-  room: RoomCode | undefined;
+  /** Undefined for a new room, and if there cannot be such a room. Of a link, it is looked up when it is needed. */
+  room: RoomCode | undefined | (() => Promise<RoomCode | undefined>);
 }
 
 /** A small value that can be serialized, from which the response is built. */
@@ -87,7 +87,7 @@ class Run<T extends Result> implements KeyedRun<T> {
 
   async find(): Promise<T | undefined> {
     const { store, clock } = this.#deps;
-    const { room } = this.#request;
+    const room = await this.#findRoom();
     const earlier = room && (await store.find(room, this.#id, clock()));
     return earlier && this.replay(earlier);
   }
@@ -104,7 +104,7 @@ class Run<T extends Result> implements KeyedRun<T> {
 
   async begin(): Promise<FinishedRequest | undefined> {
     const { store, clock } = this.#deps;
-    const { room } = this.#request;
+    const room = await this.#findRoom();
     if (!room) return undefined;
     const runner = randomBytes(8).toString('hex');
     const begun = await store.begin(room, this.#id, runner, clock(), leaseMs);
@@ -121,6 +121,11 @@ class Run<T extends Result> implements KeyedRun<T> {
     clearInterval(renewal);
     // If this fails, it ends soon anyway.
     await this.#deps.store.end(room, this.#id, runner).catch(() => undefined);
+  }
+
+  async #findRoom(): Promise<RoomCode | undefined> {
+    const { room } = this.#request;
+    return typeof room === 'function' ? room() : room;
   }
 
   /** Keyed: a request may contain a PIN, which could be found by trying all of them. */

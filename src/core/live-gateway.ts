@@ -5,6 +5,7 @@ import type { ClientMessage } from '../protocol/types.ts';
 import type { Caller } from './admission.ts';
 import type { ClientId } from './ports/basics.ts';
 import type { StoredFile } from './ports/files.ts';
+import type { StoredLink } from './ports/links.ts';
 import type { RoomCode } from './room-code.ts';
 
 /** The URLs of files, as this client reaches the server. */
@@ -44,6 +45,8 @@ export interface Upgrade extends FileAddresses {
 /** A client that has some versions of a text and waits for another one. */
 export interface TextWait {
   code: RoomCode;
+  /** Set if the client has access by a link. */
+  link?: StoredLink | undefined;
   isKnown: (version: number) => boolean;
   /** Aborts when the time is over, or the client has disconnected. */
   signal: AbortSignal;
@@ -62,7 +65,15 @@ export interface LiveGateway {
 type LiveTransport = 'websocket' | 'events' | 'poll';
 
 /** Why a live channel ended: the client left, its room ended, or the server closed it. */
-export type LeaveReason = 'left' | 'deleted' | 'expired' | 'shutdown' | 'too-slow' | 'no-heartbeat' | 'error';
+export type LeaveReason =
+  | 'left'
+  | 'deleted'
+  | 'expired'
+  | 'revoked'
+  | 'shutdown'
+  | 'too-slow'
+  | 'no-heartbeat'
+  | 'error';
 
 export interface LiveMeter {
   opened(transport: LiveTransport): void;

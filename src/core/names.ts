@@ -22,13 +22,20 @@ export const looksSealed = (name: string | null | undefined): name is string =>
   name?.startsWith(envelopePrefix) ?? false;
 
 /** Cleans a name like that of a file. Undefined if nothing is left, or there is none. */
-export function cleanRoomName(raw: string | null | undefined): string | undefined {
+export function cleanRoomName(
+  raw: string | null | undefined,
+  maximum: number = maxNameLength.room,
+): string | undefined {
   const name = removeUnsafeCharacters(raw ?? '');
-  if ([...name].length <= maxNameLength.room) return name || undefined;
-  throw new PoproomError('VALIDATION_FAILED', `"name" may have at most ${maxNameLength.room} characters.`, {
-    details: { field: 'name', maximum: maxNameLength.room },
+  if ([...name].length <= maximum) return name || undefined;
+  throw new PoproomError('VALIDATION_FAILED', `"name" may have at most ${maximum} characters.`, {
+    details: { field: 'name', maximum },
   });
 }
+
+/** A link has a name like that of a device, because members see its devices by it. */
+export const cleanLinkName = (raw: string | null | undefined): string | undefined =>
+  cleanRoomName(raw, maxNameLength.device);
 
 /** Sealed names are longer. */
 export const maxDeviceNameLength = envelopeSize('device', maxPayloadBytes.device);

@@ -1,9 +1,16 @@
 /** Room codes: short enough to type, too long to guess. */
 import { randomInt } from 'node:crypto';
-import { codeSymbols, encryptedCodeSymbol, longestCode, shortestCode } from '../protocol/room-code.ts';
+import {
+  codeSymbols,
+  encryptedCodeSymbol,
+  type LinkId,
+  linkIdLength,
+  longestCode,
+  shortestCode,
+} from '../protocol/room-code.ts';
 import type { CodeLength } from './ports/rooms.ts';
 
-export { codeSymbols, type RoomCode } from '../protocol/room-code.ts';
+export { codeSymbols, type LinkId, type RoomCode } from '../protocol/room-code.ts';
 
 export type RoomKind = 'plain' | 'encrypted';
 
@@ -31,10 +38,13 @@ function lengthsOf(kind: RoomKind): CodeLength[] {
 }
 
 /** Symbols for the longest code. The store uses as many as it needs. */
-export function drawSymbols(kind: RoomKind = 'plain'): string {
+export function drawSymbols(kind: RoomKind = 'plain', length = longestCode): string {
   let drawn = symbolOf(firstSymbols[kind]);
-  while (drawn.length < longestCode) drawn += symbolOf(codeSymbols);
+  while (drawn.length < length) drawn += symbolOf(codeSymbols);
   return drawn;
 }
+
+/** Like a code, the id of a link says whether its room is encrypted. */
+export const drawLinkId = (kind: RoomKind): LinkId => drawSymbols(kind, linkIdLength) as LinkId;
 
 const symbolOf = (symbols: string): string => symbols.charAt(randomInt(symbols.length));

@@ -1,5 +1,18 @@
 /** Operations on rooms and their texts. */
-import { admit, admitToRead, type Caller, macPin, type Pin, parsePin, proofOf, roomMissing } from './admission.ts';
+
+import type { RoomOperation } from '../protocol/link-rights.ts';
+import { parseLinkId } from '../protocol/room-code.ts';
+import {
+  type AdmittedRoom,
+  admit,
+  admitToRead,
+  type Caller,
+  macPin,
+  type Pin,
+  parsePin,
+  proofOf,
+  roomMissing,
+} from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
@@ -52,7 +65,7 @@ export interface RoomChanges {
   name?: string | null | undefined;
 }
 
-export type RoomWithDevices = Room & { deviceCount: number };
+export type RoomWithDevices = AdmittedRoom & { deviceCount: number };
 
 export type ContentEdit =
   | Pick<SealedEditRequest, 'sealed' | 'baseVersion' | 'ifVersions'>
@@ -73,23 +86,26 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     return ended;
   }
 
-  async function withDevices(room: Room): Promise<RoomWithDevices> {
+  async function withDevices(room: AdmittedRoom): Promise<RoomWithDevices> {
     const devices = await rooms.listDevices(room.code, clock());
     return { ...room, deviceCount: devices.length };
   }
 
-  async function readWithKey(caller: Caller): Promise<Content | SealedContent> {
-    const { code, salt } = await admit(deps, caller);
-    if (salt === undefined) return admitToRead(deps, caller);
+  async function readAdmitted(caller: Caller): Promise<Content | SealedContent> {
+    const { code, salt, link } = await admit(deps, caller, 'readText');
+    if (salt === undefined && !link) return admitToRead(deps, caller);
     const { content, fullTextVersion, entries } = orThrow(await deps.texts.readText(code, clock()));
+    if (salt === undefined) return content;
     const later = entries.filter(({ version }) => version > fullTextVersion);
-    return { ...content, contentVersion: fullTextVersion, sealedEdits: later.map(sealedEditOf) };
+    const sealedEdits = later.map(sealedEditOf);
+    if (link) for (const edit of sealedEdits) Object.assign(edit, { deviceId: undefined, ref: undefined });
+    return { ...content, contentVersion: fullTextVersion, sealedEdits };
   }
 
   /** Another request may change the PIN after this caller was admitted. Then the caller needs the new one. */
   async function updateAdmitted(caller: Caller, changes: CheckedChanges) {
     for (let attempts = 0; attempts < 5; attempts++) {
-      const room = await admit(deps, caller);
+      const room = await admit(deps, caller, 'changeRoom');
       const { code, hasPin, salt } = room;
       checkForRoom(changes, room);
       const now = clock();
@@ -147,7 +163,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     },
 
     async info(caller: Caller): Promise<RoomWithDevices> {
-      return withDevices(await admit(deps, caller));
+      return withDevices(await admit(deps, caller, 'readRoom'));
     },
 
     async update(caller: Caller, changes: RoomChanges): Promise<RoomWithDevices> {
@@ -157,16 +173,16 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     },
 
     async remove(caller: Caller): Promise<RoomCode> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'changeRoom');
       const reason = await end(code);
       if (reason) throw roomMissing(reason);
       return code;
     },
 
     /** Rejects a caller without access. A missing PIN is accepted here, because it may be in the body. */
-    async checkCaller(caller: Caller): Promise<void> {
+    async checkCaller(caller: Caller, operation: RoomOperation): Promise<void> {
       try {
-        await admit(deps, caller);
+        await admit(deps, caller, operation);
       } catch (error) {
         if (!hasCode(error, 'PIN_REQUIRED')) throw error;
       }
@@ -175,9 +191,12 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     /** For the operator; needs no PIN. */
     end,
 
+    /** Rejects a caller that may not do this, without doing it. */
+    access: (caller: Caller, operation: RoomOperation): Promise<AdmittedRoom> => admit(deps, caller, operation),
+
     /** Only encrypted rooms need `auth`, so without it one step is enough. */
     readContent: (caller: Caller): MaybePromise<Content | SealedContent> =>
-      caller.auth === undefined ? admitToRead(deps, caller) : readWithKey(caller),
+      caller.auth === undefined && !parseLinkId(caller.roomId) ? admitToRead(deps, caller) : readAdmitted(caller),
 
     async writeContent(
       caller: Caller,
@@ -186,13 +205,13 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       run?: KeyedRun<WrittenText>,
     ): Promise<WrittenText> {
       const bytes = checkContent(content, longestSealed(rules.largestContent));
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'writeText');
       const { deviceId, client } = caller;
       return changeOnce(run, () => texts.replace(code, { content, bytes, ifVersions, deviceId, client, run }));
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'writeText');
       const { deviceId, client } = caller;
       return changeOnce(run, () => {
         if ('append' in edit)
@@ -203,24 +222,24 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     },
 
     async compactContent(caller: Caller, snapshot: SealedSnapshot): Promise<WrittenText> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'writeText');
       return texts.compact(code, snapshot);
     },
 
     async listHistory(caller: Caller): Promise<CheckpointInfo[]> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'useHistory');
       return orThrow(await deps.texts.listHistory(code, clock()));
     },
 
     async readHistory(caller: Caller, version: number): Promise<Checkpoint> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'useHistory');
       const found = orThrow(await deps.texts.readCheckpoint(code, version, clock()));
       if (found === 'no-checkpoint') throw noCheckpoint(version);
       return found;
     },
 
     async clearHistory(caller: Caller): Promise<void> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'useHistory');
       await texts.clearHistory(code);
     },
 
@@ -286,7 +305,7 @@ async function drawUntilFree(
   throw new PoproomError('INTERNAL', 'The server could not generate an unused room code.');
 }
 
-function checkLifetime(seconds: number, longest: number): void {
+export function checkLifetime(seconds: number, longest: number): void {
   if (Number.isInteger(seconds) && seconds >= shortestLifetimeSeconds && seconds <= longest) return;
   throw new PoproomError(
     'VALIDATION_FAILED',

@@ -6,9 +6,8 @@
  * becomes invalid when the room ends or its PIN changes.
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+import { parseRoomCode, parseRoomId, type RoomCode } from '../protocol/room-code.ts';
 import type { Clock } from './ports/basics.ts';
-import type { RoomState } from './ports/rooms.ts';
 
 interface TokenKind {
   /** Part of the signature: a token of one kind is not valid as another. */
@@ -27,7 +26,11 @@ export interface IssuedToken {
   source: string;
 }
 
-type TokenRoom = Pick<RoomState, 'room' | 'pinMac'>;
+interface TokenRoom {
+  /** Its code, or the id of a link. */
+  room: { code: string; createdAt: number };
+  pinMac: Uint8Array | undefined;
+}
 
 export interface RoomTokens {
   /** The token is the same for all callers during one unit of time. Returns `last` if its input is unchanged. */
@@ -52,11 +55,11 @@ export interface IssuedTicket {
 }
 
 interface Tickets {
-  issue(state: Pick<RoomState, 'room' | 'pinMac'>): IssuedTicket;
+  issue(state: TokenRoom): IssuedTicket;
   /** Whether this service issued it recently for a room with this code, possibly for an earlier room. */
   isGenuine(ticket: string, roomId: string): boolean;
   /** Whether a genuine ticket belongs to this very room, with its current PIN. */
-  isFor(ticket: string, state: Pick<RoomState, 'room' | 'pinMac'>): boolean;
+  isFor(ticket: string, state: TokenRoom): boolean;
 }
 
 /** Tickets let a browser download the files of a room by a link, which cannot send a PIN and must not contain one. */
@@ -94,7 +97,7 @@ function createRoomTokens(secret: string, clock: Clock, kind: TokenKind): RoomTo
 
     isGenuine(token, roomId) {
       const [, expiry = '', stamp = '', found = ''] = tokenFormat.exec(token) ?? [];
-      const code = parseRoomCode(roomId);
+      const code = parseRoomId(roomId);
       if (!code || found === '') return false;
       const left = Number.parseInt(expiry, 36) - unitsNow();
       // A token that is valid for too long was issued by a clock that was ahead.

@@ -30,6 +30,7 @@ export function startHeartbeats({ core, feeds, heartbeatMs, onFailure }: Heartbe
     for (const feed of feeds.values()) {
       if (!feed.isInUse) continue;
       if (feed.view.room.expiresAt <= core.clock()) endIfExpired(feed);
+      if (feed.view.links.length > 0) feed.endLinks();
       if (now >= feed.renewAt) {
         feed.renewAt = now + renewMs;
         renew(feed).catch((error) => onFailure(error, 'could not read a room again'));

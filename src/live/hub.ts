@@ -1,6 +1,14 @@
 /** All live sessions of this node: admission, the feeds of their rooms, and heartbeats. */
 import { randomBytes } from 'node:crypto';
-import { admit, checkDeviceId, proofOf } from '../core/admission.ts';
+import {
+  type AdmittedRoom,
+  admit,
+  checkDeviceId,
+  checkRight,
+  deviceOfLink,
+  linkMissing,
+  proofOf,
+} from '../core/admission.ts';
 import { memoryLimits } from '../core/defence/transfer-budget.ts';
 import { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { unlimitedWork } from '../core/defence/work-budget.ts';
@@ -9,13 +17,15 @@ import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest, TextWait } from '../core/live-gateway.ts';
 import { checkDeviceName } from '../core/names.ts';
 import type { ClientId } from '../core/ports/basics.ts';
-import type { Channel, RoomChange } from '../core/ports/rooms.ts';
+import type { StoredLink } from '../core/ports/links.ts';
+import type { Channel, Device, RoomChange } from '../core/ports/rooms.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
 import { areOfSameRoom, createResumeTokens, type RoomTokens } from '../core/tokens.ts';
-import { parseRoomCode } from '../protocol/room-code.ts';
+import { type LinkId, parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
 import { isEnvelope } from '../protocol/sealed.ts';
 import { startHeartbeats } from './heartbeats.ts';
+import { createLinkView, type LinkView } from './link-view.ts';
 import { type MissedEdits, sendMissed, upTo } from './missed-edits.ts';
 import { RoomFeed } from './room-feed.ts';
 import { Session, type SessionDeps } from './session.ts';
@@ -40,9 +50,12 @@ const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
 interface Joined {
   missed: MissedEdits | undefined;
   admittedBy: string;
+  linkView?: LinkView;
 }
 
 export type Hub = ReturnType<typeof createHub>;
+
+type FoundRoom = Pick<AdmittedRoom, 'code' | 'link'>;
 
 /** Clients reconnect at random times within this period, not all together. */
 const reconnectWithinMs = 3000;
@@ -126,12 +139,12 @@ export function createHub({
     wire: Wire,
     channel: Channel,
     { caller, seq, edits, deviceChanges, linkBase, linkTo }: JoinRequest,
-    { missed, admittedBy }: Joined,
+    { missed, admittedBy, linkView }: Joined,
   ): Session {
     const textMode = edits || feed.view.text.sealed ? 'edits' : 'content';
     const devicesMode = deviceChanges ? 'changes' : 'list';
     const session = new Session(
-      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode, devicesMode, admittedBy },
+      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode, devicesMode, admittedBy, linkView },
       sessionDeps,
     );
     feed.sessions.add(session);
@@ -140,6 +153,18 @@ export function createHub({
     work.measure(caller.client, begin);
     core.bus.publish(feed.code, devicesChanged);
     return session;
+  }
+
+  /** A reader always gets a snapshot if it missed something: edits in the log name the devices of members. */
+  function openByLink(feed: RoomFeed, wire: Wire, channel: Channel, request: JoinRequest, link: StoredLink): Session {
+    if (!feed.hasLink(link)) throw linkMissing();
+    rejectIfFull(feed, request.caller.client);
+    const own = { id: channel.device.id, given: request.caller.deviceId ?? channel.device.id };
+    return open(feed, wire, channel, request, {
+      missed: undefined,
+      admittedBy: '',
+      linkView: createLinkView(core, tokens, link, own),
+    });
   }
 
   return {
@@ -155,14 +180,15 @@ export function createHub({
       const { caller, deviceName } = request;
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
-      const channel = { id, device: { id: deviceId, name: deviceName } };
-      const code = await findRoom(core, request);
+      const { code, link } = await findRoom(core, request);
+      const channel = { id, device: deviceOf(deviceId, deviceName, link) };
       await attach(core, code, channel);
       try {
         return await withFeed(code, async (feed) => {
           rejectIfEnded(feed);
-          const admittedBy = await checkAdmission(core, tokens, feed, request);
           checkDeviceName(feed.view.room, deviceName);
+          if (link) return openByLink(feed, wire, channel, request, link);
+          const admittedBy = await checkAdmission(core, tokens, feed, request);
           const receivesEdits = request.edits || feed.view.text.sealed;
           const missed = receivesEdits ? await sendMissed(missedDeps, feed, wire, request) : undefined;
           rejectIfEnded(feed);
@@ -176,12 +202,13 @@ export function createHub({
     },
 
     /** Waits until the text has a version that the client does not know, the room or the server ends, or it aborts. */
-    async waitForText({ code, isKnown, signal }: TextWait): Promise<void> {
+    async waitForText({ code, link, isKnown, signal }: TextWait): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
       signal.addEventListener('abort', () => resolve());
       const stopWatching = await withFeed(code, async (feed) => {
         const watcher = () => {
-          if (isStopped || signal.aborted || feed.ended || !isKnown(feed.view.text.version)) resolve();
+          const isOver = isStopped || signal.aborted || feed.ended || (link && !feed.hasLink(link));
+          if (isOver || !isKnown(feed.view.text.version)) resolve();
         };
         feed.watchers.add(watcher);
         watcher();
@@ -215,20 +242,37 @@ export function createHub({
 }
 
 // The channel attaches the device. If the request attached it too, it would stay for a minute after leaving.
-const admitToJoin = (core: CoreDeps, { caller }: JoinRequest) => admit(core, { ...caller, deviceId: undefined });
+const admitToJoin = (core: CoreDeps, { caller }: JoinRequest) =>
+  admit(core, { ...caller, deviceId: undefined }, 'followRoom');
 
 /**
  * A resume token admits its client without the guards: others at its address may have used up the limits. A client with
  * a key and a plain name is admitted as usual, because an encrypted room must not store that name.
  */
-async function findRoom(core: CoreDeps, request: JoinRequest): Promise<RoomCode> {
+async function findRoom(core: CoreDeps, request: JoinRequest): Promise<FoundRoom> {
+  const linkId = parseLinkId(request.caller.roomId);
+  const resumedLink = linkId && request.resumeToken !== undefined ? await resumeLink(core, linkId) : undefined;
+  if (resumedLink) return resumedLink;
   const { caller, deviceName, resumeToken } = request;
   const hasPlainName = caller.auth !== undefined && deviceName !== undefined && !isEnvelope(deviceName, 'device');
   const resumed = resumeToken === undefined || hasPlainName ? undefined : parseRoomCode(caller.roomId);
-  if (resumed) return resumed;
+  if (resumed) return { code: resumed };
   const room = await admitToJoin(core, request);
   checkDeviceName(room, deviceName);
-  return room.code;
+  return room;
+}
+
+/** The token is genuine, so this client had access to the link minutes ago. */
+async function resumeLink(core: CoreDeps, id: LinkId): Promise<FoundRoom | undefined> {
+  const found = await core.links.findLink(id, core.clock());
+  if (found) checkRight(found.link.role, 'followRoom');
+  return found;
+}
+
+/** Members see a device with access by a link under its own name, or else under that of the link. */
+function deviceOf(id: string, name: string | undefined, link: StoredLink | undefined): Device {
+  if (!link) return { id, name };
+  return { id: deviceOfLink(id), name: name ?? link.name, role: link.role };
 }
 
 /**

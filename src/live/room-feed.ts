@@ -5,6 +5,7 @@
  */
 import type { CoreDeps } from '../core/deps.ts';
 import type { MissingReason } from '../core/ports/basics.ts';
+import { isExpired, type StoredLink } from '../core/ports/links.ts';
 import type { Channel, RoomChange, RoomState, RoomStore, Subscription } from '../core/ports/rooms.ts';
 import type { TextEntry, TextState } from '../core/ports/texts.ts';
 import type { RoomCode } from '../core/room-code.ts';
@@ -31,6 +32,8 @@ const maxReceived = 100;
 
 /** A session as its feed uses it. */
 export interface FeedSession {
+  /** Set if the client has access by a link. */
+  readonly link: StoredLink | undefined;
   readonly channel: Channel;
   readonly devicesMode: DevicesMode;
   follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void;
@@ -120,6 +123,19 @@ export class RoomFeed {
   /** Ends all sessions. */
   end(closed: Closed): void {
     for (const session of [...this.sessions]) session.end(closed);
+  }
+
+  /** Ends the sessions of links that were revoked or have expired. */
+  endLinks(): void {
+    for (const session of [...this.sessions]) {
+      if (session.link && !this.hasLink(session.link))
+        session.end({ type: 'closed', reason: isExpired(session.link, this.#core.clock()) ? 'expired' : 'revoked' });
+    }
+  }
+
+  /** Whether a link is still valid. */
+  hasLink(link: Pick<StoredLink, 'id' | 'expiresAt'>): boolean {
+    return this.view.links.includes(link.id) && !isExpired(link, this.#core.clock());
   }
 
   wakeWatchers(): void {
@@ -236,6 +252,7 @@ export class RoomFeed {
     const before = this.#view ?? next;
     this.#view = next;
     const prepared = nothingPrepared();
+    this.endLinks();
     for (const session of this.sessions) session.follow(before, next, prepared, origin);
     this.wakeWatchers();
     if (before.devices !== next.devices) this.#notifyOfDevicesSoon();

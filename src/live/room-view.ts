@@ -178,11 +178,9 @@ export function devicesNotice(view: RoomView, mode: DevicesMode): DevicesNotice 
   let list: Outgoing | undefined;
 
   function prepareFrom(known: readonly Device[]): Outgoing | undefined {
-    const { joined, left } = deviceChanges(known, view.devices);
-    if (joined.length + left.length === 0) return undefined;
-    if (mode === 'changes')
-      return outgoing({ type: 'devices-changed', seq: view.seq, joined: joined.map(deviceOf), left });
-    list ??= outgoing(devicesOf(view));
+    const change = devicesChange(known, view, mode);
+    if (change?.type !== 'devices') return change && outgoing(change);
+    list ??= outgoing(change);
     return list;
   }
 
@@ -190,6 +188,14 @@ export function devicesNotice(view: RoomView, mode: DevicesMode): DevicesNotice 
     if (!prepared.has(known)) prepared.set(known, prepareFrom(known));
     return prepared.get(known);
   };
+}
+
+/** The message for a client with another list; undefined if the devices are the same. */
+export function devicesChange(known: readonly Device[], view: RoomView, mode: DevicesMode): Change | undefined {
+  const { joined, left } = deviceChanges(known, view.devices);
+  if (joined.length + left.length === 0) return undefined;
+  if (mode === 'list') return devicesOf(view);
+  return { type: 'devices-changed', seq: view.seq, joined: joined.map(deviceOf), left };
 }
 
 /** A device with another name counts as joined. The order does not matter. */
@@ -217,4 +223,8 @@ function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string
   return from.filter(({ id }) => !there.has(id)).map(({ id }) => id);
 }
 
-const deviceOf = ({ id, name }: Device) => ({ deviceId: id, ...(name !== undefined && { deviceName: name }) });
+const deviceOf = ({ id, name, role }: Device) => ({
+  deviceId: id,
+  ...(name !== undefined && { deviceName: name }),
+  ...(role && { role }),
+});

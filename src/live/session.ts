@@ -1,15 +1,18 @@
 /** The session of a device in a room, independent of the transport. */
+import { checkRight } from '../core/admission.ts';
 import { TokenBucket } from '../core/defence/token-bucket.ts';
 import type { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports/basics.ts';
+import type { StoredLink } from '../core/ports/links.ts';
 import type { Channel, Device } from '../core/ports/rooms.ts';
 import type { TextEntry } from '../core/ports/texts.ts';
 import type { Rooms } from '../core/rooms.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
 import { areOfSameRoom } from '../core/tokens.ts';
+import { messageOperations } from '../protocol/link-rights.ts';
 import type {
   ClientMessage,
   Closed,
@@ -19,12 +22,14 @@ import type {
   ServerMessage,
   WriteText,
 } from '../protocol/types.ts';
+import type { LinkView } from './link-view.ts';
 import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
   changes,
   type DevicesMode,
   type DevicesNotice,
+  devicesChange,
   devicesNotice,
   devicesOf,
   editsTo,
@@ -64,6 +69,8 @@ export interface SessionOptions extends FileAddresses {
   devicesMode: DevicesMode;
   /** A resume token of the room with the PIN that the client gave. */
   admittedBy: string;
+  /** Set if the client has access by a link. */
+  linkView?: LinkView | undefined;
 }
 
 /** Shared by all sessions, to save memory: there may be many, and most are idle. */
@@ -131,6 +138,10 @@ export class Session implements FeedSession {
     return this.#options.channel;
   }
 
+  get link(): StoredLink | undefined {
+    return this.#options.linkView?.link;
+  }
+
   get devicesMode(): DevicesMode {
     return this.#options.devicesMode;
   }
@@ -155,7 +166,7 @@ export class Session implements FeedSession {
     const missedOnlyEdits = seq !== undefined && view.seq - seq === sent + edits.length;
     const isComplete = this.#options.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
     const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo, this.#options.textMode);
-    this.#sendAll(withOneSeq([...edits, last], seq ?? 0).map((message) => this.#encode(message, view)));
+    this.#sendAll(withOneSeq([...edits, last], seq ?? 0).flatMap((message) => this.#encode(message, view)));
     // Each session starts with a new token, which only snapshots and heartbeats contain.
     if (isComplete) this.#sendAll([this.#heartbeat()]);
   }
@@ -169,7 +180,7 @@ export class Session implements FeedSession {
       this.#deps.onFallBehind(this);
       return;
     }
-    const isShared = this.#sent === before && !this.#writes.some(({ written }) => written);
+    const isShared = this.#sent === before && !this.link && !this.#writes.some(({ written }) => written);
     const messages = isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next);
     this.#sendAll(messages);
     this.#sent = next;
@@ -184,15 +195,26 @@ export class Session implements FeedSession {
       this.#deps.onFallBehind(this);
       return 0;
     }
-    const message = notice(this.#devices);
+    const message = this.link ? this.#devicesForLink(view) : notice(this.#devices);
     this.#devices = view.devices;
     if (message) this.#sendAll([message]);
     return message?.bytes ?? 0;
   }
 
+  #devicesForLink(view: RoomView): Outgoing | undefined {
+    const change = devicesChange(this.#devices, view, this.devicesMode);
+    return change && this.#encode(change, view)[0];
+  }
+
   async receive(message: ClientMessage): Promise<void> {
     // Responses can be as large as the text, so a client that does not read them is disconnected.
     if (this.#isTooSlow(performance.now())) return this.#fail('too-slow', tooFast, 'The client reads too slowly.');
+    try {
+      checkRight(this.link?.role, messageOperations[message.type]);
+    } catch (error) {
+      const ref = 'ref' in message ? message.ref : undefined;
+      return this.refuse(error, ref === undefined ? {} : { ref });
+    }
     if (message.type === 'content') await this.#write(message, this.#replace(message));
     else if (message.type === 'edit') await this.#write(message, this.#edit(message));
     else if (message.type === 'sealed-edit') await this.#write(message, this.#editSealed(message));
@@ -219,6 +241,7 @@ export class Session implements FeedSession {
 
   #heartbeat(): Outgoing {
     const { feed } = this.#options;
+    if (this.link) return this.#encode({ type: 'heartbeat', seq: feed.view.seq }, feed.view)[0] as Outgoing;
     return this.#mayResume(feed.view) ? feed.heartbeat() : outgoing({ type: 'heartbeat', seq: feed.view.seq });
   }
 
@@ -227,8 +250,12 @@ export class Session implements FeedSession {
     return !room.hasPin || areOfSameRoom(this.#options.admittedBy, resumeToken);
   }
 
-  #encode(message: Change, view: RoomView): Outgoing {
-    return prepare(this.#mayResume(view) ? message : withoutToken(message), view);
+  /** Nothing if the holder of a link may not see it. */
+  #encode(message: Change, view: RoomView): Outgoing[] {
+    const { linkView } = this.#options;
+    if (!linkView) return [prepare(this.#mayResume(view) ? message : withoutToken(message), view)];
+    const seen = linkView.of(message);
+    return seen ? [prepare(seen, view)] : [];
   }
 
   /** For a session that fell behind. Returns whether it has caught up or ended. */
@@ -373,7 +400,7 @@ export class Session implements FeedSession {
       if (index < 0) messages.splice(messages[0]?.type === 'snapshot' ? 1 : 0, 0, answer);
       else messages.splice(index, 1, answer);
     }
-    return withOneSeq(messages, this.#sent.seq).map((message) => this.#encode(message, next));
+    return withOneSeq(messages, this.#sent.seq).flatMap((message) => this.#encode(message, next));
   }
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
@@ -381,7 +408,7 @@ export class Session implements FeedSession {
     const audience = this.#mayResume(next) ? linkBase : `${linkBase} without token`;
     const known = prepared[textMode].get(audience);
     if (known) return known;
-    const messages = changes(before, next, linkTo, textMode).map((message) => this.#encode(message, next));
+    const messages = changes(before, next, linkTo, textMode).flatMap((message) => this.#encode(message, next));
     prepared[textMode].set(audience, messages);
     return messages;
   }

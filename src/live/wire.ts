@@ -119,6 +119,8 @@ const closeCodes: Partial<Record<ErrorCode, CloseCode>> = {
   INVALID_API_KEY: 4401,
   PIN_INCORRECT: 4403,
   KEY_INCORRECT: 4403,
+  READ_ONLY: 4403,
+  DROP_ONLY: 4403,
   ROOM_NOT_FOUND: 4404,
   ROOM_EXPIRED: 4410,
   PIN_LOCKED: tooFast,
@@ -132,7 +134,12 @@ const closeCodes: Partial<Record<ErrorCode, CloseCode>> = {
 /** The WebSocket close code. Other transports send only the reason. */
 export const closeCodeOf = (code: ErrorCode): CloseCode => closeCodes[code] ?? policyViolation;
 
-export const closeCodeFor: Record<Closed['reason'], CloseCode> = { deleted: 4410, expired: 4410, shutdown: 1012 };
+export const closeCodeFor: Record<Closed['reason'], CloseCode> = {
+  deleted: 4410,
+  expired: 4410,
+  revoked: 4410,
+  shutdown: 1012,
+};
 
 /** `measure` runs the synchronous parts. */
 export type ParseMessage = (data: Buffer, isBinary: boolean, measure: <T>(work: () => T) => T) => Promise<Parsed>;

@@ -8,6 +8,7 @@ import type { FileOperation, Instruments, StoreOperation, UploadKind } from './i
 
 const meteredPorts = [
   'rooms',
+  'links',
   'texts',
   'files',
   'uploads',

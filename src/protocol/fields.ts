@@ -1,4 +1,5 @@
 /** Fields that bodies and live messages share. */
+import { linkRoles } from './link-rights.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 export const timestamp = (description: string, example = '2026-11-15T09:30:00.000Z') =>
@@ -12,9 +13,17 @@ export const timestamp = (description: string, example = '2026-11-15T09:30:00.00
 
 export const roomId = {
   type: 'string',
-  pattern: '^[0-9A-HJKMNP-TV-Z]{6,12}$',
-  description: 'the room code in canonical form; only that of an encrypted room starts with E',
+  pattern: '^([0-9A-HJKMNP-TV-Z]{6,12}|[0-9A-HJKMNP-TV-Z]{24})$',
+  description:
+    'the room code in canonical form; only that of an encrypted room starts with E; for the holder of a link, its id',
   examples: ['7KQ2MX', 'E7KQ2MX'],
+} as const;
+
+export const linkRole = {
+  type: 'string',
+  enum: linkRoles,
+  description: 'the role of the link, `read` or `drop`; missing for members',
+  examples: ['read'],
 } as const;
 
 export const pin = {

@@ -25,9 +25,9 @@ export const closeCodes = {
   1011: 'An unexpected error on the server.',
   1012: 'The server is restarting or overloaded. Reconnect after the time in `closed`, if you received it.',
   4401: 'The room requires a PIN or a key.',
-  4403: 'The PIN or the key is wrong.',
-  4404: 'No room has this code, or it was deleted.',
-  4410: 'The room has expired, or was deleted while you were connected.',
+  4403: 'The PIN or the key is wrong, or the link may not follow the room.',
+  4404: 'No room has this code, or it was deleted; or there is no such link.',
+  4410: 'The room or the link has expired, or was deleted or revoked while you were connected.',
   4429: 'Too many messages, devices, wrong PINs or wrong keys, or the client reads too slowly.',
 } as const;
 

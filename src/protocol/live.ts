@@ -9,6 +9,7 @@ import {
   encrypted,
   expiresAt,
   hasPin,
+  linkRole,
   pin,
   resumeToken,
   roomId,
@@ -50,7 +51,11 @@ export const device = {
   type: 'object',
   additionalProperties: false,
   required: ['deviceId'],
-  properties: { deviceId, deviceName },
+  properties: {
+    deviceId,
+    deviceName,
+    role: { ...linkRole, description: 'the role of the link by which it has access; missing for members' },
+  },
 } as const;
 
 const devices = { type: 'array', description: 'the devices in the room', items: device } as const;
@@ -201,7 +206,7 @@ export const snapshot = {
       additionalProperties: false,
       required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
       description: 'the room, as in the response to its GET request',
-      properties: { roomId, expiresAt, hasPin, encrypted, name: roomName, limits: roomLimits },
+      properties: { roomId, role: linkRole, expiresAt, hasPin, encrypted, name: roomName, limits: roomLimits },
     },
     content: text,
     files: { type: 'array', description: 'the files, oldest first', items: fileEntry },
@@ -395,13 +400,14 @@ export const closed = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'reason'],
-  description: 'The last message: the room has ended, or the server is restarting.',
+  description: 'The last message: the room or the link has ended, or the server is restarting.',
   properties: {
     type: is('closed'),
     reason: {
       type: 'string',
-      enum: ['deleted', 'expired', 'shutdown'],
-      description: '`deleted` or `expired` for the room, `shutdown` for the server',
+      enum: ['deleted', 'expired', 'revoked', 'shutdown'],
+      description:
+        '`deleted` or `expired` for the room, `expired` or `revoked` for the link, `shutdown` for the server',
     },
     reconnectAfter: {
       type: 'integer',

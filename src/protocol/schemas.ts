@@ -10,6 +10,7 @@ import {
   encrypted,
   expiresAt,
   hasPin,
+  linkRole,
   pin,
   roomId,
   roomName,
@@ -194,10 +195,11 @@ export const roomInfo = {
   ],
   properties: {
     roomId,
+    role: linkRole,
     expiresAt,
     hasPin,
     encrypted,
-    name: roomName,
+    name: { ...roomName, description: `${roomName.description}; for a drop link, the name of the link` },
     deviceCount: { type: 'integer', minimum: 0, description: 'the number of devices in the room', examples: [2] },
     fileCount: {
       type: 'integer',
@@ -208,6 +210,76 @@ export const roomInfo = {
     fileBytes: natural('their size in bytes', 34_567),
     limits: roomLimits,
   },
+} as const;
+
+const linkName = {
+  type: ['string', 'null'],
+  description:
+    `a string of at most ${maxNameLength.device} characters, in an encrypted room sealed; droppers see it, and ` +
+    'members see devices without a name of their own under it',
+  examples: ['Photos of the party'],
+} as const;
+
+export const createLinkRequest = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['role'],
+  properties: {
+    role: { ...linkRole, description: '"read" or "drop"' },
+    name: linkName,
+    expiresIn: { ...expiresIn, description: 'a whole number of seconds, 60 or more; default: until the room ends' },
+  },
+  examples: [{ role: 'drop', name: 'Photos of the party', expiresIn: 3600 }],
+} as const;
+
+export const link = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['linkId', 'role', 'createdAt'],
+  examples: [
+    {
+      linkId: '4VNR8M2KQX7D5HWT9CJZ3BPA',
+      role: 'drop',
+      link: 'http://localhost:8080/r/4VNR8M2KQX7D5HWT9CJZ3BPA',
+      name: 'Photos of the party',
+      createdAt: '2026-11-15T09:30:00.000Z',
+      expiresAt: '2026-11-15T10:30:00.000Z',
+    },
+  ],
+  properties: {
+    linkId: {
+      type: 'string',
+      pattern: '^[0-9A-HJKMNP-TV-Z]{24}$',
+      description: 'the id of the link, which replaces the room code in every path',
+      examples: ['4VNR8M2KQX7D5HWT9CJZ3BPA'],
+    },
+    role: { ...linkRole, description: '`read` or `drop`' },
+    link: {
+      type: 'string',
+      format: 'uri',
+      description:
+        'the URL of the page for its holders; in an encrypted room they also need the fragment, which clients add; ' +
+        'missing if the Host header is malformed',
+      examples: ['http://localhost:8080/r/4VNR8M2KQX7D5HWT9CJZ3BPA'],
+    },
+    name: {
+      type: 'string',
+      minLength: 1,
+      maxLength: envelopeSize('device', maxPayloadBytes.device),
+      description: 'its name, in an encrypted room sealed; missing if it has none',
+      examples: ['Photos of the party'],
+    },
+    createdAt: timestamp('when it was created'),
+    expiresAt: timestamp('when it expires; missing if it ends with its room', '2026-11-15T10:30:00.000Z'),
+    lastUsed: timestamp('when it was last used, to the minute; missing if it was not', '2026-11-15T09:45:00.000Z'),
+  },
+} as const;
+
+export const linkList = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['links'],
+  properties: { links: { type: 'array', description: 'the links, oldest first', items: link } },
 } as const;
 
 /** A body with only the PIN, for clients that do not use the header. */

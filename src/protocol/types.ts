@@ -83,6 +83,15 @@ export interface ContentWritten {
   timestamp: string;
 }
 
+export interface CreateLinkRequest {
+  /** "read" or "drop" */
+  role: 'read' | 'drop';
+  /** a string of at most 64 characters, in an encrypted room sealed; droppers see it, and members see devices without a name of their own under it */
+  name?: string | null;
+  /** a whole number of seconds, 60 or more; default: until the room ends */
+  expiresIn?: number;
+}
+
 export interface CreateRoomRequest {
   /** a string of exactly four digits, for example "0427" */
   pin?: string;
@@ -166,6 +175,8 @@ export interface ErrorBody {
       | 'SIGN_IN_REQUIRED'
       | 'PIN_INCORRECT'
       | 'KEY_INCORRECT'
+      | 'READ_ONLY'
+      | 'DROP_ONLY'
       | 'INVALID_TICKET'
       | 'ORIGIN_NOT_ALLOWED'
       | 'WEBHOOK_NOT_ALLOWED'
@@ -177,6 +188,7 @@ export interface ErrorBody {
       | 'NOT_FOUND'
       | 'METHOD_NOT_ALLOWED'
       | 'ROOM_EXPIRED'
+      | 'TOO_MANY_LINKS'
       | 'ONE_TIME_FILE'
       | 'FILE_CLAIMED'
       | 'NOT_ONE_TIME_FILE'
@@ -303,6 +315,28 @@ export interface HistoryText {
   deviceId?: string;
 }
 
+export interface Link {
+  /** the id of the link, which replaces the room code in every path */
+  linkId: string;
+  /** `read` or `drop` */
+  role: 'read' | 'drop';
+  /** the URL of the page for its holders; in an encrypted room they also need the fragment, which clients add; missing if the Host header is malformed */
+  link?: string;
+  /** its name, in an encrypted room sealed; missing if it has none */
+  name?: string;
+  /** when it was created */
+  createdAt: string;
+  /** when it expires; missing if it ends with its room */
+  expiresAt?: string;
+  /** when it was last used, to the minute; missing if it was not */
+  lastUsed?: string;
+}
+
+export interface LinkList {
+  /** the links, oldest first */
+  links: Link[];
+}
+
 export interface LiveDescription {
   /** the version of AsyncAPI */
   asyncapi: string;
@@ -334,7 +368,7 @@ export interface Readiness {
 }
 
 export interface RoomCreated {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
+  /** the room code in canonical form; only that of an encrypted room starts with E; for the holder of a link, its id */
   roomId: string;
   /** the URL of the page of the room, to share with people; missing if the Host header is malformed */
   link?: string;
@@ -350,15 +384,17 @@ export interface RoomCreated {
 }
 
 export interface RoomDetails {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
+  /** the room code in canonical form; only that of an encrypted room starts with E; for the holder of a link, its id */
   roomId: string;
+  /** the role of the link, `read` or `drop`; missing for members */
+  role?: 'read' | 'drop';
   /** when the room expires */
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
   encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  /** the name of the room, in an encrypted room sealed; missing if it has none; for a drop link, the name of the link */
   name?: string;
   /** the number of devices in the room */
   deviceCount: number;
@@ -381,15 +417,17 @@ export interface RoomDetails {
 }
 
 export interface RoomInfo {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
+  /** the room code in canonical form; only that of an encrypted room starts with E; for the holder of a link, its id */
   roomId: string;
+  /** the role of the link, `read` or `drop`; missing for members */
+  role?: 'read' | 'drop';
   /** when the room expires */
   expiresAt: string;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
   encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  /** the name of the room, in an encrypted room sealed; missing if it has none; for a drop link, the name of the link */
   name?: string;
   /** the number of devices in the room */
   deviceCount: number;
@@ -685,7 +723,7 @@ export interface AdminRoomList {
 }
 
 export interface AdminRoomRevealed {
-  /** the room code in canonical form; only that of an encrypted room starts with E */
+  /** the room code in canonical form; only that of an encrypted room starts with E; for the holder of a link, its id */
   roomId: string;
 }
 
@@ -705,11 +743,11 @@ export interface ClientHeartbeat {
   type: 'heartbeat';
 }
 
-/** The last message: the room has ended, or the server is restarting. */
+/** The last message: the room or the link has ended, or the server is restarting. */
 export interface Closed {
   type: 'closed';
-  /** `deleted` or `expired` for the room, `shutdown` for the server */
-  reason: 'deleted' | 'expired' | 'shutdown';
+  /** `deleted` or `expired` for the room, `expired` or `revoked` for the link, `shutdown` for the server */
+  reason: 'deleted' | 'expired' | 'revoked' | 'shutdown';
   /** milliseconds to wait before reconnecting after a shutdown; different for each client */
   reconnectAfter?: number;
 }
@@ -743,6 +781,8 @@ export interface RoomDevice {
   deviceId: string;
   /** a display name of at most 64 characters, in an encrypted room sealed */
   deviceName?: string;
+  /** the role of the link by which it has access; missing for members */
+  role?: 'read' | 'drop';
 }
 
 /** Devices have joined or left. Sent instead of `devices` to clients that joined with `deviceChanges`. */
@@ -914,8 +954,10 @@ export interface Snapshot {
   seq: number;
   /** the room, as in the response to its GET request */
   room: {
-    /** the room code in canonical form; only that of an encrypted room starts with E */
+    /** the room code in canonical form; only that of an encrypted room starts with E; for the holder of a link, its id */
     roomId: string;
+    /** the role of the link, `read` or `drop`; missing for members */
+    role?: 'read' | 'drop';
     /** when the room expires */
     expiresAt: string;
     /** whether the room requires a PIN */

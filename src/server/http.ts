@@ -63,6 +63,7 @@ export async function createHttp(service: Service): Promise<Server> {
     creation: service.creation,
     userOf: (raw) =>
       config.create === 'proxy' ? forwardedUser(raw, config.userHeader, config.trustedProxies) : undefined,
+    roomLinks: service.roomLinks,
     files: service.files,
     uploads: service.uploads,
     claims: service.claims,

@@ -15,6 +15,7 @@ import { createUploads } from '../core/files/uploads.ts';
 import { createZips } from '../core/files/zips.ts';
 import { createIdempotency } from '../core/idempotency.ts';
 import type { RoomLimits } from '../core/limits.ts';
+import { createLinks } from '../core/links.ts';
 import { noLiveMeter } from '../core/live-gateway.ts';
 import { answerOperator } from '../core/operator-requests.ts';
 import { type Outages, watchEviction, watchOutages } from '../core/outages.ts';
@@ -178,6 +179,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     claims: createClaims(deps),
     zips: createZips(deps),
     webhooks,
+    roomLinks: createLinks(deps, config.roomMaxTtl),
     budgets: createBudgets(maxMessageBytes, availableDescriptors(), options.monotonic),
     turns,
     maxStoredBytes,

@@ -5,6 +5,7 @@ import { drawApiKey } from '../../src/core/clients.ts';
 import type { KeyRecord, RoomRecord } from '../../src/core/ports/store.ts';
 import type { TextEntry } from '../../src/core/ports/texts.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
+import { storedLink } from './store-links.ts';
 import {
   accessAttempt,
   appendInsertion,
@@ -57,6 +58,8 @@ function readingTests(open: OpenStore): void {
     await store.texts.appendText(code, textAppend(entries[1] as TextEntry, { checkpoint: kept }));
     for (const added of files) await store.files.addFile(code, added, quota);
     await store.rooms.notePinAttempt(code, start);
+    const links = [storedLink({ name: 'Guests', expiresAt: start + second }), storedLink({ createdAt: start + 1 })];
+    for (const link of links) await store.links.createLink(code, link, 20, start);
     assert.deepEqual(await store.archive.readRoom(code, start), {
       code,
       createdAt: start,
@@ -75,6 +78,7 @@ function readingTests(open: OpenStore): void {
       textCharge: undefined,
       files,
       trusted: [creator],
+      links,
     });
   });
 
@@ -117,7 +121,7 @@ function readingTests(open: OpenStore): void {
 function restoringTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
-  it('[MOVE-1] are identical to the original', async () => {
+  it('[MOVE-1] [ROLE-12] are identical to the original', async () => {
     const record = roomRecord({
       pinMac: right,
       seq: 40,
@@ -132,8 +136,11 @@ function restoringTests(open: OpenStore): void {
       createdBy: 'user:alice',
       files: [file({ name: 'first' }), file({ name: 'second' }), file({ name: 'older', uploadedAt: start - hour })],
       trusted: [newClient(), newClient()],
+      links: [storedLink({ lastUsed: start }), storedLink({ role: 'drop', name: 'Guests', createdAt: start + 1 })],
     });
     assert.equal(await store.archive.restoreRoom(record, start), 'restored');
+    const [link] = record.links;
+    assert.deepEqual(link && (await store.links.findLink(link.id, start)), { code: record.code, link });
     const files = [record.files[2], record.files[0], record.files[1]];
     assert.deepEqual(await store.archive.readRoom(record.code, start), { ...record, files });
   });
@@ -322,6 +329,7 @@ function roomRecord(over: Partial<RoomRecord> = {}): RoomRecord {
     textCharge: undefined,
     files: [],
     trusted: [],
+    links: [],
     ...over,
   };
 }

@@ -52,7 +52,7 @@ export const manyMisses = guardRules(0);
 
 /** The room ports, and others that suites share. */
 const sharedPorts = [
-  ...(['rooms', 'texts', 'files', 'uploads', 'trash'] as const),
+  ...(['rooms', 'links', 'texts', 'files', 'uploads', 'trash'] as const),
   ...(['rates', 'keys', 'archive', 'storage', 'idempotency', 'webhooks'] as const),
 ];
 type SharedStore = Pick<Store, (typeof sharedPorts)[number] | 'queueLength'>;

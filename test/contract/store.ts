@@ -11,6 +11,7 @@ import { historyTests } from './store-history.ts';
 import { idempotencyTests } from './store-idempotency.ts';
 import { keyTests } from './store-keys.ts';
 import { lifetimeTests } from './store-lifetime.ts';
+import { linkTests } from './store-links.ts';
 import { logTests } from './store-log.ts';
 import { modelTests } from './store-model.ts';
 import { rateTests } from './store-rates.ts';
@@ -40,6 +41,7 @@ const suites = {
   lifetime: lifetimeTests,
   changes: updateTests,
   guards: guardTests,
+  links: linkTests,
   content: contentTests,
   'edit log': logTests,
   compaction: compactionTests,

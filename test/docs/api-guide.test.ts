@@ -126,6 +126,9 @@ const sdkPrints: Expectations<unknown[]> = {
     assert.equal(name, 'Kitchen table');
   },
   deleteRoom: ([message], { room }) => assert.equal(message, `Room ${room} was deleted.`),
+  createLink: ([linkId, link], { url }) => assert.equal(link, `${url}/r/${linkId}`),
+  listLinks: ([, ...others]) => assert.deepEqual(others, ['drop', 'Photos of the party']),
+  revokeLink: ([message]) => assert.equal(message, 'The link was revoked.'),
   writeContent: (versions) => assert.deepEqual(versions, [1, 2]),
   readContent([content, version, time]) {
     assert.deepEqual([content, version], ['Grüezi', 1]);
@@ -310,6 +313,7 @@ async function openStage(t: TestContext) {
       '9f86d081884c7d659a2feaa0c55ad015': /Upload$/.test(operation) ? await startUpload(room) : file.fileId,
       '4b2ae1f4d7c09a3361f08c5e92d7b6a0': /Claim$/.test(operation) ? await claim(room, file.fileId) : '',
       '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10': /^(list|delete)Webhook/.test(operation) ? await createWebhook(room) : '',
+      '4VNR8M2KQX7D5HWT9CJZ3BPA': /Links?$/.test(operation) ? await createLink(room) : '',
       'pop_…': key,
       ...(operation.startsWith('admin') && (await adminValues(operation))),
     };
@@ -323,6 +327,11 @@ async function openStage(t: TestContext) {
       filled,
       run: (lines: string) => exampleFolder.shell(withToken(filled(lines))),
     };
+  }
+
+  async function createLink(room: string): Promise<string> {
+    const json = { role: 'drop', name: 'Photos of the party', expiresIn: 3600 };
+    return (await api.post(`/api/rooms/${room}/links`, { json })).json.linkId;
   }
 
   const withToken = (lines: string) => `export POPROOM_ADMIN_TOKEN='${adminToken}'\n${lines}`;

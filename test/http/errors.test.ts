@@ -42,6 +42,12 @@ async function continueUpload({ api }: TestServer, headers: Record<string, strin
   return api.call('PATCH', pathname, { headers: { ...patch, ...headers }, body: 'x' });
 }
 
+/** Returns the id of a link to a new room. */
+async function createLink({ api }: TestServer, role: 'read' | 'drop'): Promise<string> {
+  const { json } = await api.post(`/api/rooms/${await api.room()}/links`, { json: { role } });
+  return json.linkId;
+}
+
 /** Uploads a file, and claims it twice. Returns both responses. */
 async function claimTwice({ api }: TestServer, query: string): Promise<[ApiResponse, ApiResponse]> {
   const room = await api.room();
@@ -102,6 +108,23 @@ const occasions: Record<ErrorCode, Occasion> = {
     status: 409,
     env: { POPROOM_CONTENT_MAX: '200' },
     meet: (server) => editSealed(server, {}, {}, {}, {}, {}),
+  },
+  READ_ONLY: {
+    status: 403,
+    meet: async (server) => server.api.delete(`/api/rooms/${await createLink(server, 'read')}`),
+  },
+  DROP_ONLY: {
+    status: 403,
+    meet: async (server) => server.api.get(`/api/rooms/${await createLink(server, 'drop')}/content`),
+  },
+  TOO_MANY_LINKS: {
+    status: 409,
+    async meet({ api }) {
+      const room = await api.room();
+      const create = () => api.post(`/api/rooms/${room}/links`, { json: { role: 'read' } });
+      for (let n = 0; n < 20; n++) await create();
+      return create();
+    },
   },
   API_KEY_REQUIRED: {
     status: 401,

@@ -320,6 +320,7 @@ describe('the text in Redis', () => {
       textCharge: undefined,
       files: [],
       trusted: [],
+      links: [],
     };
     assert.equal(await archive.restoreRoom(record, start), 'restored');
     assert.deepEqual(await archive.readRoom(record.code, start), record);

@@ -6,7 +6,7 @@ import { filesIn } from './sent-files.ts';
 export interface Secrets {
   /** Records the PIN, API key, text, and file names and contents of a request. */
   record(path: string, options: RequestOptions): void;
-  /** Records the code of a new room, and the claim of a one-time file. */
+  /** Records the code of a new room, the id of a new link, and the claim of a one-time file. */
   recordResponse(path: string, response: ApiResponse): void;
   /** Fails if the output of the server contains a secret. `source` names the output. */
   assertAbsentFrom(output: string, source: string): void;
@@ -54,6 +54,7 @@ export function createSecrets(): Secrets {
     recordResponse(path, response) {
       if (response.status === 200 && path.endsWith('/claim')) add(response.json.claim);
       if (response.status === 201 && path === '/api/rooms') add(response.json.roomId);
+      if (response.status === 201 && path.endsWith('/links')) add(response.json.linkId);
     },
 
     assertAbsentFrom(output, source) {

@@ -1,9 +1,11 @@
 /** The operations of an encrypted room. This module and the cryptography are loaded on demand. */
 import { isEncryptedCode, type RoomCode } from '../../protocol/room-code.ts';
 import type {
+  CreateLinkRequest,
   CreateRoomRequest,
   FileEntry,
   HistoryEntry,
+  Link,
   RoomCreated,
   RoomInfo,
   UpdateRoomRequest,
@@ -179,6 +181,9 @@ export function createSealedOperations(
       (await call('/history', isHistoryList, options)).history,
     files: async (options?: CallOptions): Promise<FileEntry[]> =>
       openFiles(room, (await call('/files', isFileList, options)).files),
+    // The name would have to be sealed.
+    createLink: async ({ name: _name, ...request }: CreateLinkRequest, options?: CallOptions): Promise<Link> =>
+      plain.createLink(request, options),
     downloadZip: zipUnavailable,
     zipUrl: zipUnavailable,
   };

@@ -4,11 +4,12 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { cleanFileName, cleanType } from '../../protocol/file-name.ts';
 import type { FileEntry } from '../../protocol/types.ts';
-import { admit, type Caller, roomMissing } from '../admission.ts';
+import { type AdmittedRoom, admit, type Caller, deviceOfLink, linkMissing, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { hasCode, PoproomError, secondsUntil } from '../errors.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import { claimMs, uploadDeadlineMs } from '../limits.ts';
+import { filesSeenByLink } from '../links.ts';
 import type { FileAddresses } from '../live-gateway.ts';
 import { cleanFolder } from '../names.ts';
 import type { FinishedRequest, Room } from '../ports/basics.ts';
@@ -56,6 +57,7 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
   ): Promise<FinishedRequest | undefined> {
     const added = await files.addFile(code, file, space.quota, run?.record(uploadedOf(file)));
     if (added === 'full') throw space.roomFull();
+    if (added === 'no-link') throw linkMissing();
     if (typeof added === 'string') throw roomMissing(added);
     if ('repeated' in added) return added.repeated;
     bus.publish(code, { seq: added.seq });
@@ -85,7 +87,7 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
     action: 'removeFile' | 'restoreFile',
     isExpected?: (file: StoredFile) => boolean,
   ): Promise<void> {
-    const { code } = await admit(deps, caller);
+    const { code } = await admit(deps, caller, 'removeFile');
     // A file never changes, so nothing can happen between the check and the removal.
     const file = isExpected && (await files.findFile(fileId, clock()));
     if (file && !isExpected?.(file)) throw otherFile();
@@ -101,7 +103,7 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
      * bound if there is none; then up to the rest of the quota is reserved.
      */
     async prepareUpload(caller: Caller, size: number | undefined, mostBytes?: number): Promise<ReservedFile> {
-      return space.reserve(await admit(deps, caller), caller.client, size, mostBytes);
+      return space.reserve(await admit(deps, caller, 'addFile'), caller.client, size, mostBytes);
     },
 
     async upload(reserved: ReservedFile, upload: Upload): Promise<UploadedFile> {
@@ -113,8 +115,9 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
         const size = await store(reserved, upload);
         isStored = true;
         await upload.whole;
-        const { deviceId, run } = upload;
-        const file = { ...description, id: fileId, blob, size, uploadedAt: clock(), owner, deviceId };
+        const uploader = uploaderOf(room, upload.deviceId);
+        const file = { ...description, id: fileId, blob, size, uploadedAt: clock(), owner, ...uploader };
+        const { run } = upload;
         const earlier = await keep(room.code, file, run);
         if (!run || !earlier) return uploadedOf(file);
         const result = run.replay(earlier);
@@ -132,10 +135,10 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
     },
 
     async list(caller: Caller): Promise<StoredFile[]> {
-      const { code } = await admit(deps, caller);
+      const { code, link } = await admit(deps, caller, 'listFiles');
       const listed = await files.listFiles(code, clock());
       if (typeof listed === 'string') throw roomMissing(listed);
-      return listed;
+      return link ? filesSeenByLink(deps, listed, link) : listed;
     },
 
     /** The file can be restored until a sweep erases it. */
@@ -157,6 +160,12 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
       return bytes;
     },
   };
+}
+
+/** The device that uploads a file, and the link that it uses, if any. */
+export function uploaderOf({ link }: AdmittedRoom, deviceId: string | undefined) {
+  if (!link) return { deviceId };
+  return { deviceId: deviceId === undefined ? undefined : deviceOfLink(deviceId), link: link.id };
 }
 
 const uploadedOf = ({ id, name, size, once }: StoredFile): UploadedFile => ({ id, name, size, once });
@@ -211,7 +220,7 @@ export function createClaims(deps: CoreDeps) {
 
   return {
     async claim(caller: Caller, fileId: string): Promise<ClaimedFile> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'receiveFile');
       const claim = randomBytes(16).toString('hex');
       const now = clock();
       const expiresAt = now + claimMs;
@@ -235,7 +244,7 @@ export function createClaims(deps: CoreDeps) {
 
     /** Erases the file. It cannot be restored. */
     async confirm(caller: Caller, claim: string): Promise<void> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'receiveFile');
       const received = isClaim(claim) ? await files.receiveFile(code, hashOf(claim), clock()) : 'no-claim';
       if (received === 'no-claim') throw claimNotFound();
       if (typeof received === 'string') throw roomMissing(received);
@@ -244,7 +253,7 @@ export function createClaims(deps: CoreDeps) {
     },
 
     async release(caller: Caller, claim: string): Promise<void> {
-      const { code } = await admit(deps, caller);
+      const { code } = await admit(deps, caller, 'receiveFile');
       const released = isClaim(claim) ? await files.releaseClaim(code, hashOf(claim), clock()) : 'no-claim';
       if (released === 'no-claim') throw claimNotFound();
       if (released !== 'released') throw roomMissing(released);

@@ -1,5 +1,6 @@
 /** Checks that a file fits into its room and the quotas, and reserves its bytes. */
 import { createHash, randomBytes } from 'node:crypto';
+import type { AdmittedRoom } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { byteCount, hasCode, PoproomError } from '../errors.ts';
 import { uploadDeadlineMs } from '../limits.ts';
@@ -11,7 +12,7 @@ import { trashOf } from '../sweep.ts';
 
 /** A file with reserved bytes. The reservation ends when the file is added to its room, or is released. */
 export interface ReservedFile {
-  room: Room;
+  room: AdmittedRoom;
   request: StorageRequest;
   fileId: string;
   /** The maximum size, and the quota that determines it, if one does. */
@@ -22,7 +23,7 @@ export interface ReservedFile {
 export interface FileSpace {
   readonly quota: FileQuota;
   /** `size` is the announced size; `mostBytes` is an upper bound if there is none. */
-  reserve(room: Room, client: ClientId, size: number | undefined, mostBytes?: number): Promise<ReservedFile>;
+  reserve(room: AdmittedRoom, client: ClientId, size: number | undefined, mostBytes?: number): Promise<ReservedFile>;
   /** For a failed upload. If it fails, the sweep releases the bytes later. */
   release(file: ReservedFile): Promise<void>;
   /** While an upload takes long. */
@@ -51,7 +52,7 @@ export function createFileSpace(deps: CoreDeps): FileSpace {
   const isFull = ({ fileCount, fileBytes }: Room, size = 0) =>
     fileCount >= roomMaxFiles || fileBytes + size > roomMaxBytes;
 
-  async function reserveIn(room: Room, client: ClientId, size: number | undefined, mostBytes: number) {
+  async function reserveIn(room: AdmittedRoom, client: ClientId, size: number | undefined, mostBytes: number) {
     await blobs.checkSpace(size ?? mostBytes);
     const fileId = randomBytes(16).toString('hex');
     const request = {

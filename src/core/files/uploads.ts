@@ -1,16 +1,17 @@
 /** Uploads that arrive in several requests and survive interruptions. */
 import type { Readable } from 'node:stream';
-import { admit, type Caller, roomMissing } from '../admission.ts';
+import { type AdmittedRoom, admit, type Caller, linkMissing, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { byteCount, hasCode, PoproomError } from '../errors.ts';
 import { unfinishedUploadMs } from '../limits.ts';
 import type { MissingReason } from '../ports/basics.ts';
 import type { BlobProgress, Checksum } from '../ports/blobs.ts';
 import type { StoredFile, UnfinishedFile } from '../ports/files.ts';
+import type { StoredLink } from '../ports/links.ts';
 import type { RoomCode } from '../room-code.ts';
 import { encryptedBytes, headerBytes, notEncryptedFile } from '../sealed.ts';
 import { trashOf } from '../sweep.ts';
-import { describeIn, type FileDescription, isFileId } from './files.ts';
+import { describeIn, type FileDescription, isFileId, uploaderOf } from './files.ts';
 import type { FileSpace } from './space.ts';
 
 export interface NewUpload extends FileDescription {
@@ -53,8 +54,8 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   }
 
   /** Only a client that could continue an upload may interrupt it. */
-  async function checkBeforeInterrupting(code: RoomCode, fileId: string): Promise<void> {
-    if (running.has(fileId) || waiting.has(fileId)) await find(code, fileId);
+  async function checkBeforeInterrupting(room: AdmittedRoom, fileId: string): Promise<void> {
+    if (running.has(fileId) || waiting.has(fileId)) await find(room, fileId);
   }
 
   /** Runs a task that other requests for the upload can interrupt. Only the newest request waits for its turn. */
@@ -73,8 +74,10 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     return ended;
   }
 
-  async function find(code: RoomCode, fileId: string): Promise<UnfinishedFile> {
-    return orThrow(isFileId(fileId) ? await uploads.findUpload(code, fileId, clock()) : 'no-file');
+  async function find({ code, link }: AdmittedRoom, fileId: string): Promise<UnfinishedFile> {
+    const file = orThrow(isFileId(fileId) ? await uploads.findUpload(code, fileId, clock()) : 'no-file');
+    if (!isOwn(file, link)) throw uploadNotFound();
+    return file;
   }
 
   /** Lists the file when all its bytes have arrived. Of several requests that notice it, one does the work. */
@@ -89,23 +92,25 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     await blobs.finish(file);
     const finished = await uploads.finishUpload(code, file.id, clock());
     // Another request may have finished it since it was read.
-    if (finished === 'no-file' && (await findComplete(file.id))) return;
+    if (finished === 'no-file' && (await findComplete(file.id, undefined))) return;
     const { seq } = orThrow(finished);
     bus.publish(code, { seq });
   }
 
-  async function findComplete(fileId: string): Promise<StoredFile | undefined> {
-    return isFileId(fileId) ? files.findFile(fileId, clock()) : undefined;
+  async function findComplete(fileId: string, link: StoredLink | undefined): Promise<StoredFile | undefined> {
+    const file = isFileId(fileId) ? await files.findFile(fileId, clock()) : undefined;
+    return file && isOwn(file, link) ? file : undefined;
   }
 
   /** A client that lost its connection may continue an upload while the server finishes it. It must not start again. */
-  async function asConflictIfComplete(fileId: string, error: unknown): Promise<unknown> {
-    const file = hasCode(error, 'UPLOAD_NOT_FOUND') ? await findComplete(fileId) : undefined;
+  async function asConflictIfComplete({ link }: AdmittedRoom, fileId: string, error: unknown): Promise<unknown> {
+    const file = hasCode(error, 'UPLOAD_NOT_FOUND') ? await findComplete(fileId, link) : undefined;
     return file ? alreadyComplete(file.size) : error;
   }
 
-  async function receive(code: RoomCode, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
-    const file = await find(code, fileId);
+  async function receive(room: AdmittedRoom, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
+    const { code } = room;
+    const file = await find(room, fileId);
     if (part.offset !== file.received) throw wrongOffset(file.received);
     if (part.offset + (part.length ?? 0) > file.size) throw tooManyBytes(file.size);
     await blobs.checkSpace(file.size - file.received);
@@ -129,7 +134,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
 
   return {
     async create(caller: Caller, upload: NewUpload): Promise<UnfinishedFile> {
-      const room = await admit(deps, caller);
+      const room = await admit(deps, caller, 'addFile');
       const description = describeIn(room, upload);
       if (description.meta !== undefined && upload.size < headerBytes) throw notEncryptedFile();
       const reserved = await space.reserve(room, caller.client, upload.size);
@@ -141,7 +146,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
         size: upload.size,
         uploadedAt: now,
         owner: reserved.request.owner,
-        deviceId: caller.deviceId,
+        ...uploaderOf(room, caller.deviceId),
         received: 0,
         state: '',
         expiresAt: Math.min(room.expiresAt, now + unfinishedUploadMs),
@@ -149,6 +154,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
       const started = await uploads.startUpload(room.code, file, space.quota);
       if (started !== 'started') await space.release(reserved);
       if (started === 'full') throw space.roomFull();
+      if (started === 'no-link') throw linkMissing();
       if (started !== 'started') throw roomMissing(started);
       await finishIfComplete(room.code, file);
       return file;
@@ -159,30 +165,31 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
      * a client that missed the response learns that all bytes have arrived.
      */
     async status(caller: Caller, fileId: string): Promise<UploadStatus> {
-      const { code, expiresAt } = await admit(deps, caller);
-      const stored = await findComplete(fileId);
-      if (stored) return { ...stored, received: stored.size, expiresAt };
-      const file = await find(code, fileId);
-      await finishIfComplete(code, file);
+      const room = await admit(deps, caller, 'addFile');
+      const stored = await findComplete(fileId, room.link);
+      if (stored) return { ...stored, received: stored.size, expiresAt: room.expiresAt };
+      const file = await find(room, fileId);
+      await finishIfComplete(room.code, file);
       return file;
     },
 
     /** Adds bytes. If the request breaks, those that have arrived are kept. */
     async append(caller: Caller, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
-      const { code } = await admit(deps, caller);
+      const room = await admit(deps, caller, 'addFile');
       try {
-        await checkBeforeInterrupting(code, fileId);
-        return await alone(fileId, part.signal, (signal) => receive(code, fileId, { ...part, signal }));
+        await checkBeforeInterrupting(room, fileId);
+        return await alone(fileId, part.signal, (signal) => receive(room, fileId, { ...part, signal }));
       } catch (error) {
-        throw await asConflictIfComplete(fileId, error);
+        throw await asConflictIfComplete(room, fileId, error);
       }
     },
 
     async cancel(caller: Caller, fileId: string): Promise<void> {
-      const { code } = await admit(deps, caller);
-      await checkBeforeInterrupting(code, fileId);
+      const room = await admit(deps, caller, 'addFile');
+      await checkBeforeInterrupting(room, fileId);
+      if (room.link) await find(room, fileId);
       await interrupt(fileId)?.ended.catch(() => undefined);
-      const cancelled = isFileId(fileId) ? await uploads.cancelUpload(code, fileId, clock()) : 'no-file';
+      const cancelled = isFileId(fileId) ? await uploads.cancelUpload(room.code, fileId, clock()) : 'no-file';
       if (cancelled !== 'cancelled') orThrow(cancelled);
       await trashOf(deps).emptySoon();
     },
@@ -198,7 +205,11 @@ function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<
   });
 }
 
-function orThrow<T extends object>(found: T | 'no-file' | MissingReason): T {
+/** The holder of a link has access only to what was uploaded with it. Members have access to everything. */
+const isOwn = (file: StoredFile, link: StoredLink | undefined): boolean => !link || file.link === link.id;
+
+function orThrow<T extends object>(found: T | 'no-file' | 'no-link' | MissingReason): T {
+  if (found === 'no-link') throw linkMissing();
   if (found === 'no-file') throw uploadNotFound();
   if (typeof found === 'string') throw roomMissing(found);
   return found;

@@ -1,9 +1,10 @@
 /** The files of a room for one zip archive, and the tickets that let a browser download it by a link. */
 import type { Readable } from 'node:stream';
-import { parseRoomCode } from '../../protocol/room-code.ts';
-import { admit, type Caller, roomMissing } from '../admission.ts';
+import { type LinkId, parseLinkId, parseRoomCode } from '../../protocol/room-code.ts';
+import { admit, type Caller, checkRight, linkMissing, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
+import { tokenRoomOf } from '../links.ts';
 import type { StoredFile } from '../ports/files.ts';
 import type { RoomState } from '../ports/rooms.ts';
 import type { RoomCode } from '../room-code.ts';
@@ -18,7 +19,8 @@ export interface ZippedFile extends Pick<StoredFile, 'id' | 'blob' | 'size'> {
 }
 
 export interface RoomZip {
-  code: RoomCode;
+  /** Undefined for the holder of a link, who must not learn it. */
+  code: RoomCode | undefined;
   files: ZippedFile[];
 }
 
@@ -37,21 +39,34 @@ export function createZips(deps: CoreDeps) {
     return state;
   }
 
+  async function listByTicketOfLink(id: LinkId, ticket: string, selection: Selection): Promise<RoomZip> {
+    const found = await deps.links.findLink(id, clock());
+    if (!found) throw linkMissing();
+    if (!tickets.isFor(ticket, tokenRoomOf(found.link))) throw invalidTicket();
+    checkRight(found.link.role, 'listFiles');
+    const { files: stored } = await stateOf(found.code);
+    return { code: undefined, files: zippedFiles(stored, selection) };
+  }
+
   return {
-    async issueTicket(caller: Caller): Promise<IssuedTicket & { code: RoomCode }> {
-      const { code } = await admit(deps, caller);
-      return { code, ...tickets.issue(await stateOf(code)) };
+    /** `roomId` is the code, or the id of the link. */
+    async issueTicket(caller: Caller): Promise<IssuedTicket & { roomId: string }> {
+      const { code, link } = await admit(deps, caller, 'listFiles');
+      if (link) return { roomId: link.id, ...tickets.issue(tokenRoomOf(link)) };
+      return { roomId: code, ...tickets.issue(await stateOf(code)) };
     },
 
     async list(caller: Caller, selection: Selection): Promise<RoomZip> {
-      const { code } = await admit(deps, caller);
+      const { code, link } = await admit(deps, caller, 'listFiles');
       const listed = await files.listFiles(code, clock());
       if (typeof listed === 'string') throw roomMissing(listed);
-      return { code, files: zippedFiles(listed, selection) };
+      return { code: link ? undefined : code, files: zippedFiles(listed, selection) };
     },
 
     /** For a genuine ticket; see `tokens.ts`. It may belong to an earlier room with this code. */
     async listByTicket(roomId: string, ticket: string, selection: Selection): Promise<RoomZip> {
+      const link = parseLinkId(roomId);
+      if (link) return listByTicketOfLink(link, ticket, selection);
       const code = parseRoomCode(roomId);
       if (!code) throw invalidTicket();
       const state = await stateOf(code);

@@ -1,5 +1,5 @@
 /** Files as stores keep them, unfinished ones, and the trash; `blobs.ts` has their bytes. */
-import type { RoomCode } from '../../protocol/room-code.ts';
+import type { LinkId, RoomCode } from '../../protocol/room-code.ts';
 import type { MissingReason, Owner, Repeated, RequestRecord } from './basics.ts';
 import type { BlobProgress } from './blobs.ts';
 
@@ -21,6 +21,8 @@ export interface StoredFile {
   once: boolean;
   /** In an encrypted room: the sealed metadata. */
   meta?: string;
+  /** The drop link that it was uploaded with, if any. */
+  link?: LinkId;
 }
 
 /**
@@ -46,13 +48,13 @@ export interface FileQuota {
 
 /** The complete files of rooms. */
 export interface FileStore {
-  /** From now on its bytes count for its owner, whether or not they were reserved. */
+  /** From now on its bytes count for its owner, whether or not they were reserved. `no-link` if its link was revoked or has expired. */
   addFile(
     code: RoomCode,
     file: StoredFile,
     quota: FileQuota,
     record?: RequestRecord,
-  ): Promise<{ seq: number } | Repeated | 'full' | MissingReason>;
+  ): Promise<{ seq: number } | Repeated | 'full' | 'no-link' | MissingReason>;
   listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
   /** Finds a file by id in any unexpired room. */
   findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
@@ -89,7 +91,11 @@ export interface FileStore {
 /** Files whose bytes arrive in several requests, until they are complete. */
 export interface UploadStore {
   /** Adds an unfinished file. From now on its bytes count, whether or not they were reserved. */
-  startUpload(code: RoomCode, file: UnfinishedFile, quota: FileQuota): Promise<'started' | 'full' | MissingReason>;
+  startUpload(
+    code: RoomCode,
+    file: UnfinishedFile,
+    quota: FileQuota,
+  ): Promise<'started' | 'full' | 'no-link' | MissingReason>;
   findUpload(code: RoomCode, fileId: string, now: number): Promise<UnfinishedFile | 'no-file' | MissingReason>;
   /** Records the progress of an upload if it had exactly `from` bytes before. */
   advanceUpload(
@@ -100,7 +106,11 @@ export interface UploadStore {
     now: number,
   ): Promise<'advanced' | 'stale' | 'no-file' | MissingReason>;
   /** Lists an unfinished file that has all its bytes, as uploaded now. */
-  finishUpload(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  finishUpload(
+    code: RoomCode,
+    fileId: string,
+    now: number,
+  ): Promise<{ seq: number } | 'no-file' | 'no-link' | MissingReason>;
   /** Drops an unfinished file, and moves its bytes to the trash. */
   cancelUpload(code: RoomCode, fileId: string, now: number): Promise<'cancelled' | 'no-file' | MissingReason>;
   /** Drops up to `limit` unfinished files that have expired, and moves their bytes to the trash. Returns their number. */

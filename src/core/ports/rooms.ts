@@ -1,5 +1,7 @@
 /** Rooms: access to them and the guards against guessing, their devices, their changes on the bus, and their store. */
-import type { RoomCode } from '../../protocol/room-code.ts';
+
+import type { LinkRole } from '../../protocol/link-rights.ts';
+import type { LinkId, RoomCode } from '../../protocol/room-code.ts';
 import type {
   ClientId,
   FinishedRequest,
@@ -70,12 +72,16 @@ export interface RoomState {
   pinAttempts: number;
   /** The MAC of its PIN, or the verifier of an encrypted room, if it has one. Never sent to clients. */
   pinMac: Uint8Array | undefined;
+  /** Its links that are not revoked. Never sent to clients. */
+  links: readonly LinkId[];
 }
 
 export interface Device {
   id: string;
   /** A display name; undefined if the device sent none. */
   name: string | undefined;
+  /** Set if it has access by a link. */
+  role?: LinkRole;
 }
 
 /** A live connection of a device. */

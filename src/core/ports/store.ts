@@ -10,6 +10,7 @@ import type { ActivityStore, BlockStore, OperatorInbox, RoomSummaries } from './
 import type { ClientId, IdempotencyStore, Owner } from './basics.ts';
 import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.ts';
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
+import type { LinkStore, StoredLink } from './links.ts';
 import type { CreatedBy, RoomState, RoomStore } from './rooms.ts';
 import type { Checkpoint, Content, LastRefs, TextEntry, TextStore } from './texts.ts';
 import type { StoredWebhooks, WebhookStore } from './webhooks.ts';
@@ -17,6 +18,7 @@ import type { StoredWebhooks, WebhookStore } from './webhooks.ts';
 /** One storage engine. Closing it writes everything that is still in memory. */
 export interface Store {
   rooms: RoomStore;
+  links: LinkStore;
   texts: TextStore;
   files: FileStore;
   uploads: UploadStore;
@@ -85,6 +87,7 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   trusted: ClientId[];
   /** Absent if the room has none. */
   webhooks?: StoredWebhooks;
+  links: readonly StoredLink[];
 }
 
 export interface KeyRecord extends ApiKey {

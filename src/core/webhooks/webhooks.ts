@@ -52,7 +52,7 @@ export function createWebhooks({ core, sender, ...options }: WebhooksDeps) {
 
     /** Returns the webhook with its secret, which is not shown again. */
     async create(caller: Caller, { url, events = allEvents, base }: NewWebhook) {
-      const { code } = await admit(core, caller);
+      const { code } = await admit(core, caller, 'manageWebhooks');
       const target = checkUrl(url, sender);
       const now = clock();
       const webhook: Webhook = {
@@ -76,13 +76,13 @@ export function createWebhooks({ core, sender, ...options }: WebhooksDeps) {
     },
 
     async list(caller: Caller): Promise<WebhookInfo[]> {
-      const { code } = await admit(core, caller);
+      const { code } = await admit(core, caller, 'manageWebhooks');
       const found = await documents.read(code);
       return (found?.document.webhooks ?? []).map(infoOf);
     },
 
     async remove(caller: Caller, id: string): Promise<void> {
-      const { code } = await admit(core, caller);
+      const { code } = await admit(core, caller, 'manageWebhooks');
       const outcome = await documents.update(code, (current) => {
         if (!current?.document.webhooks.some((webhook) => webhook.id === id)) throw noWebhook();
         const webhooks = current.document.webhooks.filter((webhook) => webhook.id !== id);

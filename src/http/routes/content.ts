@@ -10,7 +10,6 @@ import { longestSealed } from '../../core/sealed.ts';
 import type { WrittenText } from '../../core/text/edit-decision.ts';
 import type { SealedContent } from '../../core/text/sealed-texts.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { parseRoomCode } from '../../protocol/room-code.ts';
 import { compactContentRequest, editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
 import type {
   CompactContentRequest,
@@ -68,7 +67,7 @@ export const writeContent = (deps: HandlerDeps): Handler => {
 /** Checks the room before the server reads a large body. */
 const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
   maxBytes: largestContentBody(largestContent),
-  beforeLarge: (request) => rooms.checkCaller(callerOf(request)),
+  beforeLarge: (request) => rooms.checkCaller(callerOf(request), 'writeText'),
 });
 
 export const editContent = (deps: HandlerDeps): Handler => {
@@ -154,8 +153,8 @@ async function readChanged(deps: HandlerDeps, request: Request, waitMs: number):
   const caller = callerOf(request);
   const isKnown = (version: number) => isNamedBy(raw.headers['if-none-match'], versionTag(version));
   const { version } = await deps.rooms.readContent(caller);
-  const code = parseRoomCode(caller.roomId);
-  if (!code || !isKnown(version)) return read(deps, request);
+  if (!isKnown(version)) return read(deps, request);
+  const { code, link } = await deps.rooms.access(caller, 'readText');
   const waiting = new AbortController();
   const stop = () => waiting.abort();
   const timer = setTimeout(stop, waitMs);
@@ -163,7 +162,7 @@ async function readChanged(deps: HandlerDeps, request: Request, waitMs: number):
   if (response.destroyed) stop();
   const startedAt = performance.now();
   try {
-    await deps.live.waitForText(client, { code, isKnown, signal: waiting.signal });
+    await deps.live.waitForText(client, { code, link, isKnown, signal: waiting.signal });
   } finally {
     clearTimeout(timer);
     response.off('close', stop);

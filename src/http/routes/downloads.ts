@@ -130,8 +130,8 @@ export const issueTicket =
   async (request) => {
     const base = ownBase(request, links);
     const caller = await readCaller(request);
-    const { code, ticket, expiresAt } = await zips.issueTicket(caller);
-    const url = `${base}/api/rooms/${code}/files.zip?ticket=${ticket}`;
+    const { roomId, ticket, expiresAt } = await zips.issueTicket(caller);
+    const url = `${base}/api/rooms/${roomId}/files.zip?ticket=${ticket}`;
     return json(201, { ticket, url, expiresAt: toTimestamp(expiresAt) } satisfies TicketIssued);
   };
 
@@ -170,10 +170,10 @@ function selectionIn({ query }: Request): Selection {
   );
 }
 
-const zipHeaders = (code: string, length: number): Record<string, string> => ({
+const zipHeaders = (code: string | undefined, length: number): Record<string, string> => ({
   'Content-Type': 'application/zip',
   'Content-Length': String(length),
-  'Content-Disposition': `attachment; filename="poproom-${code}.zip"`,
+  'Content-Disposition': `attachment; filename="${code === undefined ? 'poproom' : `poproom-${code}`}.zip"`,
   'Content-Security-Policy': "sandbox; default-src 'none'",
   'Cache-Control': 'no-store',
   // The checksums are known only after all earlier bytes have been read.

@@ -86,7 +86,7 @@ function storeOnce(deps: HandlerDeps, request: Request, endpoint: 'uploadFile' |
 
   /** A repetition needs the PIN too, even if it changes nothing. */
   async function hashOnly({ caller, bytes, signal, whole }: ArrivingFile): Promise<string> {
-    await rooms.info(caller);
+    await rooms.access(caller, 'addFile');
     request.sendContinue();
     const hash = await digestOf(bytes, space, signal);
     await whole;

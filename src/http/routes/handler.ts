@@ -7,6 +7,7 @@ import type { Uploads } from '../../core/files/uploads.ts';
 import type { Zips } from '../../core/files/zips.ts';
 import type { Idempotency } from '../../core/idempotency.ts';
 import type { RoomLimits } from '../../core/limits.ts';
+import type { Links } from '../../core/links.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports/basics.ts';
 import type { Rooms } from '../../core/rooms.ts';
@@ -31,6 +32,8 @@ export interface HandlerDeps {
   creation: Creation;
   /** The user of a request, if a trusted proxy named one. */
   userOf(raw: IncomingMessage): string | undefined;
+  /** Links with a role; `links` are URLs. */
+  roomLinks: Links;
   files: Files;
   uploads: Uploads;
   claims: Claims;

@@ -22,6 +22,7 @@ import {
   uploadFile,
 } from './files.ts';
 import type { HandlerDeps, Handlers } from './handler.ts';
+import { createLink, listLinks, revokeLink } from './links.ts';
 import { liveChannel, roomEvents } from './live.ts';
 import { asyncapi, getLimits, health, live, metrics, openapi, ready } from './operations.ts';
 import { pageHandlers } from './page.ts';
@@ -36,6 +37,9 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     getRoom: getRoom(deps),
     updateRoom: updateRoom(deps),
     deleteRoom: deleteRoom(deps),
+    createLink: createLink(deps),
+    listLinks: listLinks(deps),
+    revokeLink: revokeLink(deps),
     writeContent: writeContent(deps),
     readContent: readContent(deps),
     editContent: editContent(deps),

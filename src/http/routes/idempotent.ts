@@ -5,13 +5,13 @@ import { PoproomError } from '../../core/errors.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { KeyedRun } from '../../core/idempotency.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
-import { parseRoomCode } from '../../protocol/room-code.ts';
+import { parseLinkId, parseRoomCode } from '../../protocol/room-code.ts';
 import { header, type Request } from '../request/request.ts';
 import type { HandlerDeps } from './handler.ts';
 
 /** A run of a request with a key; undefined if it has none, and runs as often as it is sent. */
 export function keyedRun<T extends object>(
-  { idempotency }: Pick<HandlerDeps, 'idempotency'>,
+  { idempotency, roomLinks }: Pick<HandlerDeps, 'idempotency' | 'roomLinks'>,
   request: Request,
   endpoint: EndpointName,
   fingerprint: () => string,
@@ -19,8 +19,11 @@ export function keyedRun<T extends object>(
   const key = keyIn(request);
   if (key === undefined) return undefined;
   const { roomId = '' } = request.params;
-  const room = parseRoomCode(roomId);
-  return idempotency.run({ key, client: request.client, scope: `${endpoint} ${room ?? roomId}`, room }, fingerprint);
+  const link = parseLinkId(roomId);
+  const code = parseRoomCode(roomId);
+  const room = link ? async () => (await roomLinks.find(link))?.code : code;
+  const scope = `${endpoint} ${link ?? code ?? roomId}`;
+  return idempotency.run({ key, client: request.client, scope, room }, fingerprint);
 }
 
 /** For the response. */

@@ -30,7 +30,7 @@ export const roomEvents =
       ...fileAddresses(request, links),
     };
     if (request.raw.method === 'HEAD') {
-      await rooms.info(visitor.caller);
+      await rooms.access(visitor.caller, 'followRoom');
       return { status: 200, headers: streamHeaders };
     }
     // Clients of an event stream send nothing, so only TCP keepalive detects a lost one, before a heartbeat resets it.

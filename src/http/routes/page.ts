@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
-import { isEncryptedCode, parseRoomCode } from '../../protocol/room-code.ts';
+import { isEncryptedCode, parseRoomId } from '../../protocol/room-code.ts';
 import type { PageFiles, PageSettings } from '../page/files.ts';
 import type { View } from '../page/html.ts';
 import { header, type Request } from '../request/request.ts';
@@ -61,7 +61,7 @@ type ViewOf = (request: Parameters<PageHandler>[0]) => View;
 
 /** By the code alone, which says nothing about whether the room exists. */
 const viewOfRoom: ViewOf = ({ params }) => {
-  const code = parseRoomCode(params.roomId ?? '');
+  const code = parseRoomId(params.roomId ?? '');
   return code && isEncryptedCode(code) ? 'encrypted' : 'room';
 };
 

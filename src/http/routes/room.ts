@@ -4,6 +4,7 @@ import type { Applicant } from '../../core/creation.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
 import type { RoomLimits } from '../../core/limits.ts';
+import { seenByLink } from '../../core/links.ts';
 import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { createRoomRequest, createTokenRequest, updateRoomRequest } from '../../protocol/schemas.ts';
@@ -98,9 +99,13 @@ export const deleteRoom =
     return json(200, { success: true, message: `Room ${code} was deleted.` } satisfies Confirmation);
   };
 
+/** For the holder of a link, its id replaces the code. */
 function infoOf(room: RoomWithDevices, limits: RoomLimits): RoomInfo {
-  const { deviceCount, fileCount, fileBytes } = room;
-  return { ...describe(room), deviceCount, fileCount, fileBytes, limits };
+  const { link } = room;
+  const seen = link ? seenByLink(room, link) : room;
+  const { deviceCount, fileCount, fileBytes } = seen;
+  const ofLink = link && { roomId: link.id, role: link.role };
+  return { ...describe(seen), ...ofLink, deviceCount, fileCount, fileBytes, limits };
 }
 
 function describe({ code, expiresAt, hasPin, name, salt }: CreatedRoom) {

@@ -11,7 +11,7 @@ import {
 } from '../../core/files/uploads.ts';
 import type { FileAddresses } from '../../core/live-gateway.ts';
 import type { Checksum } from '../../core/ports/blobs.ts';
-import { parseRoomCode } from '../../protocol/room-code.ts';
+import { parseRoomId } from '../../protocol/room-code.ts';
 import { abortSignalOf } from '../request/body.ts';
 import {
   announcedLength,
@@ -41,7 +41,7 @@ export const createUpload =
     const first = hasBody(raw) ? firstPartOf(request, upload.size) : undefined;
     const caller = callerOf(request);
     const created = await uploads.create(caller, upload);
-    const room = parseRoomCode(caller.roomId);
+    const room = parseRoomId(caller.roomId);
     const location = `${ownBase(request, links)}/api/rooms/${room}/uploads/${created.id}`;
     const status = first ? await appendFirst(uploads, caller, created.id, first()) : created;
     const metadata = { 'Upload-Metadata': metadataOf(status) };

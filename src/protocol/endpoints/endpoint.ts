@@ -1,6 +1,7 @@
 /** The description of an endpoint, and the errors, responses and parameters that several endpoints share. */
 import type { ErrorCode } from '../error-codes.ts';
 import { auth, pin } from '../fields.ts';
+import type { RoomOperation } from '../link-rights.ts';
 import { envelopeSize, maxPayloadBytes } from '../sealed.ts';
 
 export interface Parameter {
@@ -45,6 +46,8 @@ export interface Endpoint {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   tag: keyof typeof tags;
+  /** What it does in a room, which decides about links; required with `:roomId`. */
+  operation?: RoomOperation;
   summary: string;
   /** In Markdown, with limits as `{{textSize}}`: see `LimitPhrases`. */
   description: string;
@@ -88,6 +91,8 @@ export const anyRoom = [
   'KEY_REQUIRED',
   'KEY_INCORRECT',
   'KEY_LOCKED',
+  'READ_ONLY',
+  'DROP_ONLY',
   'ROOM_NOT_FOUND',
   'ROOM_EXPIRED',
 ] as const;
@@ -115,7 +120,7 @@ export const roomId: Parameter = {
   name: 'roomId',
   in: 'path',
   required: true,
-  description: 'The room code, in upper or lower case, with or without dashes.',
+  description: 'The room code or the id of a link, in upper or lower case, with or without dashes.',
   example: '7KQ2MX',
 };
 export const fileId: Parameter = {
@@ -125,6 +130,13 @@ export const fileId: Parameter = {
   description: 'The id of the file.',
   pattern: '^[0-9a-f]{32}$',
   example: '9f86d081884c7d659a2feaa0c55ad015',
+};
+export const linkId: Parameter = {
+  name: 'linkId',
+  in: 'path',
+  required: true,
+  description: 'The id of the link.',
+  example: '4VNR8M2KQX7D5HWT9CJZ3BPA',
 };
 export const checkpointVersion: Parameter = {
   name: 'version',

@@ -18,6 +18,7 @@ export const filesEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/files/:fileId/restore',
     tag: 'Files',
+    operation: 'removeFile',
     summary: 'Restore a removed file',
     description: 'Undoes the removal of a file, for 60 seconds.',
     parameters: [...roomAccess, fileId],
@@ -37,6 +38,7 @@ export const filesEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/files/:fileId/claim',
     tag: 'Files',
+    operation: 'receiveFile',
     summary: 'Claim a one-time file',
     description:
       'Reserves a one-time file for 30 minutes. `url` then returns it, as often as needed and with ranges, so that a ' +
@@ -51,6 +53,7 @@ export const filesEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/claims/:claim/done',
     tag: 'Files',
+    operation: 'receiveFile',
     summary: 'Confirm the receipt of a one-time file',
     description:
       'Erases the file, immediately and permanently. Send this when the whole file is stored on your side. Does not ' +
@@ -73,6 +76,7 @@ export const filesEndpoints = {
     method: 'DELETE',
     path: '/api/rooms/:roomId/claims/:claim',
     tag: 'Files',
+    operation: 'receiveFile',
     summary: 'Give a one-time file back',
     description: 'Ends a claim before it expires, for example after a failed download. Does not count as a request.',
     parameters: [...roomAccess, claim],
@@ -93,6 +97,7 @@ export const filesEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/files',
     tag: 'Files',
+    operation: 'listFiles',
     summary: 'List the files of a room',
     description: 'Lists the files, oldest first.',
     parameters: [...roomAccess, listLimit],
@@ -104,6 +109,7 @@ export const filesEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/files.zip',
     tag: 'Files',
+    operation: 'listFiles',
     summary: 'Download all files as a zip archive',
     description:
       'Returns all files of the room, or the selected ones, as one zip archive without compression. Folders are kept. ' +
@@ -126,6 +132,7 @@ export const filesEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/tickets',
     tag: 'Files',
+    operation: 'listFiles',
     summary: 'Create a download link',
     description:
       'Returns a URL that downloads the zip archive of the room without a PIN or an API key for 60 seconds. A browser can ' +
@@ -140,6 +147,7 @@ export const filesEndpoints = {
     method: 'DELETE',
     path: '/api/rooms/:roomId/files/:fileId',
     tag: 'Files',
+    operation: 'removeFile',
     summary: 'Remove a file from a room',
     description:
       'Removes the file. Its URL stops working immediately. The file can be restored for 60 seconds; then it is erased.',

@@ -11,6 +11,7 @@ import {
   details,
   type Endpoint,
   idempotencyKey,
+  linkId,
   roomAccess,
   roomId,
 } from './endpoint.ts';
@@ -70,6 +71,7 @@ export const roomsEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
+    operation: 'readRoom',
     summary: 'Get room information',
     description:
       'Returns when the room expires, whether it has a PIN, and how many devices are in it. With `details=true`, a single ' +
@@ -83,6 +85,7 @@ export const roomsEndpoints = {
     method: 'PATCH',
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
+    operation: 'changeRoom',
     summary: 'Change a room',
     description:
       'Changes when the room expires, its PIN or its name, and leaves the rest as it is. Send at least one field. ' +
@@ -99,12 +102,56 @@ export const roomsEndpoints = {
     method: 'DELETE',
     path: '/api/rooms/:roomId',
     tag: 'Rooms',
+    operation: 'changeRoom',
     summary: 'Delete a room',
     description: 'Deletes the room with its text and files, immediately and permanently.',
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [{ status: 200, description: 'The room was deleted.', schema: schemas.confirmation }],
     errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
+    counted: true,
+  },
+  createLink: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/links',
+    tag: 'Rooms',
+    operation: 'manageLinks',
+    summary: 'Create a link with a role',
+    description:
+      'Creates another id for the room, with fewer rights than its code: `read` for its information, text and files, ' +
+      '`drop` for adding files without seeing anything. It works in every path in place of the room code, needs no PIN, ' +
+      'and reveals nothing about the code. A room has at most 20 links, and they end with it.',
+    parameters: roomAccess,
+    body: { schema: schemas.createLinkRequest, required: true },
+    successes: [{ status: 201, description: 'The link was created.', schema: schemas.link }],
+    errors: [...anyRoom, ...anyBody, 'TOO_MANY_LINKS', 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
+    counted: true,
+  },
+  listLinks: {
+    method: 'GET',
+    path: '/api/rooms/:roomId/links',
+    tag: 'Rooms',
+    operation: 'manageLinks',
+    summary: 'List the links of a room',
+    description: 'Returns all links that have not expired, with the time of their last use.',
+    parameters: roomAccess,
+    successes: [{ status: 200, description: 'The links.', schema: schemas.linkList }],
+    errors: anyRoom,
+    counted: true,
+  },
+  revokeLink: {
+    method: 'DELETE',
+    path: '/api/rooms/:roomId/links/:linkId',
+    tag: 'Rooms',
+    operation: 'manageLinks',
+    summary: 'Revoke a link',
+    description:
+      'Ends a link immediately: its live channels are closed, and its running and unfinished uploads add no file. Files ' +
+      'that its holders know the URL of stay readable by that URL until they are removed.',
+    parameters: [...roomAccess, linkId],
+    body: { schema: schemas.pinOnlyRequest, required: false },
+    successes: [{ status: 200, description: 'The link was revoked.', schema: schemas.confirmation }],
+    errors: [...anyRoom, ...anyBody, 'NOT_FOUND', 'STORAGE_FULL'],
     counted: true,
   },
 } as const satisfies Record<string, Endpoint>;
@@ -114,6 +161,7 @@ export const liveEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/events',
     tag: 'Live',
+    operation: 'followRoom',
     summary: 'Follow a room over server-sent events',
     description:
       'A stream of all changes in the room, starting with a `snapshot`, for `curl -N` and `EventSource`. See ' +
@@ -159,6 +207,7 @@ export const liveEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/live',
     tag: 'Live',
+    operation: 'followRoom',
     summary: 'Join a room over WebSocket',
     description:
       'A bidirectional channel. Send `join` as the first message, within 5 seconds, with the PIN or `auth` if the room needs it. See ' +

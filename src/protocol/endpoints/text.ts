@@ -18,6 +18,7 @@ export const textEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/content',
     tag: 'Text',
+    operation: 'writeText',
     summary: 'Update room content',
     description:
       'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
@@ -53,6 +54,7 @@ export const textEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/content',
     tag: 'Text',
+    operation: 'readText',
     summary: 'Get room content',
     description:
       'Returns the current text. It is empty before the first write. With `Accept: text/plain`, the response is only the ' +
@@ -82,6 +84,7 @@ export const textEndpoints = {
     method: 'PATCH',
     path: '/api/rooms/:roomId/content',
     tag: 'Text',
+    operation: 'writeText',
     summary: 'Edit room content',
     description:
       'Changes parts of the text, or appends to it, without sending the whole text. `edits` replace ranges of the version ' +
@@ -118,6 +121,7 @@ export const textEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/content/compact',
     tag: 'Text',
+    operation: 'writeText',
     summary: 'Store a snapshot of an encrypted text',
     description:
       'Replaces the log of sealed edits up to `version` by a sealed snapshot of that version, which the log must contain. ' +
@@ -134,6 +138,7 @@ export const textEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/history',
     tag: 'Text',
+    operation: 'useHistory',
     summary: 'List earlier texts',
     description:
       'Lists checkpoints of the text, newest first: the first after 3 seconds of changes, then one after every 30 seconds of changes, and one before each large removal or ' +
@@ -147,6 +152,7 @@ export const textEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/history/:version',
     tag: 'Text',
+    operation: 'useHistory',
     summary: 'Get an earlier text',
     description: 'Returns the text of a checkpoint.',
     parameters: [...roomAccess, checkpointVersion],
@@ -158,6 +164,7 @@ export const textEndpoints = {
     method: 'DELETE',
     path: '/api/rooms/:roomId/history',
     tag: 'Text',
+    operation: 'useHistory',
     summary: 'Delete the history',
     description:
       'Erases all checkpoints of the room and the log of its edits. The current text stays. In an encrypted room, sealed ' +

@@ -32,6 +32,7 @@ export const uploadsEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/upload',
     tag: 'Files',
+    operation: 'addFile',
     summary: 'Upload a file to a room',
     description:
       'Uploads one file of at most {{fileSize}}: as a form with the part `file` (and, before it, `pin` if the PIN is not in a ' +
@@ -66,6 +67,7 @@ export const uploadsEndpoints = {
     method: 'PUT',
     path: '/api/rooms/:roomId/upload/:name',
     tag: 'Files',
+    operation: 'addFile',
     summary: 'Upload a file by its name',
     description:
       'Uploads the body as a file of this name, of at most {{fileSize}}, for `curl -T`. Without a `Content-Type`, the file ' +
@@ -94,6 +96,7 @@ export const uploadsEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/uploads',
     tag: 'Files',
+    operation: 'addFile',
     summary: 'Start a resumable upload',
     description:
       'Starts an upload by the tus protocol, version 1.0, for large files and bad connections. The ' +
@@ -124,6 +127,7 @@ export const uploadsEndpoints = {
     method: 'HEAD',
     path: '/api/rooms/:roomId/uploads/:fileId',
     tag: 'Files',
+    operation: 'addFile',
     summary: 'Get the progress of an upload',
     description: 'Returns how many bytes the server has, so that a client can continue after an interruption.',
     parameters: [...roomAccess, uploadId, tusResumable],
@@ -143,6 +147,7 @@ export const uploadsEndpoints = {
     method: 'PATCH',
     path: '/api/rooms/:roomId/uploads/:fileId',
     tag: 'Files',
+    operation: 'addFile',
     summary: 'Continue an upload',
     description:
       'Sends bytes from `Upload-Offset` on. Bytes that arrive before an interruption are kept. After the last byte, the ' +
@@ -175,6 +180,7 @@ export const uploadsEndpoints = {
     method: 'DELETE',
     path: '/api/rooms/:roomId/uploads/:fileId',
     tag: 'Files',
+    operation: 'addFile',
     summary: 'Cancel an upload',
     description: 'Removes an unfinished upload.',
     parameters: [...roomAccess, uploadId, tusResumable],

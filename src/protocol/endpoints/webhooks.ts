@@ -7,6 +7,7 @@ export const webhooksEndpoints = {
     method: 'POST',
     path: '/api/rooms/:roomId/webhooks',
     tag: 'Webhooks',
+    operation: 'manageWebhooks',
     summary: 'Create a webhook',
     description:
       'Sends events of the room to a URL: `text`, `file`, `device` and `room`. The operator must have allowed its host. ' +
@@ -22,6 +23,7 @@ export const webhooksEndpoints = {
     method: 'GET',
     path: '/api/rooms/:roomId/webhooks',
     tag: 'Webhooks',
+    operation: 'manageWebhooks',
     summary: 'List webhooks',
     description:
       'Lists the webhooks of the room, with the last delivery and the last error of each. Of its URL, only the host is ' +
@@ -51,6 +53,7 @@ export const webhooksEndpoints = {
     method: 'DELETE',
     path: '/api/rooms/:roomId/webhooks/:webhookId',
     tag: 'Webhooks',
+    operation: 'manageWebhooks',
     summary: 'Delete a webhook',
     description: 'Deletes a webhook, with the events that are waiting for it.',
     parameters: [...roomAccess, webhookId],

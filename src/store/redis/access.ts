@@ -1,19 +1,19 @@
 /** Access to rooms, with PINs and room keys, and the devices in them. */
 import { randomBytes } from 'node:crypto';
+import type { LinkRole } from '../../core/ports/links.ts';
 import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import { guesserOf, networkOf } from '../client-counters.ts';
-import { createMisses, settleLookup } from './counters.ts';
+import { type Misses, settleLookup } from './counters.ts';
 import { isLive, type Keys } from './keys.ts';
 import { hex, roomFields, roomOf } from './rooms.ts';
 import { contentOf, type FullTextReply, fullText } from './text.ts';
 
 export type Access = Pick<RoomStore, 'admit' | 'read' | 'notePinAttempt'>;
 
-export function createAccess(redis: Redis, keys: Keys, rules: GuardRules): Access {
-  const misses = createMisses(redis, keys, rules);
+export function createAccess(redis: Redis, keys: Keys, rules: GuardRules, misses: Misses): Access {
   const guardNumbers = [
     rules.triesBeforeLock,
     rules.firstLockMs,
@@ -180,21 +180,28 @@ export function createDeviceList(redis: Redis, keys: Keys, rules: GuardRules): D
 interface StoredChannel {
   id: string;
   name?: string;
+  role?: LinkRole;
   renewedAt: number;
 }
 
-const channelJson = ({ id, name }: Device, now: number): string =>
-  JSON.stringify({ id, name, renewedAt: now } satisfies Omit<StoredChannel, 'name'> & { name: string | undefined });
+const channelJson = ({ id, name, role }: Device, now: number): string =>
+  JSON.stringify({ id, name, role, renewedAt: now });
 
 /** A device with both a channel and requests is listed once, with the name from its channel. */
 function devicesOf(jsons: string[], seen: string[], renewedSince: number): Device[] {
   const devices = new Map<string, Device>();
   for (const json of jsons) {
-    const { id, name, renewedAt } = JSON.parse(json) as StoredChannel;
-    if (renewedAt > renewedSince && !devices.get(id)?.name) devices.set(id, { id, name });
+    const { id, name, role, renewedAt } = JSON.parse(json) as StoredChannel;
+    if (renewedAt > renewedSince && !devices.get(id)?.name) devices.set(id, { id, name, ...(role && { role }) });
   }
-  for (const id of seen) if (!devices.has(id)) devices.set(id, { id, name: undefined });
+  for (const device of seen.map(seenDeviceOf)) if (!devices.has(device.id)) devices.set(device.id, device);
   return [...devices.values()];
+}
+
+/** The id alone, or for a device with access by a link also its role and the name of the link, which may be empty. */
+function seenDeviceOf(member: string): Device {
+  const [, id = '', role, name] = /^(\S+)(?: (\S+) (.*))?$/s.exec(member) ?? [];
+  return { id, name: name || undefined, ...(role !== undefined && { role: role as LinkRole }) };
 }
 
 /**

@@ -9,6 +9,7 @@ import { script } from '../../redis/script.ts';
 import { createKeyArchive } from './api-keys.ts';
 import { fileJson, filesOf } from './files.ts';
 import { type Keys, netMs } from './keys.ts';
+import { linkFields, linksOf } from './links.ts';
 import type { RedisStorage } from './quota.ts';
 import {
   checkpointFields,
@@ -39,10 +40,10 @@ export function createArchive(
 
   /** Runs before the room is created, so that it can be swept and its files can be downloaded. */
   async function prepare(record: RoomRecord, keepMs: number, now: number): Promise<boolean> {
-    const { code, expiresAt, files } = record;
+    const { code, expiresAt, files, links } = record;
     const isOurs = await redis.run(claimRestoredScript, [keys.rooms], [code, expiresAt]);
     if (isOurs !== 1) return false;
-    const indexes = files.map(({ id }) => keys.roomOfFile(id));
+    const indexes = [...files.map(({ id }) => keys.roomOfFile(id)), ...links.map(({ id }) => keys.roomOfLink(id))];
     await Promise.all(indexes.map((index) => redis.send(index, ['SET', index, code, 'PX', String(keepMs)])));
     for (const { blob, owner, size } of files) {
       if (owner) await storage.charge({ blob, owner, size, expiresAt }, now);
@@ -62,8 +63,9 @@ export function createArchive(
     },
 
     async readRoom(code, now) {
-      const { room, files, trusted, edits, history, historyTexts } = keys.ofRoom(code);
-      const reply = await redis.run(readRecordScript, [room, files, trusted, edits, history, historyTexts], [now]);
+      const { room, files, trusted, edits, history, historyTexts, links } = keys.ofRoom(code);
+      const touched = [room, files, trusted, edits, history, historyTexts, links];
+      const reply = await redis.run(readRecordScript, touched, [now]);
       const webhooks = await webhookStore.read(code, now);
       return reply === null ? undefined : { ...recordOf(code, reply as RecordReply), ...(webhooks && { webhooks }) };
     },
@@ -74,9 +76,9 @@ export function createArchive(
       // The record of a recently expired room has the same key.
       if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
       if (!(await prepare(record, keepMs, now))) return 'taken';
-      const { trash, trashOwners, storedBytes, webhooks } = shard;
+      const { trash, trashOwners, storedBytes, webhooks, links } = shard;
       const lists = [room, trusted, files, edits, history, historyTexts];
-      const touched = [...lists, blobs, trash, trashOwners, storedBytes, webhooks];
+      const touched = [...lists, blobs, trash, trashOwners, storedBytes, webhooks, links];
       const made = await redis.run(restoreRoomScript, touched, [keepMs, ...listsOf(record)]);
       return made === 1 ? 'restored' : 'taken';
     },
@@ -92,9 +94,11 @@ type RecordReply = [
   text: TextAndLogReply,
   history: string[],
   historyTexts: string[],
+  links: string[],
 ];
 
-function recordOf(code: RoomCode, [fields, files, trusted, text, history, historyTexts]: RecordReply): RoomRecord {
+function recordOf(code: RoomCode, reply: RecordReply): RoomRecord {
+  const [fields, files, trusted, text, history, historyTexts, links] = reply;
   const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
   const [client, network, textCharge, name, salt, createdBy] = owned;
   const { content, entries, fullTextVersion, lastRefs } = textAndLogOf(text);
@@ -118,6 +122,7 @@ function recordOf(code: RoomCode, [fields, files, trusted, text, history, histor
     textCharge: textCharge ? Number(textCharge) : undefined,
     files: filesOf(files),
     trusted,
+    links: linksOf(links),
   };
 }
 
@@ -137,7 +142,8 @@ function listsOf(record: RoomRecord): (string | number)[] {
   const history = record.history.map(checkpointFields);
   const trusted = record.trusted.map((client) => [client]);
   const webhooks = record.webhooks ? [[record.code, webhooksEntry(record.webhooks, record.createdAt)]] : [];
-  return [fields, trusted, entries, history, files, webhooks].flatMap((list) => [list.length, ...list.flat()]);
+  const lists = [fields, trusted, entries, history, files, webhooks, record.links.flatMap(linkFields)];
+  return lists.flatMap((list) => [list.length, ...list.flat()]);
 }
 
 function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): Record<string, string | number> {
@@ -165,13 +171,13 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
   };
 }
 
-/** KEYS: room, files, trusted, edits, history, history texts. ARGV: now. */
+/** KEYS: room, files, trusted, edits, history, history texts, links. ARGV: now. */
 const readRecordScript = script(`${textAndLog}
 local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
   'client', 'network', 'textCharge', 'name', 'salt', 'createdBy')
 if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
 return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4], 1e9),
-  redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6])}
+  redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7])}
 `);
 
 /**
@@ -184,14 +190,15 @@ return tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == tonumber(ARGV[2]) and
 `);
 
 /**
- * KEYS: room, trusted, files, edits, history, history texts, blobs, trash, owners of the trash, stored bytes,
- * webhooks. ARGV: milliseconds to keep, then six lists, each after the number of its items: fields of the room with their
+ * KEYS: room, trusted, files, edits, history, history texts, blobs, trash, owners of the trash, stored bytes, webhooks,
+ * links. ARGV: milliseconds to keep, then seven lists, each after the number of its items: fields of the room with their
  * values, trusted clients, entries of the log, checkpoints (version, json, content), files (id, blob, size, entry),
- * webhooks (code, entry).
+ * webhooks (code, entry), fields of the links with their values.
  */
 const restoreRoomScript = script(`
 if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
 for i = 2, 6 do redis.call('DEL', KEYS[i]) end
+redis.call('DEL', KEYS[12])
 
 local last = 1
 local function each(size, restore)
@@ -218,7 +225,8 @@ each(4, function(_, id, blob, size, entry)
   redis.call('INCRBY', KEYS[10], size)
 end)
 each(2, function(_, code, entry) redis.call('HSET', KEYS[11], code, entry) end)
+each(2, function(_, field, value) redis.call('HSET', KEYS[12], field, value) end)
 
-for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]}) do redis.call('PEXPIRE', key, ARGV[1]) end
+for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[12]}) do redis.call('PEXPIRE', key, ARGV[1]) end
 return 1
 `);

@@ -25,17 +25,19 @@ export function createRateCounter(redis: Redis, keys: Keys, rules: GuardRules): 
   return { take: spend(1), peek: spend(0) };
 }
 
-interface Misses {
+type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
+
+export interface Misses {
   /** Until when a client is locked out, as far as this node knows. */
-  lockedOutUntil(attempt: AccessAttempt): number | undefined;
+  lockedOutUntil(attempt: Guesser): number | undefined;
   /** For a script with `settleLookup`: the counters of a client, the arguments, and what to do with its results. */
-  counting(attempt: AccessAttempt): {
+  counting(attempt: Guesser): {
     keys: string[];
     args: (string | number)[];
     note(until: number, started: number): void;
   };
   /** Counts a miss. Returns until when the client is locked out, if it already had too many misses. */
-  settle(attempt: AccessAttempt, misses: 0 | 1): Promise<number | undefined>;
+  settle(attempt: Guesser, misses: 0 | 1): Promise<number | undefined>;
 }
 
 export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misses {

@@ -40,24 +40,24 @@ export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage
 
   return {
     async addFile(code, file, { files: maxFiles, bytes: maxBytes }, record) {
-      const { room, files, blobs, storedBytes } = keys.ofRoom(code);
+      const { room, files, blobs, storedBytes, links } = keys.ofRoom(code);
       const index = keys.roomOfFile(file.id);
       const entry = [file.id, file.blob, file.size, fileJson(file)];
-      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, maxFiles, maxBytes];
+      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, maxFiles, maxBytes, file.link ?? ''];
       const reply = await storage.addCharged(code, file, async () => {
         // The index first, so that a listed file can be downloaded.
         await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
         const request = { record, room: code, now: file.uploadedAt };
-        return runOnce(addFileOnce, [room, files, blobs, storedBytes], args, request);
+        return runOnce(addFileOnce, [room, files, blobs, storedBytes, links], args, request);
       });
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
         const repeated = repeatedIn(reply);
         if (repeated) return { repeated };
-        return reply as MissingReason | 'full';
+        return reply as MissingReason | 'full' | 'no-link';
       }
       const [seq, expiresAt] = reply as [number, string];
-      await keepIndex(redis, keys, file.id, Number(expiresAt) - file.uploadedAt + netMs);
+      await keepIndex(redis, index, Number(expiresAt) - file.uploadedAt + netMs);
       return { seq };
     },
 
@@ -103,8 +103,8 @@ export function filesOf(entries: string[]): StoredFile[] {
 
 /** Only one-time files have `once`. With an owner of null the file counts. Files from versions without quotas have no owner field. */
 export function fileJson(file: StoredFile): string {
-  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId, once, meta } = file;
-  const optional = { deviceId, once: once || undefined, meta };
+  const { id, blob, name, type, size, uploadedAt, owner = null, folder, deviceId, once, meta, link } = file;
+  const optional = { deviceId, once: once || undefined, meta, link };
   return JSON.stringify({ id, blob, name, type, size, uploadedAt, owner, folder, ...optional });
 }
 
@@ -117,9 +117,9 @@ export function parseFile(json: string): StoredFile {
 
 export const fileOf = (entry: string): StoredFile => parseFile(entry.slice(entry.indexOf(':') + 1));
 
-/** Keeps an entry at least this long. It is never shortened, because the room may be extended at the same time. */
-export async function keepIndex(redis: Redis, keys: Keys, fileId: string, ms: number): Promise<void> {
-  await redis.run(keepIndexScript, [keys.roomOfFile(fileId)], [ms]);
+/** Keeps an entry of an index at least this long. It is never shortened, because the room may be extended at the same time. */
+export async function keepIndex(redis: Redis, index: string, ms: number): Promise<void> {
+  await redis.run(keepIndexScript, [index], [ms]);
 }
 
 /** Removes the entries of files that no longer exist. An entry that stays expires with its room, and leads nowhere. */
@@ -237,8 +237,22 @@ local left = redis.call('PTTL', KEYS[1])
 if left >= 0 and left < tonumber(ARGV[1]) then redis.call('PEXPIRE', KEYS[1], ARGV[1]) end
 `);
 
-/** KEYS: room, files, blobs, stored bytes. ARGV: now, rememberExpiredMs, id, blob, size, json, max files, max bytes. */
-const addFileScript = script(`${returnIfMissing}${countFile}
+/** Whether a file may be added: it was uploaded by a member, or with a link that is still valid. */
+export const mayAdd = `
+local function mayAdd(links, link, now)
+  if link == '' then return true end
+  local json = redis.call('HGET', links, link)
+  local expiresAt = json and cjson.decode(json).expiresAt
+  return json and (not expiresAt or expiresAt > tonumber(now))
+end
+`;
+
+/**
+ * KEYS: room, files, blobs, stored bytes, links. ARGV: now, rememberExpiredMs, id, blob, size, json, max files, max
+ * bytes, link or ''.
+ */
+const addFileScript = script(`${returnIfMissing}${countFile}${mayAdd}
+if not mayAdd(KEYS[5], ARGV[9], ARGV[1]) then return 'no-link' end
 if not countFile(KEYS[1], KEYS[4], ARGV[5], ARGV[7], ARGV[8]) then return 'full' end
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
 redis.call('HSET', KEYS[2], ARGV[3], seq .. ':' .. ARGV[6])

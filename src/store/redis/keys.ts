@@ -5,7 +5,7 @@
  * Each script is one atomic step. All its keys are in KEYS and have one hash tag. Times always come from the caller; the
  * expiry of Redis only removes what is no longer needed.
  */
-import type { RoomCode } from '../../core/room-code.ts';
+import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 
 /** How long Redis keeps a room that no sweep has removed, as a safety net. */
@@ -82,6 +82,8 @@ export function createKeys(prefix: string) {
     },
     /** The room of a file. */
     roomOfFile: (fileId: string) => `${prefix}:file:{${fileId}}`,
+    /** The room of a link. */
+    roomOfLink: (id: LinkId) => `${prefix}:link:{${id}}`,
     shards: Array.from({ length: shardCount }, (_, i) => ofShard(i)),
 
     ofRoom(code: RoomCode) {
@@ -91,6 +93,8 @@ export function createKeys(prefix: string) {
         room,
         guard: `${room}:guard`,
         trusted: `${room}:trusted`,
+        /** The links by id, and when each was last used. */
+        links: `${room}:links`,
         seen: `${room}:seen`,
         channels: `${room}:channels`,
         files: `${room}:files`,
@@ -146,3 +150,13 @@ end
 export async function clearUp(redis: Redis, key: string, command: readonly string[]): Promise<void> {
   await redis.send(key, command).catch(() => undefined);
 }
+
+/** Removes the entries of links that no longer exist. An entry that stays expires with its room, and leads nowhere. */
+export async function dropLinkIndexes(redis: Redis, keys: Keys, ids: readonly LinkId[]): Promise<void> {
+  const indexes = ids.map(keys.roomOfLink);
+  await Promise.all(indexes.map((index) => clearUp(redis, index, ['DEL', index])));
+}
+
+/** The ids in the fields of a list. Another field of each link has the time of its last use. */
+export const linkIdsIn = (fields: readonly string[]): LinkId[] =>
+  fields.filter((field) => !field.includes(':')) as LinkId[];

@@ -11,10 +11,11 @@ import { createActivityStore, createBlockStore, createRoomSummaries } from './ad
 import { createKeyStore } from './api-keys.ts';
 import { createArchive } from './archive.ts';
 import { createClaims } from './claims.ts';
-import { createRateCounter } from './counters.ts';
+import { createMisses, createRateCounter } from './counters.ts';
 import { createFiles } from './files.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKeys, type Keys } from './keys.ts';
+import { createLinks } from './links.ts';
 import { createStorage } from './quota.ts';
 import { createRooms } from './rooms.ts';
 import { createTexts } from './text.ts';
@@ -27,13 +28,15 @@ export type RedisStore = Store & Required<Pick<EngineParts, 'trashClaims'>>;
 export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): RedisStore {
   const keys = createKeys(prefix);
   const storage = createStorage(redis, keys, (blobs) => knownBlobs(redis, keys, blobs));
+  const misses = createMisses(redis, keys, rules);
   const archive = createArchive(redis, keys, rules, storage);
   return {
     rooms: {
       ...createRooms(redis, keys, rules, storage),
-      ...createAccess(redis, keys, rules),
+      ...createAccess(redis, keys, rules, misses),
       ...createDeviceList(redis, keys, rules),
     },
+    links: createLinks(redis, keys, rules, misses),
     texts: createTexts(redis, keys, rules),
     files: { ...createFiles(redis, keys, rules, storage), ...createClaims(redis, keys, rules) },
     uploads: createUploads(redis, keys, rules, storage),

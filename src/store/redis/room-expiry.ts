@@ -7,11 +7,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { MissingReason, Owner } from '../../core/ports/basics.ts';
 import type { GuardRules, RoomStore } from '../../core/ports/rooms.ts';
-import type { RoomCode } from '../../core/room-code.ts';
+import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import { dropFiles, dropIndexes, keepIndex, parseFile } from './files.ts';
-import { clearUp, isLive, type Keys, leaseMs, netMs, returnIfMissing } from './keys.ts';
+import { clearUp, dropLinkIndexes, isLive, type Keys, leaseMs, linkIdsIn, netMs, returnIfMissing } from './keys.ts';
 import { endText, type RedisStorage, textName } from './quota.ts';
 
 interface RoomExpiry extends Pick<RoomStore, 'deleteRoom' | 'expireRooms'> {
@@ -24,6 +24,7 @@ interface RoomExpiry extends Pick<RoomStore, 'deleteRoom' | 'expireRooms'> {
 interface Holdings {
   expiresAt: number;
   fileIds: string[];
+  linkIds: LinkId[];
   charges: { blob: string; owner: Owner }[];
 }
 
@@ -36,19 +37,20 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
   /** The keys of a room for the scripts that end it, in their order. */
   const keysToEnd = (code: RoomCode): string[] => {
     const { room, files, removed, uploads, removals, uploadEnds, blobs, ...rest } = keys.ofRoom(code);
-    const { trash, trashOwners, storedBytes, endedTexts, webhooks: _, ...others } = rest;
+    const { trash, trashOwners, storedBytes, endedTexts, links, webhooks: _, ...others } = rest;
     const lists = [room, files, removed, uploads, removals, uploadEnds];
-    return [...lists, blobs, trash, trashOwners, storedBytes, endedTexts, ...Object.values(others)];
+    return [...lists, blobs, trash, trashOwners, storedBytes, endedTexts, links, ...Object.values(others)];
   };
 
   async function readHoldings(code: RoomCode): Promise<Holdings | undefined> {
-    const { room, files, removed, uploads } = keys.ofRoom(code);
-    const reply = await redis.run(readHoldingsScript, [room, files, removed, uploads]);
+    const { room, files, removed, uploads, links } = keys.ofRoom(code);
+    const reply = await redis.run(readHoldingsScript, [room, files, removed, uploads, links]);
     return reply === null ? undefined : holdingsOf(code, reply as HoldingsReply);
   }
 
-  async function keepUntil({ fileIds, charges }: Holdings, expiresAt: number, now: number): Promise<void> {
-    await Promise.all(fileIds.map((id) => keepIndex(redis, keys, id, expiresAt - now + netMs)));
+  async function keepUntil({ fileIds, linkIds, charges }: Holdings, expiresAt: number, now: number): Promise<void> {
+    const indexes = [...fileIds.map(keys.roomOfFile), ...linkIds.map(keys.roomOfLink)];
+    await Promise.all(indexes.map((index) => keepIndex(redis, index, expiresAt - now + netMs)));
     await storage.moveCharges(charges, expiresAt, now);
   }
 
@@ -69,14 +71,18 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
     await settle(code, now);
   }
 
+  async function dropAllIndexes(fileIds: readonly string[], links: readonly string[]): Promise<void> {
+    await Promise.all([dropIndexes(redis, keys, fileIds), dropLinkIndexes(redis, keys, linkIdsIn(links))]);
+  }
+
   /** Returns whether the room has ended. A room that was extended is listed for the sweep again. */
   async function end(code: RoomCode, member: string, now: number): Promise<boolean> {
     const reply = await redis.run(expireRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
-    const fileIds = Array.isArray(reply) ? (reply as string[]) : undefined;
-    if (fileIds) await dropIndexes(redis, keys, fileIds);
+    const ended = Array.isArray(reply) ? (reply as [fileIds: string[], links: string[]]) : undefined;
+    if (ended) await dropAllIndexes(...ended);
     else await putBack(code, Number(reply), now);
     await redis.send(keys.ending, ['ZREM', keys.ending, member]);
-    return fileIds !== undefined;
+    return ended !== undefined;
   }
 
   return {
@@ -92,9 +98,9 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
     async deleteRoom(code, now) {
       const reply = await redis.run(deleteRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
       if (typeof reply === 'string') return reply as MissingReason;
-      const [seq, hadText, fileIds] = reply as [number, number, string[]];
+      const [seq, hadText, fileIds, links] = reply as [number, number, string[], string[]];
       await clearUp(redis, keys.rooms, ['ZREM', keys.rooms, code]);
-      await dropIndexes(redis, keys, fileIds);
+      await dropAllIndexes(fileIds, links);
       // If this fails, the sweep does it.
       if (hadText === 1) await storage.dischargeEndedTexts(keys.ofRoom(code)).catch(() => undefined);
       return { seq };
@@ -125,29 +131,30 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
 /** Redis runs one script at a time: many would delay the requests of clients. */
 const roomsAtOnce = 20;
 
-type HoldingsReply = [room: (string | null)[], files: string[], removed: string[], uploads: string[]];
+type HoldingsReply = [room: (string | null)[], links: string[], files: string[], removed: string[], uploads: string[]];
 
-function holdingsOf(code: RoomCode, [room, ...lists]: HoldingsReply): Holdings {
+function holdingsOf(code: RoomCode, [room, links, ...lists]: HoldingsReply): Holdings {
   const [expiresAt, textCharge, client, network] = room;
   const files = lists.flat().map((entry) => parseFile(entry.slice(entry.indexOf(':') + 1)));
   const charges = files.flatMap(({ blob, owner }) => (owner ? [{ blob, owner }] : []));
   if (client && Number(textCharge) > 0) {
     charges.push({ blob: textName(code), owner: { client, network: network || undefined } });
   }
-  return { expiresAt: Number(expiresAt), fileIds: files.map(({ id }) => id), charges };
+  return { expiresAt: Number(expiresAt), fileIds: files.map(({ id }) => id), linkIds: linkIdsIn(links), charges };
 }
 
 /**
  * KEYS: room, files, removed files, unfinished files, removals, ends of uploads, blobs, trash, owners of the trash,
- * stored bytes, ended texts, then all other keys of the room. ARGV: now, rememberExpiredMs, code. Returns the seq, 1 if
- * the text counted, and the ids of the files.
+ * stored bytes, ended texts, links, then all other keys of the room. ARGV: now, rememberExpiredMs, code. Returns the
+ * seq, 1 if the text counted, the ids of the files, and the fields of the links.
  */
 const deleteRoomScript = scriptWhenFull(`${returnIfMissing}${dropFiles}${endText}
 local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
 local files = dropFiles(ARGV[3], unpack(KEYS, 2, 10))
 local hadText = endText(KEYS[1], KEYS[11], ARGV[3])
+local links = redis.call('HKEYS', KEYS[12])
 redis.call('DEL', KEYS[1], unpack(KEYS, 12))
-return {seq, hadText, files}
+return {seq, hadText, files, links}
 `);
 
 /**
@@ -168,29 +175,31 @@ return taken
 /**
  * Deletes an expired room except for a record that it existed. A missing room was deleted while the list of all rooms
  * was unreachable. KEYS as for deleteRoom. ARGV: now, rememberMs, code. Returns the expiry of a room that has not
- * expired, because it was extended; otherwise the ids of its files.
+ * expired, because it was extended; otherwise the ids of its files and the fields of its links.
  */
 const expireRoomScript = scriptWhenFull(`${isLive}${dropFiles}${endText}
 local expiresAt = redis.call('HGET', KEYS[1], 'expiresAt')
 if isLive(KEYS[1], ARGV[1]) then return expiresAt end
 local files = dropFiles(ARGV[3], unpack(KEYS, 2, 10))
 endText(KEYS[1], KEYS[11], ARGV[3])
+local links = redis.call('HKEYS', KEYS[12])
 redis.call('DEL', KEYS[1], unpack(KEYS, 12))
 local rest = expiresAt and tonumber(expiresAt) + tonumber(ARGV[2]) - tonumber(ARGV[1]) or 0
 if rest > 0 then
   redis.call('HSET', KEYS[1], 'expiresAt', expiresAt)
   redis.call('PEXPIRE', KEYS[1], string.format('%.0f', rest))
 end
-return files
+return {files, links}
 `);
 
 /**
  * Reads the data of a room that other nodes of a cluster keep and that ends with it. KEYS: room, files, removed files,
- * unfinished files. Returns the expiry, the charge of the text with its client and network, and the entries of all
- * files; false if there is no room.
+ * unfinished files, links. Returns the expiry, the charge of the text with its client and network, the fields of the
+ * links, and the entries of all files; false if there is no room.
  */
 const readHoldingsScript = script(`
 local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'textCharge', 'client', 'network')
 if not room[1] then return false end
-return {room, redis.call('HVALS', KEYS[2]), redis.call('HVALS', KEYS[3]), redis.call('HVALS', KEYS[4])}
+return {room, redis.call('HKEYS', KEYS[5]), redis.call('HVALS', KEYS[2]), redis.call('HVALS', KEYS[3]),
+  redis.call('HVALS', KEYS[4])}
 `);

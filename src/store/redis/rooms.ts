@@ -8,7 +8,7 @@ import { script } from '../../redis/script.ts';
 import { guesserOf } from '../client-counters.ts';
 import { fileIn, filesOf } from './files.ts';
 import { createIdempotencyStore, createRunOnce, forgetClaim, onceScripts, repeatedIn } from './idempotency.ts';
-import { type Keys, netMs, returnIfMissing } from './keys.ts';
+import { type Keys, linkIdsIn, netMs, returnIfMissing } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 import { createRoomExpiry } from './room-expiry.ts';
 import { contentOf, entryOf, type FullTextReply, fullText, lastRefsOf } from './text.ts';
@@ -47,23 +47,23 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
 
   async function makeRoom(code: RoomCode, draft: RoomDraft, record: RequestRecord | undefined): Promise<unknown> {
     const { createdAt, expiresAt, pinMac, creator, owner, countsText, keepsHistory } = draft;
-    const { room, trusted, edits, history, historyTexts } = keys.ofRoom(code);
+    const { room, trusted, edits, history, historyTexts, links } = keys.ofRoom(code);
     const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
     const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
     const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
     args.push(draft.name ?? '', draft.salt ?? '', draft.createdBy ?? '');
     const request = { record, room: code, now: createdAt };
-    return runOnce(createRoomOnce, [room, trusted, edits, history, historyTexts], args, request);
+    return runOnce(createRoomOnce, [room, trusted, edits, history, historyTexts, links], args, request);
   }
 
   /** In one step for the room itself, including its guards. */
   async function update(code: RoomCode, change: RoomUpdate, now: number) {
-    const { room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds } = keys.ofRoom(code);
+    const { room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links } = keys.ofRoom(code);
     const { expiresAt, pinMac, name, admittedBy, uploadLifetimeMs } = change;
     const left = (expiresAt ?? 0) - now;
     const reply = await redis.run(
       updateRoomScript,
-      [room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds],
+      [room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links],
       [
         ...[now, rules.rememberExpiredMs, hex(admittedBy)],
         ...[pinMac === undefined ? '' : 1, hex(pinMac ?? undefined), guesserOf(change)],
@@ -92,9 +92,9 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
     },
 
     async readState(code, now, known) {
-      const { room, files, edits } = keys.ofRoom(code);
+      const { room, files, edits, links } = keys.ofRoom(code);
       const args = [now, rules.rememberExpiredMs, known?.version ?? '', known?.writtenAt ?? ''];
-      const reply = await redis.run(readStateScript, [room, files, edits], args);
+      const reply = await redis.run(readStateScript, [room, files, edits, links], args);
       return typeof reply === 'string' ? (reply as MissingReason) : stateOf(code, reply as StateReply);
     },
 
@@ -148,9 +148,9 @@ function wholeTextOf(text: FullTextReply, salt: string | null | undefined): Text
 }
 
 /** Contains the text if there are no entries. */
-type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply];
+type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply, links: string[]];
 
-function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): RoomState {
+function stateOf(code: RoomCode, [fields, files, entries, text, links]: StateReply): RoomState {
   const [seq, pinAttempts, version, writtenAt] = fields.slice(7).map(Number) as [number, number, number, number];
   const pinMac = fields[2];
   return {
@@ -162,6 +162,7 @@ function stateOf(code: RoomCode, [fields, files, entries, text]: StateReply): Ro
     files: filesOf(files),
     pinAttempts,
     pinMac: pinMac ? Buffer.from(pinMac, 'hex') : undefined,
+    links: linkIdsIn(links),
   };
 }
 
@@ -186,7 +187,7 @@ const claimCodeOnce = onceScripts(claimCodeScript, 'reply');
 
 /**
  * A recently expired room keeps its code, so that it is not confused with the new one.
- * KEYS: room, trusted, edits, history, history texts. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
+ * KEYS: room, trusted, edits, history, history texts, links. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
  * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
  * counts for them or '', name or '', salt or '', who created it or ''.
  */
@@ -213,7 +214,7 @@ return 1
 const createRoomOnce = onceScripts(createRoomScript, 'reply == 1');
 
 /**
- * KEYS: room, files, edits. ARGV: now, rememberExpiredMs, the version of the reader's text or '', when it was written.
+ * KEYS: room, files, edits, links. ARGV: now, rememberExpiredMs, the version of the reader's text or '', when it was written.
  * Returns the entries since then, or the whole text if the log does not lead from there, or there are too many.
  */
 const readStateScript = script(`${returnIfMissing}${fullText}
@@ -229,12 +230,12 @@ elseif known and known < versions.current and versions.current - known <= 1000 t
   if not entries then entries = entriesSince(KEYS[3], versions, known)
   elseif string.match(table.remove(entries, 1), '"writtenAt":(%d+)}$') ~= ARGV[4] then entries = false end
 end
-return {room, files, entries or false, not entries and fullText(KEYS[1], KEYS[3])}
+return {room, files, entries or false, not entries and fullText(KEYS[1], KEYS[3]), redis.call('HKEYS', KEYS[4])}
 `);
 
 /**
- * KEYS: room, guard, trusted, edits, history, history texts, unfinished files, ends of uploads. ARGV: now,
- * rememberExpiredMs, the pinMac that the client was admitted with or ''; 1 to set the PIN, the pinMac or '', the client;
+ * KEYS: room, guard, trusted, edits, history, history texts, unfinished files, ends of uploads, links. ARGV:
+ * now, rememberExpiredMs, the pinMac that the client was admitted with or ''; 1 to set the PIN, the pinMac or '', the client;
  * 1 to set the name, the name or ''; the expiry or '', milliseconds to keep the room, milliseconds to keep the guard, how
  * long an upload may be unfinished, code. Returns the seq and the fields of the room.
  *
@@ -246,6 +247,7 @@ if redis.call('HGET', KEYS[1], 'pinMac') ~= ARGV[3] then return 'pin-changed' en
 if ARGV[9] ~= '' then
   redis.call('HSET', KEYS[1], 'expiresAt', ARGV[9])
   for i = 1, 6 do redis.call('PEXPIRE', KEYS[i], i == 2 and ARGV[11] or ARGV[10]) end
+  redis.call('PEXPIRE', KEYS[9], ARGV[10])
   local uploads = redis.call('HGETALL', KEYS[7])
   for i = 1, #uploads, 2 do
     local endsAt = math.min(tonumber(ARGV[9]), fileIn(uploads[i + 1]).uploadedAt + tonumber(ARGV[12]))

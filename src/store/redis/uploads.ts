@@ -7,7 +7,17 @@ import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
-import { countFile, type DueFile, dropFile, dueFiles, dueMember, fileJson, keepIndex, parseFile } from './files.ts';
+import {
+  countFile,
+  type DueFile,
+  dropFile,
+  dueFiles,
+  dueMember,
+  fileJson,
+  keepIndex,
+  mayAdd,
+  parseFile,
+} from './files.ts';
 import { type Keys, netMs, returnIfMissing } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 
@@ -46,16 +56,16 @@ export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, stora
 
   return {
     async startUpload(code, file, { files: maxFiles, bytes: maxBytes }) {
-      const { blobs, storedBytes } = keys.ofRoom(code);
+      const { blobs, storedBytes, links } = keys.ofRoom(code);
       const entry = `${file.received}:${fileJson(file)}`;
       const args = [
         ...argsFor(code, file.id, file.uploadedAt),
         ...[file.size, entry, maxFiles, maxBytes, file.state, file.expiresAt],
-        ...[file.blob, unfinishedName(file.blob)],
+        ...[file.blob, unfinishedName(file.blob), file.link ?? ''],
       ];
-      const touched = [...keysFor(code), blobs, storedBytes];
+      const touched = [...keysFor(code), blobs, storedBytes, links];
       const reply = await storage.addCharged(code, file, () => redis.run(startUploadScript, touched, args));
-      return typeof reply === 'string' ? (reply as MissingReason | 'full') : 'started';
+      return typeof reply === 'string' ? (reply as MissingReason | 'full' | 'no-link') : 'started';
     },
 
     async findUpload(code, fileId, now) {
@@ -74,17 +84,17 @@ export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, stora
       if (typeof found === 'string') return found;
       const { upload, roomExpiresAt } = found;
       if (upload.received < upload.size) return 'no-file';
-      const { files, blobs } = keys.ofRoom(code);
+      const { files, blobs, links } = keys.ofRoom(code);
       // The index first, so that a listed file can be downloaded. An index of an unlisted file leads to no file.
       const index = keys.roomOfFile(fileId);
       await redis.send(index, ['SET', index, code, 'PX', String(roomExpiresAt - now + netMs)]);
       const json = fileJson({ ...upload, uploadedAt: now });
-      const args = [...argsFor(code, fileId, now), upload.size, json, unfinishedName(upload.blob)];
-      const reply = await redis.run(finishUploadScript, [...keysFor(code), files, blobs], args);
-      if (typeof reply === 'string') return reply as 'no-file' | MissingReason;
+      const args = [...argsFor(code, fileId, now), upload.size, json, unfinishedName(upload.blob), upload.link ?? ''];
+      const reply = await redis.run(finishUploadScript, [...keysFor(code), files, blobs, links], args);
+      if (typeof reply === 'string') return reply as 'no-file' | 'no-link' | MissingReason;
       const [seq, expiresAt] = reply as [number, string];
       // The room may have been extended since it was found.
-      if (Number(expiresAt) > roomExpiresAt) await keepIndex(redis, keys, fileId, Number(expiresAt) - now + netMs);
+      if (Number(expiresAt) > roomExpiresAt) await keepIndex(redis, index, Number(expiresAt) - now + netMs);
       return { seq };
     },
 
@@ -123,7 +133,7 @@ end
 `;
 
 /** The bytes of an unfinished file go to the trash under another name than those of a finished one. */
-const dropUpload = `${dropFile}
+export const dropUpload = `${dropFile}
 local function dropUpload(room, uploads, states, ends, id, member, ...)
   redis.call('HDEL', states, id)
   return dropFile(room, uploads, ends, id, member, '${unfinishedName('')}', ...)
@@ -131,10 +141,11 @@ end
 `;
 
 /**
- * KEYS: room, unfinished files, their states, ends of uploads, blobs, stored bytes. ARGV: now, rememberExpiredMs, id,
- * member of the ends, size, entry, max files, max bytes, state, expiresAt, blob, its unfinished name.
+ * KEYS: room, unfinished files, their states, ends of uploads, blobs, stored bytes, links. ARGV: now, rememberExpiredMs,
+ * id, member of the ends, size, entry, max files, max bytes, state, expiresAt, blob, its unfinished name, link or ''.
  */
-const startUploadScript = script(`${returnIfMissing}${countFile}
+const startUploadScript = script(`${returnIfMissing}${countFile}${mayAdd}
+if not mayAdd(KEYS[7], ARGV[13], ARGV[1]) then return 'no-link' end
 if not countFile(KEYS[1], KEYS[6], ARGV[5], ARGV[7], ARGV[8]) then return 'full' end
 redis.call('HSET', KEYS[2], ARGV[3], ARGV[6])
 redis.call('HSET', KEYS[3], ARGV[3], ARGV[9])
@@ -165,10 +176,12 @@ return 'advanced'
 `);
 
 /**
- * KEYS: room, unfinished files, their states, ends of uploads, files, blobs. ARGV as for findUpload, then the size, the
- * json of the finished file, and the unfinished name of its blob. Returns the seq and the expiry of the room.
+ * KEYS: room, unfinished files, their states, ends of uploads, files, blobs, links. ARGV as for findUpload, then the
+ * size, the json of the finished file, the unfinished name of its blob, and the link or ''. Returns the seq and the
+ * expiry of the room.
  */
-const finishUploadScript = script(`${returnIfMissing}${uploadIn}
+const finishUploadScript = script(`${returnIfMissing}${uploadIn}${mayAdd}
+if not mayAdd(KEYS[7], ARGV[8], ARGV[1]) then return 'no-link' end
 local received = uploadIn(KEYS[2], KEYS[4], ARGV[3], ARGV[4], ARGV[1])
 if received ~= ARGV[5] then return 'no-file' end
 redis.call('HDEL', KEYS[2], ARGV[3])

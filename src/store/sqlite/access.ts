@@ -1,7 +1,7 @@
 /** Access to rooms, and the guards against guessing codes, PINs and keys. */
 import { timingSafeEqual } from 'node:crypto';
 import type { ClientId, MaybePromise, Room } from '../../core/ports/basics.ts';
-import type { AccessAttempt, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
+import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget, guesserOf, networkOf } from '../client-counters.ts';
 import type { RoomAccess, RoomReader } from './cache.ts';
@@ -314,7 +314,7 @@ interface AdmissionDeps {
   rules: GuardRules;
   guard: GuessGuard;
   /** Notes requests of devices. */
-  devices: { seen(code: RoomCode, deviceId: string, now: number): void };
+  devices: { seen(code: RoomCode, device: Device, now: number): void };
 }
 
 /** Checks access to rooms. Synchronous unless an expired room has to be ended, because every request needs it. */
@@ -344,7 +344,7 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
       if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked', ...isKey };
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect', ...isKey };
     }
-    if (deviceId) devices.seen(room.code, deviceId, now);
+    if (deviceId) devices.seen(room.code, { id: deviceId, name: undefined }, now);
     return found;
   }
 

@@ -5,6 +5,7 @@ import { createdByOf, ownerColumns, type RecordRow, type RoomId, recordColumns, 
 import { prepareOnce, type Sql } from './database.ts';
 import { fileColumns, fileOf, insertFile, isListed } from './files.ts';
 import { keyOf } from './keys.ts';
+import { insertLink, linksOf } from './links.ts';
 import type { RoomStoreDeps } from './rooms.ts';
 import { createTextReader } from './text.ts';
 import { entrySize, insertEntry, putCheckpoint, putFullText } from './text-log.ts';
@@ -37,7 +38,8 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Arc
     const trusted = guard.trusted(code, now);
     const webhooks = readWebhooks(sql, code, now);
     const more = { ...(isEncrypted && { fullTextVersion }), ...createdByOf(row), ...(webhooks && { webhooks }) };
-    return { ...recordOf(row), content, ...more, entries, lastRefs, history, files: files.map(fileOf), trusted };
+    const rest = { files: files.map(fileOf), trusted, links: linksOf(sql, id) };
+    return { ...recordOf(row), content, ...more, entries, lastRefs, history, ...rest };
   }
 
   return {
@@ -83,6 +85,7 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
     sql('DELETE FROM trash WHERE blob = ?').get(file.blob);
   }
   if (record.webhooks) insertWebhooks(sql, record, record.webhooks);
+  for (const link of record.links) insertLink(sql, id, link);
   return 'restored';
 }
 

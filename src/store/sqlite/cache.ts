@@ -210,7 +210,7 @@ export interface RecordRow extends Row {
 
 export function recordOf(
   row: RecordRow,
-): Omit<RoomRecord, 'content' | 'entries' | 'lastRefs' | 'history' | 'files' | 'trusted'> {
+): Omit<RoomRecord, 'content' | 'entries' | 'lastRefs' | 'history' | 'files' | 'trusted' | 'links'> {
   return {
     code: row.code as RoomCode,
     createdAt: row.created_at as number,
@@ -355,6 +355,7 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
   return {
     sql,
     cache,
+    beginRead: () => snapshot.beginSharedRead(),
     find,
     findToRead,
     readContent,

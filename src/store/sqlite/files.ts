@@ -10,7 +10,7 @@ import type {
   TrashStore,
   UnfinishedFile,
 } from '../../core/ports/files.ts';
-import type { RoomCode } from '../../core/room-code.ts';
+import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import { gone, liveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
 import type { Row, Sql } from './database.ts';
 import { findRequest, rememberRequest } from './idempotency.ts';
@@ -101,11 +101,12 @@ export function addFile(
   file: StoredFile,
   quota: FileQuota,
   record: RequestRecord | undefined,
-): Change | Repeated | 'full' | 'gone' {
+): Change | Repeated | 'full' | 'no-link' | 'gone' {
   const repeated = record && findRequest(sql, record, file.uploadedAt);
   if (repeated) return { repeated };
   const room = liveRoom(sql, code, file.uploadedAt);
   if (room === undefined) return gone(sql, code, file.uploadedAt);
+  if (!mayAdd(sql, room, file.link, file.uploadedAt)) return 'no-link';
   if (!countFile(sql, room, file.size, quota)) return 'full';
   insertFile(sql, room, file);
   if (record) rememberRequest(sql, record);
@@ -138,8 +139,8 @@ export const eraseRemovedIn = (sql: Sql, code: RoomCode): RoomCode[] =>
 /** Triggers add the size to the usage of the owner. */
 export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
   sql(`
-    INSERT INTO files (id, room, blob, name, type, size, uploaded_at, client, network, folder, device, once, meta)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    INSERT INTO files (id, room, blob, name, type, size, uploaded_at, client, network, folder, device, once, meta, link)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     file.id,
     room,
@@ -154,8 +155,15 @@ export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
     file.deviceId ?? null,
     file.once ? 1 : 0,
     file.meta ?? null,
+    file.link ?? null,
   );
 }
+
+/** Whether a file may be added: it was uploaded by a member, or with a link that is still valid. */
+export const mayAdd = (sql: Sql, room: RoomId, link: LinkId | undefined, now: number): boolean =>
+  link === undefined ||
+  sql('SELECT 1 FROM links WHERE id = ?1 AND room = ?2 AND ifnull(expires_at, ?3 + 1) > ?3').get(link, room, now) !==
+    undefined;
 
 /** Adds a file to the counts of its room. False if that would exceed the quota. */
 export function countFile(sql: Sql, room: RoomId, size: number, quota: FileQuota): boolean {
@@ -271,7 +279,7 @@ export function clearTrash(sql: Sql, blobs: readonly string[]): void {
 }
 
 export const fileColumns =
-  'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once, meta';
+  'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once, meta, link';
 export const uploadColumns = 'received, blob_state, ends_at';
 /** A condition for files that are neither removed nor unfinished. */
 export const isListed = 'removed_at IS NULL AND received IS NULL';
@@ -289,6 +297,7 @@ export function fileOf(row: Row): StoredFile {
     deviceId: (row.device as string | null) ?? undefined,
     once: row.once === 1,
     ...(row.meta !== null && { meta: row.meta as string }),
+    ...(row.link !== null && { link: row.link as LinkId }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   restoreFile,
 } from './files.ts';
 import { createKey, keepSecretRecord, replaceSecretRecord, revokeKey } from './keys.ts';
+import { createLink, noteLinkUse, revokeLink } from './links.ts';
 import { chargeText } from './quota.ts';
 import { createRoom, deleteRoom, expireRooms, notePinAttempt, updateRoom } from './rooms.ts';
 import { appendText, clearHistory, compactText } from './text-log.ts';
@@ -23,6 +24,7 @@ import { takeEndedWebhooks, writeWebhooks } from './webhooks.ts';
 
 export const operations = {
   ...{ createRoom, updateRoom, deleteRoom, notePinAttempt, expireRooms, expireRoom },
+  ...{ createLink, revokeLink, noteLinkUse },
   ...{ appendText, compactText, clearHistory },
   ...{
     addFile,

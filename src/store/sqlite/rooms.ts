@@ -10,6 +10,7 @@ import { createRoomReader, expireRoom, gone, liveRooms, type RoomId, roomColumns
 import type { ReadSnapshot, Sql } from './database.ts';
 import { createFileStore, createTrashStore, filesOf } from './files.ts';
 import { findRequest, forgetRequests, rememberRequest } from './idempotency.ts';
+import { createLinkStore, linksOf } from './links.ts';
 import type { SqliteStorage } from './quota.ts';
 import { createTextReader, createTextStore } from './text.ts';
 import { createUploadStore } from './uploads.ts';
@@ -27,7 +28,9 @@ export interface RoomStoreDeps {
 }
 
 /** The ports of a room share its reader and its cache. */
-export function createRoomStores(deps: RoomStoreDeps): Pick<Store, 'rooms' | 'texts' | 'files' | 'uploads' | 'trash'> {
+export function createRoomStores(
+  deps: RoomStoreDeps,
+): Pick<Store, 'rooms' | 'links' | 'texts' | 'files' | 'uploads' | 'trash'> {
   const { writer, rules, guard, storage, dropCounters } = deps;
   const devices = createDeviceList(rules);
   const rooms = createRoomReader(deps);
@@ -59,6 +62,7 @@ export function createRoomStores(deps: RoomStoreDeps): Pick<Store, 'rooms' | 'te
         pinMac: (record.pin_mac as Uint8Array | null) ?? undefined,
         text: texts.readTextSince(id, record, known),
         files: filesOf(sql, code, now),
+        links: linksOf(sql, id).map((link) => link.id),
       })),
 
     notePinAttempt: (code, now) => changing(code, writer.run(notePinAttempt, code, now)),
@@ -107,6 +111,7 @@ export function createRoomStores(deps: RoomStoreDeps): Pick<Store, 'rooms' | 'te
   };
   return {
     rooms: roomStore,
+    links: createLinkStore({ rooms, writer, guard, devices }),
     texts: createTextStore({ texts, writer, cache, readLive, missingReason }),
     files: createFileStore(rooms, writer, storage),
     uploads: createUploadStore(rooms, writer, storage),
@@ -235,8 +240,8 @@ function lengthFor(lengths: RoomDraft['codeLengths'], rooms: number): number | u
 }
 
 interface Present {
-  /** When a request last named each device, least recent first. */
-  seen: Map<string, number>;
+  /** Devices that requests named, by id, least recent first. */
+  seen: Map<string, { device: Device; seenAt: number }>;
   /** Channels by id, with the time of the last renewal. */
   channels: Map<string, { device: Device; renewedAt: number }>;
 }
@@ -256,7 +261,7 @@ function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom }: Guard
   function dropStale(code: RoomCode, { seen, channels }: Present, now: number): void {
     // The second condition drops entries from the future, which remain after a clock was set back.
     const isStale = (notedAt: number, afterMs: number) => notedAt <= now - afterMs || notedAt > now + afterMs;
-    for (const [id, seenAt] of seen) if (isStale(seenAt, deviceSeenMs)) seen.delete(id);
+    for (const [id, { seenAt }] of seen) if (isStale(seenAt, deviceSeenMs)) seen.delete(id);
     for (const [id, { renewedAt }] of channels) if (isStale(renewedAt, channelSeenMs)) channels.delete(id);
     if (seen.size + channels.size === 0) rooms.delete(code);
   }
@@ -267,16 +272,16 @@ function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom }: Guard
     for (const { device } of channels.values()) {
       if (!devices.get(device.id)?.name) devices.set(device.id, device);
     }
-    for (const id of seen.keys()) if (!devices.has(id)) devices.set(id, { id, name: undefined });
+    for (const { device } of seen.values()) if (!devices.has(device.id)) devices.set(device.id, device);
     return [...devices.values()].slice(0, devicesPerRoom);
   }
 
   return {
-    seen(code: RoomCode, deviceId: string, now: number): void {
+    seen(code: RoomCode, device: Device, now: number): void {
       const { seen } = presentIn(code);
-      seen.delete(deviceId);
+      seen.delete(device.id);
       if (seen.size >= devicesPerRoom) seen.delete(seen.keys().next().value as string);
-      seen.set(deviceId, now);
+      seen.set(device.id, { device, seenAt: now });
     },
 
     attach(code: RoomCode, { id, device }: Channel, now: number): 'attached' | 'full' {

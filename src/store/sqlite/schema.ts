@@ -291,6 +291,20 @@ export const steps: readonly string[] = [
     document        TEXT NOT NULL
   ) STRICT;
   `,
+  `
+  -- Other ids for rooms, with fewer rights than their codes.
+  CREATE TABLE links (
+    id         TEXT PRIMARY KEY,
+    room       INTEGER NOT NULL REFERENCES rooms (id) ON DELETE CASCADE,
+    role       TEXT NOT NULL, -- read or drop
+    name       TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER, -- NULL if it ends with its room
+    last_used  INTEGER
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX links_by_room ON links (room, created_at);
+  ALTER TABLE files ADD COLUMN link TEXT; -- the drop link that it was uploaded with
+  `,
 ];
 
 /** Version numbers used before the first release. */

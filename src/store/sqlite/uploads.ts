@@ -1,10 +1,19 @@
 /** The unfinished files of a room. */
 import type { BlobProgress } from '../../core/ports/blobs.ts';
 import type { FileQuota, UnfinishedFile, UploadStore } from '../../core/ports/files.ts';
-import type { RoomCode } from '../../core/room-code.ts';
+import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import { gone, liveRoom, type RoomReader, roomIdOf } from './cache.ts';
 import type { Sql } from './database.ts';
-import { countFile, dropFiles, fileColumns, insertFile, nextSeq, unfinishedFileOf, uploadColumns } from './files.ts';
+import {
+  countFile,
+  dropFiles,
+  fileColumns,
+  insertFile,
+  mayAdd,
+  nextSeq,
+  unfinishedFileOf,
+  uploadColumns,
+} from './files.ts';
 import type { SqliteStorage } from './quota.ts';
 import type { Writer } from './writer.ts';
 
@@ -52,9 +61,10 @@ export function startUpload(
   code: RoomCode,
   file: UnfinishedFile,
   quota: FileQuota,
-): 'started' | 'full' | 'gone' {
+): 'started' | 'full' | 'no-link' | 'gone' {
   const room = liveRoom(sql, code, file.uploadedAt);
   if (room === undefined) return gone(sql, code, file.uploadedAt);
+  if (!mayAdd(sql, room, file.link, file.uploadedAt)) return 'no-link';
   if (!countFile(sql, room, file.size, quota)) return 'full';
   insertFile(sql, room, file);
   sql('UPDATE files SET received = ?, ends_at = ?, blob_state = ? WHERE id = ?').get(
@@ -89,9 +99,11 @@ export function finishUpload(
   code: RoomCode,
   fileId: string,
   now: number,
-): { seq: number } | 'no-file' | 'gone' {
+): { seq: number } | 'no-file' | 'no-link' | 'gone' {
   const room = liveRoom(sql, code, now);
   if (room === undefined) return gone(sql, code, now);
+  const link = sql('SELECT link FROM files WHERE id = ? AND room = ?').get(fileId, room)?.link as LinkId | null;
+  if (!mayAdd(sql, room, link ?? undefined, now)) return 'no-link';
   const finished = sql(`
     UPDATE files SET rowid = (SELECT max(rowid) + 1 FROM files), uploaded_at = ?, received = NULL, ends_at = NULL,
       blob_state = NULL

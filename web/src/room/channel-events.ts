@@ -34,7 +34,7 @@ export async function openChannel(
       if (event.type === 'connected') void checkRequestLimit();
       send(toRoomEvent(code, event, attempt));
     });
-    if (end !== 'left') send({ type: 'ended', reason: end });
+    if (end !== 'left') send({ type: 'ended', reason: end as 'deleted' | 'expired' });
   } catch (error) {
     if (!signal.aborted) send({ type: 'failed', error: toPoproomError(error), at: Date.now() });
   }

@@ -118,7 +118,7 @@ function openAnswerTo(invitation: Invitation): Answer {
     await meeting.write(answer, { signal });
     send({ type: 'written' });
     const end = await followMeeting(meeting, signal, keepAnswer(answer));
-    if (end !== 'left') send({ type: end });
+    if (end !== 'left') send({ type: end as 'deleted' | 'expired' });
   }
 
   /** Writes the answer again if someone else overwrites it before the screen reads it. */

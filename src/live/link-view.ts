@@ -1,0 +1,104 @@
+/** What the holder of a read link sees of a room: no code, no PIN, no ids of devices. */
+
+import type { CoreDeps } from '../core/deps.ts';
+import { aliasFor, tokenRoomOf } from '../core/links.ts';
+import type { StoredLink } from '../core/ports/links.ts';
+import { toTimestamp } from '../core/timestamp.ts';
+import type { RoomTokens } from '../core/tokens.ts';
+import type { SealedEdited, TextEdited } from '../protocol/types.ts';
+import type { Change } from './room-view.ts';
+
+export interface LinkView {
+  link: StoredLink;
+  /** The current resume token of the link. */
+  resumeToken(): string;
+  /** The message as the holder may see it; undefined if it shows nothing new. */
+  of(message: Change): Change | undefined;
+}
+
+/** The device of the session: its id for members, and the one that the client chose. */
+export interface OwnDevice {
+  id: string;
+  given: string;
+}
+
+export function createLinkView(core: CoreDeps, tokens: RoomTokens, link: StoredLink, own: OwnDevice): LinkView {
+  const alias = aliasFor(core, link.id);
+  const aliasOf = (deviceId: string) => (deviceId === own.id ? own.given : alias(deviceId));
+  let lastRoom: string | undefined;
+
+  const expiryOf = (roomExpiresAt: string) =>
+    link.expiresAt === undefined || Date.parse(roomExpiresAt) <= link.expiresAt
+      ? roomExpiresAt
+      : toTimestamp(link.expiresAt);
+  const resumeToken = () => tokens.issue(tokenRoomOf(link)).token;
+
+  /** Missing fields stay missing. */
+  function withAlias<T extends { deviceId?: string }>(value: T): T {
+    return value.deviceId === undefined ? value : { ...value, deviceId: aliasOf(value.deviceId) };
+  }
+
+  /** A `ref` is for the device that sent it. */
+  function edit<T extends TextEdited | SealedEdited | { deviceId?: string; ref?: string }>(message: T): T {
+    const { ref, ...seen } = withAlias(message);
+    return seen as T;
+  }
+
+  function text<T extends { lastRefs?: unknown[]; sealedEdits?: { deviceId?: string; ref?: string }[] }>(
+    content: T,
+  ): T {
+    const { lastRefs, sealedEdits } = content;
+    return {
+      ...content,
+      ...(lastRefs && { lastRefs: [] }),
+      ...(sealedEdits && { sealedEdits: sealedEdits.map(edit) }),
+    };
+  }
+
+  function of(message: Change): Change | undefined {
+    switch (message.type) {
+      case 'snapshot': {
+        const { room, content, files, devices } = message;
+        const expiresAt = expiryOf(room.expiresAt);
+        lastRoom = JSON.stringify([expiresAt, room.name]);
+        return {
+          ...message,
+          room: { ...room, roomId: link.id, role: link.role, expiresAt, hasPin: false },
+          content: text(content),
+          files: files.map(withAlias),
+          devices: devices.map(withAlias),
+          pinAttempts: 0,
+          resumeToken: resumeToken(),
+        };
+      }
+      case 'room': {
+        const { type, seq, name } = message;
+        const expiresAt = expiryOf(message.expiresAt);
+        const shown = JSON.stringify([expiresAt, name]);
+        if (shown === lastRoom) return undefined;
+        lastRoom = shown;
+        return { type, seq, expiresAt, hasPin: false, ...(name !== undefined && { name }), pinAttempts: 0 };
+      }
+      case 'content':
+        return text(message);
+      case 'edit':
+      case 'sealed-edit':
+        return edit(message);
+      case 'file-added':
+        return { ...message, file: withAlias(message.file) };
+      case 'devices':
+        return { ...message, devices: message.devices.map(withAlias) };
+      case 'devices-changed':
+        return { ...message, joined: message.joined.map(withAlias), left: message.left.map(aliasOf) };
+      case 'heartbeat':
+        return { ...message, resumeToken: resumeToken() };
+      case 'file-removed':
+      case 'written':
+        return message;
+      case 'pin-attempts':
+        return undefined;
+    }
+  }
+
+  return { link, resumeToken, of };
+}

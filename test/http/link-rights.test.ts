@@ -1,0 +1,128 @@
+/** Every endpoint and every live message with a link of each role, compared with the table of rights. */
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Endpoint } from '../../src/protocol/endpoints/endpoint.ts';
+import { endpoints } from '../../src/protocol/endpoints.ts';
+import { type LinkRole, linkRights, linkRoles, mayDo, messageOperations } from '../../src/protocol/link-rights.ts';
+import { clientMessages } from '../../src/protocol/live.ts';
+import type { RequestOptions } from '../support/api.ts';
+import { connect, joinRoom } from '../support/device.ts';
+import { roomWithLinks, type TestLinks } from '../support/links.ts';
+import { sharedServer } from '../support/server.ts';
+
+const tus = { 'tus-resumable': '1.0.0' };
+const id = '9f86d081884c7d659a2feaa0c55ad015';
+
+/** A well-formed request to each endpoint of a room. Only its right may decide about it. */
+const requests: Readonly<Record<string, RequestOptions>> = {
+  getRoom: {},
+  updateRoom: { json: { expiresIn: 600 } },
+  deleteRoom: {},
+  createLink: { json: { role: 'read' } },
+  listLinks: {},
+  revokeLink: {},
+  createWebhook: { json: { url: 'https://example.org/hook' } },
+  listWebhooks: {},
+  deleteWebhook: {},
+  writeContent: { json: { content: 'text' } },
+  readContent: {},
+  editContent: { json: { append: 'text' } },
+  compactContent: { json: { content: 'pop1.x', version: 1 } },
+  listHistory: {},
+  readHistory: {},
+  clearHistory: {},
+  uploadFile: { body: 'bytes', headers: { 'content-type': 'text/plain', 'x-file-name': 'a.txt' } },
+  putFile: { body: 'bytes' },
+  createUpload: { headers: { ...tus, 'upload-length': '5', 'upload-metadata': 'filename YS50eHQ=' } },
+  getUpload: { headers: tus },
+  continueUpload: { headers: { ...tus, 'upload-offset': '0', 'content-type': 'application/offset+octet-stream' } },
+  cancelUpload: { headers: tus },
+  restoreFile: {},
+  claimFile: {},
+  confirmClaim: {},
+  releaseClaim: {},
+  listFiles: {},
+  downloadZip: {},
+  issueTicket: {},
+  removeFile: {},
+  // The stream would stay open, so its head is enough. The channel is tested with its messages.
+  roomEvents: {},
+};
+
+const values: Readonly<Record<string, string>> = {
+  fileId: id,
+  claim: id,
+  version: '1',
+  name: 'a.txt',
+  linkId: '0'.repeat(24),
+  webhookId: id,
+};
+const refusals = { read: 'READ_ONLY', drop: 'DROP_ONLY' } as const;
+
+const ofRooms = Object.entries<Endpoint>(endpoints).filter(([, { path }]) => /^\/api\/.*:roomId/.test(path));
+
+describe('the rights of links', () => {
+  it('[ROLE-2] are known for every endpoint of a room and every message of a client', () => {
+    for (const [name, { operation }] of ofRooms) {
+      assert.ok(operation && operation in linkRights, `${name} needs an operation`);
+      assert.ok(name in requests || name === 'liveChannel', `${name} needs a request in this test`);
+    }
+    assert.deepEqual(Object.keys(messageOperations).sort(), Object.keys(clientMessages).sort());
+  });
+
+  for (const role of linkRoles) {
+    it(`[ROLE-2] are those of the table at every endpoint, for a ${role} link`, async (t) => {
+      const server = await sharedServer(t);
+      const links = await roomWithLinks(server);
+      for (const [name, endpoint] of ofRooms) {
+        if (name !== 'liveChannel') await checkEndpoint(server, name, endpoint, role, links);
+      }
+      assert.equal((await server.api.get(`/api/rooms/${links.room}/content`)).json.version, 0);
+    });
+  }
+
+  it('[ROLE-2] are those of the table for every live message', async (t) => {
+    const { api, url } = await sharedServer(t);
+    const { room, read, drop } = await roomWithLinks({ api });
+    const messages = {
+      join: { type: 'join' },
+      heartbeat: { type: 'heartbeat' },
+      content: { type: 'content', content: 'x', baseVersion: 0 },
+      edit: { type: 'edit', edits: [{ from: 0, to: 0, insert: 'x' }], baseVersion: 0 },
+      'sealed-edit': { type: 'sealed-edit', sealed: 'pop1.x', baseVersion: 0 },
+      compact: { type: 'compact', content: 'pop1.x', version: 0 },
+    } satisfies Record<keyof typeof clientMessages, object>;
+    const reader = await joinRoom(t, url, read);
+    await reader.next('snapshot');
+    for (const [type, message] of Object.entries(messages)) {
+      if (mayDo('read', messageOperations[type as keyof typeof messageOperations])) continue;
+      reader.send({ ...message, ref: type });
+      const { error, ref } = await reader.next('error');
+      assert.deepEqual([error.code, ref], ['READ_ONLY', type]);
+    }
+    assert.equal(reader.socket.readyState, 1, 'the channel stays open');
+    const dropper = await connect(t, url, drop);
+    dropper.send(messages.join);
+    assert.equal((await dropper.next('error')).error.code, 'DROP_ONLY');
+    assert.equal((await dropper.closed).code, 4403);
+    assert.equal((await api.get(`/api/rooms/${room}/content`)).json.version, 0);
+  });
+});
+
+async function checkEndpoint(
+  { api }: Awaited<ReturnType<typeof sharedServer>>,
+  name: string,
+  { method, path, operation = 'changeRoom' }: Endpoint,
+  role: LinkRole,
+  links: TestLinks,
+): Promise<void> {
+  const filled = path.replace(/:(\w+)/g, (_, key: string) => (key === 'roomId' ? links[role] : (values[key] ?? '')));
+  const response = await api.call(name === 'roomEvents' ? 'HEAD' : method, filled, requests[name]);
+  const isRefused = response.status === 403;
+  assert.equal(!isRefused, mayDo(role, operation), `${name}: ${response.status} ${response.text}`);
+  if (isRefused && response.text !== '') assert.equal(response.code, refusals[role], name);
+  const seen = response.text + JSON.stringify([...response.headers]);
+  assert.ok(!seen.includes(links.room), `${name} reveals the code`);
+  const other = role === 'read' ? links.drop : links.read;
+  assert.ok(!seen.includes(other), `${name} reveals another link`);
+}
