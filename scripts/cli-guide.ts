@@ -4,7 +4,7 @@ import { type Command, help, type Option } from '../src/cli/command.ts';
 import { commands, localCommands, serverCommands } from '../src/cli/commands.ts';
 import { exitCodes } from '../src/cli/errors.ts';
 import { localCodes } from '../src/cli/failure.ts';
-import { codeHelp, roomCommands } from '../src/cli/room-commands.ts';
+import { codeHelp, cryptoCommands, roomCommands } from '../src/cli/room-commands.ts';
 import { recipes } from './cli-recipes.ts';
 import { anchor, fence, paragraphs, table } from './markdown.ts';
 
@@ -35,6 +35,7 @@ const intro =
 function overview(): string {
   return [
     table(['in rooms', ''], roomCommands.map(row)),
+    table(['encrypted data in requests of your own', ''], cryptoCommands.map(row)),
     table(['on this machine', ''], localCommands.map(row)),
     table(['your own server', ''], serverCommands.map(row)),
   ].join('\n\n');
@@ -137,7 +138,7 @@ complete files again. This works for 24 hours, unless a file has changed. Standa
 - After \`429\` or \`503\`, the command retries up to twice if the server asks it to wait 5 seconds or less.`;
 
 /** Options that all commands with a code share are listed once. */
-const takingCode = roomCommands.filter(({ args }) => args.startsWith('CODE'));
+const takingCode = [...roomCommands, ...cryptoCommands].filter(({ args }) => args.startsWith('CODE'));
 const [first] = takingCode as [Command];
 const inRoom: Command['options'] = { ...inAll(first.options), help };
 

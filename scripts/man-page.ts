@@ -3,7 +3,7 @@
 import { type Command, help, type Option } from '../src/cli/command.ts';
 import { commands, localCommands, serverCommands } from '../src/cli/commands.ts';
 import { exitCodes } from '../src/cli/errors.ts';
-import { roomCommands } from '../src/cli/room-commands.ts';
+import { cryptoCommands, roomCommands } from '../src/cli/room-commands.ts';
 import { variables } from './cli-guide.ts';
 
 export function manPage(): string {
@@ -17,6 +17,7 @@ export function manPage(): string {
     '.SH DESCRIPTION',
     plain(about),
     ...group('Rooms', roomCommands),
+    ...group('Encrypted data in requests of your own', cryptoCommands),
     ...group('This machine', localCommands),
     ...group('Your own server', serverCommands),
     '.SH COMMANDS',

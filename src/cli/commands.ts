@@ -1,6 +1,6 @@
 /** All commands, in the order of the help. The code of a command is loaded only when it runs. */
 import { type Command, json } from './command.ts';
-import { roomCommands, timeout, url } from './room-commands.ts';
+import { cryptoCommands, roomCommands, timeout, url } from './room-commands.ts';
 
 /** The commands about this machine: the local page, recent rooms and the config file. */
 export const localCommands: readonly Command[] = [
@@ -291,4 +291,4 @@ not respond, so that the checks of a running server were skipped.`,
   },
 ];
 
-export const commands: readonly Command[] = [...roomCommands, ...localCommands, ...serverCommands];
+export const commands: readonly Command[] = [...roomCommands, ...cryptoCommands, ...localCommands, ...serverCommands];

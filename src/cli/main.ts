@@ -2,7 +2,7 @@
 import { type Command, formatColumns, helpOf, readInput, suggestCommand } from './command.ts';
 import { commands, localCommands, serverCommands } from './commands.ts';
 import { exitCodes, UsageError } from './errors.ts';
-import { roomCommands } from './room-commands.ts';
+import { cryptoCommands, roomCommands } from './room-commands.ts';
 import { fitWidth } from './text-width.ts';
 
 // A reader that stops reading, or a terminal that is closed (EIO), is not a failure: the command finishes its work, or
@@ -26,6 +26,7 @@ try {
 async function run([name = 'help', ...rest]: string[]): Promise<void> {
   if (['--version', '-V', '-v'].includes(name))
     return console.log((await import('../../package.json', { with: { type: 'json' } })).default.version);
+  if (name === 'help' && rest[0] === 'crypto') return printHelp(cryptoHelp());
   if (name === 'help' && rest[0] !== undefined) return run([rest[0], '--help']);
   if (['help', '--help', '-h'].includes(name)) return printHelp(overview());
   const command = commands.find((candidate) => candidate.name === name);
@@ -65,9 +66,22 @@ function exitSoon(): void {
   setTimeout(exit, 1000).unref();
 }
 
+function rows(commands: readonly Command[]): string {
+  return formatColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
+}
+
+function cryptoHelp(): string {
+  return `Commands that encrypt and decrypt data of encrypted rooms, for programs that send their own requests, such as curl:
+
+${rows(cryptoCommands)}
+
+  poproom COMMAND --help  show options and examples
+
+All other commands encrypt and decrypt automatically.
+`;
+}
+
 function overview(): string {
-  const rows = (commands: readonly Command[]) =>
-    formatColumns(commands.map(({ name, args, summary }) => [`poproom ${name} ${args}`.trimEnd(), summary]));
   return `poproom: share text and files between devices through short-lived rooms
 
 Rooms:
@@ -80,6 +94,7 @@ Your own server:
 ${rows(serverCommands)}
 
   poproom COMMAND --help  show options and examples
+  poproom help crypto     show the commands for encrypted data in requests of your own
   poproom --version, -V   show the version
 
 The commands use the server from --url, POPROOM_URL or the config file, or the last one used; see poproom config --help.

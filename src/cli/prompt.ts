@@ -205,5 +205,8 @@ async function readBytes(): Promise<Buffer> {
     size += (chunk as Buffer).length;
     if (size > maxBytes) throw new PoproomError('CONTENT_TOO_LARGE', 'A text may have at most 64 MiB.');
   }
-  return Buffer.concat(chunks);
+  const bytes = Buffer.concat(chunks);
+  // The end of a typed text is not shown, so the shell prompt would follow on the same line.
+  if (process.stdin.isTTY && process.stderr.isTTY && bytes.at(-1) !== 10) process.stderr.write('\n');
+  return bytes;
 }

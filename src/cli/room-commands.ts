@@ -205,6 +205,7 @@ does not contain one-time files.`,
     details: `${codeHelp}\nWith --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.`,
     options: {
       exec: { short: 'x', value: 'CMD', summary: 'shell command to run for each text' },
+      files: { summary: 'print added and removed files instead of the text' },
       once: { summary: 'exit after the next change; with --exec, with the exit code of the command' },
       ...roomOptions,
     },
@@ -212,6 +213,7 @@ does not contain one-time files.`,
       ['poproom watch 7KQ2MX', 'print each text'],
       ["poproom watch 7KQ2MX --exec 'cat > shared.txt'", 'keep a file up to date'],
       ['text=$(poproom watch 7KQ2MX --once)', 'wait for the next text'],
+      ['poproom watch 7KQ2MX --files --once', 'wait for the next file'],
     ],
     load: async () => (await import('./room/watch.ts')).watch,
   },
@@ -302,6 +304,10 @@ file can be restored for 60 seconds after its removal, unless its space is neede
     ],
     load: async () => (await import('./room/rm.ts')).remove,
   },
+];
+
+/** For programs that send their own requests. `poproom help crypto` lists them. */
+export const cryptoCommands: readonly Command[] = [
   {
     name: 'seal',
     args: 'CODE',

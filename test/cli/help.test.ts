@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { type Command, readInput } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands.ts';
 import { exitCodes } from '../../src/cli/errors.ts';
+import { cryptoCommands } from '../../src/cli/room-commands.ts';
 import { createCli } from '../support/cli.ts';
 
 describe('the help', () => {
@@ -43,14 +44,20 @@ describe('the help', () => {
     for (const one of said) assert.deepEqual(one, said[0]);
   });
 
-  it('[CLI-1] lists all commands and exit codes if no command is given', async (t) => {
+  it('[CLI-1] [CLI-105] lists all commands and exit codes if no command is given', async (t) => {
     const { run } = await createCli(t);
     const said = await Promise.all([[], ['--help'], ['-h'], ['help']].map((args) => run(args)));
     for (const one of said) assert.deepEqual(one, said[0]);
     const { code, stdout } = said[0] ?? assert.fail();
     assert.equal(code, 0);
-    for (const { name, summary } of commands)
-      assert.ok(stdout.includes(`poproom ${name}`) && stdout.includes(summary), name);
+    const lists = (text: string, { name, summary }: Command) =>
+      text.includes(`poproom ${name}`) && text.includes(summary);
+    for (const command of commands.filter((each) => !cryptoCommands.includes(each)))
+      assert.ok(lists(stdout, command), command.name);
+    // [CLI-105] Few people need these.
+    const crypto = (await run(['help', 'crypto'])).stdout;
+    for (const command of cryptoCommands)
+      assert.deepEqual([lists(stdout, command), lists(crypto, command)], [false, true]);
     for (const [exitCode, means] of exitCodes) assert.match(stdout, new RegExp(`^ +${exitCode} +${means}$`, 'm'));
   });
 });

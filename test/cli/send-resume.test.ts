@@ -65,6 +65,34 @@ const stateFile = ({ cli }: Setup) => join(cli.home, '.local/state/poproom/uploa
 const remembered = async (setup: Setup) => Object.values(JSON.parse(await readFile(stateFile(setup), 'utf8')));
 
 describe('poproom send, run again', () => {
+  it('[CLI-104] continues in the room that the command has created', async (t) => {
+    const setup = await setUp(t);
+    const { cli, server, line, bytes } = setup;
+    const first = await interrupt(setup, ['video'], 'SIGINT');
+    const code = first.stdout.trim();
+    assert.deepEqual([first.code, first.stderr], [130, 'Run the same command again to continue.\n']);
+    const before = line.sent;
+    const again = await cli.run(['send', 'video']);
+    assert.deepEqual([again.code, again.stdout.split('\n')[0]], [0, code]);
+    assert.ok(line.sent - before < 6 * MiB, 'only the rest is sent');
+    assert.deepEqual(await hashes({ ...setup, code }), [['video', sha256(bytes)]]);
+
+    // A complete command, a changed file and a room that has ended lead to a new room.
+    const other = (await cli.run(['send', 'video'])).stdout.split('\n')[0];
+    assert.notEqual(other, code);
+    const stopped = await startLimitedProxy(t, server.port, { up: 4 * MiB });
+    const env = { POPROOM_URL: stopped.url };
+    const sending = cli.start(['send', 'video'], { env });
+    await stopped.paused;
+    sending.signal('SIGINT');
+    const ended = (await sending.result).stdout.trim();
+    stopped.resume();
+    await server.api.delete(`/api/rooms/${ended}`);
+    const last = await cli.run(['send', 'video'], { env });
+    assert.equal(last.code, 0);
+    assert.ok(![ended, code, other].includes(last.stdout.split('\n')[0]));
+  });
+
   it('[slow] [CLI-29] continues after Ctrl-C, and says so', async (t) => {
     const setup = await setUp(t);
     const { code: exit, stdout, stderr } = await interrupt(setup, [setup.code, 'video'], 'SIGINT');

@@ -18,6 +18,17 @@ const kept = '👨‍👩‍👧 ❤️ 🏴󠁧󠁢󠁷󠁬󠁳󠁿 می‌خو
 const orders = '\x1b]0;owned\x07\x1b[31mred\u009b2J\u202E';
 
 describe('a terminal', () => {
+  it('[CLI-107] starts the prompt on a new line after a typed text', async (t) => {
+    const server = await sharedServer(t);
+    const cli = await createCli(t, { POPROOM_URL: server.url });
+    const code = await server.api.room();
+    const typing = cli.terminal(`poproom put ${code} -`);
+    typing.type('abc\x04\x04');
+    const { code: exit, stdout } = await typing.result;
+    assert.deepEqual([exit, stdout.endsWith('\r\n')], [0, true], stdout);
+    assert.equal((await server.api.get(`/api/rooms/${code}/content`)).json.content, 'abc');
+  });
+
   it('[CLI-7] does not interpret the text of a room, which a pipe receives unchanged', async (t) => {
     const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });

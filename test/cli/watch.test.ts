@@ -27,6 +27,34 @@ const contentOf = (cli: Cli, name: string) => readFile(join(cli.home, name), 'ut
 const isWatched = (server: TestServer, code: string) =>
   eventually('someone watches', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 1);
 
+describe('poproom watch --files', () => {
+  it('[CLI-106] prints added and removed files, also those of an interruption', async (t) => {
+    const { server, proxy, cli, code } = await setUp(t);
+    const upload = async (name: string) => (await server.api.upload(code, name, 'abc')).json.fileId as string;
+    await upload('before');
+    const watching = cli.start(['watch', code, '--files']);
+    await isWatched(server, code);
+    const id = await upload('a\u0007');
+    await watching.waitForOutput('added a');
+    proxy.disconnect();
+    proxy.pause();
+    await server.api.delete(`/api/rooms/${code}/files/${id}`);
+    proxy.resume();
+    await watching.waitForOutput('removed');
+    watching.signal('SIGINT');
+    const { code: exit, stdout } = await watching.result;
+    assert.deepEqual([exit, stdout], [130, 'added a (3 bytes)\nremoved a (3 bytes)\n']);
+
+    const next = cli.start(['watch', code, '--files', '--once', '--json']);
+    await isWatched(server, code);
+    await upload('next');
+    const once = await next.result;
+    assert.equal(once.code, 0);
+    assert.equal(JSON.parse(once.stdout).fileName, 'next');
+    assert.match((await cli.run(['watch', code, '--files', '--exec', 'cat'])).stderr, /Use either --files or --exec/);
+  });
+});
+
 describe('poproom watch', () => {
   it('[CLI-15] prints the current text and each later one, on lines of their own', async (t) => {
     const { server, cli, code } = await setUp(t);

@@ -74,6 +74,16 @@ function keyOf(room: Room, input: UploadInput, count: number): string | undefine
   return uploadKey([room.link, ...file, count, ...(once ? ['once'] : [])]);
 }
 
+/** Equal if the same command would send the same files to a new room. Undefined if some cannot be read again. */
+export function keyOfCommand(server: string, inputs: readonly UploadInput[]): string | undefined {
+  const files = inputs.filter(({ fileName }) => fileName !== recordName);
+  if (files.some(({ version }) => version === undefined)) return undefined;
+  const facts = files.flatMap(({ path, fileName, folder, type, version, once }) => [
+    ...[resolve(path), version?.size, version?.mtimeMs, version?.ctimeMs, fileName, folder, type, String(once)],
+  ]);
+  return uploadKey(['new room', server, ...facts]);
+}
+
 /** With an earlier upload, this also finds out whether the room requires a PIN: the SDK's first request cannot. */
 const mustCheck = (candidates: readonly Candidate[]) =>
   candidates.length > 1 ||
@@ -205,5 +215,5 @@ function readEntries(path: string): Map<string, Entry> {
 
 function isCurrent({ uploadId, at }: Entry): boolean {
   const age = Date.now() - at;
-  return /^[0-9a-f]{32}(\.[\w.-]{1,4096})?$/.test(uploadId) && age >= 0 && age < maxAgeMs;
+  return /^([0-9a-f]{32}(\.[\w.-]{1,4096})?|[0-9A-Z]{6,12})$/.test(uploadId) && age >= 0 && age < maxAgeMs;
 }

@@ -1,6 +1,13 @@
 /** `poproom send`: uploads files. */
 import { lstatSync } from 'node:fs';
-import { type FileUploaded, parseRoomCode, type Room } from '../../client/index.ts';
+import {
+  type Client,
+  type CreatedRoom,
+  type FileUploaded,
+  PoproomError,
+  parseRoomCode,
+  type Room,
+} from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
@@ -8,7 +15,13 @@ import { printable, runSequentially } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { isRoomLink, withRoom, withServer } from '../server-context.ts';
 import { createWithPin, invitation, readLifetime, rememberCreated } from './new.ts';
-import { openUnfinishedUploads, openUploads, type UnfinishedUploads, type Upload } from './open-uploads.ts';
+import {
+  keyOfCommand,
+  openUnfinishedUploads,
+  openUploads,
+  type UnfinishedUploads,
+  type Upload,
+} from './open-uploads.ts';
 import { isTemporary } from './room-files.ts';
 import { findUploadInputs, type UploadInput } from './upload-inputs.ts';
 
@@ -49,16 +62,42 @@ async function sendToNewRoom(input: Input, paths: readonly string[]): Promise<vo
   const inputs = await findUploadInputs(input, paths);
   await withServer(input, (client, environment) =>
     untilInterrupted(async (signal) => {
-      const room = await createWithPin(input, client, environment, lifetime);
-      const uploads = await openUploads(room, inputs, unfinished, signal).catch((error) => deleteUnused(room, error));
+      const key = canContinue(input) ? keyOfCommand(client.url, inputs) : undefined;
+      const earlier = key ? await findUnfinishedRoom(client, unfinished.find(key), signal) : undefined;
+      const room = earlier ?? (await createWithPin(input, client, environment, lifetime));
+      const opening = openUploads(room, inputs, unfinished, signal);
+      const uploads = await (earlier ? opening : opening.catch((error) => deleteUnused(room, error)));
+      if (key && !room.hasPin) unfinished.remember(key, room.code);
       rememberCreated(environment, client, room);
       if (!input.isSet('json'))
         console.log(process.stdout.isTTY ? await invitation(input, room) : printable(room.code));
       const { code: roomId, link, expiresAt, hasPin } = room;
       const toJson = (files: readonly unknown[]) => ({ roomId, link, expiresAt, hasPin, files });
-      await sendAll(input, room, { uploads, unfinished, signal, toJson, again: againIn(room, paths) });
+      const again = key && !room.hasPin ? {} : { again: againIn(room, paths) };
+      await sendAll(input, room, { uploads, unfinished, signal, toJson, ...again });
+      if (key) unfinished.forget([key]);
     }),
   );
+}
+
+/** The PIN of a room is not kept, so the command for such a room names its code. */
+const canContinue = (input: Input) => !input.isSet('pin');
+
+/** The room that an interrupted run of the same command has created, if it still exists. */
+async function findUnfinishedRoom(
+  client: Client,
+  code: string | undefined,
+  signal: AbortSignal,
+): Promise<CreatedRoom | undefined> {
+  if (code === undefined) return undefined;
+  const room = client.room(code);
+  try {
+    const { expiresAt, hasPin, name } = await room.info({ signal });
+    return Object.assign(room, { expiresAt, hasPin, name });
+  } catch (error) {
+    if (error instanceof PoproomError && !isTemporary(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The code of the room was never printed. */

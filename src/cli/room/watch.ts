@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import {
   createSharedText,
   type Ended,
+  type FileEntry,
   type LiveEvent,
   PoproomError,
   type Room,
@@ -13,8 +14,9 @@ import {
 import { assertOnlyCode, type Input } from '../command.ts';
 import { environmentWith, readEnvironment } from '../environment.ts';
 import { ExitError, UsageError, untilInterrupted } from '../errors.ts';
-import { formatJson, printableText, printNotice } from '../output.ts';
+import { formatJson, printable, printableText, printNotice } from '../output.ts';
 import { withRoom } from '../server-context.ts';
+import { formatSize, pathInRoom } from './room-files.ts';
 
 interface Watch {
   input: Input;
@@ -27,13 +29,56 @@ export async function watch(input: Input): Promise<void> {
   assertOnlyCode('watch', input);
   const command = input.value('exec');
   if (command?.trim() === '') throw new UsageError('Which command? Give one after --exec.');
+  if (command !== undefined && input.isSet('files')) throw new UsageError('Use either --files or --exec.');
   await withRoom(input, (room) =>
     untilInterrupted(async (signal) => {
+      if (input.isSet('files')) return watchFiles(input, room, signal);
       const watching = { input, room, text: createSharedText(), signal };
       if (input.isSet('once')) return waitForChange(watching);
       printEnd(await (command ? runOnEach(watching) : printEach(watching)));
     }),
   );
+}
+
+/** `--files`: prints each file that is added or removed, also while the connection was lost. */
+async function watchFiles(input: Input, room: Room, signal: AbortSignal): Promise<void> {
+  const notices = createConnectionNotices();
+  const unread = new AbortController();
+  process.stdout.once('error', () => unread.abort());
+  let known: Map<string, FileEntry> | undefined;
+  let isDone = false;
+
+  function print(change: 'added' | 'removed', file: FileEntry): void {
+    const path = pathInRoom(file);
+    const { fileId, fileName, fileSize, folder, once } = file;
+    const value = { change, fileId, fileName, fileSize, ...(folder && { folder }), ...(once && { once }) };
+    console.log(input.isSet('json') ? formatJson(value) : `${change} ${printable(path)} (${formatSize(file)})`);
+    isDone ||= input.isSet('once');
+  }
+
+  function update(files: Map<string, FileEntry>): void {
+    const before = known ?? files;
+    known = files;
+    for (const [id, file] of files) if (!before.has(id)) print('added', file);
+    for (const [id, file] of before) if (!files.has(id)) print('removed', file);
+  }
+
+  function onEvent(event: LiveEvent): void {
+    if (event.type === 'waiting' && !known) throw event.error;
+    if (event.type === 'waiting') notices.onLost();
+    if (event.type === 'connected') notices.onConnected();
+    if (event.type === 'snapshot') update(new Map(event.files.map((file) => [file.fileId, file])));
+    if (event.type === 'file-added') update(new Map([...(known ?? []), [event.file.fileId, event.file]]));
+    if (event.type === 'file-removed') update(new Map([...(known ?? [])].filter(([id]) => id !== event.fileId)));
+    if (isDone) unread.abort();
+  }
+
+  const live = room.live({ signal: AbortSignal.any([signal, unread.signal]) });
+  const end = await consume(live[Symbol.asyncIterator](), onEvent);
+  signal.throwIfAborted();
+  if (input.isSet('once') && !isDone)
+    throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before a file changed.`, { details: { ended: end } });
+  if (!isDone) printEnd(end);
 }
 
 /** Runs until the output is closed. A slow reader skips to the newest text, because a queue could fill the memory. */
