@@ -41,6 +41,7 @@ const chunks: Record<string, readonly string[]> = {
     'views/room/text-menu.tsx',
   ],
   files: ['views/files/file-list.tsx'],
+  read: ['views/read/text-reader.tsx'],
   uploads: ['views/files/upload-rows.tsx', 'room/upload-queue.ts'],
   qr: ['../../node_modules/uqr/dist/index.mjs'],
   transfer: ['room/room-requests.ts'],

@@ -99,7 +99,12 @@ export default defineConfig({
       },
     },
   },
-  worker: { format: 'es', rolldownOptions: { output: { hashCharacters: 'hex', entryFileNames: `${hashedName}.js` } } },
+  worker: {
+    format: 'es',
+    rolldownOptions: {
+      output: { hashCharacters: 'hex', entryFileNames: `${hashedName}.js`, chunkFileNames: `${hashedName}.js` },
+    },
+  },
   plugins: [slimCodeMirror(), shortPreload, finishHtml, viewLinks],
   server: { proxy: { '/api': { target: api, ws: true }, '/files': api, '/livez': api, '/docs': api } },
   appType: 'spa',

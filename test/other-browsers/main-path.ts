@@ -117,6 +117,11 @@ for (const [name, launch] of Object.entries(browsers)) {
         () => phone.evaluate(`location.pathname === '/invite'`) as Promise<boolean>,
       );
       await phone.click(start);
+      await eventually(
+        'the screen is in display mode',
+        () => screen.evaluate(`!!document.querySelector('dialog.display[open]')`) as Promise<boolean>,
+      );
+      await screen.type('x');
       await isFocused(screen, text);
       await eventually('the phone knows', async () =>
         String(await phone.evaluate('document.body.textContent')).includes(await codeOf(screen)),

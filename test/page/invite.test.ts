@@ -9,6 +9,7 @@ import {
   type BrowserDevice,
   codeOf,
   hasFocus,
+  leaveDisplayMode,
   sharedTestSite,
   showsText,
   startRoom,
@@ -71,7 +72,7 @@ describe('the page, inviting a screen', () => {
     await tab.getByText('Another screen wants to join one of your rooms.').waitFor();
     const tapped = performance.now();
     await tapRoom(tab, code);
-    await textOf(screen).waitFor();
+    await leaveDisplayMode(screen);
     t.diagnostic(`${((performance.now() - tapped) / 1000).toFixed(1)} s from the tap until the room is open`);
     await showsText(screen, 'on the phone');
     assert.equal(codeOf(screen.page), code);
@@ -101,7 +102,7 @@ describe('the page, inviting a screen', () => {
     await tab.getByRole('checkbox', { name: 'Require a PIN' }).check();
     await tab.getByRole('textbox', { name: '4-digit PIN' }).fill('1204');
     await tab.getByRole('button', { name: 'Start a room' }).click();
-    await textOf(screen).waitFor();
+    await leaveDisplayMode(screen);
     const code = codeOf(screen.page);
     assert.equal((await site.server.api.get(`/api/rooms/${code}`, { pin: '1204' })).status, 200);
     await showsHeading(tab, `The screen is in room ${code}`);
@@ -117,7 +118,7 @@ describe('the page, inviting a screen', () => {
     await tapRoom(second, code);
     await showsHeading(other.page, `Enter the PIN for room ${code}`);
     await other.page.keyboard.type('1204');
-    await textOf(other).waitFor();
+    await leaveDisplayMode(other);
   });
 
   it('[slow] [PAGE-101] renews a QR code that expires, a few times, and then waits for the user', async (t) => {
@@ -144,7 +145,7 @@ describe('the page, inviting a screen', () => {
     await screen.page.getByRole('button', { name: 'Show a new code' }).click();
     const tab = await openLink(phone, await linkOn(screen));
     await tab.getByRole('button', { name: 'Start a room' }).click();
-    await textOf(screen).waitFor();
+    await leaveDisplayMode(screen);
   });
 
   it('[slow] [PAGE-102] ignores what strangers write into the meeting room', async (t) => {
@@ -178,7 +179,7 @@ describe('the page, inviting a screen', () => {
     await api.post(path, { json: { content: 'junk' } });
     await eventually('the phone has answered again', isAnswered);
     await screen.context.setOffline(false);
-    await textOf(screen).waitFor();
+    await leaveDisplayMode(screen);
     assert.equal(codeOf(screen.page), wanted);
   });
 

@@ -153,6 +153,13 @@ export async function askToDelete(page: Page, translate = (key: 'roomSettings' |
 
 const inEnglish = { roomSettings: 'Room settings', deleteRoom: 'Delete room' };
 
+/** An invited screen shows the room in display mode, until a key is pressed. */
+export async function leaveDisplayMode(screen: BrowserDevice): Promise<void> {
+  await screen.page.getByRole('dialog', { name: 'Display mode' }).waitFor();
+  await screen.page.keyboard.press('Enter');
+  await textOf(screen).waitFor();
+}
+
 export const textOf = ({ page }: BrowserDevice) => page.locator('textarea');
 
 /** Waits until the field has exactly this text. */

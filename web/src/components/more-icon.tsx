@@ -16,6 +16,8 @@ const paths = {
   open: 'M14 4h6v6M20 4l-9 9M18 14v6H4V6h6',
   phone: 'M8 3h8v18H8zM11 18h2',
   print: 'M7 9V4h10v5M7 17H4V9h16v8h-3M7 14h10v6H7z',
+  read: 'M12 6.5C10 5 7 4.5 4 4.5v13c3 0 6 .5 8 2 2-1.5 5-2 8-2v-13c-3 0-6 .5-8 2zM12 6.5v13',
+  screen: 'M4 5h16v11H4zM9 20h6M12 16v4',
   select: 'M4 7l1.5 1.5L8.5 5M4 16l1.5 1.5 3-3.5M12 7h8M12 16h8',
   video: 'M4 6h11v12H4zM15 10.5l5-3v9l-5-3',
 } as const;

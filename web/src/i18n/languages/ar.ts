@@ -122,6 +122,13 @@ export const strings: Translation = {
   cleared: 'تم مسح النص.',
   monospace: 'خط أحادي المسافة',
   linksInText: 'الروابط في النص',
+  displayEmpty: 'يظهر هنا نص هذه الغرفة وصورها.',
+  displayHint: 'اضغط أي مفتاح للتعديل',
+  displayMode: 'وضع العرض',
+  copyCodeBlock: 'نسخ مقطع الرمز',
+  shownUnformatted: 'هذا النص أطول من أن يُنسَّق.',
+  edit: 'تعديل',
+  readView: 'عرض القراءة',
   insertTooLong: 'تعذّر الإدراج. الحد الأقصى للنص {size}.',
   history: 'سجلّ الإصدارات',
   historyEmpty:

@@ -127,6 +127,13 @@ export const strings: Translation = {
   saveText: 'Als Textdatei speichern',
   print: 'Drucken',
   linksInText: 'Links im Text',
+  displayEmpty: 'Hier erscheinen Text und Bilder aus diesem Raum.',
+  displayHint: 'Zum Bearbeiten beliebige Taste drücken',
+  displayMode: 'Anzeigemodus',
+  copyCodeBlock: 'Codeblock kopieren',
+  shownUnformatted: 'Dieser Text ist zu lang, um ihn zu formatieren.',
+  edit: 'Bearbeiten',
+  readView: 'Leseansicht',
   insertTooLong: 'Einfügen nicht möglich. Der Text darf maximal {size} groß sein.',
   history: 'Versionsverlauf',
   historyEmpty:

@@ -49,6 +49,13 @@ export const strings = {
   pasteKeys: 'Ctrl+V',
   insert: 'Insert',
   linksInText: 'Links in the text',
+  displayEmpty: 'Text and pictures from this room appear here.',
+  displayHint: 'Press any key to edit',
+  displayMode: 'Display mode',
+  copyCodeBlock: 'Copy code block',
+  shownUnformatted: 'This text is too long to format.',
+  edit: 'Edit',
+  readView: 'Reading view',
   // Version history
   history: 'Version history',
   historyEmpty:

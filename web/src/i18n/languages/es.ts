@@ -129,6 +129,13 @@ export const strings: Translation = {
   saveText: 'Guardar como archivo de texto',
   print: 'Imprimir',
   linksInText: 'Enlaces del texto',
+  displayEmpty: 'Aquí aparecen el texto y las imágenes de esta sala.',
+  displayHint: 'Pulsa cualquier tecla para editar',
+  displayMode: 'Modo pantalla',
+  copyCodeBlock: 'Copiar bloque de código',
+  shownUnformatted: 'Este texto es demasiado largo para darle formato.',
+  edit: 'Editar',
+  readView: 'Vista de lectura',
   insertTooLong: 'No se ha podido insertar. El límite del texto es {size}.',
   history: 'Historial de versiones',
   historyEmpty:

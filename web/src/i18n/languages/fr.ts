@@ -112,6 +112,13 @@ export const strings: Translation = {
   cleared: 'Texte effacé.',
   monospace: 'Police à chasse fixe',
   linksInText: 'Liens dans le texte',
+  displayEmpty: 'Le texte et les images de ce salon apparaissent ici.',
+  displayHint: 'Appuyez sur une touche pour modifier',
+  displayMode: 'Mode affichage',
+  copyCodeBlock: 'Copier le bloc de code',
+  shownUnformatted: 'Ce texte est trop long pour être mis en forme.',
+  edit: 'Modifier',
+  readView: 'Mode lecture',
   insertTooLong: 'Insertion impossible. Le texte est limité à {size}.',
   history: 'Historique des versions',
   historyEmpty:

@@ -108,6 +108,13 @@ export const strings: Translation = {
   cleared: 'टेक्स्ट हटा दिया गया।',
   monospace: 'मोनोस्पेस फ़ॉन्ट',
   linksInText: 'टेक्स्ट में मौजूद लिंक',
+  displayEmpty: 'इस रूम का टेक्स्ट और तस्वीरें यहाँ दिखेंगी।',
+  displayHint: 'बदलाव के लिए कोई भी कुंजी दबाएँ',
+  displayMode: 'डिसप्ले मोड',
+  copyCodeBlock: 'कोड ब्लॉक कॉपी करें',
+  shownUnformatted: 'यह टेक्स्ट फ़ॉर्मैट करने के लिए बहुत लंबा है।',
+  edit: 'बदलाव करें',
+  readView: 'पढ़ने का व्यू',
   insertTooLong: 'डाला नहीं जा सका। टेक्स्ट की सीमा {size} है।',
   history: 'वर्शन इतिहास',
   historyEmpty:

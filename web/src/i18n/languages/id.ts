@@ -108,6 +108,13 @@ export const strings: Translation = {
   cleared: 'Teks dikosongkan.',
   monospace: 'Font monospace',
   linksInText: 'Link dalam teks',
+  displayEmpty: 'Teks dan gambar dari ruang ini muncul di sini.',
+  displayHint: 'Tekan tombol apa saja untuk mengedit',
+  displayMode: 'Mode tampilan',
+  copyCodeBlock: 'Salin blok kode',
+  shownUnformatted: 'Teks ini terlalu panjang untuk diformat.',
+  edit: 'Edit',
+  readView: 'Tampilan baca',
   insertTooLong: 'Tidak dapat menyisipkan. Batas teks {size}.',
   history: 'Histori versi',
   historyEmpty:

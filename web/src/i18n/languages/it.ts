@@ -112,6 +112,13 @@ export const strings: Translation = {
   cleared: 'Testo cancellato.',
   monospace: 'Carattere a spaziatura fissa',
   linksInText: 'Link nel testo',
+  displayEmpty: 'Qui compaiono il testo e le immagini di questa stanza.',
+  displayHint: 'Premi un tasto per modificare',
+  displayMode: 'Modalità schermo',
+  copyCodeBlock: 'Copia blocco di codice',
+  shownUnformatted: 'Questo testo è troppo lungo per essere formattato.',
+  edit: 'Modifica',
+  readView: 'Vista di lettura',
   insertTooLong: 'Impossibile inserire. Il limite del testo è {size}.',
   history: 'Cronologia versioni',
   historyEmpty:

@@ -108,6 +108,13 @@ export const strings: Translation = {
   cleared: 'テキストをクリアしました。',
   monospace: '等幅フォント',
   linksInText: 'テキスト内のリンク',
+  displayEmpty: 'このルームのテキストと画像がここに表示されます。',
+  displayHint: '編集するには任意のキーを押してください',
+  displayMode: 'ディスプレイモード',
+  copyCodeBlock: 'コードブロックをコピー',
+  shownUnformatted: 'このテキストは長すぎるため書式を表示できません。',
+  edit: '編集',
+  readView: '閲覧表示',
   insertTooLong: '挿入できませんでした。テキストの上限は {size} です。',
   history: '変更履歴',
   historyEmpty:

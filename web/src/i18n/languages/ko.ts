@@ -108,6 +108,13 @@ export const strings: Translation = {
   cleared: '텍스트를 지웠습니다.',
   monospace: '고정폭 글꼴',
   linksInText: '텍스트에 있는 링크',
+  displayEmpty: '이 방의 텍스트와 사진이 여기에 표시됩니다.',
+  displayHint: '수정하려면 아무 키나 누르세요',
+  displayMode: '디스플레이 모드',
+  copyCodeBlock: '코드 블록 복사',
+  shownUnformatted: '텍스트가 너무 길어 서식을 표시할 수 없습니다.',
+  edit: '수정',
+  readView: '읽기 보기',
   insertTooLong: '삽입할 수 없습니다. 텍스트는 최대 {size}입니다.',
   history: '버전 기록',
   historyEmpty:

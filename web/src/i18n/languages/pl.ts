@@ -119,6 +119,13 @@ export const strings: Translation = {
   cleared: 'Wyczyszczono tekst.',
   monospace: 'Czcionka o stałej szerokości',
   linksInText: 'Linki w tekście',
+  displayEmpty: 'Tutaj pojawią się tekst i zdjęcia z tego pokoju.',
+  displayHint: 'Naciśnij dowolny klawisz, aby edytować',
+  displayMode: 'Tryb wyświetlania',
+  copyCodeBlock: 'Kopiuj blok kodu',
+  shownUnformatted: 'Ten tekst jest za długi, aby go sformatować.',
+  edit: 'Edytuj',
+  readView: 'Widok do czytania',
   insertTooLong: 'Nie udało się wstawić. Limit tekstu: {size}.',
   history: 'Historia wersji',
   historyEmpty:

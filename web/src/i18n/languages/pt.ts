@@ -111,6 +111,13 @@ export const strings: Translation = {
   cleared: 'Texto apagado.',
   monospace: 'Fonte monoespaçada',
   linksInText: 'Links no texto',
+  displayEmpty: 'O texto e as imagens desta sala aparecem aqui.',
+  displayHint: 'Pressione qualquer tecla para editar',
+  displayMode: 'Modo de exibição',
+  copyCodeBlock: 'Copiar bloco de código',
+  shownUnformatted: 'Este texto é longo demais para ser formatado.',
+  edit: 'Editar',
+  readView: 'Modo de leitura',
   insertTooLong: 'Não foi possível inserir. O limite do texto é {size}.',
   history: 'Histórico de versões',
   historyEmpty:

@@ -119,6 +119,13 @@ export const strings: Translation = {
   cleared: 'Текст удалён.',
   monospace: 'Моноширинный шрифт',
   linksInText: 'Ссылки в тексте',
+  displayEmpty: 'Здесь появятся текст и изображения из этой комнаты.',
+  displayHint: 'Нажмите любую клавишу, чтобы изменить',
+  displayMode: 'Режим показа',
+  copyCodeBlock: 'Копировать блок кода',
+  shownUnformatted: 'Текст слишком длинный для форматирования.',
+  edit: 'Изменить',
+  readView: 'Режим чтения',
   insertTooLong: 'Не удалось вставить. Максимальный размер текста — {size}.',
   history: 'История версий',
   historyEmpty:

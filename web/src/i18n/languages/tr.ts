@@ -108,6 +108,13 @@ export const strings: Translation = {
   cleared: 'Metin temizlendi.',
   monospace: 'Eş aralıklı yazı tipi',
   linksInText: 'Metindeki bağlantılar',
+  displayEmpty: 'Bu odadaki metin ve resimler burada görünür.',
+  displayHint: 'Düzenlemek için bir tuşa basın',
+  displayMode: 'Ekran modu',
+  copyCodeBlock: 'Kod bloğunu kopyala',
+  shownUnformatted: 'Bu metin biçimlendirmek için çok uzun.',
+  edit: 'Düzenle',
+  readView: 'Okuma görünümü',
   insertTooLong: 'Eklenemedi. Metin sınırı: {size}.',
   history: 'Sürüm geçmişi',
   historyEmpty:

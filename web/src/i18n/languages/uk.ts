@@ -118,6 +118,13 @@ export const strings: Translation = {
   cleared: 'Текст видалено.',
   monospace: 'Моноширинний шрифт',
   linksInText: 'Посилання в тексті',
+  displayEmpty: 'Тут з’являться текст і зображення з цієї кімнати.',
+  displayHint: 'Натисніть будь-яку клавішу, щоб редагувати',
+  displayMode: 'Режим показу',
+  copyCodeBlock: 'Копіювати блок коду',
+  shownUnformatted: 'Текст задовгий для форматування.',
+  edit: 'Редагувати',
+  readView: 'Режим читання',
   insertTooLong: 'Не вдалося вставити. Максимальний розмір тексту — {size}.',
   history: 'Історія версій',
   historyEmpty:

@@ -9,12 +9,14 @@ import { lazy } from '../../components/lazy.tsx';
 import { MenuButton } from '../../components/menu-button.tsx';
 import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
+import { textView } from '../../device/text-view.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel, TextStatus as Status, TextModel } from '../../room/room-phase.ts';
 import { addFiles } from './add-files.tsx';
 import { type SharedField, useSharedField } from './shared-field.ts';
 
+const TextReader = lazy(() => import('../read/text-reader.tsx'), 'TextReader');
 const TextMenu = lazy(() => import('./text-menu.tsx'), 'TextMenu');
 
 interface Props {
@@ -27,6 +29,13 @@ export function TextPanel({ room, text, field }: Props) {
   const bound = useSharedField(field, text.shared);
   usePasteAnywhere(bound);
   usePrintedText(field, text.shared);
+  const isEditing = textView.value === 'edit';
+  useEffect(
+    () => () => {
+      textView.value = 'edit';
+    },
+    [],
+  );
   return (
     <section class="text-panel" data-mono={monospace.value || undefined}>
       <header>
@@ -42,8 +51,10 @@ export function TextPanel({ room, text, field }: Props) {
         dir={text.isEmpty.value ? undefined : 'auto'}
         placeholder={t('textPlaceholder')}
         spellcheck={false}
+        hidden={!isEditing}
         onBlur={text.flush}
       />
+      {!isEditing && <TextReader room={room} text={text} field={field} />}
       {/* As high without links and status, so that nothing that others write moves what is below. */}
       <div class="below-text">
         <Links text={text.shared} />

@@ -1,0 +1,198 @@
+/** A text as it is read: Markdown with links, tables, tasks, highlighted code and the images of the room. */
+import { useSignal } from '@preact/signals';
+import { type ComponentChild, h } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import type { SharedText } from '../../../../src/client/text/shared-text.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { t } from '../../i18n/all-strings.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import { hrefOf } from '../../server-connection.ts';
+import { previewOf } from '../files/file-kind.ts';
+import type { ReadElement, ReadNode } from './markdown.ts';
+import { createReader, type Reader } from './reader.ts';
+import '../../style/read.css';
+
+const SealedMedia = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedMedia');
+
+export interface ReadViewProps {
+  text: string;
+  files: readonly SharedFile[];
+  /** Downloads the images of an encrypted room. */
+  room: Pick<RoomModel, 'requests'>;
+}
+
+/** Passed down instead of a context, whose code would be part of the first view. */
+interface Surroundings extends Omit<ReadViewProps, 'text'> {
+  reader: Reader;
+}
+
+/** Needs no editor. Shows the last text until the next one is parsed. */
+export function ReadView({ text, files, room }: ReadViewProps) {
+  const reader = useMemo(createReader, []);
+  useEffect(() => reader.close, [reader]);
+  const shown = useParsed(reader, text);
+  return (
+    <div class="read-text" aria-busy={shown.text !== text}>
+      {shown.nodes ? renderAll(shown.nodes, { reader, files, room }) : <PlainText text={shown.text} />}
+    </div>
+  );
+}
+
+/** The read view of a text that changes, which is parsed at most five times a second. */
+export function LiveReadView({ text, ...props }: Omit<ReadViewProps, 'text'> & { text: SharedText }) {
+  const value = useSignal(text.value);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const update = () => {
+      timer = undefined;
+      value.value = text.value;
+    };
+    update();
+    const stop = text.on('change', () => {
+      timer ??= setTimeout(update, 200);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [text]);
+  return <ReadView text={value.value} {...props} />;
+}
+
+interface Parsed {
+  text: string;
+  /** Undefined for a text that is shown without formatting. */
+  nodes: ReadNode[] | undefined;
+}
+
+function useParsed(reader: Reader, text: string): Parsed {
+  const parsed = useSignal<Parsed>({ text, nodes: [] });
+  useEffect(() => {
+    let isOutdated = false;
+    void reader.read({ text }).then((nodes) => {
+      if (!isOutdated) parsed.value = { text, nodes };
+    });
+    return () => {
+      isOutdated = true;
+    };
+  }, [reader, text]);
+  return parsed.value;
+}
+
+/** The browser lays out a part when it is scrolled into view, and finds words in all of them. */
+const linesPerPart = 100;
+
+function PlainText({ text }: { text: string }) {
+  const parts = useMemo(() => {
+    const lines = text.split('\n');
+    const starts = Array.from({ length: Math.ceil(lines.length / linesPerPart) }, (_, i) => i * linesPerPart);
+    return starts.map((start) => lines.slice(start, start + linesPerPart).join('\n'));
+  }, [text]);
+  return (
+    <>
+      <p class="aside">{t('shownUnformatted')}</p>
+      {parts.map((part, index) => (
+        <pre class="plain-part" key={index} dir="auto">
+          {part}
+        </pre>
+      ))}
+    </>
+  );
+}
+
+const renderAll = (nodes: readonly ReadNode[], around: Surroundings): ComponentChild[] =>
+  nodes.map((node, index) => render(node, index, around));
+
+function render(node: ReadNode, key: number, around: Surroundings): ComponentChild {
+  if (typeof node === 'string') return node;
+  const { name, children } = node;
+  const [content = ''] = children as string[];
+  if (name === 'codeblock')
+    return <CodeBlock key={key} code={content} language={node.language ?? ''} around={around} />;
+  if (name === 'img') return <RoomImage key={key} source={node.source ?? ''} alt={content} around={around} />;
+  const shown = renderAll(children, around);
+  if (name === 'table') return <Table key={key}>{shown}</Table>;
+  if (node.isDone !== undefined) return <Task key={key} isDone={node.isDone} shown={shown} />;
+  const level = /^h(\d)$/.exec(name)?.[1];
+  // The page has headings of the first two levels.
+  if (level) return h(`h${Math.min(6, Number(level) + 2)}`, { key, dir: 'auto', class: `level-${level}` }, shown);
+  return h(name, { key, ...propsOf(node) }, shown);
+}
+
+const blocks = /^(p|ul|ol|blockquote|td|th)$/;
+
+/** Nothing else of a node becomes a property of an element. */
+function propsOf({ name, href, start, align, isTight, class: className }: ReadElement) {
+  return {
+    ...(blocks.test(name) && { dir: 'auto' }),
+    ...(href !== undefined && { href, title: href, rel: 'noopener noreferrer', target: targetOf(href) }),
+    ...(start !== undefined && { start }),
+    ...(align !== undefined && { 'data-align': align }),
+    ...(isTight && { class: 'tight' }),
+    ...(className !== undefined && { class: className }),
+  };
+}
+
+const targetOf = (href: string) => (href.startsWith('http') ? '_blank' : undefined);
+
+/** A wide table scrolls, and must do so by keyboard too. */
+function Table({ children }: { children: ComponentChild[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+    <div class="read-table" dir="auto" tabIndex={0}>
+      <table>{children}</table>
+    </div>
+  );
+}
+
+function Task({ isDone, shown }: { isDone: boolean; shown: ComponentChild[] }) {
+  const [words, ...rest] = shown;
+  return (
+    <li class="task" dir="auto">
+      <label>
+        <input type="checkbox" checked={isDone} disabled />
+        {words}
+      </label>
+      {rest}
+    </li>
+  );
+}
+
+function CodeBlock({ code, language, around }: { code: string; language: string; around: Surroundings }) {
+  const { reader } = around;
+  const highlighted = useSignal<{ code: string; nodes: ReadNode[] } | undefined>(undefined);
+  useEffect(() => {
+    if (language === '') return;
+    let isOutdated = false;
+    void reader.read({ code, language }).then((nodes) => {
+      if (nodes && !isOutdated) highlighted.value = { code, nodes };
+    });
+    return () => {
+      isOutdated = true;
+    };
+  }, [code, language]);
+  const shown = highlighted.value?.code === code ? highlighted.value.nodes : [code];
+  return (
+    <div class="code-block">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too */}
+      <pre dir="ltr" tabIndex={0}>
+        <code>{renderAll(shown, around)}</code>
+      </pre>
+      <CopyButton text={code.replace(/\n$/, '')} label={t('copyCodeBlock')} compact />
+    </div>
+  );
+}
+
+/** Only a file of the room is loaded. Another image would tell a stranger who reads the text. */
+function RoomImage({ source, alt, around }: { source: string; alt: string; around: Surroundings }) {
+  const { files, room } = around;
+  const file = files.find((file) => isNamed(file, source) && previewOf(file) === 'image');
+  if (!file) return <span class="missing-image">{alt || source}</span>;
+  const show = (url: string) => <img src={url} alt={alt || file.fileName} loading="lazy" decoding="async" />;
+  if (file.meta === undefined) return show(hrefOf(file));
+  return <SealedMedia key={file.fileId} room={room as RoomModel} file={file} show={show} />;
+}
+
+const isNamed = ({ fileName, folder, fileUrl }: SharedFile, source: string): boolean =>
+  source === fileName || source === fileUrl || (folder !== undefined && source === `${folder}/${fileName}`);
