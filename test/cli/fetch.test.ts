@@ -1,7 +1,7 @@
 /** `poproom fetch`: where files are written, what is not overwritten, and that no partial file remains. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
@@ -24,6 +24,13 @@ async function setUp(t: TestContext, files: readonly (readonly [name: string, by
 
 const fetched = async (cli: Cli, folder = 'folder') => (await readdir(join(cli.home, folder))).sort();
 const contentOf = (cli: Cli, path: string) => readFile(join(cli.home, path));
+/** Waits until a part of a file has bytes. An empty one is not kept. */
+const hasPart = (cli: Cli, folder = 'folder') =>
+  eventually('some of it is on the disk', async () => {
+    const names = await readdir(join(cli.home, folder)).catch(() => []);
+    const part = names.find((name) => name.endsWith('.part'));
+    return part !== undefined && (await stat(join(cli.home, folder, part))).size > 0;
+  });
 const folderOf = (cli: Cli) => ({ cwd: join(cli.home, 'folder') });
 
 describe('poproom fetch', () => {
@@ -196,7 +203,7 @@ describe('poproom fetch, during the download', () => {
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.terminal(`poproom fetch ${code} -o folder --url ${line.url}`);
     await line.paused;
-    await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
+    await hasPart(cli);
     await fetching.waitForOutput(/large .*%/);
     fetching.type('\x03');
     const { code: exit, stdout } = await fetching.result;
@@ -223,7 +230,7 @@ describe('poproom fetch, during the download', () => {
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
     await line.paused;
-    await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
+    await hasPart(cli);
     fetching.signal('SIGINT');
     assert.equal((await fetching.result).code, 130);
     line.resume();
@@ -257,6 +264,7 @@ describe('poproom fetch, during the download', () => {
     assert.equal((await cli.run(['send', code, 'large'], { env })).code, 0);
     const fetching = cli.start(['fetch', code, '-o', 'folder'], { env });
     await line.paused;
+    await hasPart(cli);
     line.disconnect();
     assert.equal((await fetching.result).code, 8);
     assert.match((await fetched(cli)).join(), /^\.poproom-[0-9a-f]{24}-\.part$/);
@@ -275,6 +283,7 @@ describe('poproom fetch, during the download', () => {
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
     await line.paused;
+    await hasPart(cli, 'folder/p');
     line.disconnect();
     assert.deepEqual([(await fetching.result).code, (await fetching.result).stdout], [8, 'folder/p/.first\n']);
     line.resume();
@@ -295,6 +304,7 @@ describe('poproom fetch, during the download', () => {
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
     const fetching = cli.start(['fetch', code, '-o', 'folder', '--url', line.url]);
     await line.paused;
+    await hasPart(cli);
     line.disconnect();
     const { code: exit, stdout, stderr } = await fetching.result;
     assert.deepEqual([exit, stdout], [8, 'folder/small\n']);
@@ -347,7 +357,7 @@ describe('poproom fetch, during the download', () => {
       const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
       const started = start(`poproom fetch ${code} -o folder --url ${line.url}`);
       await line.paused;
-      await eventually('some of it is on the disk', async () => (await fetched(cli)).length === 1);
+      await hasPart(cli);
       return started;
     };
     const hungUp = await fetching((line) => cli.shell(`exec ${line}`));

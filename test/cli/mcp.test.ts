@@ -157,8 +157,14 @@ describe('poproom mcp', () => {
       await agent.raw('open_room', { room: roomId, pin: '8154' }),
       await agent.raw('list_files', { room: code }),
     ];
+    const { linkId } = (await server.api.post(`/api/rooms/${code}/links`, { json: { role: 'read' } })).json;
+    answers.unshift(
+      await agent.raw('open_room', { room: linkId }),
+      await agent.raw('get_invitation', { room: linkId }),
+    );
     const output = JSON.stringify(answers);
-    for (const secret of [key, plainKey, '8153', '8154', '/files/']) assert.ok(!output.includes(secret), secret);
+    for (const secret of [key, plainKey, '8153', '8154', '/files/', linkId])
+      assert.ok(!output.includes(secret), secret);
     assert.match(answers.at(-2)?.texts[0] ?? '', /^PIN_INCORRECT: /);
   });
 

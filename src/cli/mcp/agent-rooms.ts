@@ -1,5 +1,6 @@
 /** The rooms that an agent uses. It names them by code; their PINs, keys and links stay in this process. */
 import { type CreatedRoom, isEncryptedCode, type NewRoom, type Room, type RoomCode } from '../../client/index.ts';
+import { codeSymbols, linkIdLength } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
@@ -34,6 +35,9 @@ export interface AgentRooms {
 const maxRooms = 100;
 /** Longer codes are those of links with fewer rights, which are secret. */
 const maxCodeLength = 12;
+
+/** Also of links that could not be opened. */
+const linkId = new RegExp(`\\b[${codeSymbols}]{${linkIdLength}}\\b`, 'gi');
 
 export function createAgentRooms(input: Input): AgentRooms {
   const environment = readEnvironment();
@@ -86,7 +90,7 @@ export function createAgentRooms(input: Input): AgentRooms {
       });
     },
 
-    redact: (message) => [...opened.values()].reduce(withoutSecrets, message),
+    redact: (message) => [...opened.values()].reduce(withoutSecrets, message).replaceAll(linkId, '…'),
   };
 }
 
