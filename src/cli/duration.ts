@@ -22,6 +22,14 @@ export function formatDuration(ms: number): string {
   return parts.filter(Boolean).join(' ');
 }
 
+const soonMs = 30 * 86_400_000;
+
+/** When a room expires. Nobody counts the days of one that lasts longer. */
+export function formatExpiry(expiresAt: string): string {
+  const left = Date.parse(expiresAt) - Date.now();
+  return left > soonMs ? 'does not expire soon' : `expires in ${formatDuration(left)}`;
+}
+
 /** Turns the rejection of `--expires` by a server, in seconds, into a sentence about days. */
 export async function withLifetimeErrors<T>(work: () => Promise<T>): Promise<T> {
   try {

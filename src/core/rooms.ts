@@ -15,6 +15,7 @@ import {
 } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
+import { extending } from './extension.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
@@ -44,6 +45,8 @@ export interface NewRoom {
   name?: string | null | undefined;
   /** Whether the room keeps earlier texts. */
   history: boolean;
+  /** Whether each write moves the expiry to the lifetime after it. */
+  extend?: boolean | undefined;
   encryption?: RoomEncryption | undefined;
   createdBy?: CreatedBy | undefined;
 }
@@ -55,12 +58,13 @@ interface RoomEncryption {
 }
 
 /** The result of creating a room. In a record it has the draw instead of the code, which the store decides about. */
-export type CreatedRoom = Pick<Room, 'code' | 'expiresAt' | 'hasPin' | 'name' | 'salt'>;
+export type CreatedRoom = Pick<Room, 'code' | 'expiresAt' | 'hasPin' | 'name' | 'salt' | 'extendMs'>;
 
 /** Unchecked input. Fields that are undefined stay as they are; null removes the PIN or the name. */
 export interface RoomChanges {
   /** Seconds from now. */
   expiresIn?: number | undefined;
+  extend?: boolean | undefined;
   pin?: string | null | undefined;
   name?: string | null | undefined;
 }
@@ -116,6 +120,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
         expiresAt: changes.expiresIn === undefined ? undefined : now + changes.expiresIn * 1000,
         pinMac: changes.pin ? mac(changes.pin) : (changes.pin as null | undefined),
         name: changes.name,
+        extendMs: newExtension(changes, room, rules.longestLifetime),
         admittedBy: hasPin || salt !== undefined ? proofOf(deps, room, caller) : undefined,
         uploadLifetimeMs: unfinishedUploadMs,
       };
@@ -137,7 +142,8 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       const kind = encryption ? 'encrypted' : 'plain';
       const createdAt = clock();
       const expiresAt = createdAt + expiresIn * 1000;
-      const created = { expiresAt, hasPin: checkedPin !== undefined, name, ...saltOf(encryption) };
+      const extension = newRoom.extend === true && { extendMs: expiresIn * 1000 };
+      const created = { expiresAt, hasPin: checkedPin !== undefined, name, ...extension, ...saltOf(encryption) };
       const make = (draw: string, claimedLength?: number) => {
         const draft = {
           draw,
@@ -146,6 +152,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
           expiresAt,
           pinMac: proof(draw),
           ...saltOf(encryption),
+          ...extension,
           name,
           creator: client,
           owner: quota.ownerOf(client),
@@ -205,20 +212,23 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       run?: KeyedRun<WrittenText>,
     ): Promise<WrittenText> {
       const bytes = checkContent(content, longestSealed(rules.largestContent));
-      const { code } = await admit(deps, caller, 'writeText');
+      const room = await admit(deps, caller, 'writeText');
       const { deviceId, client } = caller;
-      return changeOnce(run, () => texts.replace(code, { content, bytes, ifVersions, deviceId, client, run }));
+      const change = () => texts.replace(room.code, { content, bytes, ifVersions, deviceId, client, run });
+      return extending(deps, room, changeOnce(run, change));
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
-      const { code } = await admit(deps, caller, 'writeText');
+      const room = await admit(deps, caller, 'writeText');
+      const { code } = room;
       const { deviceId, client } = caller;
-      return changeOnce(run, () => {
+      const written = changeOnce(run, () => {
         if ('append' in edit)
           return texts.append(code, edit.append, { ifVersions: edit.ifVersions, deviceId, client, run });
         if ('sealed' in edit) return texts.editSealed(code, { ...edit, deviceId, client, run });
         return texts.edit(code, { ...edit, deviceId, client, run });
       });
+      return extending(deps, room, written);
     },
 
     async compactContent(caller: Caller, snapshot: SealedSnapshot): Promise<WrittenText> {
@@ -244,21 +254,38 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     },
 
     texts,
+
+    /** For writes of live channels: waits for the write, and then for the expiry that it moves. */
+    extending: <T>(room: Room, write: Promise<T>): Promise<T> => extending(deps, room, write),
   };
 }
 
 interface CheckedChanges extends Pick<RoomUpdate, 'name'> {
   expiresIn: number | undefined;
+  extend: boolean | undefined;
   pin: Pin | null | undefined;
 }
 
-function checkChanges({ expiresIn, pin, name }: RoomChanges, longestLifetime: number): CheckedChanges {
+function checkChanges({ expiresIn, extend, pin, name }: RoomChanges, longestLifetime: number): CheckedChanges {
   if (expiresIn !== undefined) checkLifetime(expiresIn, longestLifetime);
   return {
     expiresIn,
+    extend,
     pin: typeof pin === 'string' ? parsePin(pin) : pin,
     name: name === undefined || looksSealed(name) ? name : (cleanRoomName(name) ?? null),
   };
+}
+
+/** A room that moves its expiry with each write has a lifetime: the requested one, or the one from its creation on. */
+function newExtension(
+  { expiresIn, extend }: CheckedChanges,
+  { createdAt, expiresAt, extendMs }: Room,
+  longestLifetime: number,
+): number | null | undefined {
+  if (extend === false) return null;
+  if (extend === undefined && extendMs === undefined) return undefined;
+  if (expiresIn !== undefined) return expiresIn * 1000;
+  return extendMs ?? Math.min(expiresAt - createdAt, longestLifetime * 1000);
 }
 
 /** The server cannot clean a sealed name, and an encrypted room has a key instead of a PIN. */

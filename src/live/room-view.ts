@@ -148,7 +148,8 @@ function otherChanges(from: RoomView, to: RoomView): Change[] {
 /** The count of wrong PINs is reset with each new PIN, even if it is the same. */
 function isRoomChanged(from: RoomView, to: RoomView): boolean {
   const [before, after] = [from.room, to.room];
-  const isSame = before.expiresAt === after.expiresAt && before.name === after.name;
+  const isSame =
+    before.expiresAt === after.expiresAt && before.name === after.name && before.extendMs === after.extendMs;
   return !isSame || to.pinAttempts < from.pinAttempts || hasOtherPin(from, to);
 }
 
@@ -161,8 +162,9 @@ function roomChange(from: RoomView, to: RoomView): RoomChanged {
   return { type: 'room', seq, ...changeableOf(to), ...pinChanged, pinAttempts };
 }
 
-function changeableOf({ room: { expiresAt, hasPin, name } }: RoomView) {
-  return { expiresAt: toTimestamp(expiresAt), hasPin, ...(name !== undefined && { name }) };
+function changeableOf({ room: { expiresAt, hasPin, name, extendMs } }: RoomView) {
+  const extend = extendMs !== undefined && ({ extend: true } as const);
+  return { expiresAt: toTimestamp(expiresAt), ...extend, hasPin, ...(name !== undefined && { name }) };
 }
 
 export function devicesOf({ seq, devices }: RoomView): Change {

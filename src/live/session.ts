@@ -299,7 +299,12 @@ export class Session implements FeedSession {
   #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
     const { feed, channel } = this.#options;
     const author = { deviceId: channel.device.id, origin: channel.id, client: this.#options.client };
-    return () => this.#deps.rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
+    const { rooms } = this.#deps;
+    return () =>
+      rooms.extending(
+        feed.view.room,
+        rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author }),
+      );
   }
 
   #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
@@ -307,13 +312,15 @@ export class Session implements FeedSession {
     // A client that receives whole texts does not know the text after its edit, so it receives it too.
     const origin = textMode === 'edits' ? channel.id : undefined;
     const author = { deviceId: channel.device.id, ref, origin, client };
-    return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
+    const { rooms } = this.#deps;
+    return () => rooms.extending(feed.view.room, rooms.texts.edit(feed.code, { edits, baseVersion, ...author }));
   }
 
   #editSealed({ sealed, baseVersion, ref }: EditSealed): () => Promise<WrittenText> {
     const { feed, channel, client } = this.#options;
     const author = { deviceId: channel.device.id, ref, origin: channel.id, client };
-    return () => this.#deps.rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author });
+    const { rooms } = this.#deps;
+    return () => rooms.extending(feed.view.room, rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author }));
   }
 
   /** The client has the version already, and others receive nothing. */

@@ -43,6 +43,11 @@ export const resumeToken = {
 } as const;
 
 export const expiresAt = timestamp('when the room expires', '2026-11-15T10:30:00.000Z');
+export const extend = {
+  type: 'boolean',
+  const: true,
+  description: 'if each write moves expiresAt; missing if not',
+} as const;
 export const hasPin = {
   type: 'boolean',
   description: 'whether the room requires a PIN',

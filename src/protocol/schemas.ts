@@ -9,6 +9,7 @@ import {
   edits,
   encrypted,
   expiresAt,
+  extend,
   hasPin,
   linkRole,
   pin,
@@ -95,6 +96,13 @@ const expiresIn = {
   examples: [3600],
 } as const;
 
+/** What a client asks for. */
+const newExtend = {
+  type: 'boolean',
+  description: 'true or false; with true, each write moves the expiry to the lifetime after it',
+  examples: [true],
+} as const;
+
 /** Cleaned before its length is checked, so the schema has no maximum. */
 const newName = {
   type: ['string', 'null'],
@@ -126,6 +134,7 @@ export const createRoomRequest = {
   properties: {
     pin,
     expiresIn,
+    extend: newExtend,
     name: newName,
     history: {
       type: 'boolean',
@@ -156,6 +165,7 @@ export const roomCreated = {
       examples: ['http://localhost:8080/r/7KQ2MX'],
     },
     expiresAt,
+    extend,
     hasPin,
     encrypted,
     name: roomName,
@@ -170,6 +180,7 @@ export const updateRoomRequest = {
   minProperties: 1,
   properties: {
     expiresIn: { ...expiresIn, description: 'a whole number of seconds from now, 60 or more' },
+    extend: newExtend,
     pin: {
       ...pin,
       type: ['string', 'null'],
@@ -197,6 +208,7 @@ export const roomInfo = {
     roomId,
     role: linkRole,
     expiresAt,
+    extend,
     hasPin,
     encrypted,
     name: { ...roomName, description: `${roomName.description}; for a drop link, the name of the link` },

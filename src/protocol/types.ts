@@ -97,6 +97,8 @@ export interface CreateRoomRequest {
   pin?: string;
   /** a whole number of seconds, 60 or more */
   expiresIn?: number;
+  /** true or false; with true, each write moves the expiry to the lifetime after it */
+  extend?: boolean;
   /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
   name?: string | null;
   /** true or false; with false, the room keeps no earlier texts */
@@ -374,6 +376,8 @@ export interface RoomCreated {
   link?: string;
   /** when the room expires */
   expiresAt: string;
+  /** if each write moves expiresAt; missing if not */
+  extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
@@ -390,6 +394,8 @@ export interface RoomDetails {
   role?: 'read' | 'drop';
   /** when the room expires */
   expiresAt: string;
+  /** if each write moves expiresAt; missing if not */
+  extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
@@ -423,6 +429,8 @@ export interface RoomInfo {
   role?: 'read' | 'drop';
   /** when the room expires */
   expiresAt: string;
+  /** if each write moves expiresAt; missing if not */
+  extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
@@ -499,6 +507,8 @@ export interface TicketIssued {
 export interface UpdateRoomRequest {
   /** a whole number of seconds from now, 60 or more */
   expiresIn?: number;
+  /** true or false; with true, each write moves the expiry to the lifetime after it */
+  extend?: boolean;
   /** the new PIN, a string of exactly four digits, or null for no PIN */
   pin?: string | null;
   /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
@@ -920,6 +930,8 @@ export interface RoomChanged {
   seq: number;
   /** when the room expires */
   expiresAt: string;
+  /** if each write moves expiresAt; missing if not */
+  extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** the name of the room, in an encrypted room sealed; missing if it has none */
@@ -960,6 +972,8 @@ export interface Snapshot {
     role?: 'read' | 'drop';
     /** when the room expires */
     expiresAt: string;
+    /** if each write moves expiresAt; missing if not */
+    extend?: true;
     /** whether the room requires a PIN */
     hasPin: boolean;
     /** for an encrypted room, whose data is sealed; missing for other rooms */

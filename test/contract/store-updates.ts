@@ -44,6 +44,24 @@ export function updateTests(open: OpenStore): void {
 function nameTests(open: OpenStore): void {
   const store = sharedStore(open, manyMisses);
 
+  it('[STAY-2] moves the expiry after a write only if the room extends itself, and only to a later time', async () => {
+    const pinMac = mac('0427');
+    const code = await createRoom(store.rooms, { expiresAt: start + hour, extendMs: hour, pinMac });
+    const extend = (room: RoomCode, expiresAt: number) =>
+      store.rooms.updateRoom(room, roomUpdate({ expiresAt, isExtension: true }), start);
+    const extended = await extend(code, start + 2 * hour);
+    assert.ok(typeof extended === 'object');
+    assert.deepEqual([extended.room.expiresAt, extended.room.extendMs], [start + 2 * hour, hour]);
+    assert.equal(await extend(code, start + 2 * hour), 'pin-changed');
+    const record = await store.archive.readRoom(code, start);
+    assert.equal(record?.extendMs, hour);
+    await store.rooms.updateRoom(code, roomUpdate({ extendMs: null, admittedBy: pinMac }), start);
+    assert.equal(await extend(code, start + 3 * hour), 'pin-changed');
+    await store.rooms.updateRoom(code, roomUpdate({ extendMs: 2 * hour, admittedBy: pinMac }), start);
+    const again = await extend(code, start + 3 * hour);
+    assert.equal(typeof again === 'object' && again.room.extendMs, 2 * hour);
+  });
+
   it('[CHANGE-3] is stored at the creation, changed and removed, and shown in all records', async () => {
     const code = await createRoom(store.rooms, { name: 'Küche 🍳' });
     assert.equal((await roomOf(store.rooms, code)).name, 'Küche 🍳');

@@ -33,7 +33,7 @@ describe('a change of a room', () => {
       assert.equal(details?.field, field, JSON.stringify(json));
     }
     const empty = await api.patch(at, { pin: '0427', json: {} });
-    assert.equal(empty.json.error.message, 'Send at least one of "expiresIn", "pin" and "name".');
+    assert.equal(empty.json.error.message, 'Send at least one of "expiresIn", "extend", "pin" and "name".');
     const headers = { 'content-type': 'application/json' };
     for (const body of ['{"expiresIn": NaN}', '{"name": ', '']) {
       const expected = body === '' ? 'VALIDATION_FAILED' : 'INVALID_JSON';

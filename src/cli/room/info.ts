@@ -1,7 +1,7 @@
 /** `poproom info`: shows what is in a room and when it expires. */
 import type { Room, RoomDetails, RoomInfo } from '../../client/index.ts';
 import { assertOnlyCode, formatColumns, type Input } from '../command.ts';
-import { formatDuration } from '../duration.ts';
+import { formatExpiry } from '../duration.ts';
 import { formatBytes, print, printable } from '../output.ts';
 import { withRoom } from '../server-context.ts';
 import { formatSize, pathInRoom } from './room-files.ts';
@@ -17,7 +17,7 @@ export async function info(input: Input): Promise<void> {
       ['room', printable(details.roomId)],
       ...(details.name === undefined ? [] : [['name', printable(details.name)] satisfies [string, string]]),
       ['link', link],
-      ['time left', formatDuration(Date.parse(details.expiresAt) - Date.now())],
+      ['time left', timeLeft(details)],
       details.encrypted ? ['encrypted', 'yes'] : ['PIN', details.hasPin ? 'yes' : 'no'],
       ['devices', printable(String(details.deviceCount))],
       ['text', text.version === 0 ? 'none yet' : `${formatBytes(text.bytes)}, version ${text.version}`],
@@ -26,6 +26,11 @@ export async function info(input: Input): Promise<void> {
     ];
     print(input, { ...details, link, text, files }, formatColumns(rows));
   });
+}
+
+function timeLeft({ expiresAt, extend }: RoomInfo): string {
+  const left = formatExpiry(expiresAt).replace('expires in ', '');
+  return extend ? `${left}, extended with each change` : left;
 }
 
 /** Takes one request, or three with an older server. */

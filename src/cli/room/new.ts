@@ -1,7 +1,7 @@
 /** `poproom new`: creates a room. */
 import type { Client, CreatedRoom, CreateRoomRequest } from '../../client/index.ts';
 import { type Input, isPin, pinArgumentRefused } from '../command.ts';
-import { formatDuration, readDuration, withLifetimeErrors } from '../duration.ts';
+import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
 import { openEncryptedRooms, rememberRoom } from '../known-rooms.ts';
@@ -20,7 +20,7 @@ export async function createRoom(input: Input): Promise<void> {
     const history = input.isSet('no-history') ? { history: false } : {};
     const title = input.value('name');
     const name = title === undefined ? {} : { name: title };
-    const options = { ...lifetime, ...name, ...history };
+    const options = { ...lifetime, ...(input.isSet('extend') && { extend: true }), ...name, ...history };
     const created = isEncrypted
       ? await withLifetimeErrors(() => client.createRoom({ ...options, encrypted: true }))
       : await createWithPin(input, client, environment, options);
@@ -116,13 +116,12 @@ export async function invitation(input: Input, room: CreatedRoom): Promise<strin
   const columns = process.stdout.columns || 80;
   const { link, note } = await linkFor(input, room.link);
   const { code, key, name, expiresAt, hasPin } = room;
-  const left = formatDuration(Date.parse(expiresAt) - Date.now());
   const rows = [
     printable(code),
     ...(key === undefined ? [] : [`key ${key}`]),
     ...(name === undefined ? [] : [printable(name)]),
     link,
-    `expires in ${left}${hasPin ? ', protected by a PIN' : ''}${key === undefined ? '' : ', encrypted'}`,
+    `${formatExpiry(expiresAt)}${hasPin ? ', protected by a PIN' : ''}${key === undefined ? '' : ', encrypted'}`,
   ];
   const notes = note === undefined ? [] : [fitWidth(note, columns - 2)];
   const parts = [rows.join('\n'), ...notes, await qrCode(link, columns - 2)];

@@ -1,7 +1,7 @@
 /** `poproom set`: changes when a room expires, its PIN and its name. */
 import type { RoomInfo, UpdateRoomRequest } from '../../client/index.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
-import { formatDuration, readDuration, withLifetimeErrors } from '../duration.ts';
+import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
 import { print, printable } from '../output.ts';
@@ -32,18 +32,21 @@ function readChanges(input: Input): UpdateRoomRequest {
   const [expires, name] = [input.value('expires'), input.value('name')];
   const isSet = (option: string) => input.isSet(option);
   if (isSet('new-pin') && isSet('no-pin')) throw new UsageError('Use either --new-pin or --no-pin.');
-  if (expires === undefined && name === undefined && !isSet('new-pin') && !isSet('no-pin')) {
-    throw new UsageError('What should change? Use --expires, --name, --new-pin or --no-pin.');
+  if (isSet('extend') && isSet('no-extend')) throw new UsageError('Use either --extend or --no-extend.');
+  const flags = ['new-pin', 'no-pin', 'extend', 'no-extend'];
+  if (expires === undefined && name === undefined && !flags.some(isSet)) {
+    throw new UsageError('What should change? Use --expires, --extend, --no-extend, --name, --new-pin or --no-pin.');
   }
   return {
     ...(expires !== undefined && { expiresIn: readDuration(expires) }),
+    ...(isSet('extend') && { extend: true }),
+    ...(isSet('no-extend') && { extend: false }),
     ...(name !== undefined && { name }),
     ...(isSet('no-pin') && { pin: null }),
   };
 }
 
 function summarize({ roomId, name, expiresAt, hasPin }: RoomInfo): string {
-  const left = formatDuration(Date.parse(expiresAt) - Date.now());
   const title = name === undefined ? printable(roomId) : `${printable(roomId)} (${printable(name)})`;
-  return `${title} expires in ${left}${hasPin ? ', protected by a PIN' : ''}`;
+  return `${title} ${formatExpiry(expiresAt)}${hasPin ? ', protected by a PIN' : ''}`;
 }

@@ -3,8 +3,9 @@ import type { Readable } from 'node:stream';
 import { type AdmittedRoom, admit, type Caller, linkMissing, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { byteCount, hasCode, PoproomError } from '../errors.ts';
+import { extending } from '../extension.ts';
 import { unfinishedUploadMs } from '../limits.ts';
-import type { MissingReason } from '../ports/basics.ts';
+import type { MissingReason, Room } from '../ports/basics.ts';
 import type { BlobProgress, Checksum } from '../ports/blobs.ts';
 import type { StoredFile, UnfinishedFile } from '../ports/files.ts';
 import type { StoredLink } from '../ports/links.ts';
@@ -81,9 +82,10 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   }
 
   /** Lists the file when all its bytes have arrived. Of several requests that notice it, one does the work. */
-  async function finishIfComplete(code: RoomCode, file: UnfinishedFile): Promise<void> {
+  async function finishIfComplete(room: Room, file: UnfinishedFile): Promise<void> {
     if (file.received < file.size) return;
-    const finished = finishing.get(file.id) ?? finish(code, file).finally(() => finishing.delete(file.id));
+    const finished =
+      finishing.get(file.id) ?? extending(deps, room, finish(room.code, file)).finally(() => finishing.delete(file.id));
     finishing.set(file.id, finished);
     await finished;
   }
@@ -128,7 +130,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     await appended.catch((error) => {
       throw hasCode(error, 'FILE_TOO_LARGE') ? tooManyBytes(file.size) : error;
     });
-    await finishIfComplete(code, file);
+    await finishIfComplete(room, file);
     return file;
   }
 
@@ -156,7 +158,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
       if (started === 'full') throw space.roomFull();
       if (started === 'no-link') throw linkMissing();
       if (started !== 'started') throw roomMissing(started);
-      await finishIfComplete(room.code, file);
+      await finishIfComplete(room, file);
       return file;
     },
 
@@ -169,7 +171,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
       const stored = await findComplete(fileId, room.link);
       if (stored) return { ...stored, received: stored.size, expiresAt: room.expiresAt };
       const file = await find(room, fileId);
-      await finishIfComplete(room.code, file);
+      await finishIfComplete(room, file);
       return file;
     },
 

@@ -18,6 +18,8 @@ export interface Room {
   createdAt: number;
   expiresAt: number;
   hasPin: boolean;
+  /** If each write moves its expiry: to this many milliseconds after the write. */
+  extendMs?: number;
   /** For an encrypted room: the salt of its key, as base64url. */
   salt?: string;
   /** Undefined if it has none. */

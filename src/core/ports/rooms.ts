@@ -40,11 +40,20 @@ export interface RoomDraft {
   countsText: boolean;
   /** Whether the room keeps checkpoints of its text. */
   keepsHistory: boolean;
+  /** See {@link Room}. */
+  extendMs?: number;
 }
 
 /** A change of a room by an admitted client. Fields that are undefined stay as they are. */
 export interface RoomUpdate extends Pick<AccessAttempt, 'client' | 'isCrossSite'> {
   expiresAt?: number | undefined;
+  /** Null: writes no longer move the expiry. */
+  extendMs?: number | null | undefined;
+  /**
+   * Set if a write moves the expiry, instead of a request: the PIN does not matter. Returns `pin-changed` if writes no
+   * longer move it, or it is later already.
+   */
+  isExtension?: true;
   /** Null removes the PIN. Any value resets all wrong PINs; only `client` has then given the correct one. */
   pinMac?: Uint8Array | null | undefined;
   /** Null removes the name. */

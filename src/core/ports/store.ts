@@ -79,6 +79,7 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   salt?: string;
   fullTextVersion?: number;
   name: string | undefined;
+  extendMs?: number;
   owner: Owner | undefined;
   createdBy?: CreatedBy | undefined;
   /** The bytes that the text counts for in the quota of the owner; undefined if it does not count. */

@@ -26,14 +26,14 @@ export interface SeenRoom {
 }
 
 export function seenRoom({ room, seq, text, files }: RoomState, devices: readonly Device[]): SeenRoom {
-  const { name, expiresAt, hasPin, salt } = room;
+  const { name, expiresAt, hasPin, salt, extendMs } = room;
   const { version, writtenAt } = text;
   return {
     seq,
     state: { version, writtenAt, files: files.map(({ id }) => shortId(id)), devices, name, expiresAt, hasPin },
     files,
     isEncrypted: salt !== undefined,
-    extendsItself: false,
+    extendsItself: extendMs !== undefined,
   };
 }
 

@@ -31,10 +31,10 @@ export const createRoom =
     const { rooms, limits, links } = deps;
     const createdBy = await deps.creation.authorize(applicantOf(request, deps));
     const body = await readJson<CreateRoomRequest>(request, createRoomRequest, smallBody);
-    const { pin, expiresIn, name, history = true, encryption } = body;
-    const fingerprint = () => fingerprintOf(JSON.stringify([pin, expiresIn, name, history, encryption]));
+    const { pin, expiresIn, extend, name, history = true, encryption } = body;
+    const fingerprint = () => fingerprintOf(JSON.stringify([pin, expiresIn, name, history, encryption, extend]));
     const run = keyedRun<CreatedRoom>(deps, request, 'createRoom', fingerprint);
-    const newRoom = { client: request.client, pin, expiresIn, name, history, encryption, createdBy };
+    const newRoom = { client: request.client, pin, expiresIn, extend, name, history, encryption, createdBy };
     const room = describe(await rooms.create(newRoom, run));
     const base = findOwnBase(request, links);
     const link = base === undefined ? {} : { link: `${base}/r/${room.roomId}` };
@@ -108,7 +108,15 @@ function infoOf(room: RoomWithDevices, limits: RoomLimits): RoomInfo {
   return { ...describe(seen), ...ofLink, deviceCount, fileCount, fileBytes, limits };
 }
 
-function describe({ code, expiresAt, hasPin, name, salt }: CreatedRoom) {
+function describe({ code, expiresAt, hasPin, name, salt, extendMs }: CreatedRoom) {
   const encrypted = salt !== undefined && ({ encrypted: true } as const);
-  return { roomId: code, expiresAt: toTimestamp(expiresAt), hasPin, ...encrypted, ...(name !== undefined && { name }) };
+  const extend = extendMs !== undefined && ({ extend: true } as const);
+  return {
+    roomId: code,
+    expiresAt: toTimestamp(expiresAt),
+    ...extend,
+    hasPin,
+    ...encrypted,
+    ...(name !== undefined && { name }),
+  };
 }

@@ -100,7 +100,7 @@ type RecordReply = [
 function recordOf(code: RoomCode, reply: RecordReply): RoomRecord {
   const [fields, files, trusted, text, history, historyTexts, links] = reply;
   const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
-  const [client, network, textCharge, name, salt, createdBy] = owned;
+  const [client, network, textCharge, name, salt, createdBy, extendMs] = owned;
   const { content, entries, fullTextVersion, lastRefs } = textAndLogOf(text);
   return {
     code,
@@ -119,6 +119,7 @@ function recordOf(code: RoomCode, reply: RecordReply): RoomRecord {
     revision: Number(revision ?? content.version),
     owner: client ? { client, network: network || undefined } : undefined,
     ...(createdBy && { createdBy: createdBy as CreatedBy }),
+    ...(extendMs && { extendMs: Number(extendMs) }),
     textCharge: textCharge ? Number(textCharge) : undefined,
     files: filesOf(files),
     trusted,
@@ -168,13 +169,14 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
     ...(record.name !== undefined && { name: record.name }),
     ...(record.salt !== undefined && { salt: record.salt }),
     ...(record.createdBy !== undefined && { createdBy: record.createdBy }),
+    ...(record.extendMs !== undefined && { extendMs: record.extendMs }),
   };
 }
 
 /** KEYS: room, files, trusted, edits, history, history texts, links. ARGV: now. */
 const readRecordScript = script(`${textAndLog}
 local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
-  'client', 'network', 'textCharge', 'name', 'salt', 'createdBy')
+  'client', 'network', 'textCharge', 'name', 'salt', 'createdBy', 'extendMs')
 if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
 return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4], 1e9),
   redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7])}

@@ -51,7 +51,7 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
     const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
     const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
     const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
-    args.push(draft.name ?? '', draft.salt ?? '', draft.createdBy ?? '');
+    args.push(draft.name ?? '', draft.salt ?? '', draft.createdBy ?? '', draft.extendMs ?? '');
     const request = { record, room: code, now: createdAt };
     return runOnce(createRoomOnce, [room, trusted, edits, history, historyTexts, links], args, request);
   }
@@ -59,7 +59,7 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
   /** In one step for the room itself, including its guards. */
   async function update(code: RoomCode, change: RoomUpdate, now: number) {
     const { room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links } = keys.ofRoom(code);
-    const { expiresAt, pinMac, name, admittedBy, uploadLifetimeMs } = change;
+    const { expiresAt, pinMac, name, admittedBy, uploadLifetimeMs, extendMs, isExtension } = change;
     const left = (expiresAt ?? 0) - now;
     const reply = await redis.run(
       updateRoomScript,
@@ -69,6 +69,7 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
         ...[pinMac === undefined ? '' : 1, hex(pinMac ?? undefined), guesserOf(change)],
         ...[name === undefined ? '' : 1, name ?? ''],
         ...[expiresAt ?? '', left + rules.rememberExpiredMs + netMs, left + rules.windowMs, uploadLifetimeMs, code],
+        ...[isExtension ? 1 : '', extendMs === undefined ? '' : (extendMs ?? 0)],
       ],
     );
     if (typeof reply === 'string') return reply as 'pin-changed' | MissingReason;
@@ -124,7 +125,7 @@ type RoomFields = readonly (string | null | undefined)[];
 
 export function roomOf(
   code: RoomCode,
-  [createdAt, expiresAt, pinMac, fileCount, fileBytes, name, salt]: RoomFields,
+  [createdAt, expiresAt, pinMac, fileCount, fileBytes, name, salt, extendMs]: RoomFields,
 ): Room {
   return {
     code,
@@ -132,6 +133,7 @@ export function roomOf(
     expiresAt: Number(expiresAt),
     hasPin: pinMac !== '' && !salt,
     ...(salt && { salt }),
+    ...(extendMs && { extendMs: Number(extendMs) }),
     name: name ?? undefined,
     fileCount: Number(fileCount),
     fileBytes: Number(fileBytes),
@@ -151,7 +153,7 @@ function wholeTextOf(text: FullTextReply, salt: string | null | undefined): Text
 type StateReply = [fields: string[], files: string[], entries: string[] | null, text: FullTextReply, links: string[]];
 
 function stateOf(code: RoomCode, [fields, files, entries, text, links]: StateReply): RoomState {
-  const [seq, pinAttempts, version, writtenAt] = fields.slice(7).map(Number) as [number, number, number, number];
+  const [seq, pinAttempts, version, writtenAt] = fields.slice(8).map(Number) as [number, number, number, number];
   const pinMac = fields[2];
   return {
     room: roomOf(code, fields),
@@ -167,7 +169,7 @@ function stateOf(code: RoomCode, [fields, files, entries, text, links]: StateRep
 }
 
 /** The fields of a `Room`, as arguments of HMGET. Rooms without a name, and rooms that are not encrypted, lack a field. */
-export const roomFields = "'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'name', 'salt'";
+export const roomFields = "'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'name', 'salt', 'extendMs'";
 
 /** KEYS: all rooms by expiry. ARGV: draw, createdAt, expiresAt, then pairs of a length and up to how many rooms. */
 const claimCodeScript = script(`
@@ -202,6 +204,7 @@ redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac'
 if ARGV[11] ~= '' then redis.call('HSET', KEYS[1], 'name', ARGV[11]) end
 if ARGV[12] ~= '' then redis.call('HSET', KEYS[1], 'salt', ARGV[12]) end
 if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'createdBy', ARGV[13]) end
+if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'extendMs', ARGV[14]) end
 redis.call('PEXPIRE', KEYS[1], ARGV[5])
 if ARGV[3] ~= '' and ARGV[12] == '' then
   redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
@@ -223,7 +226,7 @@ local files = redis.call('HVALS', KEYS[2])
 
 local known, versions, entries = tonumber(ARGV[3]), textVersions(KEYS[1]), false
 if known == versions.current then
-  entries = room[11] == ARGV[4] and {}
+  entries = room[12] == ARGV[4] and {}
 elseif known and known < versions.current and versions.current - known <= 1000 then
   -- The entry of the known version shows whether it is the same text. A log that starts after it does not have it.
   entries = entriesSince(KEYS[3], versions, known - 1)
@@ -237,12 +240,15 @@ return {room, files, entries or false, not entries and fullText(KEYS[1], KEYS[3]
  * KEYS: room, guard, trusted, edits, history, history texts, unfinished files, ends of uploads, links. ARGV:
  * now, rememberExpiredMs, the pinMac that the client was admitted with or ''; 1 to set the PIN, the pinMac or '', the client;
  * 1 to set the name, the name or ''; the expiry or '', milliseconds to keep the room, milliseconds to keep the guard, how
- * long an upload may be unfinished, code. Returns the seq and the fields of the room.
+ * long an upload may be unfinished, code; 1 if a write moves the expiry; extendMs, 0 to remove it, or ''. Returns the seq and the fields of the room.
  *
  * The client was admitted a moment ago, so the comparison of the PINs reveals nothing new.
  */
 const updateRoomScript = script(`${returnIfMissing}${fileIn}
-if redis.call('HGET', KEYS[1], 'pinMac') ~= ARGV[3] then return 'pin-changed' end
+if ARGV[14] == '1' then
+  local room = redis.call('HMGET', KEYS[1], 'extendMs', 'expiresAt')
+  if not room[1] or tonumber(room[2]) >= tonumber(ARGV[9]) then return 'pin-changed' end
+elseif redis.call('HGET', KEYS[1], 'pinMac') ~= ARGV[3] then return 'pin-changed' end
 
 if ARGV[9] ~= '' then
   redis.call('HSET', KEYS[1], 'expiresAt', ARGV[9])
@@ -263,6 +269,9 @@ if ARGV[4] == '1' then
     redis.call('PEXPIRE', KEYS[3], redis.call('PTTL', KEYS[1]))
   end
 end
+
+if ARGV[15] == '0' then redis.call('HDEL', KEYS[1], 'extendMs')
+elseif ARGV[15] ~= '' then redis.call('HSET', KEYS[1], 'extendMs', ARGV[15]) end
 
 if ARGV[7] == '1' then
   if ARGV[8] == '' then redis.call('HDEL', KEYS[1], 'name') else redis.call('HSET', KEYS[1], 'name', ARGV[8]) end

@@ -92,8 +92,8 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
 function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, keeps_history, revision, client, network, text_charge, name, salt, created_by)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      written_at, keeps_history, revision, client, network, text_charge, name, salt, created_by, extend_ms)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     room.code,
@@ -114,6 +114,7 @@ function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, fil
     room.name ?? null,
     room.salt ?? null,
     room.createdBy ?? null,
+    room.extendMs ?? null,
   );
   // An update, so that the trigger counts it.
   if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);

@@ -176,7 +176,7 @@ function cachedRoomOf(row: Row): CachedRoom {
 }
 
 // By name, never *, because room ids may not fit into a JavaScript number.
-export const roomColumns = 'code, created_at, expires_at, pin_mac, salt, name, file_count, file_bytes';
+export const roomColumns = 'code, created_at, expires_at, pin_mac, salt, name, file_count, file_bytes, extend_ms';
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
 /** Separate, because not every query needs them. */
 export const ownerColumns = 'client, network, text_charge';
@@ -187,11 +187,15 @@ export function roomOf(row: Row): Room {
     expiresAt: row.expires_at as number,
     hasPin: row.pin_mac !== null && row.salt === null,
     ...saltOf(row),
+    ...extensionOf(row),
     name: (row.name as string | null) ?? undefined,
     fileCount: row.file_count as number,
     fileBytes: row.file_bytes as number,
   };
 }
+
+/** Only if writes move the expiry. */
+const extensionOf = ({ extend_ms }: Row) => (typeof extend_ms === 'number' ? { extendMs: extend_ms } : {});
 
 /** Only for encrypted rooms. */
 const saltOf = ({ salt }: Row) => (salt === null ? {} : { salt: salt as string });
@@ -217,6 +221,7 @@ export function recordOf(
     expiresAt: row.expires_at as number,
     pinMac: (row.pin_mac as Uint8Array | null) ?? undefined,
     ...saltOf(row),
+    ...extensionOf(row),
     name: (row.name as string | null) ?? undefined,
     seq: row.seq,
     pinAttempts: row.pin_attempts,

@@ -131,15 +131,15 @@ export function updateRoom(
   now: number,
 ): UpdatedRoom | 'pin-changed' | 'gone' {
   const id = roomIdOf(code);
-  const found = sql('SELECT pin_mac IS ? AS isSame FROM rooms WHERE id = ? AND expires_at > ?').get(
-    update.admittedBy ?? null,
-    id,
-    now,
-  );
+  const mayExtend = 'extend_ms IS NOT NULL AND expires_at < ?2';
+  const found = sql(`
+    SELECT pin_mac IS ?1 AS isSame, ${mayExtend} AS mayExtend FROM rooms WHERE id = ?3 AND expires_at > ?4
+  `).get(update.admittedBy ?? null, update.expiresAt ?? 0, id, now);
   if (!found) return gone(sql, code, now);
-  if (found.isSame !== 1) return 'pin-changed';
+  if ((update.isExtension ? found.mayExtend : found.isSame) !== 1) return 'pin-changed';
   if (update.expiresAt !== undefined) moveExpiry(sql, id, code, update.expiresAt, update.uploadLifetimeMs);
   if (update.pinMac !== undefined) setPin(sql, id, code, update.pinMac);
+  if (update.extendMs !== undefined) sql('UPDATE rooms SET extend_ms = ? WHERE id = ?').get(update.extendMs, id);
   if (update.name !== undefined) sql('UPDATE rooms SET name = ? WHERE id = ?').get(update.name, id);
   const row = sql(`UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq, ${roomColumns}`).get(id);
   return { seq: Number(row?.seq), room: roomOf(row as Record<string, unknown>) };
@@ -173,7 +173,7 @@ export function createRoom(sql: Sql, draft: RoomDraft, record?: RequestRecord): 
   if (taken) return undefined;
   sql(`
     INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history, client, network,
-      text_charge, name, salt, created_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      text_charge, name, salt, created_by, extend_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   `).get(
     id,
     code,
@@ -188,6 +188,7 @@ export function createRoom(sql: Sql, draft: RoomDraft, record?: RequestRecord): 
     draft.name ?? null,
     draft.salt ?? null,
     draft.createdBy ?? null,
+    draft.extendMs ?? null,
   );
   if (record) rememberRequest(sql, { ...record, codeLength: code.length });
   return code;

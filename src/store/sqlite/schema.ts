@@ -305,6 +305,9 @@ export const steps: readonly string[] = [
   CREATE INDEX links_by_room ON links (room, created_at);
   ALTER TABLE files ADD COLUMN link TEXT; -- the drop link that it was uploaded with
   `,
+  `
+  ALTER TABLE rooms ADD COLUMN extend_ms INTEGER; -- each write moves the expiry to this long after it; NULL if not
+  `,
 ];
 
 /** Version numbers used before the first release. */
