@@ -89,6 +89,7 @@ function serve(
         roomMaxTtl: limits.roomMaxLifetimeSeconds,
         contentMax: limits.textBytes,
         fileMax: limits.fileBytes,
+        webhooks: limits.webhooks ?? false,
       },
       serverLimits: limits,
       address: () => shareUrl,

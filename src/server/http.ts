@@ -164,6 +164,6 @@ export function networkUrls({ host, tlsCert }: Config, port: number): string[] {
   return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
 }
 
-function pageLimits({ roomTtl, roomMaxTtl, contentMax, fileMax }: Config): PageLimits {
-  return { roomTtl, roomMaxTtl, contentMax, fileMax };
+function pageLimits({ roomTtl, roomMaxTtl, contentMax, fileMax, webhookHosts }: Config): PageLimits {
+  return { roomTtl, roomMaxTtl, contentMax, fileMax, webhooks: webhookHosts.length > 0 };
 }

@@ -15,6 +15,8 @@ interface Limits {
   /** Bytes. */
   contentMax: number;
   fileMax: number;
+  /** Whether rooms can have webhooks. */
+  webhooks: boolean;
 }
 
 /** The server writes them into index.html. */
@@ -23,6 +25,6 @@ export const limits: Limits = JSON.parse(
 );
 
 /** The choices for the lifetime of a room, in seconds: the server's default and common values up to its maximum. */
-export const lifetimes = [...new Set([600, 3600, 86_400, 604_800, limits.roomTtl])]
+export const lifetimes = [...new Set([600, 3600, 86_400, 604_800, 2_592_000, 31_536_000, limits.roomTtl])]
   .filter((seconds) => seconds <= limits.roomMaxTtl)
   .sort((a, b) => a - b);

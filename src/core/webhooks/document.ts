@@ -45,6 +45,7 @@ export interface ReportedState {
   devices: readonly Device[];
   name: string | undefined;
   expiresAt: number;
+  extendMs: number | undefined;
   hasPin: boolean;
 }
 

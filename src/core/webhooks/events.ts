@@ -21,8 +21,6 @@ export interface SeenRoom {
   files: readonly StoredFile[];
   /** An encrypted room has sealed names, which are left out. */
   isEncrypted: boolean;
-  /** A room that extends itself moves its expiry with every write, which is not worth an event. */
-  extendsItself: boolean;
 }
 
 export function seenRoom({ room, seq, text, files }: RoomState, devices: readonly Device[]): SeenRoom {
@@ -30,10 +28,18 @@ export function seenRoom({ room, seq, text, files }: RoomState, devices: readonl
   const { version, writtenAt } = text;
   return {
     seq,
-    state: { version, writtenAt, files: files.map(({ id }) => shortId(id)), devices, name, expiresAt, hasPin },
+    state: {
+      version,
+      writtenAt,
+      files: files.map(({ id }) => shortId(id)),
+      devices,
+      name,
+      expiresAt,
+      extendMs,
+      hasPin,
+    },
     files,
     isEncrypted: salt !== undefined,
-    extendsItself: extendMs !== undefined,
   };
 }
 
@@ -77,7 +83,7 @@ type Change = Pick<PendingEvent, 'type' | 'data'>;
 function eventsBetween(before: ReportedState, after: ReportedState, seen: SeenRoom): Change[] {
   const { version } = after;
   const text = version !== before.version && { type: 'text' as const, data: { message: 'The text changed.' } };
-  const changes = [text, fileChange(before, seen), deviceChange(before, after, seen), roomChange(before, after, seen)];
+  const changes = [text, fileChange(before, seen), deviceChange(before, after, seen), roomChange(before, after)];
   const name = !seen.isEncrypted && after.name !== undefined && { name: after.name };
   return changes
     .filter((change) => change !== false)
@@ -124,11 +130,14 @@ function deviceChange(before: ReportedState, after: ReportedState, { isEncrypted
   };
 }
 
-function roomChange(before: ReportedState, after: ReportedState, { extendsItself }: SeenRoom): Change | false {
+function roomChange(before: ReportedState, after: ReportedState): Change | false {
+  const isExtended = before.extendMs !== undefined && before.extendMs === after.extendMs;
   const changes = [
     before.name !== after.name && 'name',
     before.hasPin !== after.hasPin && 'pin',
-    before.expiresAt !== after.expiresAt && !extendsItself && 'expiresAt',
+    // A room that extends itself moves its expiry with every write, which is not worth an event.
+    before.expiresAt !== after.expiresAt && !isExtended && 'expiresAt',
+    before.extendMs !== after.extendMs && 'extend',
   ].filter((change) => change !== false);
   if (changes.length === 0) return false;
   const expiresAt = toTimestamp(after.expiresAt);

@@ -9,6 +9,7 @@ export interface PageLimits {
   roomMaxTtl: number;
   contentMax: number;
   fileMax: number;
+  webhooks: boolean;
 }
 
 const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;

@@ -1,5 +1,5 @@
 /** Formats sizes and times for the active language, and reads digits of other scripts. */
-import { language } from './strings.ts';
+import { language, t } from './strings.ts';
 
 /** "3.4 MB". One MB is 1,024 kB here, so that a limit of 10 MiB reads as 10 MB. */
 export function size(bytes: number): string {
@@ -20,6 +20,10 @@ export function size(bytes: number): string {
 /** "41%", rounded down, so that 100% means all. */
 export const percent = (share: number): string =>
   new Intl.NumberFormat(language.value, { style: 'percent' }).format(Math.floor(share * 100) / 100);
+
+/** "23 hr left". Nobody counts the days of a room that lasts longer than a month. */
+export const timeLeft = (ms: number, format: (ms: number) => string = countdownTime): string =>
+  ms > 30 * day * 1000 ? t('notSoon') : t('timeLeft', { time: format(ms) });
 
 /** "23 hr", and in the last ten minutes "9:59". */
 export function countdownTime(ms: number): string {

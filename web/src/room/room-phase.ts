@@ -49,6 +49,8 @@ export interface RoomContent extends Readonly<RecentRoom> {
   readonly devices: readonly Device[];
   readonly files: readonly SharedFile[];
   readonly limits: Snapshot['room']['limits'];
+  /** Whether each write moves the expiry. */
+  readonly extend?: true | undefined;
   /** The number of wrong PINs for this room. */
   readonly pinAttempts: number;
   /** How often the PIN was changed while this page was connected. */
@@ -196,7 +198,7 @@ export type RoomEvent =
   | { type: 'ended'; reason: 'deleted' | 'expired' }
   | { type: 'leave' };
 
-type RoomChange = Pick<Snapshot['room'], 'expiresAt' | 'hasPin' | 'name'>;
+type RoomChange = Pick<Snapshot['room'], 'expiresAt' | 'extend' | 'hasPin' | 'name'>;
 
 type EventOf<Type extends RoomEvent['type']> = Extract<RoomEvent, { type: Type }>;
 
@@ -297,8 +299,8 @@ export const isAboutSecret = (code: string): boolean => /^(PIN|KEY)_/.test(code)
 
 const emptyPrompt: PinPrompt = { code: 'PIN_REQUIRED', isWrong: false, triesLeft: undefined, lockedUntil: undefined };
 
-function toContent({ expiresAt, hasPin, name }: RoomChange): Partial<RoomContent> {
-  return { expiresAt: Date.parse(expiresAt), hasPin, name };
+function toContent({ expiresAt, extend, hasPin, name }: RoomChange): Partial<RoomContent> {
+  return { expiresAt: Date.parse(expiresAt), extend, hasPin, name };
 }
 
 function withContent(phase: PhaseNamed<'joined'>, changes: Partial<RoomContent>): RoomPhase {

@@ -428,4 +428,11 @@ export const strings: Translation = {
   accessSignIn: 'تسجيل الدخول',
   accessContinue: 'متابعة',
   accessForget: 'تسجيل الخروج من هذا الخادم',
+  notSoon: 'لا تنتهي قريبًا',
+  extendWhileUsed: 'التمديد أثناء الاستخدام',
+  webhooks: 'خطافات الويب',
+  webhookHint: 'يرسل الخادم طلبًا إلى عنوان URL هذا عند تغيّر النص أو الملفات أو الإعدادات.',
+  addWebhook: 'إضافة خطاف ويب',
+  webhookSecret: 'الطلبات موقّعة بهذا المفتاح السري. لن يظهر مرة أخرى.',
+  copySecret: 'نسخ المفتاح السري',
 };

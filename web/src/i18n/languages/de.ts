@@ -374,4 +374,11 @@ export const strings: Translation = {
   accessSignIn: 'Anmelden',
   accessContinue: 'Weiter',
   accessForget: 'Von diesem Server abmelden',
+  notSoon: 'Läuft nicht bald ab',
+  extendWhileUsed: 'Verlängern, solange genutzt',
+  webhooks: 'Webhooks',
+  webhookHint: 'Der Server sendet eine Anfrage an diese URL, wenn sich Text, Dateien oder Einstellungen ändern.',
+  addWebhook: 'Webhook hinzufügen',
+  webhookSecret: 'Die Anfragen sind mit diesem Geheimnis signiert. Es wird nicht noch einmal angezeigt.',
+  copySecret: 'Geheimnis kopieren',
 };

@@ -258,4 +258,10 @@ export const strings = {
   accessSignIn: 'Sign in',
   accessContinue: 'Continue',
   accessForget: 'Sign out of this server',
+  extendWhileUsed: 'Extend while used',
+  webhooks: 'Webhooks',
+  webhookHint: 'The server sends a request to this URL when the text, files or settings change.',
+  addWebhook: 'Add webhook',
+  webhookSecret: 'The requests are signed with this secret. It is not shown again.',
+  copySecret: 'Copy secret',
 };

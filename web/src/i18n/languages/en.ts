@@ -27,6 +27,7 @@ export const strings = {
   showInviteQr: 'Show a QR code to be invited',
   recentRooms: 'Recent rooms',
   timeLeft: '{time} left',
+  notSoon: 'Does not expire soon',
   removeRecentRoom: 'Remove room {code} from this list',
   recentRoomRemoved: 'Room {code} removed from this list.',
   // Header, settings and shared controls

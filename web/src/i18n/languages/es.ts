@@ -375,4 +375,11 @@ export const strings: Translation = {
   accessSignIn: 'Iniciar sesión',
   accessContinue: 'Continuar',
   accessForget: 'Cerrar sesión en este servidor',
+  notSoon: 'No caduca pronto',
+  extendWhileUsed: 'Prolongar mientras se use',
+  webhooks: 'Webhooks',
+  webhookHint: 'El servidor envía una solicitud a esta URL cuando cambian el texto, los archivos o los ajustes.',
+  addWebhook: 'Añadir webhook',
+  webhookSecret: 'Las solicitudes se firman con este secreto. No se volverá a mostrar.',
+  copySecret: 'Copiar secreto',
 };

@@ -372,4 +372,11 @@ export const strings: Translation = {
   accessSignIn: 'Se connecter',
   accessContinue: 'Continuer',
   accessForget: 'Se déconnecter de ce serveur',
+  notSoon: 'N’expire pas bientôt',
+  extendWhileUsed: 'Prolonger tant qu’il est utilisé',
+  webhooks: 'Webhooks',
+  webhookHint: 'Le serveur envoie une requête à cette URL quand le texte, les fichiers ou les réglages changent.',
+  addWebhook: 'Ajouter un webhook',
+  webhookSecret: 'Les requêtes sont signées avec ce secret. Il ne sera plus affiché.',
+  copySecret: 'Copier le secret',
 };

@@ -355,4 +355,11 @@ export const strings: Translation = {
   accessSignIn: 'साइन इन करें',
   accessContinue: 'जारी रखें',
   accessForget: 'इस सर्वर से साइन आउट करें',
+  notSoon: 'जल्दी समाप्त नहीं होगा',
+  extendWhileUsed: 'उपयोग होने पर बढ़ाएँ',
+  webhooks: 'वेबहुक',
+  webhookHint: 'टेक्स्ट, फ़ाइलें या सेटिंग बदलने पर सर्वर इस URL पर अनुरोध भेजता है.',
+  addWebhook: 'वेबहुक जोड़ें',
+  webhookSecret: 'अनुरोध इस सीक्रेट से साइन किए जाते हैं. यह दोबारा नहीं दिखेगा.',
+  copySecret: 'सीक्रेट कॉपी करें',
 };

@@ -353,4 +353,11 @@ export const strings: Translation = {
   accessSignIn: 'Masuk',
   accessContinue: 'Lanjutkan',
   accessForget: 'Keluar dari server ini',
+  notSoon: 'Tidak segera berakhir',
+  extendWhileUsed: 'Perpanjang selama dipakai',
+  webhooks: 'Webhook',
+  webhookHint: 'Server mengirim permintaan ke URL ini saat teks, file, atau pengaturan berubah.',
+  addWebhook: 'Tambah webhook',
+  webhookSecret: 'Permintaan ditandatangani dengan rahasia ini. Rahasia tidak ditampilkan lagi.',
+  copySecret: 'Salin rahasia',
 };

@@ -371,4 +371,11 @@ export const strings: Translation = {
   accessSignIn: 'Accedi',
   accessContinue: 'Continua',
   accessForget: 'Esci da questo server',
+  notSoon: 'Non scade a breve',
+  extendWhileUsed: 'Prolunga finché è in uso',
+  webhooks: 'Webhook',
+  webhookHint: 'Il server invia una richiesta a questo URL quando cambiano testo, file o impostazioni.',
+  addWebhook: 'Aggiungi webhook',
+  webhookSecret: 'Le richieste sono firmate con questo segreto. Non verrà più mostrato.',
+  copySecret: 'Copia segreto',
 };

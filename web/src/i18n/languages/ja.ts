@@ -350,4 +350,11 @@ export const strings: Translation = {
   accessSignIn: 'サインイン',
   accessContinue: '続ける',
   accessForget: 'このサーバーからサインアウト',
+  notSoon: '当分期限切れになりません',
+  extendWhileUsed: '使用中は延長する',
+  webhooks: 'Webhook',
+  webhookHint: 'テキスト、ファイル、設定が変わると、サーバーがこの URL にリクエストを送信します。',
+  addWebhook: 'Webhook を追加',
+  webhookSecret: 'リクエストはこのシークレットで署名されます。再表示はできません。',
+  copySecret: 'シークレットをコピー',
 };

@@ -347,4 +347,11 @@ export const strings: Translation = {
   accessSignIn: '로그인',
   accessContinue: '계속',
   accessForget: '이 서버에서 로그아웃',
+  notSoon: '당분간 만료되지 않음',
+  extendWhileUsed: '사용하는 동안 연장',
+  webhooks: '웹훅',
+  webhookHint: '텍스트, 파일 또는 설정이 변경되면 서버가 이 URL로 요청을 보냅니다.',
+  addWebhook: '웹훅 추가',
+  webhookSecret: '요청은 이 비밀 키로 서명됩니다. 다시 표시되지 않습니다.',
+  copySecret: '비밀 키 복사',
 };

@@ -412,4 +412,11 @@ export const strings: Translation = {
   accessSignIn: 'Zaloguj się',
   accessContinue: 'Dalej',
   accessForget: 'Wyloguj się z tego serwera',
+  notSoon: 'Nie wygasa wkrótce',
+  extendWhileUsed: 'Przedłużaj, gdy jest używany',
+  webhooks: 'Webhooki',
+  webhookHint: 'Serwer wysyła żądanie na ten adres URL, gdy zmieni się tekst, pliki lub ustawienia.',
+  addWebhook: 'Dodaj webhook',
+  webhookSecret: 'Żądania są podpisane tym sekretem. Nie zostanie on pokazany ponownie.',
+  copySecret: 'Kopiuj sekret',
 };

@@ -366,4 +366,11 @@ export const strings: Translation = {
   accessSignIn: 'Fazer login',
   accessContinue: 'Continuar',
   accessForget: 'Sair deste servidor',
+  notSoon: 'Não expira em breve',
+  extendWhileUsed: 'Prolongar enquanto for usada',
+  webhooks: 'Webhooks',
+  webhookHint: 'O servidor envia um pedido para este URL quando o texto, os arquivos ou as configurações mudam.',
+  addWebhook: 'Adicionar webhook',
+  webhookSecret: 'Os pedidos são assinados com este segredo. Ele não será mostrado novamente.',
+  copySecret: 'Copiar segredo',
 };

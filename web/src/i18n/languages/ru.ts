@@ -413,4 +413,11 @@ export const strings: Translation = {
   accessSignIn: 'Войти',
   accessContinue: 'Продолжить',
   accessForget: 'Выйти с этого сервера',
+  notSoon: 'Истекает нескоро',
+  extendWhileUsed: 'Продлевать при использовании',
+  webhooks: 'Вебхуки',
+  webhookHint: 'Сервер отправляет запрос на этот URL, когда меняются текст, файлы или настройки.',
+  addWebhook: 'Добавить вебхук',
+  webhookSecret: 'Запросы подписаны этим секретом. Больше он не будет показан.',
+  copySecret: 'Копировать секрет',
 };

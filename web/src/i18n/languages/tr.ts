@@ -365,4 +365,11 @@ export const strings: Translation = {
   accessSignIn: 'Oturum aç',
   accessContinue: 'Devam',
   accessForget: 'Bu sunucudan çıkış yap',
+  notSoon: 'Yakında sona ermez',
+  extendWhileUsed: 'Kullanıldıkça uzat',
+  webhooks: 'Webhook’lar',
+  webhookHint: 'Metin, dosyalar veya ayarlar değiştiğinde sunucu bu URL’ye istek gönderir.',
+  addWebhook: 'Webhook ekle',
+  webhookSecret: 'İstekler bu gizli anahtarla imzalanır. Tekrar gösterilmez.',
+  copySecret: 'Gizli anahtarı kopyala',
 };

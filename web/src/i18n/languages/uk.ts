@@ -411,4 +411,11 @@ export const strings: Translation = {
   accessSignIn: 'Увійти',
   accessContinue: 'Продовжити',
   accessForget: 'Вийти з цього сервера',
+  notSoon: 'Спливає нескоро',
+  extendWhileUsed: 'Подовжувати під час використання',
+  webhooks: 'Вебхуки',
+  webhookHint: 'Сервер надсилає запит на цю URL-адресу, коли змінюються текст, файли або налаштування.',
+  addWebhook: 'Додати вебхук',
+  webhookSecret: 'Запити підписано цим секретом. Більше його не буде показано.',
+  copySecret: 'Копіювати секрет',
 };

@@ -338,4 +338,11 @@ export const strings: Translation = {
   accessSignIn: '登录',
   accessContinue: '继续',
   accessForget: '退出此服务器',
+  notSoon: '近期不会过期',
+  extendWhileUsed: '使用时自动延长',
+  webhooks: 'Webhook',
+  webhookHint: '文本、文件或设置更改时，服务器会向此 URL 发送请求。',
+  addWebhook: '添加 Webhook',
+  webhookSecret: '请求使用此密钥签名。密钥不会再次显示。',
+  copySecret: '复制密钥',
 };

@@ -4,7 +4,7 @@ import { useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
 import { forgetRoom, type RecentRoom, recentRooms, reloadRecentRooms } from '../../device/recent-rooms.ts';
-import { roughTime } from '../../i18n/quantities.ts';
+import { roughTime, timeLeft } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { goToRoom } from '../../router.ts';
 
@@ -41,7 +41,7 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
         {name && <bdi class="recent-name">{name}</bdi>}
         <span>
           {fileCount ? `${t('fileCount', { n: fileCount })} · ` : ''}
-          {t('timeLeft', { time: roughTime(expiresAt - now) })}
+          {timeLeft(expiresAt - now, roughTime)}
         </span>
         {firstLine && (
           <small class="recent-text" dir="auto">

@@ -15,7 +15,7 @@ import { saveNewKey } from '../../device/room-keys.ts';
 import { textView } from '../../device/text-view.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { countdownTime } from '../../i18n/quantities.ts';
+import { timeLeft } from '../../i18n/quantities.ts';
 import { basePath, limits } from '../../page-settings.ts';
 import { createStateMachine } from '../../room/state-machine.ts';
 import { goHome, goToRoom, shareUrl } from '../../router.ts';
@@ -74,12 +74,7 @@ function StateText({ state }: { state: ScreenState }) {
   switch (state.name) {
     case 'showing':
       if (state.isOffline) return <>{t('cannotReachServer')}</>;
-      return (
-        <Countdown
-          until={state.meeting.expiresAt + clockOffset.value}
-          format={(ms) => t('timeLeft', { time: countdownTime(ms) })}
-        />
-      );
+      return <Countdown until={state.meeting.expiresAt + clockOffset.value} format={(ms) => timeLeft(ms)} />;
     case 'invited':
       return <>{t('joining', { code: state.room.code })}</>;
     case 'expired':

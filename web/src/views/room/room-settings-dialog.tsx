@@ -13,18 +13,20 @@ import { notify } from '../../components/notices.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
-import { countdownTime, exactTime, roughTime } from '../../i18n/quantities.ts';
-import { lifetimes } from '../../page-settings.ts';
+import { exactTime, roughTime, timeLeft } from '../../i18n/quantities.ts';
+import { lifetimes, limits } from '../../page-settings.ts';
 import type { RoomContent, RoomModel } from '../../room/room-phase.ts';
 import { DeleteDialog } from './dialogs.tsx';
+import { WebhookSettings } from './webhook-settings.tsx';
 
 type PinChoice = 'keep' | 'new' | 'remove';
 
 export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
-  const { name: currentName = '' } = room.content.value;
+  const { name: currentName = '', extend: isExtending = false } = room.content.value;
   const name = useSignal(currentName);
   /** Seconds from now; 0 keeps the expiry time. */
   const lifetime = useSignal(0);
+  const extend = useSignal<boolean>(isExtending);
   const pinChoice = useSignal<PinChoice>('keep');
   const pin = useSignal('');
   const pinField = useRef<HTMLInputElement>(null);
@@ -34,6 +36,7 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
     return {
       ...(name.value.trim() !== currentName && { name: name.value.trim() || null }),
       ...(lifetime.value > 0 && { expiresIn: lifetime.value }),
+      ...(extend.value !== isExtending && { extend: extend.value }),
       ...(pinChoice.value !== 'keep' && { pin: pinChoice.value === 'new' ? pin.value : null }),
     };
   }
@@ -78,8 +81,9 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
           />
           <small>{t('roomNameHint')}</small>
         </label>
-        <LifetimeChoice room={room} lifetime={lifetime} />
+        <LifetimeChoice room={room} lifetime={lifetime} extend={extend} />
         {!room.content.value.isEncrypted && <PinChanges room={room} choice={pinChoice} pin={pin} field={pinField} />}
+        {limits.webhooks && <WebhookSettings room={room} />}
         <p class="problem" role="alert">
           {typeof state.value === 'object' && state.value.problem}
         </p>
@@ -106,7 +110,13 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
   );
 }
 
-function LifetimeChoice({ room, lifetime }: { room: RoomModel; lifetime: Signal<number> }) {
+interface LifetimeProps {
+  room: RoomModel;
+  lifetime: Signal<number>;
+  extend: Signal<boolean>;
+}
+
+function LifetimeChoice({ room, lifetime, extend }: LifetimeProps) {
   const left = room.content.value.expiresAt - useServerNow();
   return (
     <div>
@@ -119,8 +129,18 @@ function LifetimeChoice({ room, lifetime }: { room: RoomModel; lifetime: Signal<
         }}
       />
       <p class="aside">
-        <time>{t('timeLeft', { time: countdownTime(left) })}</time>
+        <time>{timeLeft(left)}</time>
       </p>
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={extend.value}
+          onChange={({ currentTarget }) => {
+            extend.value = currentTarget.checked;
+          }}
+        />
+        <span>{t('extendWhileUsed')}</span>
+      </label>
     </div>
   );
 }
@@ -186,10 +206,12 @@ export function RoomPin({ room }: { room: RoomModel }) {
 }
 
 /** Tells the user what has changed in the room. */
-export function announceChanges(before: RoomContent, { name, hasPin, pinChanges, expiresAt }: RoomContent): void {
+export function announceChanges(before: RoomContent, after: RoomContent): void {
+  const { name, hasPin, pinChanges, expiresAt } = after;
   if (name !== before.name) notify(name ? t('roomRenamed', { name }) : t('roomNameRemoved'));
   if (hasPin !== before.hasPin) notify(t(hasPin ? 'pinWasSet' : 'pinWasRemoved'));
   else if (pinChanges !== before.pinChanges) notify(t('pinWasChanged'));
-  if (expiresAt !== before.expiresAt)
+  // Everyone who writes moves the expiry.
+  if (expiresAt !== before.expiresAt && !after.extend)
     notify(t('roomExpiresIn', { time: roughTime(expiresAt + clockOffset.value - Date.now()) }));
 }

@@ -5,7 +5,7 @@ import { RequestsLeft, useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
-import { countdownTime } from '../../i18n/quantities.ts';
+import { timeLeft } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
@@ -117,7 +117,7 @@ function Expiry({ room }: { room: RoomModel }) {
   const whole = Math.max(1, expiresAt - since);
   return (
     <div class="expiry" data-soon={left < expiringSoonMs || undefined}>
-      <time>{t('timeLeft', { time: countdownTime(left) })}</time>
+      <time>{timeLeft(left)}</time>
       <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
         <rect width={Math.min(100, (left / whole) * 100)} height="1" />
       </svg>
