@@ -32,6 +32,22 @@ async function openRoom(t: TestContext, request: NewRoom = { pin: '0427' }): Pro
 const openRooms = async (t: TestContext) => [await openRoom(t), await openRoom(t, { encrypted: true })];
 
 describe('a transfer', () => {
+  it('[SDK-37] continues a download only if the file is still the same', async (t) => {
+    const server = await sharedServer(t);
+    const room = await createClient({ url: server.url }).createRoom();
+    const { fileUrl } = await room.upload(new Blob(['0123456789']), { name: 'a.txt' });
+    const whole = await room.download({ fileUrl });
+    await whole.body?.cancel();
+    const range = { from: 4, to: 10 };
+    const read = async (ifRange: string | undefined) => {
+      const response = await room.download({ fileUrl }, { range, ifRange });
+      return [response.status, await response.text()];
+    };
+    assert.deepEqual(await read(whole.headers.get('ETag') ?? ''), [206, '456789']);
+    assert.deepEqual(await read('"another"'), [200, '0123456789']);
+    assert.deepEqual(await read(undefined), [206, '456789']);
+  });
+
   it('[SDK-27] reports its progress with the total, in ordinary and in encrypted rooms', async (t) => {
     for (const room of await openRooms(t)) {
       const uploaded = recorder();
