@@ -45,6 +45,7 @@ const chunks: Record<string, readonly string[]> = {
   uploads: ['views/files/upload-rows.tsx', 'room/upload-queue.ts'],
   qr: ['../../node_modules/uqr/dist/index.mjs'],
   transfer: ['room/room-requests.ts'],
+  links: ['views/links/link-page.tsx', 'views/links/role-links.tsx'],
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],

@@ -22,6 +22,7 @@ import { MessagePage } from './views/message-page.tsx';
 const Home = lazy(() => import('./views/home/home.tsx'), 'Home');
 const InvitePage = lazy(() => import('./views/invite/invite-page.tsx'), 'InvitePage');
 const RoomPage = lazy(() => import('./views/room/room-page.tsx'), 'RoomPage');
+const LinkPage = lazy(() => import('./views/links/link-page.tsx'), 'LinkPage');
 const MissingFile = lazy(() => import('./views/missing-file.tsx'), 'MissingFile');
 const SharePage = lazy(() => import('./views/share/share-page.tsx'), 'SharePage');
 
@@ -95,6 +96,7 @@ function App() {
 
 function View(current: Route) {
   if (current.name === 'home') return <Home />;
+  if (current.name === 'link') return <LinkPage key={current.id} id={current.id} />;
   if (current.name === 'share') return <SharePage />;
   if (current.name === 'invite') return <InvitePage />;
   if (current.name === 'missing-page')

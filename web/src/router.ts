@@ -1,12 +1,13 @@
 /** Client-side routing: the current route, navigation, and room links. */
 import { computed, signal } from '@preact/signals';
-import { parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
+import { type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
 import { toAsciiDigits } from './i18n/quantities.ts';
 import { basePath, baseUrl } from './page-settings.ts';
 
 export type Route =
   | { name: 'home' }
   | { name: 'room'; code: RoomCode | undefined; typed: string }
+  | { name: 'link'; id: LinkId }
   | { name: 'share' }
   | { name: 'invite' }
   | { name: 'missing-page' }
@@ -47,7 +48,8 @@ export const route = computed<Route>(() => {
   const typed = /^\/r\/([^/]+)\/?$/.exec(path.value)?.[1];
   if (typed === undefined) return { name: 'missing-page' };
   const decoded = decode(typed);
-  return { name: 'room', code: parseRoomCode(decoded), typed: decoded };
+  const id = parseLinkId(decoded);
+  return id ? { name: 'link', id } : { name: 'room', code: parseRoomCode(decoded), typed: decoded };
 });
 
 export function navigate(to: string): void {

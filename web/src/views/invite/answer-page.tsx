@@ -12,6 +12,7 @@ import { recentRooms, savedPin } from '../../device/recent-rooms.ts';
 import { requestKey, savedKey } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
+import { followRoom } from '../../room/room-requests.ts';
 import { createStateMachine } from '../../room/state-machine.ts';
 import { goHome, goToRoom } from '../../router.ts';
 import { toPoproomError } from '../../server-connection.ts';
@@ -19,7 +20,7 @@ import { RecentRooms } from '../home/recent-room-list.tsx';
 import { StartForm } from '../home/start-form.tsx';
 import { MessagePage } from '../message-page.tsx';
 import { type AnswerEvent, type AnswerState, answerTransitions } from './answer-state.ts';
-import { followMeeting, openMeetingRoom, textIn } from './meeting.ts';
+import { openMeetingRoom, textIn } from './meeting.ts';
 
 export function AnswerPage({ fragment }: { fragment: string }) {
   const invitation = useMemo(() => parseInvitation(fragment), [fragment]);
@@ -117,7 +118,7 @@ function openAnswerTo(invitation: Invitation): Answer {
     if (signal.aborted) return;
     await meeting.write(answer, { signal });
     send({ type: 'written' });
-    const end = await followMeeting(meeting, signal, keepAnswer(answer));
+    const end = await followRoom(meeting, signal, keepAnswer(answer));
     if (end !== 'left') send({ type: end as 'deleted' | 'expired' });
   }
 

@@ -17,10 +17,11 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { timeLeft } from '../../i18n/quantities.ts';
 import { basePath, limits } from '../../page-settings.ts';
+import { followRoom } from '../../room/room-requests.ts';
 import { createStateMachine } from '../../room/state-machine.ts';
 import { goHome, goToRoom, shareUrl } from '../../router.ts';
 import { toPoproomError, transport } from '../../server-connection.ts';
-import { followMeeting, openMeetingRoom, textIn } from './meeting.ts';
+import { openMeetingRoom, textIn } from './meeting.ts';
 import { type Meeting, type ScreenState, screenTransitions } from './screen-state.ts';
 
 export function ScreenPage() {
@@ -131,7 +132,7 @@ function openInviteScreen(): InviteScreen {
     const { signal } = meeting.aborter;
     addEventListener('pagehide', () => deleteOnExit(meeting), { signal });
     try {
-      const end = await followMeeting(meeting.room, signal, (event) => onEvent(meeting, event));
+      const end = await followRoom(meeting.room, signal, (event) => onEvent(meeting, event));
       if (end !== 'left') send({ type: 'ended', isVisible: document.visibilityState === 'visible' });
     } catch (error) {
       if (!signal.aborted) send({ type: 'failed', error: toPoproomError(error) });

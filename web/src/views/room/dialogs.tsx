@@ -1,16 +1,22 @@
 /** Small dialogs and alerts of a room that are rarely shown. They are loaded on demand. */
 
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import { CopyButton, canCopyImages } from '../../components/copy-button.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { RadioGroup } from '../../components/form-fields.tsx';
 import { Icon, type IconName } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
 import { encodeQr } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
+import type { LinkRole } from '../links/role-links.tsx';
 import { Code, InviteOptions, type InviteSecret, linkOf } from './invite-options.tsx';
+
+const RoleLinks = lazy(() => import('../links/role-links.tsx'), 'RoleLinks');
 
 /** Asks for confirmation before the room is deleted. */
 export function DeleteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
@@ -99,15 +105,38 @@ interface InviteProps {
 /** The invitation on the whole screen, to show it to people around, with all ways to pass it on. */
 export function InviteDialog({ room, onClose, secret }: InviteProps) {
   const link = linkOf(room);
+  const role = useSignal<'edit' | LinkRole>('edit');
+  const { isEncrypted } = room.content.value;
+  const roles = [
+    ['edit', t('linkRoleEdit')],
+    ['read', t('linkRoleRead')],
+    ['drop', t('linkRoleDrop')],
+  ] as const;
   return (
     <Dialog title={t('invite')} onClose={onClose} size="full">
       <div class="invite-options">
-        <InviteOptions room={room} secret={secret}>
-          <CopyButton text={room.code} label={t('copyCode')} />
-          {canCopyImages() && <CopyButton png={() => drawQr(link)} label={t('copyQr')} icon="qr" />}
-          <ShareButton link={link} />
-        </InviteOptions>
-        <Code code={room.code} />
+        {!isEncrypted && (
+          <RadioGroup
+            legend={t('linkRoles')}
+            value={role.value}
+            options={roles}
+            onChoose={(chosen) => {
+              role.value = chosen;
+            }}
+          />
+        )}
+        {role.value === 'edit' ? (
+          <>
+            <InviteOptions room={room} secret={secret}>
+              <CopyButton text={room.code} label={t('copyCode')} />
+              {canCopyImages() && <CopyButton png={() => drawQr(link)} label={t('copyQr')} icon="qr" />}
+              <ShareButton link={link} />
+            </InviteOptions>
+            <Code code={room.code} />
+          </>
+        ) : (
+          <RoleLinks key={role.value} room={room} role={role.value} />
+        )}
       </div>
     </Dialog>
   );

@@ -1,0 +1,113 @@
+/** Links with a role in the invitation: a new one, its QR code, and the list of all. */
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import type { Link } from '../../../../src/protocol/types.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { notify } from '../../components/notices.tsx';
+import { QrCode } from '../../components/qr-code.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
+import { t } from '../../i18n/all-strings.ts';
+import { errorMessage } from '../../i18n/error-message.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import { linkTo } from '../../router.ts';
+import { toPoproomError } from '../../server-connection.ts';
+import '../../style/role-links.css';
+
+export type LinkRole = Link['role'];
+
+/** By the address for others, and with the fragment that an encrypted room needs. */
+const addressOf = ({ linkId, link }: Link): string => linkTo(linkId, /#(.+)$/.exec(link ?? '')?.[1]);
+
+export function RoleLinks({ room, role }: { room: RoomModel; role: LinkRole }) {
+  const links = useSignal<readonly Link[]>([]);
+  const shown = useSignal<Link | undefined>(undefined);
+  const problem = useSignal('');
+  const name = useRef<HTMLInputElement>(null);
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    problem.value = '';
+    try {
+      await work();
+    } catch (error) {
+      problem.value = errorMessage(toPoproomError(error));
+    }
+  }
+
+  const load = () =>
+    attempt(async () => {
+      links.value = await (await room.requests()).links();
+    });
+  const create = (event: Event) => {
+    event.preventDefault();
+    // A dialog closes when a form in it is submitted.
+    event.stopPropagation();
+    const title = name.current?.value.trim();
+    void attempt(async () => {
+      shown.value = await (await room.requests()).createLink({ role, ...(title && { name: title }) });
+      await load();
+    });
+  };
+  const revoke = ({ linkId }: Link) =>
+    attempt(async () => {
+      await (await room.requests()).revokeLink(linkId);
+      if (shown.value?.linkId === linkId) shown.value = undefined;
+      notify(t('linkRevoked'));
+      await load();
+    });
+  useEffect(() => void load(), []);
+
+  const own = links.value.filter((link) => link.role === role);
+  const current = shown.value?.role === role ? shown.value : undefined;
+  return (
+    <>
+      <p>{t(role === 'read' ? 'linkReadHint' : 'linkDropHint')}</p>
+      {current ? (
+        <>
+          <QrCode text={addressOf(current)} label={t('qrLabel')} />
+          <p class="link" dir="ltr">
+            {addressOf(current).replace(/^https?:\/\//, '')}
+          </p>
+          <div class="actions">
+            <CopyButton text={addressOf(current)} label={t('copyLink')} icon="link" />
+          </div>
+        </>
+      ) : (
+        <form class="new-link" onSubmit={create}>
+          <label class="field">
+            <span>{t('linkName')}</span>
+            <input ref={name} type="text" dir="auto" maxLength={64} autocomplete="off" />
+          </label>
+          <button type="submit" class="button primary">
+            {t('linkCreate')}
+          </button>
+        </form>
+      )}
+      <p class="problem" role="alert">
+        {problem.value}
+      </p>
+      {own.length > 0 && (
+        <ul class="link-list" aria-label={t('linkList')}>
+          {own.map((link) => (
+            <li key={link.linkId}>
+              <button type="button" class="link-name" onClick={() => (shown.value = link)}>
+                <span dir="auto">{link.name ?? `…${link.linkId.slice(-4)}`}</span>
+                <small>
+                  {link.lastUsed ? (
+                    <>
+                      {t('linkLastUsed')} <TimeAgo at={link.lastUsed} />
+                    </>
+                  ) : (
+                    t('linkNeverUsed')
+                  )}
+                </small>
+              </button>
+              <button type="button" class="button danger" onClick={() => void revoke(link)}>
+                {t('linkRevoke')}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
