@@ -57,7 +57,7 @@ describe('poproom set', () => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room({ name: 'kept name' });
     const wrong: [args: string[], message: RegExp, env?: Record<string, string>][] = [
-      [[room], /What should change\? Use --expires, --name, --new-pin or --no-pin\./],
+      [[room], /What should change\? Use --expires, --extend, --no-extend, --name, --new-pin or --no-pin\./],
       [[room, '--new-pin', '--no-pin'], /Use either --new-pin or --no-pin\./],
       [[room, '--expires', 'soon'], /soon/],
       [[room, 'Office'], /takes only a room code/],
