@@ -60,7 +60,7 @@ export async function createViews(server: string): Promise<View[]> {
     home: openHome,
     async 'start-options'(page) {
       await openHome(page);
-      await page.getByText('PIN and expiration').first().click();
+      await page.getByText('Options').first().click();
       await page.getByRole('checkbox').first().check();
     },
     async 'join-error'(page) {

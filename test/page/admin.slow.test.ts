@@ -28,7 +28,7 @@ describe('the admin page', () => {
 
     await page.getByLabel('Admin token').fill('a wrong token');
     await button('Sign in').click();
-    await page.getByRole('alert').getByText('missing or wrong').waitFor();
+    await page.getByRole('alert').getByText('Wrong token. Check it and try again.').waitFor();
     await assertAccessible(page, 'sign-in', ['light']);
     await page.getByLabel('Admin token').fill(adminToken);
     await button('Sign in').click();

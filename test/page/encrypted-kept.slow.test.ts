@@ -184,6 +184,7 @@ describe('the page, rooms that it knows as encrypted', () => {
   it('[SEALED-68] are not opened as plain ones by a device without the key, and nothing is sent', async (t) => {
     const { site, proxy } = await startMaliciousSite(t);
     const laptop = await site.openDevice();
+    await laptop.page.getByText('Options').click();
     await laptop.page.getByRole('checkbox', { name: 'Encrypt this room' }).check();
     await laptop.page.getByRole('checkbox', { name: 'Remember the key on this device' }).uncheck();
     const room = await startRoom(laptop);

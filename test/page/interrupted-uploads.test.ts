@@ -219,16 +219,19 @@ async function uploading(t: TestContext, start = sharedTestSite): Promise<Upload
 
 /** Picks a file that is the same each time. */
 async function addVideo(page: Page): Promise<void> {
-  await page
-    .locator('input[type="file"]')
-    .first()
-    .evaluate((input: HTMLInputElement, bytes) => {
-      const transfer = new DataTransfer();
-      const content = new Uint8Array(bytes).fill('x'.charCodeAt(0));
-      transfer.items.add(new File([content], 'video.mp4', { type: 'video/mp4', lastModified: 1_700_000_000_000 }));
-      input.files = transfer.files;
-      input.dispatchEvent(new Event('change', { bubbles: true }));
-    }, videoBytes);
+  const input = page.locator('input[type="file"]').first();
+  if ((await input.count()) === 0) {
+    await page.getByRole('button', { name: 'Add files' }).click();
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('Escape');
+  }
+  await input.evaluate((input: HTMLInputElement, bytes) => {
+    const transfer = new DataTransfer();
+    const content = new Uint8Array(bytes).fill('x'.charCodeAt(0));
+    transfer.items.add(new File([content], 'video.mp4', { type: 'video/mp4', lastModified: 1_700_000_000_000 }));
+    input.files = transfer.files;
+    input.dispatchEvent(new Event('change', { bubbles: true }));
+  }, videoBytes);
 }
 
 async function progressed(page: Page): Promise<void> {

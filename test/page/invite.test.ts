@@ -98,7 +98,7 @@ describe('the page, inviting a screen', () => {
     const link = await linkOn(screen);
     const tab = await openLink(phone, link);
     await tab.getByText('No recent rooms on this device.').waitFor();
-    await tab.getByText('PIN and expiration').click();
+    await tab.getByText('Options').click();
     await tab.getByRole('checkbox', { name: 'Require a PIN' }).check();
     await tab.getByRole('textbox', { name: '4-digit PIN' }).fill('1204');
     await tab.getByRole('button', { name: 'Start a room' }).click();

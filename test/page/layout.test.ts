@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import { askToDelete, type BrowserDevice, hasFocus, joinRoom, sharedTestSite, textOf } from '../support/page.ts';
 import { translatorFor } from './support/views.ts';
 
@@ -26,9 +27,10 @@ describe('the page, layout', () => {
       [1920, 1080, 550],
     ] as const) {
       await page.setViewportSize({ width, height });
-      const box = await textOf(device).boundingBox();
-      const seen = Math.min(height, (box?.y ?? 0) + (box?.height ?? 0)) - (box?.y ?? 0);
-      assert.ok(seen >= visible, `${width} × ${height}: ${seen} pixels, from ${box?.y}`);
+      await eventually(`${visible} pixels are visible on ${width} × ${height}`, async () => {
+        const box = await textOf(device).boundingBox();
+        return Math.min(height, (box?.y ?? 0) + (box?.height ?? 0)) - (box?.y ?? 0) >= visible;
+      });
     }
     assert.equal(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight), false);
     await askToDelete(page);
@@ -100,13 +102,13 @@ describe('the page, layout', () => {
       { width: 1280, height: 800 },
     ]) {
       const { page, context } = await site.openDevice({ viewport });
-      const top = async () => (await page.getByText('PIN and expiration').boundingBox())?.y;
+      const top = async () => (await page.getByText('Options').boundingBox())?.y;
       const before = await top();
       const cards = await page.locator('.home-card').evaluateAll((all) => all.map((card) => card.clientHeight));
       // On a phone, one is below the other.
       const isAlike = Math.abs((cards[0] ?? 0) - (cards[1] ?? 0)) <= 1;
       assert.ok(isAlike || viewport.width === 320, `both cards are ${cards} pixels high`);
-      await page.getByText('PIN and expiration').click();
+      await page.getByText('Options').click();
       await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
       const field = page.getByRole('textbox', { name: '4-digit PIN' });
       await hasFocus(field);

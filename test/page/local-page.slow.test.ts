@@ -105,6 +105,7 @@ describe('the page of poproom ui', () => {
     const { page } = device;
     const other = await site.openDevice();
     for (const one of [page, other.page]) await one.evaluate(notePrivateFiles);
+    await page.getByText('Options').click();
     await page.getByRole('checkbox', { name: 'Encrypt this room' }).check();
     const code = await startRoom(device);
     const link = await readQr(page, 'QR code for this room');

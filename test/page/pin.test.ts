@@ -132,7 +132,7 @@ describe('the page, the PIN of a room', () => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const { page } = device;
-    await page.getByText('PIN and expiration').click();
+    await page.getByText('Options').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
     await field(page).fill('1204');
     await page.getByRole('button', { name: 'Start a room' }).click();

@@ -32,6 +32,7 @@ describe('the page, the key of an encrypted room', () => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
     const { page, context } = laptop;
+    await page.getByText('Options').click();
     await page.getByRole('checkbox', { name: 'Encrypt this room' }).check();
     const keeps = page.getByRole('checkbox', { name: 'Remember the key on this device' });
     assert.ok(await keeps.isChecked());

@@ -42,7 +42,7 @@ describe('the page, a room', () => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     const asked = apiRequests(page);
-    await page.getByText('PIN and expiration').click();
+    await page.getByText('Options').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
     const pin = page.getByRole('textbox', { name: '4-digit PIN' });
     await pin.pressSequentially('1a2b');
@@ -63,9 +63,9 @@ describe('the page, a room', () => {
   it('[slow] [PAGE-1] shows errors at their field, even after the options were collapsed', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
-    await page.getByText('PIN and expiration').click();
+    await page.getByText('Options').click();
     await page.getByRole('checkbox', { name: 'Require a PIN' }).check();
-    await page.getByText('PIN and expiration').click();
+    await page.getByText('Options').click();
     await page.getByRole('button', { name: 'Start a room' }).click();
     await page.getByRole('textbox', { name: '4-digit PIN' }).waitFor();
   });
@@ -73,7 +73,7 @@ describe('the page, a room', () => {
   it('[PAGE-1] is kept for the chosen time, within the limits of the server', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_TTL: '30m', POPROOM_ROOM_MAX_TTL: '90m' });
     const { page, context } = await site.openDevice();
-    await page.getByText('PIN and expiration').click();
+    await page.getByText('Options').click();
     const offered = page.getByRole('group', { name: 'Keep room for' }).getByRole('radio');
     const names = await offered.evaluateAll((radios) => radios.map((radio) => radio.closest('label')?.textContent));
     assert.deepEqual(names, ['10 minutes', '30 minutes', '1 hour']);

@@ -26,6 +26,16 @@ describe('the page, typing indicators', () => {
     await bubblesOf(laptop).waitFor({ state: 'detached' });
   });
 
+  it('[slow] [PAGE-27] end with the connection', async (t) => {
+    const { laptop, phone } = await twoDevices(t, 'one');
+    await textOf(phone).pressSequentially('x');
+    await bubblesOf(laptop).waitFor();
+    await laptop.context.setOffline(true);
+    await laptop.page.getByText('No connection.').waitFor();
+    assert.equal(await bubblesOf(laptop).count(), 0);
+    assert.equal(await devicesOf(laptop).getByText('is typing.').count(), 0);
+  });
+
   it('[slow] [PAGE-27] do not move the content below', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one');
     const top = () => textOf(laptop).evaluate((field) => field.getBoundingClientRect().top);

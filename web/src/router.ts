@@ -83,6 +83,10 @@ export const shareUrl = document.querySelector<HTMLMetaElement>('meta[name="popr
 /** Browsers do not send the key to the server. */
 export const linkTo = (code: string, key?: string): string => `${shareUrl}/r/${code}${key ? `#${key}` : ''}`;
 
+/** A file has the same base as its room, unless files have an origin of their own. */
+export const linkToFile = ({ fileUrl }: { fileUrl: string }): string =>
+  fileUrl.startsWith(`${baseUrl}/`) ? shareUrl + fileUrl.slice(baseUrl.length) : fileUrl;
+
 /** The room code in what the user typed or pasted: a code, or a link that contains one. */
 export function parseCodeOrLink(text: string): RoomCode | undefined {
   const linked = /\/r\/([^/?#\s]+)/.exec(text)?.[1];

@@ -31,7 +31,9 @@ export async function startMaliciousSite(
 
 /** Starts an encrypted room on this device. */
 export async function startEncryptedRoom(device: BrowserDevice): Promise<string> {
-  await device.page.getByRole('checkbox', { name: 'Encrypt this room' }).check();
+  const option = device.page.getByRole('checkbox', { name: 'Encrypt this room' });
+  if (!(await option.isVisible())) await device.page.getByText('Options').click();
+  await option.check();
   const code = await startRoom(device);
   return `${code}#${await keyIn(device)}`;
 }

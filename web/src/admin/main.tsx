@@ -2,7 +2,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Logo } from '../components/icon.tsx';
-import { call, forgetToken, storedToken, storeToken } from './api.ts';
+import { type AdminError, call, forgetToken, storedToken, storeToken } from './api.ts';
 import { Blocks } from './blocks.tsx';
 import { Clients } from './clients.tsx';
 import { Keys } from './keys.tsx';
@@ -96,7 +96,7 @@ function SignIn({ onSignedIn }: { onSignedIn(): void }) {
       onSignedIn();
     } catch (error) {
       forgetToken();
-      setStatus({ state: 'typing', problem: (error as Error).message });
+      setStatus({ state: 'typing', problem: problemOf(error as AdminError) });
     }
   }
 
@@ -132,6 +132,10 @@ function SignIn({ onSignedIn }: { onSignedIn(): void }) {
     </main>
   );
 }
+
+/** For a person at a form; the message of the API speaks of headers. */
+const problemOf = ({ code, message }: AdminError): string =>
+  code === 'INVALID_ADMIN_TOKEN' ? 'Wrong token. Check it and try again.' : message;
 
 const root = document.getElementById('app');
 if (root) render(<App />, root);

@@ -135,5 +135,12 @@ function createTypingDevices(text: SharedText, ownDevice: string): ReadonlySigna
     );
     if (!typing.value.has(device)) typing.value = new Set(timers.keys());
   });
+  // Without a connection, nobody knows.
+  text.on('state', () => {
+    if (text.isOnline || timers.size === 0) return;
+    timers.forEach(clearTimeout);
+    timers.clear();
+    typing.value = new Set();
+  });
   return typing;
 }

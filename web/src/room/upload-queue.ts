@@ -3,7 +3,7 @@ import { computed, type Signal, signal } from '@preact/signals';
 import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { isString, sessionStore } from '../device/storage.ts';
-import { checkRequestLimit, noteFailure } from './request-limit.ts';
+import { checkRequestLimit, limitedUntil, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
 import { largestFile, type SizedUpload, spaceLeft } from './space-left.ts';
 import { createStateMachine } from './state-machine.ts';
@@ -48,6 +48,7 @@ export function createUploads(
 ): Uploads {
   const { addsOnce, isConnected, listedUrls } = context;
   const list = signal<readonly Upload[]>([]);
+  let limitTimer: ReturnType<typeof setTimeout> | undefined;
 
   function createUpload({ file: incoming, folder, isPasted }: IncomingFile): Upload {
     const file = isPasted ? withScreenshotName(incoming) : incoming;
@@ -79,6 +80,9 @@ export function createUploads(
       case 'offline':
         if (state.error) failIfConnected(upload, state, state.error);
         break;
+      case 'limited':
+        retryAt(state.until);
+        break;
       case 'cancelled':
         if (id.value !== undefined) discard(id.value);
         id.value = undefined;
@@ -109,7 +113,25 @@ export function createUploads(
     );
   }
 
+  /** Files without a request wait in the list, and are sent when there are requests again. */
+  function limitWaiting(): boolean {
+    const until = limitedUntil.value ?? 0;
+    if (until <= Date.now()) return false;
+    for (const { state, send } of list.value) if (state.value.name === 'waiting') send({ type: 'limit', until });
+    return true;
+  }
+
+  function retryAt(until: number): void {
+    clearTimeout(limitTimer);
+    limitTimer = setTimeout(() => list.value.forEach(retryLimited), until - Date.now());
+  }
+
+  function retryLimited({ state, send }: Upload): void {
+    if (state.value.name === 'limited') send({ type: 'retry' });
+  }
+
   function startNext(): void {
+    if (isConnected() && list.value.some(({ state }) => state.value.name === 'waiting') && limitWaiting()) return;
     const isSending = ({ state }: Upload) => 'aborter' in state.value;
     if (!isConnected() || list.value.filter(isSending).length >= maxConcurrent) return;
     const next = list.value.find(({ state }) => state.value.name === 'waiting');
@@ -170,7 +192,9 @@ async function transfer(upload: Upload, requests: Promise<RoomBase>, signal: Abo
     if (signal.aborted) return;
     const error = noteFailure(cause);
     if (error.code === 'FILE_CHANGED') id.value = undefined;
-    send(error.code === 'OFFLINE' ? { type: 'disconnect', error } : { type: 'fail', error });
+    if (error.code === 'OFFLINE') send({ type: 'disconnect', error });
+    else if (error.code === 'RATE_LIMITED' && limitedUntil.value) send({ type: 'limit', until: limitedUntil.value });
+    else send({ type: 'fail', error });
   }
 }
 

@@ -41,6 +41,8 @@ export type UploadState =
   | { readonly name: 'waiting' }
   /** Until the room is connected again. `error`: that of the request that was interrupted, if it failed first. */
   | { readonly name: 'offline'; readonly error: PoproomError | undefined }
+  /** Until this device may send requests again, in milliseconds. */
+  | { readonly name: 'limited'; readonly until: number }
   /** Asks the server how much of the file it has. */
   | { readonly name: 'resuming'; readonly aborter: AbortController }
   | SendingUpload
@@ -70,6 +72,8 @@ export type UploadEvent =
   | { type: 'resume'; aborter: AbortController }
   | { type: 'progress'; sent: number; at: number }
   | { type: 'stored'; fileUrl: string }
+  /** No requests are left until then. */
+  | { type: 'limit'; until: number }
   | { type: 'disconnect'; error?: PoproomError }
   | { type: 'reconnect' }
   | { type: 'fail'; error: PoproomError }
@@ -81,6 +85,7 @@ type EventOf<Type extends UploadEvent['type']> = Extract<UploadEvent, { type: Ty
 const cancel = (): UploadState => ({ name: 'cancelled' });
 const wait = (): UploadState => ({ name: 'waiting' });
 const disconnect = (_: UploadState, { error }: EventOf<'disconnect'>): UploadState => ({ name: 'offline', error });
+const limit = (_: UploadState, { until }: EventOf<'limit'>): UploadState => ({ name: 'limited', until });
 const stored = (_: UploadState, { fileUrl }: EventOf<'stored'>): UploadState => ({ name: 'done', fileUrl });
 const send = (aborter: AbortController, sent: number, at: number): UploadState => ({
   name: 'sending',
@@ -98,13 +103,16 @@ export const uploadTransitions: Transitions<UploadState, UploadEvent> = {
   waiting: {
     start: (_, { aborter, at }) => send(aborter, 0, at),
     resume: (_, { aborter }) => ({ name: 'resuming', aborter }),
+    limit,
     disconnect,
     fail,
     cancel,
   },
   offline: { reconnect: wait, fail, cancel },
+  limited: { retry: wait, cancel },
   resuming: {
     progress: ({ aborter }, { sent, at }) => send(aborter, sent, at),
+    limit,
     stored,
     disconnect,
     fail,
@@ -112,6 +120,7 @@ export const uploadTransitions: Transitions<UploadState, UploadEvent> = {
   },
   sending: {
     progress: (upload, { sent, at }) => ({ ...upload, sent, samples: addSample(upload.samples, { at, sent }) }),
+    limit,
     stored,
     disconnect,
     fail,
@@ -127,7 +136,7 @@ export const uploadTransitions: Transitions<UploadState, UploadEvent> = {
 
 /** Whether leaving the room would lose it. */
 export const isUnfinished = ({ name }: UploadState): boolean =>
-  name === 'waiting' || name === 'offline' || name === 'resuming' || name === 'sending';
+  name === 'waiting' || name === 'limited' || name === 'offline' || name === 'resuming' || name === 'sending';
 
 const windowMs = 5_000;
 const shortestMs = 500;

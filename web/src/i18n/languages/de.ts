@@ -9,7 +9,7 @@ export const strings: Translation = {
   startTitle: 'Neuer Raum',
   start: 'Raum erstellen',
   starting: 'Wird erstellt …',
-  options: 'PIN und Ablaufzeit',
+  options: 'Optionen',
   lifetime: 'Gültig für',
   requirePin: 'Mit PIN schützen',
   encryptRoom: 'Diesen Raum verschlüsseln',
@@ -256,10 +256,6 @@ export const strings: Translation = {
   requestsLeft: {
     one: 'Noch 1 Anfrage. Zurückgesetzt in {time}.',
     other: 'Noch {n} Anfragen. Zurückgesetzt in {time}.',
-  },
-  filesExceedLimit: {
-    one: 'Zu viele Dateien. In den nächsten {time} kannst du noch eine hinzufügen.',
-    other: 'Zu viele Dateien. In den nächsten {time} kannst du noch {n} hinzufügen.',
   },
   limitMisses: 'Zu viele falsche Codes oder PINs. Versuche es in {time} erneut.',
   limitDevices: 'Dieser Raum hat sein Gerätelimit erreicht. Neuer Versuch in {time} …',

@@ -167,10 +167,6 @@ export const strings = {
   nothingSharedHint: 'Share text, a link or a file from another app and choose Poproom.',
   discard: 'Discard',
   // Errors
-  filesExceedLimit: {
-    one: 'Too many files. You can add one more in the next {time}.',
-    other: 'Too many files. You can add {n} more in the next {time}.',
-  },
   // Inviting a screen
   screenTitle: 'Scan this QR code with your phone',
   screenSteps:

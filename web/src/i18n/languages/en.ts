@@ -9,7 +9,7 @@ export const strings = {
   startTitle: 'New room',
   start: 'Start a room',
   starting: 'Starting…',
-  options: 'PIN and expiration',
+  options: 'Options',
   lifetime: 'Keep room for',
   requirePin: 'Require a PIN',
   encryptRoom: 'Encrypt this room',

@@ -9,7 +9,7 @@ export const strings: Translation = {
   startTitle: 'Nueva sala',
   start: 'Crear sala',
   starting: 'Creando…',
-  options: 'PIN y caducidad',
+  options: 'Opciones',
   lifetime: 'Duración de la sala',
   requirePin: 'Proteger con PIN',
   encryptRoom: 'Cifrar esta sala',
@@ -258,10 +258,6 @@ export const strings: Translation = {
   requestsLeft: {
     one: 'Queda 1 solicitud. Se renueva en {time}.',
     other: 'Quedan {n} solicitudes. Se renuevan en {time}.',
-  },
-  filesExceedLimit: {
-    one: 'Demasiados archivos. Puedes añadir uno más en los próximos {time}.',
-    other: 'Demasiados archivos. Puedes añadir {n} más en los próximos {time}.',
   },
   limitMisses: 'Demasiados códigos o PIN incorrectos. Inténtalo de nuevo en {time}.',
   limitDevices: 'Esta sala ha alcanzado su límite de dispositivos. Reintentando en {time}…',

@@ -9,7 +9,7 @@ export const strings: Translation = {
   startTitle: 'Nouveau salon',
   start: 'Créer un salon',
   starting: 'Création…',
-  options: 'Code PIN et expiration',
+  options: 'Options',
   lifetime: 'Durée du salon',
   requirePin: 'Protéger par un code PIN',
   encryptRoom: 'Chiffrer ce salon',
@@ -244,10 +244,6 @@ export const strings: Translation = {
   requestsLeft: {
     one: 'Il reste {n} requête. Réinitialisation dans {time}.',
     other: 'Il reste {n} requêtes. Réinitialisation dans {time}.',
-  },
-  filesExceedLimit: {
-    one: 'Trop de fichiers. Vous pouvez encore en ajouter {n} d’ici {time}.',
-    other: 'Trop de fichiers. Vous pouvez encore en ajouter {n} d’ici {time}.',
   },
   newFiles: 'Nouveaux fichiers',
   arrivalSound: 'Émettre un son à l’arrivée de fichiers',

@@ -9,7 +9,7 @@ export const strings: Translation = {
   startTitle: 'Nuova stanza',
   start: 'Crea una stanza',
   starting: 'Creazione…',
-  options: 'PIN e scadenza',
+  options: 'Opzioni',
   lifetime: 'Durata della stanza',
   requirePin: 'Proteggi con un PIN',
   encryptRoom: 'Crittografa questa stanza',
@@ -244,10 +244,6 @@ export const strings: Translation = {
   requestsLeft: {
     one: 'Resta 1 richiesta. Il limite si rinnova tra {time}.',
     other: 'Restano {n} richieste. Il limite si rinnova tra {time}.',
-  },
-  filesExceedLimit: {
-    one: 'Troppi file. Puoi aggiungerne ancora uno. Il limite si rinnova tra {time}.',
-    other: 'Troppi file. Puoi aggiungerne ancora {n}. Il limite si rinnova tra {time}.',
   },
   newFiles: 'Nuovi file',
   arrivalSound: 'Riproduci un suono all’arrivo di file',

@@ -9,7 +9,7 @@ export const strings: Translation = {
   startTitle: 'Nova sala',
   start: 'Criar sala',
   starting: 'Criando…',
-  options: 'PIN e validade',
+  options: 'Opções',
   lifetime: 'Duração da sala',
   requirePin: 'Exigir um PIN',
   encryptRoom: 'Criptografar esta sala',
@@ -242,10 +242,6 @@ export const strings: Translation = {
   requestsLeft: {
     one: 'Resta {n} solicitação. Renovação em {time}.',
     other: 'Restam {n} solicitações. Renovação em {time}.',
-  },
-  filesExceedLimit: {
-    one: 'Arquivos demais. Você pode adicionar mais {n}. O limite será renovado em {time}.',
-    other: 'Arquivos demais. Você pode adicionar mais {n}. O limite será renovado em {time}.',
   },
   newFiles: 'Novos arquivos',
   arrivalSound: 'Tocar um som quando chegarem arquivos',

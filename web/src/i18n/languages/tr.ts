@@ -9,7 +9,7 @@ export const strings: Translation = {
   startTitle: 'Yeni oda',
   start: 'Oda oluştur',
   starting: 'Oluşturuluyor…',
-  options: 'PIN ve süre',
+  options: 'Seçenekler',
   lifetime: 'Odanın süresi',
   requirePin: 'PIN iste',
   encryptRoom: 'Bu odayı şifrele',
@@ -239,10 +239,6 @@ export const strings: Translation = {
   requestsLeft: {
     one: '1 istek hakkı kaldı. {time} sonra sıfırlanır.',
     other: '{n} istek hakkı kaldı. {time} sonra sıfırlanır.',
-  },
-  filesExceedLimit: {
-    one: 'Çok fazla dosya. Önümüzdeki {time} içinde bir dosya daha ekleyebilirsiniz.',
-    other: 'Çok fazla dosya. Önümüzdeki {time} içinde {n} dosya daha ekleyebilirsiniz.',
   },
   newFiles: 'Yeni dosyalar',
   arrivalSound: 'Dosya geldiğinde ses çal',

@@ -9,7 +9,7 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
-import { onPlainClick } from '../../router.ts';
+import { linkToFile, onPlainClick } from '../../router.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { isViewable, kindOf, previewOf } from './file-kind.ts';
 import { DownloadLink, downloadFiles, FileThumbnail } from './file-links.tsx';
@@ -102,7 +102,7 @@ function FileName({ room, file, onView }: Pick<Props, 'room' | 'file' | 'onView'
 
 /** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
 function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRemove'>) {
-  const { fileName, fileUrl, once, meta } = file;
+  const { fileName, once, meta } = file;
   const id = useId();
   const menu = useRef<HTMLDivElement>(null);
   return (
@@ -120,7 +120,7 @@ function FileMenu({ room, file, onRemove }: Pick<Props, 'room' | 'file' | 'onRem
       <div class="file-menu" id={id} popover="auto" ref={menu} onClick={() => menu.current?.hidePopover?.()}>
         {previewOf(file) === 'image' && <CopyFileImage room={room} file={file} />}
         {!once && meta === undefined && (
-          <CopyButton text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+          <CopyButton text={linkToFile(file)} label={t('copyFileLink', { name: fileName })} icon="link" compact />
         )}
         {isSharable(file) && <ShareButton room={room} file={file} />}
         <button

@@ -16,7 +16,6 @@ import {
 import { Thumbnail } from './thumbnail.tsx';
 import '../../style/uploads.css';
 import { notify } from '../../components/notices.tsx';
-import { requestLimit } from '../../room/request-limit.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { spaceLeft } from '../../room/space-left.ts';
 
@@ -30,7 +29,13 @@ export function UploadRow({ upload }: { upload: Upload }) {
       <div class="file-info">
         <span dir="auto">{name}</span>
         <small role={state.name === 'failed' ? 'alert' : undefined}>
-          {state.name === 'sending' ? <Rate file={file} state={state} /> : detail(file, state)}
+          {state.name === 'sending' ? (
+            <Rate file={file} state={state} />
+          ) : state.name === 'limited' ? (
+            <Limited until={state.until} />
+          ) : (
+            detail(file, state)
+          )}
         </small>
         {isUnfinished(state) && <Progress upload={upload} />}
       </div>
@@ -59,6 +64,9 @@ export function UploadRow({ upload }: { upload: Upload }) {
     </li>
   );
 }
+
+/** When the file is sent. */
+const Limited = ({ until }: { until: number }) => <>{t('limitFiles', { time: roughTime(until - useNow()) })}</>;
 
 /** Keeps its length while the connection is lost. */
 function Progress({ upload: { name, file, state } }: { upload: Upload }) {
@@ -137,19 +145,7 @@ export function areTooMany(room: RoomModel, added: number): boolean {
   const left = Math.max(0, spaceLeft(room.content.value, room.uploads.list.value).files);
   const isRefused = added > left + maxRefused;
   if (isRefused) notify(t('tooManyFiles', { n: left }));
-  return isRefused || exceedsRequests(room, added);
-}
-
-/** Notifies the user if so: each file needs a request, and half of the files would be missing on the other devices. */
-function exceedsRequests(room: RoomModel, added: number): boolean {
-  const { remaining = added, resetAt } = requestLimit.value ?? {};
-  const ms = (resetAt?.getTime() ?? 0) - Date.now();
-  const waiting = room.uploads.list.value.filter(({ state }) => state.value.name === 'waiting').length;
-  const n = Math.max(0, remaining - waiting);
-  if (added < 2 || added <= n || ms <= 0) return false;
-  const time = roughTime(ms);
-  notify(n === 0 ? t('limitFiles', { time }) : t('filesExceedLimit', { n, time }));
-  return true;
+  return isRefused;
 }
 
 /** More than any room may have, so the page refuses them all. Reading a whole disk would take minutes. */

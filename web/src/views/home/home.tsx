@@ -2,7 +2,7 @@
 import { useEffect } from 'preact/hooks';
 import { RequestsLeft } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { draftKeys } from '../../device/recent-rooms.ts';
+import { draftKeys, recentRooms } from '../../device/recent-rooms.ts';
 import { t } from '../../i18n/strings.ts';
 import { navigate } from '../../router.ts';
 import { JoinForm } from './join-form.tsx';
@@ -26,13 +26,20 @@ export function Home() {
         </p>
       )}
       <PendingShare />
-      <section class="hero">
-        <div>
-          <h1>{t('headline')}</h1>
-          <p>{t('tagline')}</p>
-        </div>
-        <Illustration />
-      </section>
+      {recentRooms.value.length > 0 ? (
+        <>
+          <h1 class="visually-hidden">{t('headline')}</h1>
+          <RecentRooms />
+        </>
+      ) : (
+        <section class="hero">
+          <div>
+            <h1>{t('headline')}</h1>
+            <p>{t('tagline')}</p>
+          </div>
+          <Illustration />
+        </section>
+      )}
       <div class="home-cards">
         <StartForm />
         <JoinForm />
@@ -42,7 +49,6 @@ export function Home() {
         {t('showInviteQr')}
       </button>
       <RequestsLeft />
-      <RecentRooms />
       <p class="small-print">{t('smallPrint')}</p>
     </div>
   );

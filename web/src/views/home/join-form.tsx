@@ -1,23 +1,49 @@
 /** Joins a room by its code, a pasted link, or the camera. */
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/strings.ts';
-import { goToRoom } from '../../router.ts';
+import { goToRoom, parseCodeOrLink } from '../../router.ts';
 
 const Scanner = lazy(() => import('./scanner.tsx'), 'Scanner');
+
+/** Longer than the pause between two symbols that someone reads from another screen. */
+const typedMs = 1_000;
 
 export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const typed = useSignal('');
   const problem = useSignal('');
   const field = useRef<HTMLInputElement>(null);
 
+  // A code that is typed in full needs no button. Some codes are longer, so the user may still be typing.
+  useEffect(() => {
+    if (!parseCodeOrLink(typed.value)) return;
+    const timer = setTimeout(() => join(typed.value), typedMs);
+    return () => clearTimeout(timer);
+  }, [typed.value]);
+
+  // A link that is pasted anywhere on the page, also beside the field.
+  useEffect(() => {
+    const onPaste = (event: ClipboardEvent) => {
+      const pasted = event.clipboardData?.getData('text') ?? '';
+      const isExpected = event.target === field.current || pasted.includes('/r/');
+      if (isExpected && join(pasted)) event.preventDefault();
+    };
+    document.addEventListener('paste', onPaste);
+    return () => document.removeEventListener('paste', onPaste);
+  }, []);
+
+  function join(text: string): boolean {
+    const code = takeRoom(text);
+    if (code) onJoin(code);
+    return code !== undefined;
+  }
+
   function onSubmit(event: Event) {
     event.preventDefault();
-    const code = takeRoom(typed.value);
-    if (code) return onJoin(code);
+    if (join(typed.value)) return;
     problem.value = typed.value.trim() === '' ? t('codeMissing') : t('codeInvalid');
     field.current?.focus();
   }
@@ -46,12 +72,6 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
           onInput={({ currentTarget }) => {
             typed.value = currentTarget.value;
             problem.value = '';
-          }}
-          onPaste={(event) => {
-            const code = takeRoom(event.clipboardData?.getData('text') ?? '');
-            if (!code) return;
-            event.preventDefault();
-            onJoin(code);
           }}
         />
       </label>

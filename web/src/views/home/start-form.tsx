@@ -61,13 +61,20 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   return (
     <form class="card home-card" onSubmit={onSubmit} noValidate>
       <h2>{t('startTitle')}</h2>
+      <button type="submit" class="button primary large" aria-disabled={isStarting}>
+        <Icon name="plus" />
+        {isStarting ? t('starting') : t('start')}
+      </button>
+      <p class="problem" role="alert">
+        {typeof state.value === 'object' && state.value.problem}
+      </p>
       <details class="options">
         <summary>
-          <span>{t('options')}</span>
-          <span class="chosen-options">
+          <Icon name="unfold" />
+          {t('options')}
+          <span class="aside">
             {exactTime(lifetime.value)}
-            {wantsPin.value && !isEncrypted.value && <Icon name="lock" />}
-            <Icon name="unfold" />
+            {(wantsPin.value || isEncrypted.value) && <Icon name="lock" />}
           </span>
         </summary>
         <RadioGroup
@@ -90,30 +97,23 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
           </label>
         )}
         {wantsPin.value && !isEncrypted.value && <PinField pin={pin} field={pinField} />}
+        <label class="check encrypt">
+          <input
+            type="checkbox"
+            checked={isEncrypted.value}
+            onChange={({ currentTarget }) => {
+              isEncrypted.value = currentTarget.checked;
+              // Usually there when the room is started.
+              if (currentTarget.checked) loadEncryption().catch(() => undefined);
+            }}
+          />
+          <span>
+            {t('encryptRoom')}
+            <small>{t('encryptRoomHint')}</small>
+          </span>
+        </label>
+        {isEncrypted.value && <KeepNewKey keepsKey={keepsKey} />}
       </details>
-      <label class="check encrypt">
-        <input
-          type="checkbox"
-          checked={isEncrypted.value}
-          onChange={({ currentTarget }) => {
-            isEncrypted.value = currentTarget.checked;
-            // Usually there when the room is started.
-            if (currentTarget.checked) loadEncryption().catch(() => undefined);
-          }}
-        />
-        <span>
-          {t('encryptRoom')}
-          <small>{t('encryptRoomHint')}</small>
-        </span>
-      </label>
-      {isEncrypted.value && <KeepNewKey keepsKey={keepsKey} />}
-      <button type="submit" class="button primary large" aria-disabled={isStarting}>
-        <Icon name="plus" />
-        {isStarting ? t('starting') : t('start')}
-      </button>
-      <p class="problem" role="alert">
-        {typeof state.value === 'object' && state.value.problem}
-      </p>
     </form>
   );
 }

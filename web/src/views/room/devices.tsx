@@ -50,7 +50,7 @@ export function Devices({ room, typing }: Props) {
           devices.length < 2 && <li class="waiting">{t('waitingForDevice')}</li>
         )}
       </ul>
-      <TypingAnnouncement devices={devices} typing={typing.value} />
+      {!isOutdated && <TypingAnnouncement devices={devices} typing={typing.value} />}
     </section>
   );
 }

@@ -7,6 +7,7 @@ import { Notices, notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import { linkToFile } from '../../router.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
@@ -96,7 +97,13 @@ function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> &
       </div>
       {previewOf(file) === 'image' && <CopyFileImage key={fileUrl} room={room} file={file} />}
       {meta === undefined && (
-        <CopyButton key={fileUrl} text={fileUrl} label={t('copyFileLink', { name: fileName })} icon="link" compact />
+        <CopyButton
+          key={fileUrl}
+          text={linkToFile(file)}
+          label={t('copyFileLink', { name: fileName })}
+          icon="link"
+          compact
+        />
       )}
       {previewOf(file) === 'pdf' && (
         <a
