@@ -9,7 +9,7 @@ import type { CoreDeps } from './deps.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
 import type { LinkAdmission, LinkStore, StoredLink } from './ports/links.ts';
-import type { AccessAttempt, Refusal } from './ports/rooms.ts';
+import type { AccessAttempt, Refusal, SealedLog } from './ports/rooms.ts';
 import type { Content } from './ports/texts.ts';
 
 /** A request to a room, with unchecked input. */
@@ -100,13 +100,17 @@ function linkRefusal(admission: Exclude<LinkAdmission, { outcome: 'admitted' }>,
 export const linkMissing = () => new PoproomError('ROOM_NOT_FOUND', 'There is no such link. It may have been revoked.');
 
 /** Checks access and reads the text, in one step of the store. */
-export function admitToRead(deps: CoreDeps, caller: Caller): MaybePromise<Content> {
+export function admitToRead<S>(
+  deps: CoreDeps,
+  caller: Caller,
+  toSealed: (content: Content, log: SealedLog) => S,
+): MaybePromise<Content | S> {
   const attempt = toAttempt(deps, caller);
-  return chain(
-    deps.rooms.read(attempt),
-    (admission): MaybePromise<Content> =>
-      admission.outcome === 'admitted' ? admission.content : reject(deps, attempt, admission),
-  );
+  return chain(deps.rooms.read(attempt), (admission): MaybePromise<Content | S> => {
+    if (admission.outcome !== 'admitted') return reject(deps, attempt, admission);
+    const { content, sealed } = admission;
+    return sealed ? toSealed(content, sealed) : content;
+  });
 }
 
 async function reject(deps: CoreDeps, attempt: AccessAttempt, admission: Refusal): Promise<never> {

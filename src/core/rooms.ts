@@ -26,7 +26,13 @@ import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-c
 import { checkSealedMeta, longestSealed } from './sealed.ts';
 import { endRoom } from './sweep.ts';
 import { checkContent, type EditRequest, type WrittenText } from './text/edit-decision.ts';
-import { type SealedContent, type SealedEditRequest, type SealedSnapshot, sealedEditOf } from './text/sealed-texts.ts';
+import {
+  type SealedContent,
+  type SealedEditRequest,
+  type SealedSnapshot,
+  sealedContentOf,
+  sealedEditOf,
+} from './text/sealed-texts.ts';
 import { createTexts } from './text/texts.ts';
 
 export interface RoomRules {
@@ -95,14 +101,13 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     return { ...room, deviceCount: devices.length };
   }
 
-  async function readAdmitted(caller: Caller): Promise<Content | SealedContent> {
-    const { code, salt, link } = await admit(deps, caller, 'readText');
-    if (salt === undefined && !link) return admitToRead(deps, caller);
+  async function readByLink(caller: Caller): Promise<Content | SealedContent> {
+    const { code, salt } = await admit(deps, caller, 'readText');
     const { content, fullTextVersion, entries } = orThrow(await deps.texts.readText(code, clock()));
     if (salt === undefined) return content;
     const later = entries.filter(({ version }) => version > fullTextVersion);
     const sealedEdits = later.map(sealedEditOf);
-    if (link) for (const edit of sealedEdits) Object.assign(edit, { deviceId: undefined, ref: undefined });
+    for (const edit of sealedEdits) Object.assign(edit, { deviceId: undefined, ref: undefined });
     return { ...content, contentVersion: fullTextVersion, sealedEdits };
   }
 
@@ -201,9 +206,8 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     /** Rejects a caller that may not do this, without doing it. */
     access: (caller: Caller, operation: RoomOperation): Promise<AdmittedRoom> => admit(deps, caller, operation),
 
-    /** Only encrypted rooms need `auth`, so without it one step is enough. */
     readContent: (caller: Caller): MaybePromise<Content | SealedContent> =>
-      caller.auth === undefined && !parseLinkId(caller.roomId) ? admitToRead(deps, caller) : readAdmitted(caller),
+      parseLinkId(caller.roomId) ? readByLink(caller) : admitToRead(deps, caller, sealedContentOf),
 
     async writeContent(
       caller: Caller,

@@ -72,6 +72,12 @@ export function sealedTests(open: OpenStore): void {
     const { content, contentVersion, entries, version } = whole.text;
     assert.deepEqual([content, contentVersion, version], ['full 2', 2, 3]);
     assert.deepEqual(entries, [sealedEntry(3)]);
+    const attempt = accessAttempt(code, { keyHash: verifier });
+    assert.deepEqual(await rooms.read(attempt), {
+      outcome: 'admitted',
+      content: { content: 'full 2', version: 3, writtenAt: start },
+      sealed: { contentVersion: 2, entries: [sealedEntry(3)] },
+    });
     const since = await rooms.readState(code, start, { version: 2, writtenAt: start });
     assert.ok(typeof since === 'object' && since.text.content === undefined);
     assert.deepEqual(since.text.entries, [sealedEntry(3)]);

@@ -156,7 +156,13 @@ export interface AccessAttempt {
 }
 
 export type Admission = { outcome: 'admitted'; room: Room } | Refusal;
-export type Reading = { outcome: 'admitted'; content: Content } | Refusal;
+export type Reading = { outcome: 'admitted'; content: Content; sealed?: SealedLog } | Refusal;
+
+/** In an encrypted room, the content is the full text of a version, and these are the entries since then. */
+export interface SealedLog {
+  contentVersion: number;
+  entries: TextEntry[];
+}
 
 export type Refusal =
   | { outcome: 'unknown' }

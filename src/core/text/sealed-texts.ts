@@ -7,6 +7,7 @@ import type { SealedEdit } from '../../protocol/types.ts';
 import { roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { PoproomError } from '../errors.ts';
+import type { SealedLog } from '../ports/rooms.ts';
 import type { Content, TextAppend, TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
 import { checkSealed, longestSealed, notEncrypted } from '../sealed.ts';
@@ -58,6 +59,10 @@ const fitsInLog = (tail: SealedTail, length: number, longest: number): boolean =
   tail.edits < maxEdits && tail.length + length <= longest;
 
 /** The entry must not be one that replaced the text. */
+export function sealedContentOf(content: Content, { contentVersion, entries }: SealedLog): SealedContent {
+  return { ...content, contentVersion, sealedEdits: entries.map(sealedEditOf) };
+}
+
 export function sealedEditOf({ version, sealed = '', writtenAt, deviceId, ref }: TextEntry): SealedEdit {
   return {
     version,

@@ -9,7 +9,7 @@ import { guesserOf, networkOf } from '../client-counters.ts';
 import { type Misses, settleLookup } from './counters.ts';
 import { isLive, type Keys } from './keys.ts';
 import { hex, roomFields, roomOf } from './rooms.ts';
-import { contentOf, type FullTextReply, fullText } from './text.ts';
+import { contentOf, type FullTextReply, fullText, sealedTextOf } from './text.ts';
 
 export type Access = Pick<RoomStore, 'admit' | 'read' | 'notePinAttempt'>;
 
@@ -102,7 +102,8 @@ export function createAccess(redis: Redis, keys: Keys, rules: GuardRules, misses
     async read(attempt) {
       const access = await checkAccess(attempt, 'text');
       if (access.outcome !== 'admitted') return access;
-      return { outcome: 'admitted', content: contentOf(access.found as FullTextReply) };
+      const found = access.found as FullTextReply;
+      return { outcome: 'admitted', ...(access.isEncrypted ? sealedTextOf(found) : { content: contentOf(found) }) };
     },
 
     async notePinAttempt(code, now) {

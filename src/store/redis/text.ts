@@ -135,6 +135,14 @@ export function contentOf([content, version, writtenAt, entries]: FullTextReply)
   return toContent(content, (entries ?? []).map(entryOf), version, writtenAt);
 }
 
+/** The same of an encrypted room. */
+export function sealedTextOf([content, version, writtenAt, entries, contentVersion]: FullTextReply) {
+  return {
+    content: { content, version: Number(version), writtenAt: Number(writtenAt) },
+    sealed: { contentVersion, entries: (entries ?? []).map(entryOf) },
+  };
+}
+
 export function lastRefsOf(json: string | null, later: readonly TextEntry[]): LastRefs {
   return withRefsOf(json ? (JSON.parse(json) as LastRefs) : [], later);
 }

@@ -4,7 +4,7 @@ import type { ClientId, MaybePromise, Room } from '../../core/ports/basics.ts';
 import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget, guesserOf, networkOf } from '../client-counters.ts';
-import type { RoomAccess, RoomReader } from './cache.ts';
+import { type RoomAccess, type RoomReader, sealedTextOf } from './cache.ts';
 import { CounterTable } from './counters.ts';
 
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
@@ -373,7 +373,9 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
     read(attempt) {
       const found = checkAccess(attempt, findToRead);
       if (!('room' in found)) return found;
-      return { outcome: 'admitted', content: 'row' in found ? readContent(found) : found.content };
+      if (!('row' in found)) return { outcome: 'admitted', content: found.content };
+      if (found.room.salt !== undefined) return { outcome: 'admitted', ...sealedTextOf(found) };
+      return { outcome: 'admitted', content: readContent(found) };
     },
   };
 }
