@@ -184,7 +184,7 @@ describe('the page, encrypted rooms and their server', () => {
     const preview = dialog.getByRole('region', { name: 'Preview' });
     await preview.getByRole('alert').waitFor();
     assert.ok(await dialog.getByRole('button', { name: 'Restore' }).isDisabled());
-    await dialog.getByRole('radio').last().check();
+    await dialog.getByRole('slider').press('Home');
     await preview.getByText('the first version').waitFor();
   });
 });

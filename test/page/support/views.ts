@@ -184,6 +184,8 @@ async function roomViews(site: TestSite): Promise<Record<string, ShowView>> {
       await page.getByRole('button', { name: translate('addFiles') }).click();
       await page.getByRole('menu').waitFor();
     },
+    'read view': await readView(site, 'readView'),
+    'display mode': await readView(site, 'displayMode'),
     'empty history': async (page, translate) => {
       await openEmptyRoom(page);
       await chooseEntry(page, translate('history'), translate('more'));
@@ -299,6 +301,19 @@ async function leaveDialog({ server: { api } }: TestSite): Promise<ShowView> {
     await page.getByRole('progressbar').waitFor();
     await page.getByRole('link', { name: translate('home') }).click();
     await page.getByRole('dialog', { name: translate('leaveTitle') }).waitFor();
+  };
+}
+
+/** Markdown of every kind, with long words. */
+async function readView({ server: { api } }: TestSite, entry: 'readView' | 'displayMode'): Promise<ShowView> {
+  const code = await api.room();
+  const parts = [`# ${longName}`, '- [x] done', `| a | ${longName} |\n|-|-|\n| 1 | 2 |`, '> quote https://example.org'];
+  const blocks = ['```js\n// comment\nconst a = "text" + 1;\n```', 'https://example.org/ `code` **bold**'];
+  await api.post(`/api/rooms/${code}/content`, { json: { content: [...parts, ...blocks].join('\n\n') } });
+  return async (page, translate) => {
+    await visit(page, `/r/${code}`);
+    await chooseEntry(page, translate(entry), translate('more'));
+    await page.locator('.hl-keyword').waitFor();
   };
 }
 
