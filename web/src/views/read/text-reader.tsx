@@ -23,10 +23,15 @@ interface Props {
 export function TextReader({ field, ...props }: Props) {
   const edit = () => {
     textView.value = 'edit';
-    // The field is shown with the next rendering.
-    setTimeout(() => field.current?.focus());
+    focusWhenShown(field);
   };
   return textView.value === 'display' ? <Display {...props} onEdit={edit} /> : <Reading {...props} onEdit={edit} />;
+}
+
+/** The field is shown with the next rendering. */
+function focusWhenShown(field: Props['field']): void {
+  if (field.current?.hidden) setTimeout(focusWhenShown, 0, field);
+  else field.current?.focus();
 }
 
 interface ViewProps extends Omit<Props, 'field'> {
