@@ -48,7 +48,7 @@ interface RoomMemory {
 interface UnlockedRoom {
   room: EncryptedRoom;
   /** For the header `X-Room-Auth`. */
-  auth: string;
+  auth: string | undefined;
 }
 
 /** Opens a room with its key, and derives its keys. */

@@ -1,5 +1,5 @@
 /** Rooms of callers who have a room key, or a code that needs one. The code of the encryption is loaded when they are first used. */
-import { parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+import { parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 import type { EncryptedRoom } from './crypto/keys.ts';
 import { PoproomError } from './error.ts';
 import { type LiveOptions, openLive } from './live-channel.ts';
@@ -97,7 +97,7 @@ export function openEncryptedRoom(
     ...(Object.fromEntries(operations) as RoomBase),
     live: (options?: LiveOptions) => openLive(transport, path, liveAccess, options),
     key,
-    link: key === undefined ? plain.link : linkWithKey(plain.link, key),
+    link: key === undefined ? plain.link : linkWithKey(plain.link, key, code),
   };
   Object.defineProperty(room, 'seen', { enumerable: true, get: () => seen });
   Object.defineProperty(room, 'salt', { enumerable: true, get: () => salt });
@@ -108,7 +108,8 @@ const keyRequired = () =>
   new PoproomError('KEY_REQUIRED', 'A code that starts with E belongs to an encrypted room. Its room key is required.');
 
 /** After `#`, which browsers do not send to the server. */
-const linkWithKey = (link: string, key: string): string => `${link}#${key.replace(/[\s\p{Pd}]/gu, '').toUpperCase()}`;
+const linkWithKey = (link: string, key: string, code: string): string =>
+  `${link}#${parseLinkId(code) ? key : key.replace(/[\s\p{Pd}]/gu, '').toUpperCase()}`;
 
 /** The code and the key in the link of a room. Throws if the link belongs to another server. */
 export function parseRoomLink(serverUrl: string, text: string): { code: string; key: string | undefined } | undefined {

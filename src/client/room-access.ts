@@ -73,8 +73,8 @@ interface RoomEncryption {
 
 /** An encrypted room whose keys are known. */
 export interface UnlockedRoom {
-  /** The value of the header `X-Room-Auth`, and of `auth` in `join`. */
-  readonly auth: string;
+  /** The value of the header `X-Room-Auth`, and of `auth` in `join`; undefined with a link. */
+  readonly auth: string | undefined;
   /** A channel with a shared text receives edits; one without receives whole texts. */
   createCodec(text: SealedStart | undefined): ChannelCodec;
 }

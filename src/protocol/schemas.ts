@@ -22,7 +22,7 @@ import {
   version,
 } from './fields.ts';
 import { creationModes, type LimitKey, type LimitSetting, limitSettings, maxNameLength } from './limits.ts';
-import { envelopeSize, maxPayloadBytes } from './sealed.ts';
+import { envelopeSize, maxDropEnvelope, maxPayloadBytes } from './sealed.ts';
 
 const success = { type: 'boolean', const: true } as const;
 const fileName = {
@@ -53,7 +53,7 @@ const once = {
 
 const fileMeta = {
   type: 'string',
-  maxLength: envelopeSize('file', maxPayloadBytes.file),
+  maxLength: maxDropEnvelope,
   description: 'in an encrypted room: the sealed name, type, folder, size and salt; missing in other rooms',
 } as const;
 

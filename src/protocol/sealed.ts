@@ -57,6 +57,24 @@ const envelopeForm: Record<number, RegExp> = {
   3: /^pop1\.[A-Za-z0-9_-]+[AEIMQUYcgkosw048]$/,
 };
 
+/** The metadata of a file that was sealed for the members of a room, by the holder of a drop link. */
+export const dropEnvelopePrefix = 'pop1-drop.';
+/** Of the ephemeral public key at its start. */
+const publicKeyBytes = 32;
+/** The metadata of a dropped file also has its key. */
+const maxDropPayload = maxPayloadBytes.file + 64;
+export const maxDropEnvelope =
+  dropEnvelopePrefix.length +
+  Math.ceil(((publicKeyBytes + nonceBytes + paddedSize(maxDropPayload + 1, minimumSizes.file) + tagBytes) * 4) / 3);
+
+/** Whether a text can be such an envelope. */
+export function isDropEnvelope(text: string): boolean {
+  if (!/^pop1-drop\.[A-Za-z0-9_-]+$/.test(text) || text.length > maxDropEnvelope) return false;
+  const bytes = Math.floor(((text.length - dropEnvelopePrefix.length) * 3) / 4);
+  const padded = bytes - publicKeyBytes - nonceBytes - tagBytes;
+  return padded >= minimumSizes.file && paddedSize(padded, minimumSizes.file) === padded;
+}
+
 /** Exact for all safe integers, unlike Math.log2. */
 function floorLog2(value: number): number {
   return value >= 2 ** 32 ? 63 - Math.clz32(Math.floor(value / 2 ** 32)) : 31 - Math.clz32(value);

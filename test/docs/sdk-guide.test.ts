@@ -185,6 +185,10 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
     assert.equal(link, `${server.url}/r/${code}#${key?.replaceAll('-', '')}`);
     assert.deepEqual(read, ['only devices with the key can read this']);
   },
+  links([link, role]) {
+    assert.match(String(link?.[0]), /\/r\/[0-9A-Z]{24}$/);
+    assert.deepEqual(role, ['read']);
+  },
   update([info, pin]) {
     assert.match(String(info?.[0]), /^\d{4}-/);
     assert.deepEqual([info?.[1], pin], ['Shopping list', [true]]);

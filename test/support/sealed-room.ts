@@ -70,7 +70,7 @@ export async function createSealedRoom(
 export async function sealedRoom(code: RoomCode): Promise<SealedRoom> {
   shared ??= createKeys();
   const { salt, keys } = await shared;
-  const auth = authToken(keys);
+  const auth = authToken(keys) ?? '';
   return { code, keys, auth, salt, access: { headers: { 'x-room-auth': auth } } };
 }
 

@@ -67,14 +67,14 @@ const tagsPerPage = 256;
 
 /** Pass the same tags to all ciphers with the same salt. */
 export function createFileCipher(
-  keys: RoomKeys,
-  { size, salt }: Pick<FileMetadata, 'size' | 'salt'>,
+  keys: Pick<RoomKeys, 'file'>,
+  { size, salt, key = keys.file }: Pick<FileMetadata, 'size' | 'salt' | 'key'>,
   createCipher: CreateChunkCipher = createChunkCipher,
   tags = createSealedTags(),
 ): FileCipher {
   if (salt.length !== fileSaltBytes) throw new RangeError(`The salt of a file has ${fileSaltBytes} bytes.`);
   const layout = fileLayout(size);
-  const cipher = createCipher(hkdf(sha256, keys.file, salt, utf8ToBytes('poproom/v1/file-key'), 32));
+  const cipher = createCipher(hkdf(sha256, key, salt, utf8ToBytes('poproom/v1/file-key'), 32));
   const all = { from: 0, to: layout.ciphertextSize };
   return {
     ciphertextSize: layout.ciphertextSize,

@@ -21,6 +21,8 @@ export interface RoomKeys {
   readonly meta: Uint8Array;
   /** The root of the keys of all files. */
   readonly file: Uint8Array;
+  /** The secret X25519 key for which holders of a drop link seal files. */
+  readonly drop: Uint8Array;
 }
 
 /** A room whose key is known. */
@@ -46,13 +48,20 @@ export async function deriveKeys(key: RoomKey, salt: Uint8Array, stretch = scryp
   if (salt.length !== saltBytes) throw new RangeError(`A salt has ${saltBytes} bytes.`);
   const master = await stretch(utf8ToBytes(key), concatBytes(utf8ToBytes('poproom/v1'), salt), keyBytes);
   const derive = (purpose: string) => expand(sha256, master, utf8ToBytes(`poproom/v1/${purpose}`), keyBytes);
-  const keys = { auth: derive('auth'), text: derive('text'), meta: derive('meta'), file: derive('file') };
+  const keys = {
+    auth: derive('auth'),
+    text: derive('text'),
+    meta: derive('meta'),
+    file: derive('file'),
+    drop: derive('drop'),
+  };
   master.fill(0);
   return keys;
 }
 
-/** The value of the header `X-Room-Auth`. */
-export const authToken = ({ auth }: RoomKeys): string => encodeBase64url(auth);
+/** The value of the header `X-Room-Auth`; undefined for a reader, who is admitted by the link alone. */
+export const authToken = ({ auth }: RoomKeys): string | undefined =>
+  auth.length === 0 ? undefined : encodeBase64url(auth);
 
 /** Stored by the server, which cannot derive `auth` from it. */
 export const verifierOf = ({ auth }: RoomKeys): string => encodeBase64url(sha256(auth));

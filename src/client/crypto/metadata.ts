@@ -2,12 +2,14 @@
 import { expand } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { type EnvelopeKind, hashBytes } from '../../protocol/sealed.ts';
+import type { LinkRole } from '../../protocol/link-rights.ts';
+import { dropEnvelopePrefix, type EnvelopeKind, hashBytes } from '../../protocol/sealed.ts';
 import { parseJson } from '../shapes.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged, decodeText, encodeText, openEnvelope, sealEnvelope } from './envelope.ts';
 import { largestSize } from './file-chunks.ts';
 import type { EncryptedRoom } from './keys.ts';
+import { openDrop, sealDrop } from './links.ts';
 
 /**
  * The key of the bytes derives from the salt, so the bytes of another file do not open with this metadata. Other people
@@ -22,6 +24,8 @@ export interface FileMetadata {
   readonly size: number;
   /** 32 random bytes. Two files, or two versions of a file, must never have the same. */
   readonly salt: Uint8Array;
+  /** Of a dropped file: the root of its key, instead of that of the room. */
+  readonly key?: Uint8Array | undefined;
 }
 
 export const fileSaltBytes = 32;
@@ -32,9 +36,15 @@ export function sealFileMetadata(room: EncryptedRoom, { name, type, folder, size
   return seal(room, 'file', JSON.stringify({ name, type, folder, size, salt: encodeBase64url(salt) }));
 }
 
+/** Seals the metadata of a file for the members of a room, with the key of the file, which the dropper has drawn. */
+export const sealDroppedMetadata = (publicKey: Uint8Array, { salt, key, ...file }: FileMetadata): string =>
+  sealDrop(publicKey, JSON.stringify({ ...file, salt: encodeBase64url(salt), key: key && encodeBase64url(key) }));
+
 export function openFileMetadata(room: EncryptedRoom, envelope: string): FileMetadata {
-  const metadata = readMetadata(parseJson(open(room, 'file', envelope)));
-  if (!metadata) throw damaged('The metadata of a file');
+  const isDropped = envelope.startsWith(dropEnvelopePrefix);
+  const metadata = readMetadata(parseJson(isDropped ? openDrop(room, envelope) : open(room, 'file', envelope)));
+  // Only a dropped file has a key of its own.
+  if (!metadata || (metadata.key !== undefined) !== isDropped) throw damaged('The metadata of a file');
   return metadata;
 }
 
@@ -44,6 +54,13 @@ export const sealDeviceName = (room: EncryptedRoom, deviceId: string, name: stri
 
 export const openDeviceName = (room: EncryptedRoom, deviceId: string, envelope: string): string =>
   open(room, 'device', envelope, deviceId);
+
+/** The name of a link. It opens only with the same role, so that those of links with other rights cannot be swapped. */
+export const sealLinkName = (room: EncryptedRoom, role: LinkRole, name: string): string =>
+  seal(room, 'device', name, `link ${role}`);
+
+export const openLinkName = (room: EncryptedRoom, role: LinkRole, envelope: string): string =>
+  open(room, 'device', envelope, `link ${role}`);
 
 export const sealRoomName = (room: EncryptedRoom, name: string): string => seal(room, 'room', name);
 
@@ -99,10 +116,13 @@ function open({ code, keys }: EncryptedRoom, kind: EnvelopeKind, envelope: strin
 
 /** Ignores other fields, because a newer client may send more. */
 function readMetadata(value: unknown): FileMetadata | undefined {
-  const { name, type, folder, size, salt } = (value ?? {}) as Partial<Record<keyof FileMetadata, unknown>>;
+  const { name, type, folder, size, salt, key } = (value ?? {}) as Partial<Record<keyof FileMetadata, unknown>>;
+  const keyBytes = typeof key === 'string' ? decodeBase64url(key) : undefined;
+  if (key !== undefined && keyBytes?.length !== 32) return undefined;
   const bytes = typeof salt === 'string' ? decodeBase64url(salt) : undefined;
   if (typeof name !== 'string' || typeof type !== 'string' || bytes?.length !== fileSaltBytes) return undefined;
   if (!Number.isSafeInteger(size) || (size as number) < 0 || (size as number) > largestSize) return undefined;
   if (folder !== undefined && typeof folder !== 'string') return undefined;
-  return { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: bytes };
+  const known = { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: bytes };
+  return keyBytes ? { ...known, key: keyBytes } : known;
 }

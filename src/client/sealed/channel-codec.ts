@@ -231,7 +231,8 @@ export function createChannelCodec(
       const { deviceId, deviceName } = join;
       const name = deviceId && deviceName ? { deviceName: sealDeviceName(room, deviceId, deviceName) } : {};
       const { deviceName: _plain, ...rest } = join;
-      return { ...continued(rest), ...name, auth: authToken(room.keys) };
+      const auth = authToken(room.keys);
+      return { ...continued(rest), ...name, ...(auth !== undefined && { auth }) };
     },
 
     onConnected: ({ send, receive }: SealedLink) => {

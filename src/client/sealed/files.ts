@@ -16,6 +16,7 @@ import {
   type FileMetadata,
   hashFile,
   openUpload,
+  sealDroppedMetadata,
   sealFileMetadata,
   sealUpload,
 } from '../crypto/metadata.ts';
@@ -48,6 +49,8 @@ export function createSealedFiles(
   plain: PlainFiles,
   target: () => Promise<UploadTarget>,
   createCipher?: CreateChunkCipher,
+  /** The public key of a drop link. Its holder can seal files, and open nothing. */
+  dropKey?: Uint8Array,
 ) {
   const cipherOf = (metadata: FileMetadata) => createFileCipher(room.keys, metadata, createCipher);
 
@@ -61,7 +64,7 @@ export function createSealedFiles(
 
   return {
     upload: async (source: UploadSource, options: UploadOptions = {}): Promise<FileUploaded> =>
-      uploadSealed(room, await target(), source, options, createCipher),
+      uploadSealed(room, await target(), source, options, createCipher, dropKey),
 
     cancelUpload: (uploadId: string, options?: CallOptions): Promise<void> =>
       plain.cancelUpload(serverIdOf(uploadId), options),
@@ -161,20 +164,23 @@ async function uploadSealed(
   source: UploadSource,
   options: UploadOptions,
   createCipher?: CreateChunkCipher,
+  dropKey?: Uint8Array,
 ): Promise<FileUploaded> {
   const bytes = await knownBytes(source, options);
   const file = describe(source, bytes, options);
-  const fingerprint = await fingerprintOf(file, bytes, options);
+  // A dropper has no secret by which it could keep the key of an upload.
+  const fingerprint = dropKey ? undefined : await fingerprintOf(file, bytes, options);
   const earlier = openEarlier(room, options.uploadId, fingerprint);
   const used: Uint8Array[] = [];
 
   /** Every new upload needs another salt. */
   function sealWith(salt: Uint8Array) {
     used.push(salt);
-    const cipher = createFileCipher(room.keys, { ...file, salt }, createCipher, tagsOf(salt));
+    const metadata = dropKey ? { ...file, salt, key: createFileSalt() } : { ...file, salt };
+    const cipher = createFileCipher(room.keys, metadata, createCipher, tagsOf(salt));
     return {
       ...sealedBytes(cipher, bytes),
-      labels: { meta: sealFileMetadata(room, { ...file, salt }) },
+      labels: { meta: dropKey ? sealDroppedMetadata(dropKey, metadata) : sealFileMetadata(room, metadata) },
       idToKeep: (id: string) => (fingerprint ? `${id}.${sealUpload(room, id, { salt, fingerprint })}` : id),
     };
   }

@@ -1,5 +1,6 @@
 /** The operations of an encrypted room. This module and the cryptography are loaded on demand. */
-import { isEncryptedCode, type RoomCode } from '../../protocol/room-code.ts';
+import type { LinkRole } from '../../protocol/link-rights.ts';
+import { isEncryptedCode, type LinkId, parseLinkId, type RoomCode } from '../../protocol/room-code.ts';
 import type {
   CreateLinkRequest,
   CreateRoomRequest,
@@ -21,7 +22,8 @@ import {
   type RoomKeys,
   verifierOf,
 } from '../crypto/keys.ts';
-import { sealRoomName } from '../crypto/metadata.ts';
+import { fragmentOf, parseFragment } from '../crypto/links.ts';
+import { openLinkName, sealLinkName, sealRoomName } from '../crypto/metadata.ts';
 import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
 import { isFileList, isHistoryList, isRoomInfo } from '../response-checks.ts';
@@ -50,6 +52,8 @@ export interface KeySource {
 
 export interface Unlocked extends UnlockedRoom {
   readonly room: EncryptedRoom;
+  /** Set with a drop link: its public key. There are no other keys. */
+  readonly dropKey?: Uint8Array | undefined;
   readonly seen: SeenVersions;
   readonly cipher?: CreateChunkCipher | undefined;
 }
@@ -70,6 +74,7 @@ export async function unlock(
   source: KeySource,
   { seen: start, onSeen, onSalt }: UnlockOptions,
 ): Promise<Unlocked> {
+  if (parseLinkId(code)) return unlockLink(source, { seen: start, onSeen });
   const key = parseRoomKey(source.key);
   const ask = () => transport.call(path, isRoomInfo, { timeoutSeconds: saltTimeoutSeconds });
   const { derive = deriveKeys } = source;
@@ -85,6 +90,23 @@ export async function unlock(
   const createCodec: Unlocked['createCodec'] = (text) => createChannelCodec(room, seen, text);
   return { room, seen, cipher: source.cipher, auth: authToken(keys), createCodec };
 }
+
+/** The keys of a link are in its fragment, so nothing is requested. */
+function unlockLink(source: KeySource, { seen: start, onSeen }: Omit<UnlockOptions, 'onSalt'>): Unlocked {
+  const found = parseFragment(source.key);
+  const none = new Uint8Array(0);
+  const noKeys: RoomKeys = { auth: none, text: none, meta: none, file: none, drop: none };
+  const room = found.role === 'read' ? { code: found.code, keys: found.keys } : { code: '' as RoomCode, keys: noKeys };
+  const seen = createSeenVersions(start, onSeen);
+  const dropKey = found.role === 'drop' ? found.publicKey : undefined;
+  const createCodec: Unlocked['createCodec'] = (text) => {
+    if (dropKey) throw dropOnly();
+    return createChannelCodec(room, seen, text);
+  };
+  return { room, dropKey, seen, cipher: source.cipher, auth: undefined, createCodec };
+}
+
+const dropOnly = () => new PoproomError('DROP_ONLY', 'This link may only add files to the room.');
 
 /** Only a room that asks for a key is encrypted. */
 async function requestSalt(ask: () => Promise<unknown>): Promise<Uint8Array> {
@@ -143,7 +165,7 @@ interface PlainRoom {
 
 /** The operations that differ from those of an ordinary room. */
 export function createSealedOperations(
-  { room, seen, cipher }: Pick<Unlocked, 'room' | 'seen' | 'cipher'>,
+  { room, seen, cipher, dropKey }: Pick<Unlocked, 'room' | 'seen' | 'cipher' | 'dropKey'>,
   { transport, path, plain, access }: PlainRoom,
 ) {
   const call: RoomCall = async (end, shape, call = {}) =>
@@ -163,10 +185,22 @@ export function createSealedOperations(
     );
   };
 
+  const files = createSealedFiles(room, plain, target, cipher, dropKey);
+  const info = async (options?: CallOptions) => openInfo(await plain.info(options));
+  // Nothing else may be sent, above all no plaintext.
+  if (dropKey) return { ...refuseAll(plain), info, upload: files.upload, cancelUpload: files.cancelUpload };
+
+  /** The URL with the keys, which the server does not have. */
+  const openLink = ({ name, ...link }: Link): Link => {
+    const opened = name === undefined ? undefined : openNameOf(room, link.role, name);
+    const url = `${transport.url}/r/${encodeURIComponent(link.linkId)}#${fragmentOf(room, link.role)}`;
+    return { ...link, link: url, ...(opened !== undefined && { name: opened }) };
+  };
+
   return {
     ...content,
-    ...createSealedFiles(room, plain, target, cipher),
-    info: async (options?: CallOptions) => openInfo(await plain.info(options)),
+    ...files,
+    info,
     // The server knows only the sizes of sealed data.
     details: async (options?: CallOptions) => openInfo(await plain.info(options)),
     async update({ name, ...changes }: UpdateRoomRequest, options?: CallOptions): Promise<RoomInfo> {
@@ -181,10 +215,33 @@ export function createSealedOperations(
       (await call('/history', isHistoryList, options)).history,
     files: async (options?: CallOptions): Promise<FileEntry[]> =>
       openFiles(room, (await call('/files', isFileList, options)).files),
-    // The name would have to be sealed.
-    createLink: async ({ name: _name, ...request }: CreateLinkRequest, options?: CallOptions): Promise<Link> =>
-      plain.createLink(request, options),
+    async createLink({ name, ...request }: CreateLinkRequest, options?: CallOptions): Promise<Link> {
+      const sealed = name ? { name: sealLinkName(room, request.role, name) } : {};
+      const link = await plain.createLink({ ...request, ...sealed }, options);
+      // Without the symbol, its holders would not be asked for the keys.
+      if (link.role === request.role && isEncryptedCode(link.linkId as LinkId)) return openLink(link);
+      await plain.revokeLink(link.linkId).catch(() => undefined);
+      throw notEncrypted();
+    },
+    links: async (options?: CallOptions): Promise<Link[]> => (await plain.links(options)).map(openLink),
     downloadZip: zipUnavailable,
     zipUrl: zipUnavailable,
   };
+}
+
+/** Undefined if it does not open. */
+function openNameOf(room: EncryptedRoom, role: LinkRole, envelope: string): string | undefined {
+  try {
+    return openLinkName(room, role, envelope);
+  } catch {
+    return undefined;
+  }
+}
+
+/** For the operations that a drop link does not have. */
+function refuseAll(plain: RoomBase): Partial<RoomBase> {
+  const refuse = async (): Promise<never> => {
+    throw dropOnly();
+  };
+  return Object.fromEntries(Object.keys(plain).map((name) => [name, refuse]));
 }

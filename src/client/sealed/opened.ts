@@ -1,10 +1,11 @@
 /** Opens the names and file metadata of an encrypted room. Those that do not open are unknown, so that one cannot hide all others. */
 import { cleanFileName, cleanFolder, cleanType } from '../../protocol/file-name.ts';
+import { linkDevicePrefix } from '../../protocol/link-rights.ts';
 import type { FileEntry, RoomDevice } from '../../protocol/types.ts';
 import { encodeBase64url } from '../crypto/base64url.ts';
 import { damaged } from '../crypto/envelope.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
-import { type FileMetadata, openDeviceName, openFileMetadata, openRoomName } from '../crypto/metadata.ts';
+import { type FileMetadata, openDeviceName, openFileMetadata, openLinkName, openRoomName } from '../crypto/metadata.ts';
 import { EncryptionError } from '../error.ts';
 
 export function withRoomName<T extends { name?: string }>(room: EncryptedRoom, { name, ...rest }: T): T {
@@ -12,9 +13,13 @@ export function withRoomName<T extends { name?: string }>(room: EncryptedRoom, {
   return { ...rest, ...(opened !== undefined && { name: opened }) } as T;
 }
 
-export function openDevice(room: EncryptedRoom, { deviceId, deviceName }: RoomDevice): RoomDevice {
-  const opened = deviceName === undefined ? undefined : attempt(() => openDeviceName(room, deviceId, deviceName));
-  return { deviceId, ...(opened !== undefined && { deviceName: opened }) };
+/** A reader seals its name with its own id; a device without a name has that of its link. */
+export function openDevice(room: EncryptedRoom, { deviceId, deviceName, role }: RoomDevice): RoomDevice {
+  const ownId = role && deviceId.startsWith(linkDevicePrefix) ? deviceId.slice(linkDevicePrefix.length) : deviceId;
+  const openName = (envelope: string) =>
+    attempt(() => openDeviceName(room, ownId, envelope)) ?? (role && attempt(() => openLinkName(room, role, envelope)));
+  const opened = deviceName === undefined ? undefined : openName(deviceName);
+  return { deviceId, ...(opened !== undefined && { deviceName: opened }), ...(role && { role }) };
 }
 
 /** Opens a list of files. The server may have listed one twice; only the first is returned. */

@@ -3,6 +3,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { cleanFileName, cleanType } from '../../protocol/file-name.ts';
+import { isDropEnvelope } from '../../protocol/sealed.ts';
 import type { FileEntry } from '../../protocol/types.ts';
 import { type AdmittedRoom, admit, type Caller, deviceOfLink, linkMissing, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
@@ -176,7 +177,10 @@ export const isFileId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
 
 /** The description that is stored: cleaned, or neutral and sealed in an encrypted room. */
 export function describeIn({ salt }: Room, { name, type, folder, once, meta }: FileDescription): FileDescription {
-  if (salt !== undefined) return { ...neutral, once, meta: checkSealedMeta(meta, 'file', 'meta') };
+  if (salt !== undefined) {
+    const isDropped = meta !== undefined && isDropEnvelope(meta);
+    return { ...neutral, once, meta: isDropped ? meta : checkSealedMeta(meta, 'file', 'meta') };
+  }
   if (meta !== undefined) throw notEncrypted('meta');
   return { name: cleanFileName(name), type: cleanType(type), folder: cleanFolder(folder), once };
 }

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../error-codes.ts';
 import { auth, pin } from '../fields.ts';
 import type { RoomOperation } from '../link-rights.ts';
-import { envelopeSize, maxPayloadBytes } from '../sealed.ts';
+import { envelopeSize, maxDropEnvelope, maxPayloadBytes } from '../sealed.ts';
 
 export interface Parameter {
   name: string;
@@ -271,8 +271,8 @@ export const uploadMetadata: Parameter = {
 export const fileMeta: Parameter = {
   name: 'X-File-Meta',
   in: 'header',
-  description: `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters.`,
-  pattern: '^pop1\\.[A-Za-z0-9_-]+$',
+  description: `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters, or with a drop link ${maxDropEnvelope}.`,
+  pattern: '^pop1(-drop)?\\.[A-Za-z0-9_-]+$',
   example: 'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX',
 };
 export const uploadChecksum: Parameter = {

@@ -16,6 +16,7 @@ export const room: EncryptedRoom = {
     text: hexToBytes(vectors.keys.text),
     meta: hexToBytes(vectors.keys.meta),
     file: hexToBytes(vectors.keys.file),
+    drop: hexToBytes('d867336f17ad67f0decc9ed742290ced159a7205a571deb1ec6de51ada8529a8'),
   },
 };
 
@@ -24,7 +25,7 @@ export const otherCode: EncryptedRoom = { ...room, code: '7KQ2MY' as RoomCode };
 const otherBytes = new Uint8Array(32).fill(7);
 export const otherKeys: EncryptedRoom = {
   ...room,
-  keys: { auth: otherBytes, text: otherBytes, meta: otherBytes, file: otherBytes },
+  keys: { auth: otherBytes, text: otherBytes, meta: otherBytes, file: otherBytes, drop: otherBytes },
 };
 
 export function throwsWith(code: EncryptionErrorCode, action: () => unknown): void {
