@@ -56,10 +56,8 @@ export function Notices() {
     if (isEmpty) return;
     const place = () => box.current && avoidControls(box.current);
     place();
-    for (const type of ['scroll', 'resize']) addEventListener(type, place);
-    return () => {
-      for (const type of ['scroll', 'resize']) removeEventListener(type, place);
-    };
+    addEventListener('scroll', place);
+    return () => removeEventListener('scroll', place);
   }, [notices.value]);
   return (
     <div class="notices" role="status" ref={box}>
