@@ -4,7 +4,6 @@ import type {
   ContentEdited,
   ContentRead,
   ContentWritten,
-  CreateTokenIssued,
   FileClaimed,
   FileEntry,
   FileList,
@@ -130,10 +129,6 @@ export const isRoomCreated = /* @__PURE__ */ object<RoomCreated>({
   encrypted: optional(isTrue),
   name: optional(text),
   limits: optional(roomLimits),
-});
-export const isCreateTokenIssued = /* @__PURE__ */ object<CreateTokenIssued>({
-  token: text,
-  expiresAt: time,
 });
 export const isRoomDetails = /* @__PURE__ */ object<RoomDetails>({
   roomId: roomCode,
