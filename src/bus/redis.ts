@@ -124,19 +124,21 @@ export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisB
 const maxEntryBytes = 8 * 1024;
 
 const receivedPrefix = 'received ';
+const caretPrefix = 'caret ';
 
 /**
  * The message format between nodes: `NODE SEQ`, then ` {"entry": …}` for a small edit of the text, ` devices` if only
- * the devices changed, or ` received FILE` if a one-time file was received. Versions without a text log send and read
- * only the first two words.
+ * the devices changed, ` received FILE` if a one-time file was received, or ` caret {…}` if a device moved its caret.
+ * Versions without a text log send and read only the first two words.
  */
 function encodeMessage(node: string, change: RoomChange): string {
   const payload = payloadOf(change);
   return payload === undefined ? `${node} ${change.seq}` : `${node} ${change.seq} ${payload}`;
 }
 
-function payloadOf({ entry, devicesOnly, received }: RoomChange): string | undefined {
+function payloadOf({ entry, devicesOnly, received, caret }: RoomChange): string | undefined {
   if (devicesOnly) return 'devices';
+  if (caret) return caretPrefix + JSON.stringify(caret);
   if (received !== undefined) return receivedPrefix + received;
   const json = entry && JSON.stringify(entry);
   return json && Buffer.byteLength(json) <= maxEntryBytes ? `{"entry":${json}}` : undefined;
@@ -151,19 +153,24 @@ function decodeMessage(message: string): { node: string; change: RoomChange } {
   if (payload.startsWith(receivedPrefix)) {
     return { node, change: { seq: known, received: payload.slice(receivedPrefix.length) } };
   }
+  const caret = payload.startsWith(caretPrefix) ? parseJson(payload.slice(caretPrefix.length)) : undefined;
+  if (caret) return { node, change: { seq: known, caret: caret as NonNullable<RoomChange['caret']> } };
   const entry = entryIn(payload);
   return { node, change: entry ? { seq: known, entry } : { seq: known } };
 }
 
-function entryIn(payload: string): TextEntry | undefined {
-  if (payload === '') return undefined;
+function parseJson(text: string): unknown {
   try {
-    const { version, edits, sealed, deviceId, ref, writtenAt } = JSON.parse(payload).entry;
-    const entry = { version, edits, deviceId, ref, writtenAt, ...(typeof sealed === 'string' && { sealed }) };
-    return isEntry(entry) ? entry : undefined;
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
+}
+
+function entryIn(payload: string): TextEntry | undefined {
+  const { version, edits, sealed, deviceId, ref, writtenAt } = Object(Object(parseJson(payload)).entry);
+  const entry = { version, edits, deviceId, ref, writtenAt, ...(typeof sealed === 'string' && { sealed }) };
+  return isEntry(entry) ? entry : undefined;
 }
 
 function isEntry({ version, edits, deviceId, ref, writtenAt }: Record<string, unknown>): boolean {

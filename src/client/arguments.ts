@@ -1,4 +1,5 @@
 /** Checks the arguments of programs, which may be written without types, before anything is sent. */
+import { deviceColors } from '../protocol/limits.ts';
 import type { RoomBase } from './room.ts';
 import { isObject, isWhole } from './shapes.ts';
 
@@ -113,10 +114,12 @@ export function checkClientOptions(options: Readonly<Record<string, unknown>>): 
   checkServerUrl(options.url);
   for (const name of ['apiKey', 'createPassword', 'deviceId', 'deviceName'])
     if (options[name] !== undefined) check(name, options[name], anyText);
+  if (options.deviceColor !== undefined) check('deviceColor', options.deviceColor, color);
   checkOptions({ timeoutSeconds: options.timeoutSeconds, onRetry: options.onRetry });
   const { retry } = options;
   if (!isObject(retry)) return;
   for (const [name, value] of Object.entries(retry)) if (value !== undefined) check(`retry.${name}`, value, amount);
 }
 
+const color: Check = [(value) => isWhole(value) && (value as number) < deviceColors, 'a whole number from 0 to 7'];
 const amount: Check = [isSeconds, 'a number from 0'];

@@ -28,6 +28,8 @@ export interface ClientOptions {
   deviceId?: string | undefined;
   /** Name of this device, shown to the other devices in a room. */
   deviceName?: string | undefined;
+  /** The colour that this device prefers, from 0 to 7. In each room, the server gives it this one or another. */
+  deviceColor?: number | undefined;
   /** Retries requests that fail with 429 or 503, unless that could execute them twice. Default: no retries. */
   retry?: boolean | RetryOptions | undefined;
   /** Called before each wait for a retry, also of uploads and one-time files, which continue after an interruption. */
@@ -85,7 +87,7 @@ interface Creation {
 /** Creates a client for a server. It sends no request yet. */
 export function createClient(options: ClientOptions): Client {
   checkClientOptions({ ...options });
-  const { url, apiKey, createPassword, deviceId, deviceName, retry = false, onRetry } = options;
+  const { url, apiKey, createPassword, deviceId, deviceName, deviceColor, retry = false, onRetry } = options;
   const { timeoutSeconds = defaultTimeoutSeconds } = options;
   const password = { 'X-Create-Password': createPassword };
   const retries = retry === true ? {} : retry || undefined;
@@ -93,7 +95,10 @@ export function createClient(options: ClientOptions): Client {
     ...{ url, apiKey, withRetry: createRetry(retries, onRetry), onRetry },
     ...{ newIdempotencyKey: retries && newIdempotencyKey, timeouts: createTimeouts(timeoutSeconds), streamBody },
   });
-  const access = (code: string, pin?: string) => ({ code, pin: createRoomPin(pin), deviceId, deviceName });
+  const access = (code: string, pin?: string) => ({
+    ...{ code, pin: createRoomPin(pin) },
+    ...{ deviceId, deviceName, deviceColor },
+  });
   const plainRoom = (code: string, pin?: string) => toRoom(openRoom(transport, access(code, pin)), deviceId);
   const sealedRoom = (code: string, source: KeyOptions) =>
     toRoom(createEncryptedRoom(transport, access(code), source, openRoom), deviceId);

@@ -28,7 +28,7 @@ export type { WriteAnswer } from './connection.ts';
 export type { DownloadOptions, ReceiveOptions, ZipOptions } from './download.ts';
 export type { ConflictDetails, ErrorDetails } from './error.ts';
 export { EncryptionError, type EncryptionErrorCode, PoproomError, type PoproomErrorCode } from './error.ts';
-export type { LiveOptions } from './live-channel.ts';
+export type { Caret, LiveOptions } from './live-channel.ts';
 export type { LiveEnd, LiveRoom, LiveText, LiveTextOptions, LiveWriteOptions } from './live-end.ts';
 export type { Ended, LiveEvent } from './live-state.ts';
 export type { RetryEvent, RetryOptions } from './retry.ts';

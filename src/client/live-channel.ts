@@ -1,5 +1,5 @@
 /** The live channel of a room: connects, passes messages on, and reconnects, as its state says. */
-import type { Join, ServerMessage } from '../protocol/types.ts';
+import type { Join, MoveCaret, ServerMessage } from '../protocol/types.ts';
 import {
   type Connection,
   connect,
@@ -39,6 +39,8 @@ export interface LiveOptions {
   signal?: AbortSignal | undefined;
   /** Synchronizes this text with that of the room through this channel. */
   text?: SharedText | undefined;
+  /** Also reports the carets of other devices, as `caret` events. */
+  carets?: boolean | undefined;
   /** The newest token of an earlier channel. Joining then does not count as a request, and needs no PIN. */
   resumeToken?: string | undefined;
   /** Called with a new token every 25 seconds. It opens the room until 10 minutes after the channel ends: keep it secret. */
@@ -54,6 +56,11 @@ export interface LiveRoom {
   [Symbol.asyncIterator](): AsyncGenerator<LiveEvent, Ended>;
   /** Writes a text based on a version. Resolves with `written` or `conflict`; fails with `OFFLINE` without a connection. */
   write(content: string, baseVersion: number): Promise<WriteAnswer>;
+  /**
+   * Shows others where the caret of this device is, if they ask for carets. Only the last one is sent, at most five times
+   * a second, and none without a connection. An edit shows the caret too.
+   */
+  sendCaret(caret: Caret): void;
   /** Reconnects now if the connection may be dead. Call it when the device wakes up or the network returns. */
   wake(): void;
   /** Closes the connection and reconnects later. Call it when the network is known to be lost. */
@@ -61,6 +68,9 @@ export interface LiveRoom {
   /** Changes the name of this device. Reconnects to do so. */
   rename(deviceName: string): void;
 }
+
+/** A caret in the text of a version, or a selection. Positions count UTF-16 code units. */
+export type Caret = Omit<MoveCaret, 'type'>;
 
 export function openLive(transport: Transport, path: string, access: RoomAccess, options: LiveOptions = {}): LiveRoom {
   const token = createResumeToken(options.resumeToken, options.onResumeToken);
@@ -82,6 +92,13 @@ export function openLive(transport: Transport, path: string, access: RoomAccess,
       return channel.write(content, baseVersion);
     },
 
+    sendCaret(caret) {
+      const { version, position, selectionEnd = 0 } = caret;
+      if (![version, position, selectionEnd].every(isWhole))
+        throw new TypeError('Versions and positions are whole numbers from 0.');
+      channel.sendCaret(caret);
+    },
+
     wake: () => channel.wake(),
     interrupt: () => channel.interrupt(),
 
@@ -96,12 +113,14 @@ interface LiveChannel {
   /** Runs the channel. It can be called once. */
   run(): AsyncGenerator<LiveEvent, Ended>;
   write(content: string, baseVersion: number): Promise<WriteAnswer>;
+  sendCaret(caret: Caret): void;
   wake(): void;
   interrupt(): void;
   reconnect(): void;
 }
 
 const responseTimeoutMs = 8_000;
+const caretIntervalMs = 200;
 /** In UTF-16 code units of messages that the program has not read yet. */
 const maxUnread = 64 * 1024 * 1024;
 
@@ -110,12 +129,14 @@ function createLiveChannel(
   path: string,
   currentAccess: () => RoomAccess,
   token: ResumeToken,
-  { signal, text }: LiveOptions,
+  { signal, text, carets }: LiveOptions,
 ): LiveChannel {
   const textChannel = text && channelOf(text);
   const writes = createWrites();
   const devices = createDeviceList();
   let state: LiveState = initialState;
+  let caret: Caret | undefined;
+  let caretTimer: ReturnType<typeof setTimeout> | undefined;
   /** Set for an encrypted room when its keys are known. */
   let codec: ChannelCodec | undefined;
 
@@ -192,8 +213,11 @@ function createLiveChannel(
   }
 
   function toJoin(seq: number | undefined): Join {
-    const { pin, deviceId, deviceName } = currentAccess();
-    const join = { type: 'join', pin: pin.current, deviceId, deviceName, seq, deviceChanges: true } as Join;
+    const { pin, deviceId, deviceName, deviceColor } = currentAccess();
+    // The colour that it had, which a server that was restarted does not know.
+    const color = deviceColor === undefined ? undefined : (devices.colorOf(deviceId) ?? deviceColor);
+    const device = { deviceId, deviceName, deviceColor: color };
+    const join = { type: 'join', pin: pin.current, ...device, seq, deviceChanges: true, carets } as Join;
     if (!textChannel) return codec?.join(join) ?? join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
     const withText = { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
@@ -250,8 +274,20 @@ function createLiveChannel(
     textChannel?.onConnected({ send: state.connection.send, reconnect: interrupt });
   }
 
+  function sendCaret(): void {
+    caretTimer = undefined;
+    if (!caret || state.name !== 'open') return;
+    state.connection.send({ type: 'caret', ...caret });
+    caret = undefined;
+    caretTimer = setTimeout(sendCaret, caretIntervalMs);
+  }
+
   return {
     run,
+    sendCaret(moved) {
+      caret = moved;
+      if (caretTimer === undefined) sendCaret();
+    },
     async write(content, baseVersion) {
       if (!isConnected(state)) throw offlineError();
       return writes.send(state.connection, content, baseVersion);

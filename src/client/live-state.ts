@@ -2,7 +2,15 @@
  * The states of a live channel, and what each event does in each of them. These functions only compute the next state;
  * `live-channel.ts` enters it. An event that means nothing in a state leaves it unchanged.
  */
-import type { Closed, DeviceChanges, RoomDevice, SealedEdited, ServerMessage, TextEdited } from '../protocol/types.ts';
+import type {
+  Closed,
+  DeviceChanges,
+  RoomDevice,
+  SealedCaretMoved,
+  SealedEdited,
+  ServerMessage,
+  TextEdited,
+} from '../protocol/types.ts';
 import { type Connection, type ConnectionEnd, toError } from './connection.ts';
 import { offlineError, PoproomError } from './error.ts';
 import { isFinal, retryDelay } from './retry.ts';
@@ -10,7 +18,18 @@ import { isFinal, retryDelay } from './retry.ts';
 /** A message about a change of the room. */
 type Change = Exclude<
   ServerMessage,
-  { type: 'edit' | 'sealed-edit' | 'devices-changed' | 'written' | 'conflict' | 'error' | 'heartbeat' | 'closed' }
+  {
+    type:
+      | 'edit'
+      | 'sealed-edit'
+      | 'sealed-caret'
+      | 'devices-changed'
+      | 'written'
+      | 'conflict'
+      | 'error'
+      | 'heartbeat'
+      | 'closed';
+  }
 >;
 
 /** A change of the room, or of the connection. */
@@ -183,13 +202,15 @@ const restarting = ({ reconnectAfter = 1000 }: Closed) =>
 const replies: ReadonlySet<ServerMessage['type']> = new Set(['written', 'conflict', 'error', 'heartbeat', 'closed']);
 
 /** Whether the message is one that only admitted sessions receive. */
-function isAdmission(message: ServerMessage): message is Change | TextEdited | SealedEdited | DeviceChanges {
+function isAdmission(
+  message: ServerMessage,
+): message is Change | TextEdited | SealedEdited | SealedCaretMoved | DeviceChanges {
   return !replies.has(message.type);
 }
 
-/** Edits go only to the shared text. */
+/** Edits go only to the shared text, and a caret that could not be opened to nobody. */
 export function isChange(message: Exclude<ServerMessage, DeviceChanges>): message is Change {
-  return isAdmission(message) && message.type !== 'edit' && message.type !== 'sealed-edit';
+  return isAdmission(message) && message.type !== 'edit' && !message.type.startsWith('sealed-');
 }
 
 /** Follows the devices in the room. Programs receive the whole list, which `complete` makes of the differences. */
@@ -200,6 +221,8 @@ export function createDeviceList() {
     get size() {
       return devices.length;
     },
+
+    colorOf: (id: string | undefined) => devices.find(({ deviceId }) => deviceId === id)?.deviceColor,
 
     complete(message: ServerMessage): Exclude<ServerMessage, DeviceChanges> {
       if (message.type === 'snapshot' || message.type === 'devices') devices = message.devices;

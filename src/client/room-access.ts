@@ -11,6 +11,7 @@ export interface RoomAccess {
   pin: RoomPin;
   deviceId: string | undefined;
   deviceName: string | undefined;
+  deviceColor?: number | undefined;
   /** Set if the caller has a room key. Nothing is sent in plaintext then. */
   encryption?: RoomEncryption | undefined;
 }

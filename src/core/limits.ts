@@ -1,5 +1,6 @@
 /** Limits that are not configurable, and rules built from them and the settings. */
 
+import { deviceColors } from '../protocol/limits.ts';
 import type { Quota, Tier } from './ports/clients.ts';
 import type { GuardRules } from './ports/rooms.ts';
 
@@ -46,6 +47,7 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
     // Nodes renew their channels and read those of others every 12.5 seconds, so a lost one is gone within 60 seconds.
     channelSeenMs: 45 * second,
     devicesPerRoom,
+    deviceColors,
   };
 }
 

@@ -27,6 +27,10 @@ export interface JoinRequest extends FileAddresses {
   timestamp: string | undefined;
   /** Whether changes of the devices are sent as differences. */
   deviceChanges?: boolean | undefined;
+  /** The colour that the device prefers. */
+  deviceColor?: number | undefined;
+  /** Whether the carets of other devices are sent. */
+  carets?: boolean | undefined;
   /** A verified token for a room with this code; see `tokens.ts`. */
   resumeToken?: string | undefined;
 }

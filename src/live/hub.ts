@@ -138,15 +138,13 @@ export function createHub({
     feed: RoomFeed,
     wire: Wire,
     channel: Channel,
-    { caller, seq, edits, deviceChanges, linkBase, linkTo }: JoinRequest,
+    { caller, seq, edits, deviceChanges, carets = false, linkBase, linkTo }: JoinRequest,
     { missed, admittedBy, linkView }: Joined,
   ): Session {
     const textMode = edits || feed.view.text.sealed ? 'edits' : 'content';
     const devicesMode = deviceChanges ? 'changes' : 'list';
-    const session = new Session(
-      { wire, client: caller.client, feed, channel, linkBase, linkTo, textMode, devicesMode, admittedBy, linkView },
-      sessionDeps,
-    );
+    const ofClient = { wire, client: caller.client, channel, linkBase, linkTo, admittedBy, linkView };
+    const session = new Session({ ...ofClient, feed, textMode, devicesMode, showsCarets: carets }, sessionDeps);
     feed.sessions.add(session);
     heartbeats.add(session);
     const begin = () => session.begin({ seq, sent: missed?.sent ?? 0, missed: missed && upTo(feed.view, missed) });
@@ -177,12 +175,12 @@ export function createHub({
     release: (client: ClientId): void => channels.release(client),
 
     async join(wire: Wire, request: JoinRequest): Promise<Session> {
-      const { caller, deviceName } = request;
+      const { caller, deviceName, deviceColor } = request;
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const { code, link } = await findRoom(core, request);
-      const channel = { id, device: deviceOf(deviceId, deviceName, link) };
-      await attach(core, code, channel);
+      const preferred = { ...deviceOf(deviceId, deviceName, link), ...(deviceColor !== undefined && { color: deviceColor }) };
+      const channel = { id, device: await attach(core, code, { id, device: preferred }) };
       try {
         return await withFeed(code, async (feed) => {
           rejectIfEnded(feed);
@@ -294,7 +292,8 @@ async function checkAdmission(
   return ofProof();
 }
 
-async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Channel): Promise<void> {
+/** Returns the device with its colour in this room. */
+async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Channel): Promise<Device> {
   const attached = await rooms.attachDevice(code, channel, clock());
   if (attached === 'full') {
     throw new PoproomError('RATE_LIMITED', 'This room has reached its device limit.', {
@@ -302,6 +301,7 @@ async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Chann
       details: { reason: 'devices', retryAfter: 60 },
     });
   }
+  return attached;
 }
 
 /** Counts the open channels of each client. */

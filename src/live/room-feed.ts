@@ -11,6 +11,7 @@ import type { TextEntry, TextState } from '../core/ports/texts.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { IssuedToken, RoomTokens } from '../core/tokens.ts';
 import type { Closed } from '../protocol/types.ts';
+import { type Caret, CaretRelay } from './carets.ts';
 import { FeedText } from './feed-text.ts';
 import {
   type DevicesMode,
@@ -39,6 +40,9 @@ export interface FeedSession {
   follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void;
   /** Returns the size of the message that it was sent. */
   followDevices(notice: DevicesNotice): number;
+  /** Whether it shows the carets of other devices, and can take one now. */
+  wantsCaret(caret: Caret): boolean;
+  sendCaret(message: Outgoing): void;
   end(closed: Closed): void;
 }
 
@@ -55,6 +59,8 @@ export class RoomFeed {
   readonly #tokens: RoomTokens;
   #issued: IssuedToken | undefined;
   readonly #subscription: Subscription;
+  /** Created with the first caret. */
+  #carets: CaretRelay | undefined;
   #view: RoomView | undefined;
   #received: readonly string[] = [];
   #ended: 'expired' | 'deleted' | undefined;
@@ -115,7 +121,14 @@ export class RoomFeed {
     if (this.view.text.version < version) await this.refresh();
   }
 
+  /** Shows the caret of a device to the sessions of other devices, on all nodes. Nothing is stored. */
+  moveCaret(caret: Caret): void {
+    this.#carets ??= new CaretRelay((due) => this.#core.bus.publish(this.code, { seq: 0, caret: due }));
+    this.#carets.move(caret);
+  }
+
   close(): void {
+    this.#carets?.close();
     for (const { timer } of Object.values(this.#notices)) clearTimeout(timer);
     this.#subscription.leave();
   }
@@ -142,8 +155,12 @@ export class RoomFeed {
     for (const wake of [...this.watchers]) wake();
   }
 
-  #onChange({ seq, entry, origin, devicesOnly, received }: RoomChange): void {
+  #onChange({ seq, entry, origin, devicesOnly, received, caret }: RoomChange): void {
     const view = this.#view;
+    if (caret) {
+      this.#onCaret(caret);
+      return;
+    }
     if (received !== undefined) this.#received = [...this.#received, received].slice(-maxReceived);
     if (devicesOnly) {
       this.#onDevicesChanged();
@@ -160,6 +177,12 @@ export class RoomFeed {
     } else this.#due = { room: true, devices: true };
     // If reading fails, the next renewal reads again.
     this.#read().catch(() => undefined);
+  }
+
+  #onCaret(caret: Caret): void {
+    const watching = [...this.sessions].filter((session) => session.wantsCaret(caret));
+    const message = watching.length > 0 && outgoing(caret);
+    if (message) for (const session of watching) session.sendCaret(message);
   }
 
   #onDevicesChanged(): void {

@@ -200,16 +200,19 @@ export function devicesChange(known: readonly Device[], view: RoomView, mode: De
   return { type: 'devices-changed', seq: view.seq, joined: joined.map(deviceOf), left };
 }
 
-/** A device with another name counts as joined. The order does not matter. */
+/** A device with another name or colour counts as joined. The order does not matter. */
 function deviceChanges(from: readonly Device[], to: readonly Device[]) {
   if (from === to) return { joined: [], left: [] };
   const [before, after] = [new Map(from.map(entryOf)), new Map(to.map(entryOf))];
-  const joined = to.filter(({ id, name }) => !before.has(id) || before.get(id) !== name);
+  const joined = to.filter(({ id, name, color }) => {
+    const known = before.get(id);
+    return known?.name !== name || known?.color !== color || !known;
+  });
   const left = from.flatMap(({ id }) => (after.has(id) ? [] : [id]));
   return { joined, left };
 }
 
-const entryOf = ({ id, name }: Device) => [id, name] as const;
+const entryOf = (device: Device) => [device.id, device] as const;
 
 /** `prepare` inserts a long text later. */
 function textOf(text: FeedText, mode: TextMode) {
@@ -225,8 +228,9 @@ function missing(from: readonly StoredFile[], to: readonly StoredFile[]): string
   return from.filter(({ id }) => !there.has(id)).map(({ id }) => id);
 }
 
-const deviceOf = ({ id, name, role }: Device) => ({
+const deviceOf = ({ id, name, role, color }: Device) => ({
   deviceId: id,
   ...(name !== undefined && { deviceName: name }),
   ...(role && { role }),
+  ...(color !== undefined && { deviceColor: color }),
 });

@@ -9,19 +9,24 @@ import type { StoredLink } from '../core/ports/links.ts';
 import type { Channel, Device } from '../core/ports/rooms.ts';
 import type { TextEntry } from '../core/ports/texts.ts';
 import type { Rooms } from '../core/rooms.ts';
+import { checkSealed, encryptionRequired, notEncrypted } from '../core/sealed.ts';
 import type { WrittenText } from '../core/text/edit-decision.ts';
 import { toTimestamp } from '../core/timestamp.ts';
 import { areOfSameRoom } from '../core/tokens.ts';
 import { messageOperations } from '../protocol/link-rights.ts';
+import { envelopeSize } from '../protocol/sealed.ts';
 import type {
   ClientMessage,
   Closed,
   CompactText,
   EditSealed,
   EditText,
+  MoveCaret,
+  MoveSealedCaret,
   ServerMessage,
   WriteText,
 } from '../protocol/types.ts';
+import type { Caret } from './carets.ts';
 import type { LinkView } from './link-view.ts';
 import type { FeedSession, RoomFeed } from './room-feed.ts';
 import {
@@ -59,6 +64,8 @@ const busyAbove = 64 * 1024;
 const slowAbove = 1024 * 1024;
 /** In UTF-16 code units. */
 const longestRepeated = 4096;
+/** All sealed carets have the same size. */
+const sealedCaretSize = envelopeSize('caret', 0);
 
 export interface SessionOptions extends FileAddresses {
   wire: Wire;
@@ -67,6 +74,8 @@ export interface SessionOptions extends FileAddresses {
   channel: Channel;
   textMode: TextMode;
   devicesMode: DevicesMode;
+  /** Whether the client shows the carets of other devices. */
+  showsCarets: boolean;
   /** A resume token of the room with the PIN that the client gave. */
   admittedBy: string;
   /** Set if the client has access by a link. */
@@ -206,6 +215,17 @@ export class Session implements FeedSession {
     return change && this.#encode(change, view)[0];
   }
 
+  /** Not if it has fallen behind: the next caret replaces this one. Links do not show the ids of devices. */
+  wantsCaret({ deviceId }: Caret): boolean {
+    const { showsCarets, linkView, channel } = this.#options;
+    if (!showsCarets || linkView || deviceId === channel.device.id) return false;
+    return this.#isOpen && !this.#isBusy() && !this.#isThrottled();
+  }
+
+  sendCaret(message: Outgoing): void {
+    this.#sendAll([message]);
+  }
+
   async receive(message: ClientMessage): Promise<void> {
     // Responses can be as large as the text, so a client that does not read them is disconnected.
     if (this.#isTooSlow(performance.now())) return this.#fail('too-slow', tooFast, 'The client reads too slowly.');
@@ -219,6 +239,7 @@ export class Session implements FeedSession {
     else if (message.type === 'edit') await this.#write(message, this.#edit(message));
     else if (message.type === 'sealed-edit') await this.#write(message, this.#editSealed(message));
     else if (message.type === 'compact') await this.#compact(message);
+    else if (message.type === 'caret' || message.type === 'sealed-caret') this.#moveCaret(message);
     else if (message.type === 'join')
       this.refuse(new PoproomError('VALIDATION_FAILED', 'This connection has already joined a room.'));
   }
@@ -321,6 +342,12 @@ export class Session implements FeedSession {
     const author = { deviceId: channel.device.id, ref, origin: channel.id, client };
     const { rooms } = this.#deps;
     return () => rooms.extending(feed.view.room, rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author }));
+  }
+
+  #moveCaret(caret: MoveCaret | MoveSealedCaret): void {
+    const { feed, channel } = this.#options;
+    checkCaret(caret, feed.view.text.sealed !== undefined);
+    feed.moveCaret({ ...caret, deviceId: channel.device.id });
   }
 
   /** The client has the version already, and others receive nothing. */
@@ -473,6 +500,13 @@ export class Session implements FeedSession {
     const allowed = Math.max(slowAbove, 2 * this.#largestSent);
     return now - this.#busySince >= this.#deps.slowForMs || this.#options.wire.backlog() > allowed;
   }
+}
+
+function checkCaret(caret: MoveCaret | MoveSealedCaret, isEncrypted: boolean): void {
+  if (caret.type === 'caret' && isEncrypted) throw encryptionRequired('Send "sealed-caret" instead.', 'type');
+  if (caret.type === 'caret') return;
+  if (!isEncrypted) throw notEncrypted('sealed');
+  checkSealed(caret.sealed, 'caret', 'sealed', sealedCaretSize);
 }
 
 const versionOf = (message: Change) => ('version' in message ? message.version : undefined);

@@ -311,10 +311,11 @@ export class SocketConnection implements Wire, Receiver {
       throw new PoproomError('VALIDATION_FAILED', 'The first message must be a join.');
     }
     clearTimeout(this.#joinTimer);
-    const { pin, auth, deviceId, deviceName, seq, edits = false, version, timestamp, deviceChanges } = message;
+    const { pin, auth, deviceId, deviceName, deviceColor, seq, edits = false, version, timestamp } = message;
     const { client, roomId, ...ofGuest } = guest;
     const caller = { client, roomId, pin, auth, deviceId };
-    const request = { caller, deviceName, seq, edits, version, timestamp, deviceChanges, ...ofGuest };
+    const wishes = { deviceColor, edits, deviceChanges: message.deviceChanges, carets: message.carets };
+    const request = { caller, deviceName, seq, version, timestamp, ...wishes, ...ofGuest };
     if (message.diverged) this.#deps.meter.diverged();
     this.#session = await this.#deps.hub.join(this, request);
     this.#endJoining();

@@ -172,7 +172,7 @@ export function createParseMessage(validate: Validate): ParseMessage {
     if (!schema)
       return invalidMessage(
         'VALIDATION_FAILED',
-        'The "type" of a message must be join, content, edit, sealed-edit, compact or heartbeat.',
+        'The "type" of a message must be join, content, edit, sealed-edit, compact, caret, sealed-caret or heartbeat.',
         ref,
       );
     const problem = await measure(() => validate(schema, value));

@@ -205,3 +205,6 @@ export type CreationMode = (typeof creationModes)[number];
 
 /** In Unicode characters. Sealed names are longer. */
 export const maxNameLength = { room: 80, device: 64 } as const;
+
+/** Devices in a room have different colours as long as there are enough. */
+export const deviceColors = 8;

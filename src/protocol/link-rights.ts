@@ -38,6 +38,8 @@ export const messageOperations = {
   edit: 'writeText',
   'sealed-edit': 'writeText',
   compact: 'writeText',
+  caret: 'writeText',
+  'sealed-caret': 'writeText',
 } as const satisfies Record<string, RoomOperation>;
 
 export const maxLinksPerRoom = 20;

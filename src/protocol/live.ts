@@ -21,7 +21,7 @@ import {
   timestamp,
   version,
 } from './fields.ts';
-import { maxNameLength } from './limits.ts';
+import { deviceColors, maxNameLength } from './limits.ts';
 import { fileEntry, roomLimits } from './schemas.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
@@ -41,6 +41,14 @@ const deviceName = {
   examples: ['Chrome on Android'],
 } as const;
 
+const deviceColor = {
+  type: 'integer',
+  minimum: 0,
+  maximum: deviceColors - 1,
+  description: `a number from 0 to ${deviceColors - 1}: the colour of the device in this room`,
+  examples: [3],
+} as const;
+
 const ref = {
   type: 'string',
   maxLength: 64,
@@ -55,6 +63,7 @@ export const device = {
   properties: {
     deviceId,
     deviceName,
+    deviceColor,
     role: { ...linkRole, description: 'the role of the link by which it has access; missing for members' },
   },
 } as const;
@@ -120,6 +129,12 @@ export const join = {
     auth,
     deviceId,
     deviceName,
+    deviceColor: {
+      ...deviceColor,
+      description:
+        `a number from 0 to ${deviceColors - 1}: the colour that you prefer. You get another one if another device ` +
+        'has it. Send the one that you had when you reconnect',
+    },
     seq: { ...seq, description: 'your last seq; the server sends a snapshot only if you missed something' },
     edits: {
       type: 'boolean',
@@ -139,6 +154,12 @@ export const join = {
       type: 'boolean',
       description:
         'true to receive the devices that joined and left as `devices-changed` messages, instead of the list of all devices',
+      examples: [true],
+    },
+    carets: {
+      type: 'boolean',
+      description:
+        'true to receive the carets of other devices as `caret` messages, in an encrypted room `sealed-caret`',
       examples: [true],
     },
   },
@@ -184,6 +205,46 @@ export const compactText = {
     version: { ...version, description: 'a whole number, the version that the snapshot contains' },
     ref,
   },
+} as const;
+
+const caretPosition = {
+  ...version,
+  description: 'the position in the text of `version`, in UTF-16 code units',
+  examples: [5],
+} as const;
+
+/** Where a device has its caret. */
+const caret = {
+  version: { ...version, description: 'the version of the text that the position refers to' },
+  position: caretPosition,
+  selectionEnd: {
+    ...caretPosition,
+    description: 'the other end of the selection, before or after `position`; missing if nothing is selected',
+    examples: [9],
+  },
+} as const;
+
+const sealedCaret = {
+  ...sealed,
+  description: 'a string, the sealed position and selection: `pop1.` and base64url, always of the same length',
+} as const;
+
+export const moveCaret = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'version', 'position'],
+  description:
+    'Shows others where your caret is. Nothing is stored, and there is no response. The server sends at most five a ' +
+    'second to others, and then the last one. An edit shows your caret too.',
+  properties: { type: is('caret'), ...caret },
+} as const;
+
+export const moveSealedCaret = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'version', 'sealed'],
+  description: 'Like `caret`, in an encrypted room.',
+  properties: { type: is('sealed-caret'), version: caret.version, sealed: sealedCaret },
 } as const;
 
 export const clientHeartbeat = {
@@ -256,6 +317,24 @@ export const sealedEdited = {
   required: ['type', 'seq', 'version', 'sealed', 'timestamp'],
   description: 'The text of an encrypted room was edited. The sealed edits lead from the previous version to this one.',
   properties: { type: is('sealed-edit'), seq, ...sealedEdit.properties },
+} as const;
+
+const caretDevice = { ...deviceId, description: 'the device whose caret it is' } as const;
+
+export const caretMoved = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'deviceId', 'version', 'position'],
+  description: 'The caret of another device has moved. Sent to clients that joined with `carets`.',
+  properties: { type: is('caret'), deviceId: caretDevice, ...caret },
+} as const;
+
+export const sealedCaretMoved = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['type', 'deviceId', 'version', 'sealed'],
+  description: 'Like `caret`, in an encrypted room.',
+  properties: { type: is('sealed-caret'), deviceId: caretDevice, version: caret.version, sealed: sealedCaret },
 } as const;
 
 export const fileAdded = {
@@ -426,6 +505,8 @@ export const clientMessages = {
   edit: editText,
   'sealed-edit': editSealed,
   compact: compactText,
+  caret: moveCaret,
+  'sealed-caret': moveSealedCaret,
   heartbeat: clientHeartbeat,
 } as const;
 export const serverMessages = {
@@ -433,6 +514,8 @@ export const serverMessages = {
   content: textChanged,
   edit: textEdited,
   'sealed-edit': sealedEdited,
+  caret: caretMoved,
+  'sealed-caret': sealedCaretMoved,
   'file-added': fileAdded,
   'file-removed': fileRemoved,
   devices: devicesChanged,

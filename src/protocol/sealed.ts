@@ -8,6 +8,7 @@ export const minimumSizes = {
   edit: 256,
   file: 256,
   device: 64,
+  caret: 64,
   room: 64,
   draft: 256,
   upload: 256,

@@ -278,6 +278,36 @@ function deviceTests(open: OpenStore): void {
     assert.deepEqual(await devicesAfter(46), []);
   });
 
+  it('[PEOPLE-1] gives each device a colour, which it keeps, and which no other takes while there are free ones', async () => {
+    const code = await createRoom(store.rooms);
+    const attach = async (id: string, color: number, channel = `channel of ${id}`) => {
+      const device = await store.rooms.attachDevice(
+        code,
+        { id: channel, device: { id, name: undefined, color } },
+        start,
+      );
+      return device === 'full' ? assert.fail('full') : device.color;
+    };
+    assert.equal(await attach('phone', 6), 6);
+    assert.equal(await attach('laptop', 6), 7);
+    assert.equal(await attach('phone', 2, 'second tab of phone'), 6);
+    assert.equal(await attach('tablet', 6), 0, 'the next one after the last');
+    const colors = (await store.rooms.listDevices(code, start)).map(({ id, color }) => [id, color]);
+    assert.deepEqual(Object.fromEntries(colors), { phone: 6, laptop: 7, tablet: 0 });
+    await store.rooms.detachDevice(code, 'channel of laptop');
+    assert.equal(await attach('screen', 7), 1, 'that of the laptop, which may return');
+    assert.equal(await attach('laptop', 7), 7);
+    const plain = { id: 'channel of script', device: { id: 'script', name: undefined } };
+    assert.deepEqual(await store.rooms.attachDevice(code, plain, start), plain.device);
+    for (const id of ['phone', 'tablet', 'screen', 'laptop', 'script'])
+      await store.rooms.detachDevice(code, `channel of ${id}`);
+    await store.rooms.detachDevice(code, 'second tab of phone');
+    // The colours of devices that left are forgotten before they are too many.
+    for (const n of [0, 1, 2, 3, 4]) assert.ok(((await attach(`new ${n}`, n)) ?? 8) < 8);
+    const used = (await store.rooms.listDevices(code, start)).map(({ color }) => color);
+    assert.equal(new Set(used).size, 5);
+  });
+
   it('[DEV-1] does not count a device that was not admitted', async () => {
     const code = await createRoom(store.rooms, { pinMac: mac('0427') });
     await enter(code, { deviceId: 'asked' });

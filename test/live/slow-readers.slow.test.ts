@@ -130,6 +130,7 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
       linkTo: ({ id }) => id,
       textMode,
       devicesMode: 'list',
+      showsCarets: false,
       admittedBy: '',
     },
     { rooms, slowForMs, unread, onLeave, onFallBehind: () => undefined },

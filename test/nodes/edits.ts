@@ -33,6 +33,22 @@ function textTests(shared: () => SharedNodes): void {
     }
   });
 
+  it('[CARET-1] [PEOPLE-1] shows the carets and the colours of devices on the other node', async (t) => {
+    const [one, two] = shared().nodes;
+    const room = await one.api.room();
+    const here = await joinRoom(t, one.url, room, { deviceId: 'here', deviceColor: 4 });
+    await here.next('snapshot');
+    const there = await joinRoom(t, two.url, room, { deviceId: 'there', deviceColor: 4, carets: true });
+    const { devices } = await there.next('snapshot');
+    assert.deepEqual(Object.fromEntries(devices.map(({ deviceId, deviceColor }) => [deviceId, deviceColor])), {
+      here: 4,
+      there: 5,
+    });
+    here.send({ type: 'caret', version: 0, position: 0, selectionEnd: 0 });
+    const { deviceId, version, position } = await there.next('caret');
+    assert.deepEqual([deviceId, version, position], ['here', 0, 0]);
+  });
+
   it('[LIVE-18] [LIVE-19] [NODE-8] continues with the other node, and stores an edit once', async (t) => {
     const [one, two] = shared().nodes;
     const room = await one.api.room();

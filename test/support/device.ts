@@ -33,6 +33,8 @@ export interface JoinOptions {
   timestamp?: string;
   diverged?: boolean;
   deviceChanges?: boolean;
+  deviceColor?: number;
+  carets?: boolean;
 }
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });

@@ -20,9 +20,9 @@ import { decodeBase64url, encodeBase64url } from './base64url.ts';
 export interface EnvelopeContext {
   readonly kind: EnvelopeKind;
   readonly code: RoomCode;
-  /** That of the text; 0 for everything else. */
+  /** That of the text or the caret; 0 for everything else. */
   readonly version: number;
-  /** The device id of a device name, the id of an upload; otherwise empty. */
+  /** The device id of a device name or a caret, the id of an upload; otherwise empty. */
   readonly subject?: string;
 }
 
@@ -34,7 +34,7 @@ export interface EnvelopeContent {
 
 const names: Record<EnvelopeKind, string> = {
   ...{ text: 'text', snapshot: 'text', edit: 'edit', draft: 'draft' },
-  ...{ file: 'file', device: 'name', room: 'name', upload: 'upload' },
+  ...{ file: 'file', device: 'name', room: 'name', upload: 'upload', caret: 'caret' },
 };
 
 export function sealEnvelope(key: Uint8Array, context: EnvelopeContext, content: EnvelopeContent): string {

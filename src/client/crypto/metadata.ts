@@ -4,7 +4,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { LinkRole } from '../../protocol/link-rights.ts';
 import { dropEnvelopePrefix, type EnvelopeKind, hashBytes } from '../../protocol/sealed.ts';
-import { parseJson } from '../shapes.ts';
+import { isWhole, parseJson } from '../shapes.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged, decodeText, encodeText, openEnvelope, sealEnvelope } from './envelope.ts';
 import { largestSize } from './file-chunks.ts';
@@ -62,6 +62,23 @@ export const sealLinkName = (room: EncryptedRoom, role: LinkRole, name: string):
 export const openLinkName = (room: EncryptedRoom, role: LinkRole, envelope: string): string =>
   open(room, 'device', envelope, `link ${role}`);
 
+/** A caret opens only with the same device id and version. All sealed carets have the same size. */
+export function sealCaret(
+  room: EncryptedRoom,
+  deviceId: string,
+  version: number,
+  positions: readonly [number, number?],
+): string {
+  return seal(room, 'caret', JSON.stringify(positions), deviceId, version);
+}
+
+/** Throws if the caret does not open. */
+export function openCaret(room: EncryptedRoom, deviceId: string, version: number, envelope: string): [number, number?] {
+  const positions = parseJson(open(room, 'caret', envelope, deviceId, version));
+  if (!Array.isArray(positions) || positions.length < 1 || !positions.every(isWhole)) throw damaged('The caret');
+  return positions as [number, number?];
+}
+
 export const sealRoomName = (room: EncryptedRoom, name: string): string => seal(room, 'room', name);
 
 export const openRoomName = (room: EncryptedRoom, envelope: string): string => open(room, 'room', envelope);
@@ -103,13 +120,13 @@ export async function hashFile(description: string, parts: Iterable<ReadableStre
 export const hideText = ({ keys }: EncryptedRoom, text: string): string =>
   encodeBase64url(expand(sha256, keys.meta, utf8ToBytes(`poproom/v1/hidden\0${text}`), 16));
 
-function seal({ code, keys }: EncryptedRoom, kind: EnvelopeKind, text: string, subject = ''): string {
+function seal({ code, keys }: EncryptedRoom, kind: EnvelopeKind, text: string, subject = '', version = 0): string {
   const content = { previous: new Uint8Array(hashBytes), payload: encodeText(text) };
-  return sealEnvelope(keys.meta, { kind, code, version: 0, subject }, content);
+  return sealEnvelope(keys.meta, { kind, code, version, subject }, content);
 }
 
-function open({ code, keys }: EncryptedRoom, kind: EnvelopeKind, envelope: string, subject = ''): string {
-  const { previous, payload } = openEnvelope(keys.meta, { kind, code, version: 0, subject }, envelope);
+function open({ code, keys }: EncryptedRoom, kind: EnvelopeKind, envelope: string, subject = '', version = 0): string {
+  const { previous, payload } = openEnvelope(keys.meta, { kind, code, version, subject }, envelope);
   if (previous.some((byte) => byte !== 0)) throw damaged('The data');
   return decodeText(payload);
 }

@@ -3,7 +3,9 @@ import type {
   ClientMessage,
   EditText,
   Join,
+  MoveCaret,
   RoomText,
+  SealedCaretMoved,
   ServerMessage,
   TextEdit,
   WriteText,
@@ -12,7 +14,7 @@ import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
 import { hashOf } from '../crypto/envelope.ts';
 import { authToken, type EncryptedRoom } from '../crypto/keys.ts';
-import { sealDeviceName } from '../crypto/metadata.ts';
+import { openCaret, sealCaret, sealDeviceName } from '../crypto/metadata.ts';
 import { type ChainPosition, hashAt, nextPosition, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
 import { invalidMessage, PoproomError } from '../error.ts';
 import type { ChannelCodec, SealedLink, SealedStart } from '../room-access.ts';
@@ -52,6 +54,7 @@ export function createChannelCodec(
   /** The version of the last full text that the server has. */
   let fullText = 0;
   let maxBytes = Number.POSITIVE_INFINITY;
+  let ownDevice = '';
   const sent = new Map<string, SentChange>();
   const files = createFileList(room);
   const compaction = createCompaction(() => {
@@ -173,7 +176,29 @@ export function createChannelCodec(
 
   function seal(message: ClientMessage): ClientMessage | LocalAnswer {
     if (message.type === 'edit') return sealEdit(message);
+    if (message.type === 'caret') return sealedCaret(message);
     return message.type === 'content' ? sealWrite(message) : message;
+  }
+
+  function sealedCaret({ version, position, selectionEnd }: MoveCaret): ClientMessage {
+    const sealed = sealCaret(
+      room,
+      ownDevice,
+      version,
+      selectionEnd === undefined ? [position] : [position, selectionEnd],
+    );
+    return { type: 'sealed-caret', version, sealed };
+  }
+
+  /** One that does not open is left sealed, which shows it nowhere: it must not end the channel. */
+  function onSealedCaret(message: SealedCaretMoved): ServerMessage {
+    const { deviceId, version, sealed } = message;
+    try {
+      const [position, selectionEnd] = openCaret(room, deviceId, version, sealed);
+      return { type: 'caret', deviceId, version, position, ...(selectionEnd !== undefined && { selectionEnd }) };
+    } catch {
+      return message;
+    }
   }
 
   function sealEdit({ edits, baseVersion, ref = '' }: EditText): ClientMessage | LocalAnswer {
@@ -229,6 +254,7 @@ export function createChannelCodec(
       forgetWrites();
       floor = seen.newest(floor);
       const { deviceId, deviceName } = join;
+      ownDevice = deviceId ?? '';
       const name = deviceId && deviceName ? { deviceName: sealDeviceName(room, deviceId, deviceName) } : {};
       const { deviceName: _plain, ...rest } = join;
       const auth = authToken(room.keys);
@@ -254,7 +280,10 @@ export function createChannelCodec(
           return { type: 'content', seq: message.seq, ...load(message) };
         case 'sealed-edit':
           return onSealedEdit(message);
+        case 'sealed-caret':
+          return onSealedCaret(message);
         case 'edit':
+        case 'caret':
           throw notEncrypted();
         case 'written':
           return onWritten(message);

@@ -14,12 +14,13 @@ export function withRoomName<T extends { name?: string }>(room: EncryptedRoom, {
 }
 
 /** A reader seals its name with its own id; a device without a name has that of its link. */
-export function openDevice(room: EncryptedRoom, { deviceId, deviceName, role }: RoomDevice): RoomDevice {
+export function openDevice(room: EncryptedRoom, { deviceName, ...rest }: RoomDevice): RoomDevice {
+  const { deviceId, role } = rest;
   const ownId = role && deviceId.startsWith(linkDevicePrefix) ? deviceId.slice(linkDevicePrefix.length) : deviceId;
   const openName = (envelope: string) =>
     attempt(() => openDeviceName(room, ownId, envelope)) ?? (role && attempt(() => openLinkName(room, role, envelope)));
   const opened = deviceName === undefined ? undefined : openName(deviceName);
-  return { deviceId, ...(opened !== undefined && { deviceName: opened }), ...(role && { role }) };
+  return { ...rest, ...(opened !== undefined && { deviceName: opened }) };
 }
 
 /** Opens a list of files. The server may have listed one twice; only the first is returned. */

@@ -114,6 +114,7 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
       return undoHistory.canRedo;
     },
 
+    positionAt: (version, position) => replica.positionAt(version, position),
     edit,
     insert: (position, inserted) => edit([{ from: position, to: position, insert: inserted }]),
     append: (appended) => text.insert(replica.value.length, appended),

@@ -28,6 +28,8 @@ export interface LoggedEdit {
 
 /** Before the first text is received. */
 export const noVersion = -1;
+/** Of versions whose positions can still be mapped. */
+const maxRecent = 100;
 /** Stands for each code unit of an unknown text. */
 const placeholder = '\0';
 
@@ -42,6 +44,8 @@ export class Replica {
   #timestamp: string;
   #pending: Pending;
   #value: TextDocument;
+  /** The changes that led to the last versions. */
+  #recent: Changes[] = [];
 
   constructor(saved?: SavedText) {
     const { version = noVersion, timestamp = '', length = 0, content, sent, buffer } = saved ?? {};
@@ -78,6 +82,19 @@ export class Replica {
     return this.#version !== noVersion && !this.#isOutline;
   }
 
+  /** Where a position in the confirmed text of an earlier version is now; undefined if that version is not known. */
+  positionAt(version: number, position: number): number | undefined {
+    const newer = this.#version - version;
+    if (newer < 0 || newer > this.#recent.length || !this.isLoaded) return undefined;
+    const { sent, buffer } = this.#pending;
+    const changes = [...this.#recent.slice(this.#recent.length - newer), sent?.changes, buffer];
+    return changes.reduce((at, change) => change?.mapPos(Math.min(at, change.length)) ?? at, position);
+  }
+
+  #note(changes: Changes | undefined): void {
+    if (changes) this.#recent = [...this.#recent.slice(1 - maxRecent), changes];
+  }
+
   /** The edits must be in range and well-formed. */
   edit(edits: readonly TextEdit[]): void {
     if (!this.#isOutline) this.#pending = onEdited(this.#pending, toChanges(edits, this.#value.length));
@@ -110,6 +127,7 @@ export class Replica {
     const changes = toChanges(edits, this.#confirmed.length);
     const theirs = this.#rebase(changes, insertsBefore(ownDevice, deviceId));
     this.#confirmed = this.#confirmed.apply(toEdits(changes));
+    this.#note(changes);
     this.#limitPending();
     this.#version = version;
     this.#timestamp = timestamp;
@@ -132,6 +150,7 @@ export class Replica {
   /** The next entry of the log is the sent edit. */
   confirm(version: number, timestamp: string): Changes {
     this.#confirmed = this.#withSent();
+    this.#note(this.#pending.sent?.changes);
     this.#pending = onConfirmed(this.#pending);
     this.#version = version;
     this.#timestamp = timestamp;
@@ -140,7 +159,9 @@ export class Replica {
 
   /** The next entry of the log is the sent edit, in the form that the server stored. Returns how the value changed. */
   confirmAs({ version, timestamp, edits }: LoggedEdit): Changes {
-    const stored = this.#confirmed.apply(toEdits(toChanges(edits, this.#confirmed.length)));
+    const changes = toChanges(edits, this.#confirmed.length);
+    const stored = this.#confirmed.apply(toEdits(changes));
+    this.#note(changes);
     const theirs = this.#replaceSent(stored, this.#differenceFromSent(stored));
     this.#version = version;
     this.#timestamp = timestamp;
@@ -168,6 +189,7 @@ export class Replica {
    */
   load(text: RoomText, ownDevice: string): Changes {
     const { content, version, timestamp, lastRefs = [] } = text;
+    this.#recent = [];
     const sentRef = this.#pending.sent?.ref;
     const isSentStored = lastRefs.some(({ deviceId, ref }) => deviceId === ownDevice && ref === sentRef);
     if (this.#isOutline) return this.#fillIn(text, isSentStored);

@@ -65,6 +65,11 @@ export interface SharedText {
   readonly refusal: PoproomError | undefined;
   readonly canUndo: boolean;
   readonly canRedo: boolean;
+  /**
+   * Where a position in the text of a version is in `value` now, for example the caret of another device. Undefined if
+   * the version has not arrived yet, or is not one of the last hundred.
+   */
+  positionAt(version: number, position: number): number | undefined;
   /** Replaces ranges of `value`. Throws a RangeError for positions outside of it. */
   edit(edits: readonly TextEdit[]): void;
   insert(position: number, text: string): void;

@@ -2,6 +2,7 @@
 
 import type { LinkRole } from '../../protocol/link-rights.ts';
 import type { LinkId, RoomCode } from '../../protocol/room-code.ts';
+import type { CaretMoved, SealedCaretMoved } from '../../protocol/types.ts';
 import type {
   ClientId,
   FinishedRequest,
@@ -91,6 +92,8 @@ export interface Device {
   name: string | undefined;
   /** Set if it has access by a link. */
   role?: LinkRole;
+  /** The colour that it prefers, or that `attachDevice` gave it. */
+  color?: number | undefined;
 }
 
 /** A live connection of a device. */
@@ -129,8 +132,12 @@ export interface RoomStore {
     now: number,
   ): Promise<{ seq: number; room: Room } | 'pin-changed' | MissingReason>;
 
-  /** The device of a channel counts as attached until it is detached, or not renewed in time. */
-  attachDevice(code: RoomCode, channel: Channel, now: number): Promise<'attached' | 'full'>;
+  /**
+   * The device of a channel counts as attached until it is detached, or not renewed in time. Returns the device with its
+   * colour, if it prefers one: that of its other channels, the one that it had while others stayed in the room, or else
+   * the next one after the preferred that no other device has or had.
+   */
+  attachDevice(code: RoomCode, channel: Channel, now: number): Promise<Device | 'full'>;
   renewDevices(code: RoomCode, channels: readonly Channel[], now: number): Promise<void>;
   detachDevice(code: RoomCode, channelId: string): Promise<void>;
   /** Distinct devices: those with a channel, and those with a recent request. */
@@ -200,6 +207,7 @@ export interface GuardRules {
   /** How long a channel counts if its node does not renew it, because the node has crashed. */
   channelSeenMs: number;
   devicesPerRoom: number;
+  deviceColors: number;
 }
 
 /** A change of a room, as published on the bus. */
@@ -214,6 +222,8 @@ export interface RoomChange {
   devicesOnly?: true | undefined;
   /** The id of a one-time file that was received. */
   received?: string | undefined;
+  /** A device has moved its caret, and nothing else changed. */
+  caret?: CaretMoved | SealedCaretMoved | undefined;
 }
 
 /** A lost or late message only delays changes: listeners that miss one read the store. */

@@ -22,6 +22,7 @@ export const roomEvents =
     const visitor = {
       caller: { ...caller, deviceId: caller.deviceId ?? request.query.get('deviceId') ?? undefined },
       deviceName: deviceName(request.query.get('deviceName')),
+      carets: request.query.get('carets') === 'true',
       seq: lastSeq(request),
       edits: false,
       version: undefined,

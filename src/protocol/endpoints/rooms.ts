@@ -176,6 +176,12 @@ export const liveEndpoints = {
       },
       { name: 'deviceName', in: 'query', description: 'The display name of the device.', example: 'Chrome on Android' },
       {
+        name: 'carets',
+        in: 'query',
+        description: '`true` to receive the carets of other devices.',
+        example: 'true',
+      },
+      {
         name: 'Last-Event-ID',
         in: 'header',
         description: 'Your last seq. The server sends a snapshot only if you missed something.',

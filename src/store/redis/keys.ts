@@ -97,6 +97,7 @@ export function createKeys(prefix: string) {
         links: `${room}:links`,
         seen: `${room}:seen`,
         channels: `${room}:channels`,
+        colors: `${room}:colors`,
         files: `${room}:files`,
         /** Removed files until they are erased. */
         removed: `${room}:removed`,

@@ -245,16 +245,18 @@ interface Present {
   seen: Map<string, { device: Device; seenAt: number }>;
   /** Channels by id, with the time of the last renewal. */
   channels: Map<string, { device: Device; renewedAt: number }>;
+  /** The colours of devices, also of some that have left. */
+  colors: Map<string, number>;
 }
 
 export type DeviceList = ReturnType<typeof createDeviceList>;
 
 /** Devices in a room, with a channel or a recent request. In memory only, because they reconnect after a restart. */
-function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom }: GuardRules) {
+function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom, deviceColors }: GuardRules) {
   const rooms = new Map<RoomCode, Present>();
 
   function presentIn(code: RoomCode): Present {
-    const present = rooms.get(code) ?? { seen: new Map(), channels: new Map() };
+    const present = rooms.get(code) ?? { seen: new Map(), channels: new Map(), colors: new Map() };
     rooms.set(code, present);
     return present;
   }
@@ -277,6 +279,23 @@ function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom }: Guard
     return [...devices.values()].slice(0, devicesPerRoom);
   }
 
+  function withColor({ channels, colors }: Present, device: Device): Device {
+    if (device.color === undefined) return device;
+    const others = [...channels.values()].map((channel) => channel.device).filter(({ id }) => id !== device.id);
+    const attached = new Set(others.map(({ color }) => color));
+    const color = colors.get(device.id) ?? chooseColor(device.color, attached, new Set(colors.values()));
+    if (colors.size >= devicesPerRoom) colors.clear();
+    colors.set(device.id, color);
+    return { ...device, color };
+  }
+
+  /** The next colour after the preferred one that no device has or had, or at least that none has. */
+  function chooseColor(preferred: number, attached: ReadonlySet<unknown>, remembered: ReadonlySet<number>): number {
+    const inOrder = Array.from({ length: deviceColors }, (_, n) => (preferred + n) % deviceColors);
+    const unattached = inOrder.filter((color) => !attached.has(color));
+    return unattached.find((color) => !remembered.has(color)) ?? unattached[0] ?? preferred;
+  }
+
   return {
     seen(code: RoomCode, device: Device, now: number): void {
       const { seen } = presentIn(code);
@@ -285,13 +304,15 @@ function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom }: Guard
       seen.set(device.id, { device, seenAt: now });
     },
 
-    attach(code: RoomCode, { id, device }: Channel, now: number): 'attached' | 'full' {
-      const present = rooms.get(code);
-      if (present) dropStale(code, present, now);
-      const attached = new Set([...(present?.channels.values() ?? [])].map((channel) => channel.device.id));
+    attach(code: RoomCode, { id, device }: Channel, now: number): Device | 'full' {
+      const known = rooms.get(code);
+      if (known) dropStale(code, known, now);
+      const attached = new Set([...(known?.channels.values() ?? [])].map((channel) => channel.device.id));
       if (attached.size >= devicesPerRoom && !attached.has(device.id)) return 'full';
-      presentIn(code).channels.set(id, { device, renewedAt: now });
-      return 'attached';
+      const present = presentIn(code);
+      const colored = withColor(present, device);
+      present.channels.set(id, { device: colored, renewedAt: now });
+      return colored;
     },
 
     renew(code: RoomCode, channels: readonly Channel[], now: number): void {
