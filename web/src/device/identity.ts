@@ -1,42 +1,9 @@
 /** The id and the name of this device, as others in a room see them. */
 import { signal } from '@preact/signals';
+import { deviceColors } from '../../../src/protocol/limits.ts';
 import { t } from '../i18n/strings.ts';
 import { knownRoom } from './recent-rooms.ts';
 import { isString, localStore } from './storage.ts';
-
-const browsers: [RegExp, string][] = [
-  [/Edg(e|A|iOS)?\//, 'Edge'],
-  [/OPR\//, 'Opera'],
-  [/SamsungBrowser\//, 'Samsung Internet'],
-  [/Firefox\/|FxiOS\//, 'Firefox'],
-  [/Chrome\/|CriOS\//, 'Chrome'],
-  [/Safari\//, 'Safari'],
-];
-const systems: [RegExp, string][] = [
-  [/iPhone/, 'iPhone'],
-  [/iPad/, 'iPad'],
-  [/Android/, 'Android'],
-  [/CrOS/, 'ChromeOS'],
-  [/Windows/, 'Windows'],
-  [/Macintosh/, 'Mac'],
-  [/Linux/, 'Linux'],
-];
-
-const namesIn = (list: [RegExp, string][]) => list.map(([, name]) => name).join('|');
-/** Matches the names that `defaultDeviceName` returns. */
-const defaultNamePattern = new RegExp(`^(${namesIn(browsers)}|Browser) on (${namesIn(systems)})$`);
-
-/** "Chrome on Android". */
-function defaultDeviceName(userAgent: string): string {
-  const firstMatch = (list: [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];
-  return [firstMatch(browsers) ?? 'Browser', firstMatch(systems)].filter(Boolean).join(' on ');
-}
-
-/** Default names are sent in English, and shown in the user's language. Names that people typed stay as they are. */
-export function translateDeviceName(name: string): string {
-  const [, browser, system] = defaultNamePattern.exec(name) ?? [];
-  return browser && system ? t('defaultDeviceName', { browser, system }) : name;
-}
 
 export const maxNameLength = 64;
 const isId = (value: unknown): value is string => isString(value) && /^[\w-]{1,64}$/.test(value);
@@ -55,13 +22,35 @@ export function deviceIdIn(code: string): string {
   return id;
 }
 
-export const deviceName = signal(localStore.get('name', isName) ?? defaultDeviceName(navigator.userAgent));
+export const deviceName = signal(localStore.get('name', isName) ?? '');
 
-/** An empty name restores the default. */
+/** The same for all rooms. An empty name becomes a random one in the language of the page, such as "Brave Fox". */
 export function renameDevice(name: string): void {
-  const chosen = name.trim().slice(0, maxNameLength);
-  localStore.set('name', chosen || undefined);
-  deviceName.value = chosen || defaultDeviceName(navigator.userAgent);
+  deviceName.value = name.trim().slice(0, maxNameLength) || friendlyName();
+  localStore.set('name', deviceName.value);
+}
+
+/** Chosen and stored when it is first needed, after the language is known. It never changes by itself. */
+export function ownName(): string {
+  if (!deviceName.value) renameDevice('');
+  return deviceName.value;
+}
+
+/** How others see this device. The server gives it another colour if one in the room has it. */
+export const appearance = (id: string) => ({
+  deviceId: id,
+  deviceName: ownName(),
+  deviceColor: id.charCodeAt(0) % deviceColors,
+});
+
+function friendlyName(): string {
+  const [first = '', between, second = ''] = t('friendlyNames').split(';');
+  return [first, second].map(pickWord).join(between);
+}
+
+function pickWord(words: string): string {
+  const all = words.split('|');
+  return all[Math.floor(Math.random() * all.length)] ?? '';
 }
 
 function storedId(): string {

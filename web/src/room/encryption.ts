@@ -11,7 +11,7 @@ import { createSharedText } from '../../../src/client/text/create-shared-text.ts
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
-import { deviceIdIn, deviceName } from '../device/identity.ts';
+import { appearance, deviceIdIn } from '../device/identity.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
 import { offerKey } from '../device/room-keys.ts';
 import { isRecord, isString, localStore } from '../device/storage.ts';
@@ -161,7 +161,7 @@ export async function startEncryptedRoom(request: CreateRoomRequest): Promise<St
 const open = (code: string, source: KeyOptions) =>
   openEncryptedRoom(
     transport,
-    { code, pin: createRoomPin(undefined), deviceId: deviceIdIn(code), deviceName: deviceName.value },
+    { code, pin: createRoomPin(undefined), ...appearance(deviceIdIn(code)) },
     source,
     (_, access) => openRequests(access),
   );

@@ -5,7 +5,7 @@ import { openLive } from '../../../src/client/live-channel.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { createRoomPin, roomPath } from '../../../src/client/room-access.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
-import { deviceId, deviceIdIn, deviceName } from '../device/identity.ts';
+import { appearance, deviceId, deviceIdIn } from '../device/identity.ts';
 import {
   forgetRoom,
   isKnownAsEncrypted,
@@ -223,7 +223,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
 }
 
 function newAttempt(code: RoomCode, pin = savedPin(code)): JoinAttempt {
-  const access = { code, pin: createRoomPin(pin), deviceId, deviceName: deviceName.value };
+  const access = { code, pin: createRoomPin(pin), ...appearance(deviceId) };
   return {
     room: {
       code,

@@ -12,7 +12,7 @@ import {
   requestNotifications,
   showsNotifications,
 } from '../device/arrival-alerts.ts';
-import { deviceName, maxNameLength, renameDevice, translateDeviceName } from '../device/identity.ts';
+import { maxNameLength, ownName, renameDevice } from '../device/identity.ts';
 import { type Theme, theme } from '../device/preferences.ts';
 import { t } from '../i18n/all-strings.ts';
 import type { Language } from '../i18n/languages.ts';
@@ -26,13 +26,13 @@ export function Settings({ onClose }: { onClose: () => void }) {
         <span>{t('deviceName')}</span>
         <input
           type="text"
-          value={translateDeviceName(deviceName.value)}
+          value={ownName()}
           dir="auto"
           maxLength={maxNameLength}
           autocomplete="off"
           onChange={({ currentTarget }) => {
             renameDevice(currentTarget.value);
-            currentTarget.value = translateDeviceName(deviceName.value);
+            currentTarget.value = ownName();
           }}
         />
         <small>{t('deviceNameHint')}</small>

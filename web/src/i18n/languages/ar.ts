@@ -269,7 +269,8 @@ export const strings: Translation = {
   errorServer: 'حدث خطأ في الخادم. أعد المحاولة بعد قليل.',
   errorNotFound: 'لم تعد هذه الغرفة موجودة.',
   invite: 'دعوة',
-  defaultDeviceName: '{browser} على {system}',
+  friendlyNames:
+    'أرنب|بطريق|بلبل|ثعلب|دب|دلفين|ذئب|صقر|طاووس|غزال|فهد|قندس|قنفذ|نسر|نمر|هدهد; ;باسم|حكيم|ذكي|رشيق|سريع|سعيد|شجاع|لطيف|مرح|نشيط|هادئ|ودود',
   devicesOutdated: 'ربما غادر آخرون أو انضموا',
   pasteHint: 'اضغط على {keys}، أو اضغط مطوّلاً على الحقل واختر ”لصق“.',
   pasteKeys: 'Ctrl+V',

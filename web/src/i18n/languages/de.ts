@@ -96,7 +96,8 @@ export const strings: Translation = {
   you: 'Du',
   thisDevice: 'dieses Gerät',
   unnamedDevice: 'Unbenanntes Gerät',
-  defaultDeviceName: '{browser} auf {system}',
+  friendlyNames:
+    'Flinker|Froher|Kluger|Lustiger|Munterer|Mutiger|Netter|Ruhiger|Sanfter|Schneller|Stiller|Treuer; ;Bär|Biber|Dachs|Delfin|Falke|Fuchs|Hase|Hirsch|Igel|Luchs|Otter|Panda|Pinguin|Reiher|Uhu|Wolf',
   typing: 'schreibt',
   isTyping: '{name} schreibt.',
   waitingForDevice: 'Warten auf weiteres Gerät …',

@@ -67,7 +67,9 @@ export const strings = {
   deviceCount: 'Devices in this room: {n}',
   you: 'You',
   unnamedDevice: 'Unnamed device',
-  defaultDeviceName: '{browser} on {system}',
+  /** The first words, what is between them, and the second words, of the name that a device gets. */
+  friendlyNames:
+    'Brave|Bright|Calm|Clever|Gentle|Happy|Jolly|Kind|Lucky|Quick|Quiet|Sunny; ;Badger|Bear|Beaver|Deer|Dolphin|Fox|Hedgehog|Heron|Lynx|Otter|Owl|Panda|Penguin|Rabbit|Seal|Wolf',
   typing: 'typing',
   isTyping: '{name} is typing.',
   waitingForDevice: 'Waiting for another device…',

@@ -97,7 +97,8 @@ export const strings: Translation = {
   you: 'Tú',
   thisDevice: 'este dispositivo',
   unnamedDevice: 'Dispositivo sin nombre',
-  defaultDeviceName: '{browser} en {system}',
+  friendlyNames:
+    'Búho|Castor|Ciervo|Conejo|Delfín|Erizo|Halcón|Lince|Lobo|Mirlo|Oso|Panda|Pingüino|Tejón|Tucán|Zorro; ;alegre|amable|atento|curioso|feliz|listo|risueño|sereno|tierno|tranquilo|valiente|veloz',
   typing: 'escribiendo',
   isTyping: '{name} está escribiendo.',
   waitingForDevice: 'Esperando otro dispositivo…',

@@ -224,7 +224,8 @@ export const strings: Translation = {
   errorServer: 'Une erreur s’est produite sur le serveur. Réessayez dans un instant.',
   errorNotFound: 'Ce salon n’existe plus.',
   invite: 'Inviter',
-  defaultDeviceName: '{browser} sur {system}',
+  friendlyNames:
+    'Blaireau|Castor|Cerf|Dauphin|Hérisson|Héron|Hibou|Lapin|Loup|Lynx|Merle|Ours|Panda|Phoque|Pingouin|Renard; ;brave|calme|doux|gentil|joyeux|malin|poli|rapide|rêveur|rieur|sage|vif',
   devicesOutdated: 'Des appareils ont pu arriver ou partir',
   pasteHint: 'Appuyez sur {keys}, ou maintenez le doigt sur le champ et choisissez « Coller ».',
   pasteKeys: 'Ctrl+V',

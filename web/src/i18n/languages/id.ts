@@ -213,7 +213,8 @@ export const strings: Translation = {
   errorServer: 'Terjadi kesalahan di server. Coba lagi sebentar lagi.',
   errorNotFound: 'Ruang ini sudah tidak ada.',
   invite: 'Undang',
-  defaultDeviceName: '{browser} di {system}',
+  friendlyNames:
+    'Bangau|Beruang|Elang|Gajah|Kancil|Kelinci|Koala|Landak|Merak|Panda|Pinguin|Rajawali|Rubah|Rusa|Serigala|Tupai; ;berani|bijak|cepat|cerdik|ceria|lembut|lincah|mujur|ramah|riang|sabar|tenang',
   devicesOutdated: 'Orang lain mungkin sudah keluar atau bergabung',
   pasteHint: 'Tekan {keys}, atau tekan lama kolom lalu pilih Tempel.',
   pasteKeys: 'Ctrl+V',

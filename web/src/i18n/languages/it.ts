@@ -224,7 +224,8 @@ export const strings: Translation = {
   errorServer: 'Si è verificato un errore sul server. Riprova tra poco.',
   errorNotFound: 'Questa stanza non esiste più.',
   invite: 'Invita',
-  defaultDeviceName: '{browser} su {system}',
+  friendlyNames:
+    'Airone|Castoro|Cervo|Cigno|Coniglio|Delfino|Falco|Gufo|Lupo|Merlo|Orso|Panda|Pinguino|Riccio|Scoiattolo|Tasso; ;allegro|attento|calmo|curioso|felice|furbo|gentile|quieto|sereno|simpatico|veloce|vivace',
   devicesOutdated: 'Altri potrebbero essere usciti o entrati',
   pasteHint: 'Premi {keys} oppure tieni premuto il campo e scegli “Incolla”.',
   pasteKeys: 'Ctrl+V',

@@ -214,7 +214,8 @@ export const strings: Translation = {
   errorServer: 'サーバーでエラーが発生しました。しばらくしてからもう一度お試しください。',
   errorNotFound: 'このルームは存在しません。',
   invite: '招待',
-  defaultDeviceName: '{system} の {browser}',
+  friendlyNames:
+    'おだやかな|かしこい|げんきな|ごきげんな|しずかな|すてきな|すばやい|たのしい|のんびりした|ほがらかな|やさしい|ゆうかんな;;アザラシ|アナグマ|イルカ|ウサギ|オオカミ|カワウソ|キツネ|クマ|サギ|シカ|ハリネズミ|パンダ|ビーバー|フクロウ|ペンギン|ヤマネコ',
   devicesOutdated: '他のデバイスが退出または参加した可能性があります',
   pasteHint: '{keys} を押すか、入力欄を長押しして「貼り付け」を選択してください。',
   pasteKeys: 'Ctrl+V',

@@ -213,7 +213,8 @@ export const strings: Translation = {
   errorServer: '서버에서 문제가 발생했습니다. 잠시 후 다시 시도하세요.',
   errorNotFound: '더 이상 존재하지 않는 방입니다.',
   invite: '초대',
-  defaultDeviceName: '{system}의 {browser}',
+  friendlyNames:
+    '느긋한|다정한|똑똑한|명랑한|상냥한|용감한|재빠른|조용한|즐거운|차분한|행복한|활기찬; ;고슴도치|곰|늑대|돌고래|물개|비버|사슴|수달|스라소니|여우|오소리|올빼미|왜가리|토끼|판다|펭귄',
   devicesOutdated: '다른 기기가 나갔거나 참여했을 수 있음',
   pasteHint: '{keys}를 누르거나 입력란을 길게 눌러 ‘붙여넣기’를 선택하세요.',
   pasteKeys: 'Ctrl+V',

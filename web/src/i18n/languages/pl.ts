@@ -254,7 +254,8 @@ export const strings: Translation = {
   errorServer: 'Wystąpił błąd serwera. Spróbuj ponownie za chwilę.',
   errorNotFound: 'Ten pokój już nie istnieje.',
   invite: 'Zaproś',
-  defaultDeviceName: '{browser} ({system})',
+  friendlyNames:
+    'Bystry|Cichy|Ciekawy|Dzielny|Miły|Pogodny|Radosny|Spokojny|Sprytny|Szybki|Wesoły|Zwinny; ;Bóbr|Borsuk|Delfin|Jeleń|Jeż|Kos|Królik|Lis|Łoś|Pingwin|Puchacz|Ryś|Sokół|Szpak|Wilk|Zając',
   devicesOutdated: 'Inni mogli wyjść lub dołączyć',
   pasteHint: 'Naciśnij {keys} albo przytrzymaj pole i wybierz „Wklej”.',
   pasteKeys: 'Ctrl+V',

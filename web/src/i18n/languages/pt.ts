@@ -222,7 +222,8 @@ export const strings: Translation = {
   errorServer: 'Ocorreu um erro no servidor. Tente novamente em instantes.',
   errorNotFound: 'Esta sala não existe mais.',
   invite: 'Convidar',
-  defaultDeviceName: '{browser} no {system}',
+  friendlyNames:
+    'Castor|Cervo|Cisne|Coelho|Esquilo|Falcão|Golfinho|Lince|Lobo|Melro|Ouriço|Panda|Pardal|Pinguim|Texugo|Urso; ;alegre|atento|calmo|curioso|esperto|feliz|gentil|quieto|risonho|sereno|valente|veloz',
   devicesOutdated: 'Outros podem ter saído ou entrado',
   pasteHint: 'Pressione {keys} ou toque e segure o campo e escolha “Colar”.',
   pasteKeys: 'Ctrl+V',

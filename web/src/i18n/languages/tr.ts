@@ -219,7 +219,8 @@ export const strings: Translation = {
   errorServer: 'Sunucuda bir hata oluştu. Biraz sonra tekrar deneyin.',
   errorNotFound: 'Bu oda artık yok.',
   invite: 'Davet et',
-  defaultDeviceName: '{browser} ({system})',
+  friendlyNames:
+    'Cesur|Çevik|Hızlı|Meraklı|Mutlu|Nazik|Neşeli|Sakin|Sessiz|Şanslı|Uysal|Zeki; ;Ayı|Baykuş|Fok|Geyik|Kirpi|Kunduz|Kurt|Panda|Penguen|Porsuk|Serçe|Şahin|Tavşan|Tilki|Vaşak|Yunus',
   devicesOutdated: 'Başkaları ayrılmış veya katılmış olabilir',
   pasteHint: '{keys} tuşlarına basın veya alana basılı tutup “Yapıştır”ı seçin.',
   pasteKeys: 'Ctrl+V',

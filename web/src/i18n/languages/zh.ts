@@ -95,7 +95,8 @@ export const strings: Translation = {
   you: '本机',
   thisDevice: '本机',
   unnamedDevice: '未命名设备',
-  defaultDeviceName: '{system} 上的 {browser}',
+  friendlyNames:
+    '安静的|聪明的|活泼的|开朗的|快乐的|敏捷的|平静的|温柔的|幸运的|勇敢的|悠闲的|友善的;;白鹭|刺猬|海豹|海豚|河狸|狐狸|獾|狼|猫头鹰|企鹅|山猫|水獭|兔子|小鹿|熊|熊猫',
   typing: '正在输入',
   isTyping: '{name} 正在输入。',
   waitingForDevice: '正在等待另一台设备…',

@@ -2,7 +2,6 @@
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
-import { translateDeviceName } from '../../device/identity.ts';
 import { t } from '../../i18n/strings.ts';
 import type { Device, RoomModel } from '../../room/room-phase.ts';
 
@@ -30,7 +29,7 @@ export function Devices({ room, typing }: Props) {
       <ul>
         {shown.map((device) => (
           <li key={device.deviceId} data-own={device.deviceId === deviceId || undefined}>
-            <i class="dot" />
+            <DeviceDot device={device} />
             <span class="device-name" dir="auto" title={nameOf(device)}>
               {nameOf(device)}
             </span>
@@ -53,6 +52,11 @@ export function Devices({ room, typing }: Props) {
       {!isOutdated && <TypingAnnouncement devices={devices} typing={typing.value} />}
     </section>
   );
+}
+
+/** With the first letter of the name, because not everyone can tell all colours apart. */
+function DeviceDot({ device }: { device: Device }) {
+  return <i class="dot person" data-initial={[...nameOf(device)][0]} style={{ '--color': device.deviceColor }} />;
 }
 
 /** Stays true during the attempts to reconnect. */
@@ -95,7 +99,7 @@ function ownFirst(devices: readonly Device[], deviceId: string): readonly Device
 
 /** Removes control characters, which could reorder the surrounding text: others choose this name. */
 export const nameOf = ({ deviceName = '' }: Device): string =>
-  translateDeviceName(deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim()) || t('unnamedDevice');
+  deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
 
 /** A device that rejoins within this time has not left: it was renamed or its page was reloaded. */
 const rejoinGraceMs = 2_000;
