@@ -40,6 +40,7 @@ const chunks: Record<string, readonly string[]> = {
     'views/room/room-settings-dialog.tsx',
     'views/room/text-menu.tsx',
   ],
+  others: ['views/room/others.tsx'],
   files: ['views/files/file-list.tsx'],
   read: ['views/read/text-reader.tsx'],
   uploads: ['views/files/upload-rows.tsx', 'room/upload-queue.ts'],

@@ -23,12 +23,13 @@ export type {
   WebhookCreated,
   WebhookEntry,
 } from '../protocol/types.ts';
+export type { Caret } from './carets.ts';
 export { type Client, type ClientOptions, type CreatedRoom, createClient, type NewRoom, type Room } from './client.ts';
 export type { WriteAnswer } from './connection.ts';
 export type { DownloadOptions, ReceiveOptions, ZipOptions } from './download.ts';
 export type { ConflictDetails, ErrorDetails } from './error.ts';
 export { EncryptionError, type EncryptionErrorCode, PoproomError, type PoproomErrorCode } from './error.ts';
-export type { Caret, LiveOptions } from './live-channel.ts';
+export type { LiveOptions } from './live-channel.ts';
 export type { LiveEnd, LiveRoom, LiveText, LiveTextOptions, LiveWriteOptions } from './live-end.ts';
 export type { Ended, LiveEvent } from './live-state.ts';
 export type { RetryEvent, RetryOptions } from './retry.ts';

@@ -1,5 +1,6 @@
 /** The live channel of a room: connects, passes messages on, and reconnects, as its state says. */
-import type { Join, MoveCaret, ServerMessage } from '../protocol/types.ts';
+import type { Join, ServerMessage } from '../protocol/types.ts';
+import type { Caret } from './carets.ts';
 import {
   type Connection,
   connect,
@@ -56,10 +57,7 @@ export interface LiveRoom {
   [Symbol.asyncIterator](): AsyncGenerator<LiveEvent, Ended>;
   /** Writes a text based on a version. Resolves with `written` or `conflict`; fails with `OFFLINE` without a connection. */
   write(content: string, baseVersion: number): Promise<WriteAnswer>;
-  /**
-   * Shows others where the caret of this device is, if they ask for carets. Only the last one is sent, at most five times
-   * a second, and none without a connection. An edit shows the caret too.
-   */
+  /** Shows others where the caret of this device is, if they ask for carets. Does nothing without a connection. */
   sendCaret(caret: Caret): void;
   /** Reconnects now if the connection may be dead. Call it when the device wakes up or the network returns. */
   wake(): void;
@@ -68,9 +66,6 @@ export interface LiveRoom {
   /** Changes the name of this device. Reconnects to do so. */
   rename(deviceName: string): void;
 }
-
-/** A caret in the text of a version, or a selection. Positions count UTF-16 code units. */
-export type Caret = Omit<MoveCaret, 'type'>;
 
 export function openLive(transport: Transport, path: string, access: RoomAccess, options: LiveOptions = {}): LiveRoom {
   const token = createResumeToken(options.resumeToken, options.onResumeToken);
@@ -92,13 +87,7 @@ export function openLive(transport: Transport, path: string, access: RoomAccess,
       return channel.write(content, baseVersion);
     },
 
-    sendCaret(caret) {
-      const { version, position, selectionEnd = 0 } = caret;
-      if (![version, position, selectionEnd].every(isWhole))
-        throw new TypeError('Versions and positions are whole numbers from 0.');
-      channel.sendCaret(caret);
-    },
-
+    sendCaret: (caret) => channel.sendCaret(caret),
     wake: () => channel.wake(),
     interrupt: () => channel.interrupt(),
 
@@ -120,7 +109,6 @@ interface LiveChannel {
 }
 
 const responseTimeoutMs = 8_000;
-const caretIntervalMs = 200;
 /** In UTF-16 code units of messages that the program has not read yet. */
 const maxUnread = 64 * 1024 * 1024;
 
@@ -135,8 +123,6 @@ function createLiveChannel(
   const writes = createWrites();
   const devices = createDeviceList();
   let state: LiveState = initialState;
-  let caret: Caret | undefined;
-  let caretTimer: ReturnType<typeof setTimeout> | undefined;
   /** Set for an encrypted room when its keys are known. */
   let codec: ChannelCodec | undefined;
 
@@ -215,8 +201,7 @@ function createLiveChannel(
   function toJoin(seq: number | undefined): Join {
     const { pin, deviceId, deviceName, deviceColor } = currentAccess();
     // The colour that it had, which a server that was restarted does not know.
-    const color = deviceColor === undefined ? undefined : (devices.colorOf(deviceId) ?? deviceColor);
-    const device = { deviceId, deviceName, deviceColor: color };
+    const device = { deviceId, deviceName, deviceColor: devices.colorOf(deviceId) ?? deviceColor };
     const join = { type: 'join', pin: pin.current, ...device, seq, deviceChanges: true, carets } as Join;
     if (!textChannel) return codec?.join(join) ?? join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
@@ -274,19 +259,10 @@ function createLiveChannel(
     textChannel?.onConnected({ send: state.connection.send, reconnect: interrupt });
   }
 
-  function sendCaret(): void {
-    caretTimer = undefined;
-    if (!caret || state.name !== 'open') return;
-    state.connection.send({ type: 'caret', ...caret });
-    caret = undefined;
-    caretTimer = setTimeout(sendCaret, caretIntervalMs);
-  }
-
   return {
     run,
-    sendCaret(moved) {
-      caret = moved;
-      if (caretTimer === undefined) sendCaret();
+    sendCaret(caret) {
+      if (state.name === 'open') state.connection.send({ type: 'caret', ...caret });
     },
     async write(content, baseVersion) {
       if (!isConnected(state)) throw offlineError();

@@ -1,6 +1,7 @@
 /** The live channel as programs use it: with the reason of its end, with the writes of a room, or as a shared text. */
 import type { RoomText } from '../protocol/types.ts';
 import { anyText, check, checkOptions } from './arguments.ts';
+import { type Caret, limitCarets } from './carets.ts';
 import type { WriteAnswer } from './connection.ts';
 import { PoproomError } from './error.ts';
 import type { LiveRoom as BaseLiveRoom, LiveOptions } from './live-channel.ts';
@@ -24,6 +25,11 @@ export interface LiveEnd {
 }
 
 export interface LiveRoom extends Omit<BaseLiveRoom, 'write'> {
+  /**
+   * Shows others where the caret of this device is, if they ask for carets. Only the last one is sent, at most five times
+   * a second, and none without a connection. An edit shows the caret too.
+   */
+  sendCaret(caret: Caret): void;
   /** Resolves when the loop over the events ends, also if it throws. */
   readonly ended: Promise<LiveEnd>;
   /**
@@ -92,6 +98,7 @@ export function withLiveEnd(live: BaseLiveRoom): LiveRoom {
 
   return {
     ...live,
+    sendCaret: limitCarets(live.sendCaret),
     get ended() {
       return end.promise;
     },

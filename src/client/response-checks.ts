@@ -117,6 +117,7 @@ const roomText = /* @__PURE__ */ object<RoomText>({
 const roomDevice = /* @__PURE__ */ object<RoomDevice>({
   deviceId: text,
   deviceName: optional(text),
+  deviceColor: optional(isWhole),
   role: optional(text),
 });
 
@@ -276,6 +277,17 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     timestamp: time,
     deviceId: optional(text),
     ref: optional(text),
+  }),
+  caret: /* @__PURE__ */ object<object>({
+    deviceId: text,
+    version: isWhole,
+    position: isWhole,
+    selectionEnd: optional(isWhole),
+  }),
+  'sealed-caret': /* @__PURE__ */ object<object>({
+    deviceId: text,
+    version: isWhole,
+    sealed: text,
   }),
   'file-added': /* @__PURE__ */ object<object>({
     seq: isWhole,

@@ -748,6 +748,19 @@ export interface CreateBlockRequest {
   force?: boolean;
 }
 
+/** The caret of another device has moved. Sent to clients that joined with `carets`. */
+export interface CaretMoved {
+  type: 'caret';
+  /** the device whose caret it is */
+  deviceId: string;
+  /** the version of the text that the position refers to */
+  version: number;
+  /** the position in the text of `version`, in UTF-16 code units */
+  position: number;
+  /** the other end of the selection, before or after `position`; missing if nothing is selected */
+  selectionEnd?: number;
+}
+
 /** Keeps the connection alive. A WebSocket pong does the same. */
 export interface ClientHeartbeat {
   type: 'heartbeat';
@@ -791,6 +804,8 @@ export interface RoomDevice {
   deviceId: string;
   /** a display name of at most 64 characters, in an encrypted room sealed */
   deviceName?: string;
+  /** a number from 0 to 7: the colour of the device in this room */
+  deviceColor?: number;
   /** the role of the link by which it has access; missing for members */
   role?: 'read' | 'drop';
 }
@@ -885,6 +900,8 @@ export interface Join {
   deviceId?: string;
   /** a display name of at most 64 characters, in an encrypted room sealed */
   deviceName?: string;
+  /** a number from 0 to 7: the colour that you prefer. You get another one if another device has it. Send the one that you had when you reconnect */
+  deviceColor?: number;
   /** your last seq; the server sends a snapshot only if you missed something */
   seq?: number;
   /** true to receive text changes as `edit` messages instead of the whole text; an encrypted room always sends `sealed-edit` */
@@ -897,6 +914,28 @@ export interface Join {
   diverged?: boolean;
   /** true to receive the devices that joined and left as `devices-changed` messages, instead of the list of all devices */
   deviceChanges?: boolean;
+  /** true to receive the carets of other devices as `caret` messages, in an encrypted room `sealed-caret` */
+  carets?: boolean;
+}
+
+/** Shows others where your caret is. Nothing is stored, and there is no response. The server sends at most five a second to others, and then the last one. An edit shows your caret too. */
+export interface MoveCaret {
+  type: 'caret';
+  /** the version of the text that the position refers to */
+  version: number;
+  /** the position in the text of `version`, in UTF-16 code units */
+  position: number;
+  /** the other end of the selection, before or after `position`; missing if nothing is selected */
+  selectionEnd?: number;
+}
+
+/** Like `caret`, in an encrypted room. */
+export interface MoveSealedCaret {
+  type: 'sealed-caret';
+  /** the version of the text that the position refers to */
+  version: number;
+  /** a string, the sealed position and selection: `pop1.` and base64url, always of the same length */
+  sealed: string;
 }
 
 /** Someone sent a wrong PIN or room key. */
@@ -940,6 +979,17 @@ export interface RoomChanged {
   pinChanged?: true;
   /** the number of wrong PINs; 0 after a PIN change */
   pinAttempts: number;
+}
+
+/** Like `caret`, in an encrypted room. */
+export interface SealedCaretMoved {
+  type: 'sealed-caret';
+  /** the device whose caret it is */
+  deviceId: string;
+  /** the version of the text that the position refers to */
+  version: number;
+  /** a string, the sealed position and selection: `pop1.` and base64url, always of the same length */
+  sealed: string;
 }
 
 /** The text of an encrypted room was edited. The sealed edits lead from the previous version to this one. */
@@ -1097,13 +1147,23 @@ export interface Written {
   compact?: true;
 }
 
-export type ClientMessage = Join | WriteText | EditText | EditSealed | CompactText | ClientHeartbeat;
+export type ClientMessage =
+  | Join
+  | WriteText
+  | EditText
+  | EditSealed
+  | CompactText
+  | MoveCaret
+  | MoveSealedCaret
+  | ClientHeartbeat;
 
 export type ServerMessage =
   | Snapshot
   | TextChanged
   | TextEdited
   | SealedEdited
+  | CaretMoved
+  | SealedCaretMoved
   | FileAdded
   | FileRemoved
   | DevicesChanged

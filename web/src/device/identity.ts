@@ -48,9 +48,9 @@ function friendlyName(): string {
   return [first, second].map(pickWord).join(between);
 }
 
-function pickWord(words: string): string {
+function pickWord(words: string): string | undefined {
   const all = words.split('|');
-  return all[Math.floor(Math.random() * all.length)] ?? '';
+  return all[Math.floor(Math.random() * all.length)];
 }
 
 function storedId(): string {

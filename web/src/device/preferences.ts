@@ -5,6 +5,8 @@ import { isBoolean, isOneOf, localStore } from './storage.ts';
 export type Theme = 'system' | 'light' | 'dark';
 
 export const theme = persistedSignal<Theme>('theme', 'system', isOneOf(['system', 'light', 'dark']));
+/** Whether this device shows the carets of others, and its own to them. */
+export const showsCarets = persistedSignal('carets', true, isBoolean);
 export const monospace = persistedSignal('monospace', false, isBoolean);
 
 /** The colours of the browser's toolbar; keep them in sync with tokens.css. */

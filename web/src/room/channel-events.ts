@@ -3,6 +3,7 @@ import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import type { Ended, LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { deviceName } from '../device/identity.ts';
+import { showsCarets } from '../device/preferences.ts';
 import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
 import { toPoproomError } from '../server-connection.ts';
 import { checkRequestLimit } from './request-limit.ts';
@@ -21,6 +22,7 @@ export async function openChannel(
     const live = attempt.room.live({
       signal,
       text: text.shared,
+      carets: showsCarets.value,
       resumeToken: savedResumeToken(code),
       onResumeToken: (token) => saveResumeToken(code, token),
     });
@@ -28,11 +30,13 @@ export async function openChannel(
       text.flush();
       onHidden();
     };
+    text.live = live;
     listenToDevice(live, saveText, signal);
     const end = await readAll(live, (event) => {
       if (signal.aborted) return;
       if (event.type === 'connected') void checkRequestLimit();
-      send(toRoomEvent(code, event, attempt));
+      if (event.type === 'caret') text.caret.value = event;
+      else send(toRoomEvent(code, event, attempt));
     });
     if (end !== 'left') send({ type: 'ended', reason: end as 'deleted' | 'expired' });
   } catch (error) {
@@ -51,7 +55,11 @@ async function readAll(live: LiveRoom, onEvent: (event: LiveEvent) => void): Pro
 }
 
 /** Adds the room to the recent rooms when it is joined. */
-function toRoomEvent(code: RoomCode, event: LiveEvent, { encryption }: JoinAttempt): RoomEvent {
+function toRoomEvent(
+  code: RoomCode,
+  event: Exclude<LiveEvent, { type: 'caret' }>,
+  { encryption }: JoinAttempt,
+): RoomEvent {
   if (event.type !== 'snapshot') return event;
   const { expiresAt, hasPin, name } = event.room;
   // Whatever the server says: only with the key is anything encrypted.

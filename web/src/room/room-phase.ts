@@ -3,11 +3,12 @@
 import type { ReadonlySignal, Signal } from '@preact/signals';
 import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';
 import type { PoproomError } from '../../../src/client/error.ts';
+import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import type { LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import type { SavedText, SharedText } from '../../../src/client/text/shared-text.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
-import type { Snapshot, UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import type { CaretMoved, Snapshot, UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
 import type { Transitions } from './state-machine.ts';
 import type { Uploads } from './upload-state.ts';
@@ -123,8 +124,12 @@ export interface TextModel {
   readonly canRedo: ReadonlySignal<boolean>;
   /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
   readonly missing: Signal<string>;
-  /** The other devices that are editing the text. */
-  readonly typing: ReadonlySignal<ReadonlySet<string>>;
+  /** The other devices that are editing the text, as `others.tsx` finds out. */
+  readonly typing: Signal<ReadonlySet<string>>;
+  /** The last caret of another device that was received. */
+  readonly caret: Signal<CaretMoved | undefined>;
+  /** The channel that sends the caret of this device. */
+  live?: LiveRoom | undefined;
   /** Appends text on a new line. */
   append(addition: string): void;
   /** Sends and saves pending edits immediately. */

@@ -1,6 +1,6 @@
 /** The shared text of a room for the views: exposed as signals, and saved so that it survives a reload. */
 
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { SharedText } from '../../../src/client/text/shared-text.ts';
 import type { Draft } from './drafts.ts';
@@ -16,7 +16,6 @@ export function createTextModel(draft: Draft, deviceId: string): TextModel {
   const canUndo = signal(shared.canUndo);
   const canRedo = signal(shared.canRedo);
   const missing = signal('');
-  const typing = createTypingDevices(shared, deviceId);
   const autosave = createAutosave(shared, draft);
 
   shared.on('change', () => {
@@ -42,7 +41,8 @@ export function createTextModel(draft: Draft, deviceId: string): TextModel {
     canUndo,
     canRedo,
     missing,
-    typing,
+    typing: signal(new Set()),
+    caret: signal(undefined),
 
     append(addition) {
       const { value } = shared;
@@ -112,35 +112,4 @@ function createAutosave(shared: SharedText, draft: Draft) {
       isStopped = true;
     },
   };
-}
-
-const typingMs = 2_000;
-
-/** Which other devices are editing the text right now. */
-function createTypingDevices(text: SharedText, ownDevice: string): ReadonlySignal<ReadonlySet<string>> {
-  const typing = signal<ReadonlySet<string>>(new Set());
-  const timers = new Map<string, ReturnType<typeof setTimeout>>();
-
-  function onStopped(device: string): void {
-    timers.delete(device);
-    typing.value = new Set(timers.keys());
-  }
-
-  text.on('change', ({ origin, deviceId: device }) => {
-    if (origin !== 'remote' || device === undefined || device === ownDevice) return;
-    clearTimeout(timers.get(device));
-    timers.set(
-      device,
-      setTimeout(() => onStopped(device), typingMs),
-    );
-    if (!typing.value.has(device)) typing.value = new Set(timers.keys());
-  });
-  // Without a connection, nobody knows.
-  text.on('state', () => {
-    if (text.isOnline || timers.size === 0) return;
-    timers.forEach(clearTimeout);
-    timers.clear();
-    typing.value = new Set();
-  });
-  return typing;
 }

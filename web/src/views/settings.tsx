@@ -13,7 +13,7 @@ import {
   showsNotifications,
 } from '../device/arrival-alerts.ts';
 import { maxNameLength, ownName, renameDevice } from '../device/identity.ts';
-import { type Theme, theme } from '../device/preferences.ts';
+import { showsCarets, type Theme, theme } from '../device/preferences.ts';
 import { t } from '../i18n/all-strings.ts';
 import type { Language } from '../i18n/languages.ts';
 import { chosenLanguage } from '../i18n/strings.ts';
@@ -65,6 +65,14 @@ export function Settings({ onClose }: { onClose: () => void }) {
           ))}
         </select>
       </label>
+      <Switch
+        label={t('showCarets')}
+        isOn={showsCarets.value}
+        onSwitch={async (isOn) => {
+          showsCarets.value = isOn;
+          return isOn;
+        }}
+      />
       <ArrivalSettings />
       {keptAccess() && (
         <button

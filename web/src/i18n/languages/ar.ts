@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'تم النسخ.',
   copyFailed: 'تعذّر النسخ. اسمح بالوصول إلى الحافظة في المتصفّح.',
   deviceName: 'اسم الجهاز',
+  showCarets: 'إظهار مؤشرات الجميع',
   deviceNameHint: 'يظهر للآخرين في الغرفة.',
   appearance: 'المظهر',
   themeSystem: 'النظام',

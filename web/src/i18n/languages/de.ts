@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Kopiert.',
   copyFailed: 'Kopieren nicht möglich. Erlaube im Browser den Zugriff auf die Zwischenablage.',
   deviceName: 'Gerätename',
+  showCarets: 'Cursor gegenseitig anzeigen',
   deviceNameHint: 'Wird anderen im Raum angezeigt.',
   appearance: 'Erscheinungsbild',
   themeSystem: 'System',

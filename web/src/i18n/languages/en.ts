@@ -69,13 +69,9 @@ export const strings = {
   unnamedDevice: 'Unnamed device',
   /** The first words, what is between them, and the second words, of the name that a device gets. */
   friendlyNames:
-    'Brave|Bright|Calm|Clever|Gentle|Happy|Jolly|Kind|Lucky|Quick|Quiet|Sunny; ;Badger|Bear|Beaver|Deer|Dolphin|Fox|Hedgehog|Heron|Lynx|Otter|Owl|Panda|Penguin|Rabbit|Seal|Wolf',
-  typing: 'typing',
-  isTyping: '{name} is typing.',
+    'Brave|Calm|Clever|Happy|Jolly|Kind|Lucky|Quick|Sunny; ;Badger|Bear|Deer|Dolphin|Fox|Hare|Heron|Lynx|Otter|Owl|Panda|Seal|Wolf',
   waitingForDevice: 'Waiting for another device…',
   devicesOutdated: 'Others may have left or joined',
-  joined: '{name} joined.',
-  left: '{name} left.',
   connectionLost: 'No connection. Your changes are kept on this device and sync when you’re back online.',
   // The text
   text: 'Text',

@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Copiado.',
   copyFailed: 'No se ha podido copiar. Permite el acceso al portapapeles en el navegador.',
   deviceName: 'Nombre del dispositivo',
+  showCarets: 'Mostrar los cursores de todos',
   deviceNameHint: 'Visible para los demás en una sala.',
   appearance: 'Aspecto',
   themeSystem: 'Sistema',

@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Copié.',
   copyFailed: 'Copie impossible. Autorisez l’accès au presse-papiers dans le navigateur.',
   deviceName: 'Nom de l’appareil',
+  showCarets: 'Afficher les curseurs de chacun',
   deviceNameHint: 'Visible par les autres dans un salon.',
   appearance: 'Apparence',
   themeSystem: 'Système',

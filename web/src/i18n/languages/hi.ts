@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'कॉपी किया गया।',
   copyFailed: 'कॉपी नहीं हो सका। ब्राउज़र में क्लिपबोर्ड ऐक्सेस करने की अनुमति दें।',
   deviceName: 'डिवाइस का नाम',
+  showCarets: 'सभी के कर्सर दिखाएँ',
   deviceNameHint: 'रूम में दूसरों को दिखता है।',
   appearance: 'थीम',
   themeSystem: 'सिस्टम',

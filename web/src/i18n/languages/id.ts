@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Disalin.',
   copyFailed: 'Tidak dapat menyalin. Izinkan akses papan klip di browser.',
   deviceName: 'Nama perangkat',
+  showCarets: 'Tampilkan kursor satu sama lain',
   deviceNameHint: 'Terlihat oleh orang lain di ruang.',
   appearance: 'Tampilan',
   themeSystem: 'Sistem',

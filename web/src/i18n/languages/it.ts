@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Copiato.',
   copyFailed: 'Impossibile copiare. Consenti l’accesso agli appunti nel browser.',
   deviceName: 'Nome del dispositivo',
+  showCarets: 'Mostra i cursori di tutti',
   deviceNameHint: 'Visibile agli altri in una stanza.',
   appearance: 'Aspetto',
   themeSystem: 'Sistema',

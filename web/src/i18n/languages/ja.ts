@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'コピーしました。',
   copyFailed: 'コピーできませんでした。ブラウザでクリップボードへのアクセスを許可してください。',
   deviceName: 'デバイス名',
+  showCarets: 'お互いのカーソルを表示',
   deviceNameHint: 'ルーム内の他の人に表示されます。',
   appearance: '外観',
   themeSystem: 'システム',

@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: '복사했습니다.',
   copyFailed: '복사할 수 없습니다. 브라우저에서 클립보드 접근을 허용하세요.',
   deviceName: '기기 이름',
+  showCarets: '서로의 커서 표시',
   deviceNameHint: '방에 있는 다른 사람에게 표시됩니다.',
   appearance: '화면 테마',
   themeSystem: '시스템',

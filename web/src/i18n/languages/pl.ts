@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Skopiowano.',
   copyFailed: 'Nie udało się skopiować. Zezwól przeglądarce na dostęp do schowka.',
   deviceName: 'Nazwa urządzenia',
+  showCarets: 'Pokazuj sobie nawzajem kursory',
   deviceNameHint: 'Widoczna dla innych osób w pokoju.',
   appearance: 'Wygląd',
   themeSystem: 'Systemowy',

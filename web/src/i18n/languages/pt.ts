@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Copiado.',
   copyFailed: 'Não foi possível copiar. Permita o acesso à área de transferência no navegador.',
   deviceName: 'Nome do dispositivo',
+  showCarets: 'Mostrar os cursores de todos',
   deviceNameHint: 'Visível para os outros em uma sala.',
   appearance: 'Aparência',
   themeSystem: 'Sistema',

@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Скопировано.',
   copyFailed: 'Не удалось скопировать. Разрешите доступ к буферу обмена в браузере.',
   deviceName: 'Имя устройства',
+  showCarets: 'Показывать курсоры друг друга',
   deviceNameHint: 'Его видят другие в комнате.',
   appearance: 'Оформление',
   themeSystem: 'Системное',

@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Kopyalandı.',
   copyFailed: 'Kopyalanamadı. Tarayıcıda panoya erişime izin verin.',
   deviceName: 'Cihaz adı',
+  showCarets: 'Birbirinizin imlecini göster',
   deviceNameHint: 'Odadaki diğer kişilere gösterilir.',
   appearance: 'Görünüm',
   themeSystem: 'Sistem',

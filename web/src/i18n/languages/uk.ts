@@ -44,6 +44,7 @@ export const strings: Translation = {
   copied: 'Скопійовано.',
   copyFailed: 'Не вдалося скопіювати. Надайте доступ до буфера обміну в браузері.',
   deviceName: 'Назва пристрою',
+  showCarets: 'Показувати курсори одне одного',
   deviceNameHint: 'Її бачать інші в кімнаті.',
   appearance: 'Вигляд',
   themeSystem: 'Системний',

@@ -43,6 +43,7 @@ export const strings: Translation = {
   copied: '已复制。',
   copyFailed: '无法复制。请在浏览器中允许访问剪贴板。',
   deviceName: '设备名称',
+  showCarets: '互相显示光标',
   deviceNameHint: '房间里的其他人会看到此名称。',
   appearance: '外观',
   themeSystem: '跟随系统',

@@ -1,23 +1,32 @@
 /** The devices in the room, with a dot for each. */
-import type { ReadonlySignal } from '@preact/signals';
-import { useEffect, useRef } from 'preact/hooks';
-import { notify } from '../../components/notices.tsx';
+import type { RefObject } from 'preact';
+import { useRef } from 'preact/hooks';
+import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/strings.ts';
-import type { Device, RoomModel } from '../../room/room-phase.ts';
+import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
 
 /** As many as fit; the others are shown as a number. */
 const maxShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);
 
+/** Loaded when another device is in the room. */
+export const loadOthers = () => import('./others.tsx');
+const Others = lazy(loadOthers, 'Others');
+const TypingBubble = lazy(loadOthers, 'TypingBubble');
+
 interface Props {
   room: RoomModel;
-  typing: ReadonlySignal<ReadonlySet<string>>;
+  text: TextModel;
+  field: RefObject<HTMLTextAreaElement | null>;
 }
 
-export function Devices({ room, typing }: Props) {
+export function Devices({ room, text, field }: Props) {
+  const { typing } = text;
   const { devices: present } = room.content.value;
   const isOutdated = useIsDisconnected(room);
   const { deviceId } = room;
-  usePresenceNotices(present, deviceId);
+  const first = useRef(present).current;
+  const hasMet = useRef(false);
+  hasMet.current ||= present.length > 1;
   const devices = ownFirst(present, deviceId);
   const [shown, rest] = [devices.slice(0, maxShown()), devices.slice(maxShown())];
   return (
@@ -28,8 +37,9 @@ export function Devices({ room, typing }: Props) {
     >
       <ul>
         {shown.map((device) => (
-          <li key={device.deviceId} data-own={device.deviceId === deviceId || undefined}>
-            <DeviceDot device={device} />
+          <li key={device.deviceId} data-device={device.deviceId} data-own={device.deviceId === deviceId || undefined}>
+            {/* With the first letter of the name, because not everyone can tell all colours apart. */}
+            <i class="dot person" data-initial={[...nameOf(device)][0]} style={{ '--color': device.deviceColor }} />
             <span class="device-name" dir="auto" title={nameOf(device)}>
               {nameOf(device)}
             </span>
@@ -49,14 +59,9 @@ export function Devices({ room, typing }: Props) {
           devices.length < 2 && <li class="waiting">{t('waitingForDevice')}</li>
         )}
       </ul>
-      {!isOutdated && <TypingAnnouncement devices={devices} typing={typing.value} />}
+      {hasMet.current && <Others room={room} text={text} field={field} first={first} isOutdated={isOutdated} />}
     </section>
   );
-}
-
-/** With the first letter of the name, because not everyone can tell all colours apart. */
-function DeviceDot({ device }: { device: Device }) {
-  return <i class="dot person" data-initial={[...nameOf(device)][0]} style={{ '--color': device.deviceColor }} />;
 }
 
 /** Stays true during the attempts to reconnect. */
@@ -67,32 +72,6 @@ function useIsDisconnected(room: RoomModel): boolean {
   return isDisconnected.current;
 }
 
-function TypingBubble() {
-  return (
-    <span class="typing" aria-hidden="true">
-      {t('typing')}
-      <i />
-      <i />
-      <i />
-    </span>
-  );
-}
-
-/** Screen readers announce once that a device is typing, not repeatedly. */
-function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; typing: ReadonlySet<string> }) {
-  const announced = useRef(new Map<string, string>()).current;
-  for (const device of devices) {
-    if (typing.has(device.deviceId) && !announced.has(device.deviceId)) {
-      announced.set(device.deviceId, t('isTyping', { name: nameOf(device) }));
-    }
-  }
-  return (
-    <p class="visually-hidden" role="status">
-      {[...announced.values()].at(-1)}
-    </p>
-  );
-}
-
 function ownFirst(devices: readonly Device[], deviceId: string): readonly Device[] {
   return [...devices].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
 }
@@ -100,36 +79,3 @@ function ownFirst(devices: readonly Device[], deviceId: string): readonly Device
 /** Removes control characters, which could reorder the surrounding text: others choose this name. */
 export const nameOf = ({ deviceName = '' }: Device): string =>
   deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
-
-/** A device that rejoins within this time has not left: it was renamed or its page was reloaded. */
-const rejoinGraceMs = 2_000;
-
-/** Announces who joined and who left. */
-function usePresenceNotices(devices: readonly Device[], deviceId: string): void {
-  const missingIn = (list: readonly Device[]) => (one: Device) =>
-    one.deviceId !== deviceId && !list.some((other) => other.deviceId === one.deviceId);
-  const before = useRef<readonly Device[] | undefined>(undefined);
-  const leaving = useRef(new Map<string, ReturnType<typeof setTimeout>>()).current;
-
-  function onJoined(device: Device): void {
-    if (!leaving.has(device.deviceId)) notify(t('joined', { name: nameOf(device) }));
-    clearTimeout(leaving.get(device.deviceId));
-    leaving.delete(device.deviceId);
-  }
-
-  function onLeft(device: Device): void {
-    const announce = () => {
-      leaving.delete(device.deviceId);
-      notify(t('left', { name: nameOf(device) }));
-    };
-    leaving.set(device.deviceId, setTimeout(announce, rejoinGraceMs));
-  }
-
-  useEffect(() => {
-    const previous = before.current ?? devices;
-    devices.filter(missingIn(previous)).forEach(onJoined);
-    previous.filter(missingIn(devices)).forEach(onLeft);
-    before.current = devices;
-  }, [devices]);
-  useEffect(() => () => leaving.forEach(clearTimeout), []);
-}

@@ -15,7 +15,7 @@ import type { IncomingFile } from '../../room/upload-state.ts';
 import { shareFor } from '../../share-target.ts';
 import { addFiles, DropArea, loadUploadParts } from './add-files.tsx';
 import { Alerts } from './alerts.tsx';
-import { Devices } from './devices.tsx';
+import { Devices, loadOthers } from './devices.tsx';
 import { FilePanel, loadFileList } from './file-panel.tsx';
 import { Invitation } from './invitation.tsx';
 import { TextPanel } from './text-panel.tsx';
@@ -23,7 +23,7 @@ import { TextPanel } from './text-panel.tsx';
 const loadViewer = () => import('../viewer/viewer.tsx');
 const loadDialogs = () => import('./dialogs.tsx');
 /** In the order in which people are likely to need them. */
-const onDemand = [loadFileList, loadUploads, loadUploadParts, loadRequests, loadDialogs, loadViewer];
+const onDemand = [loadOthers, loadFileList, loadUploads, loadUploadParts, loadRequests, loadDialogs, loadViewer];
 const loadSettings = () => import('./room-settings-dialog.tsx');
 const RoomSettingsDialog = lazy(loadSettings, 'RoomSettingsDialog');
 
@@ -54,7 +54,7 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
         <Alerts room={room} text={text} onExtend={openSettings} />
         <Invitation room={room} />
         <div class="room-panels">
-          <Devices room={room} typing={text.typing} />
+          <Devices room={room} text={text} field={field} />
           <TextPanel room={room} text={text} field={field} />
           <FilePanel room={room} />
           <footer>

@@ -1,0 +1,185 @@
+/** Shows what the others in a room do: who joins, leaves and types, where, and when something arrives from them. */
+import '../../style/others.css';
+import { effect, type ReadonlySignal } from '@preact/signals';
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { notify } from '../../components/notices.tsx';
+import { countIfHidden, unseenCount } from '../../device/unseen.ts';
+import { t } from '../../i18n/all-strings.ts';
+import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
+import { startCarets } from './carets.ts';
+import { nameOf } from './devices.tsx';
+
+interface Props {
+  room: RoomModel;
+  text: TextModel;
+  field: RefObject<HTMLTextAreaElement | null>;
+  /** The devices that were in the room when it was opened. They are not announced. */
+  first: readonly Device[];
+  /** Whether the connection is lost, so that nobody knows what they do. */
+  isOutdated: boolean;
+}
+
+export function Others({ room, text, field, first, isOutdated }: Props) {
+  const { devices, files } = room.content.value;
+  usePresenceNotices(devices, room.deviceId, first);
+  useEffect(() => followTyping(text, room.deviceId), [text]);
+  useTextArrivals(room.deviceId, text.typing);
+  useFileArrivals(room.deviceId, files);
+  useEffect(() => (field.current ? startCarets(field.current, room, text) : undefined), [field.current, text]);
+  return isOutdated ? null : <TypingAnnouncement devices={devices} typing={text.typing.value} />;
+}
+
+export function TypingBubble() {
+  return (
+    <span class="typing" aria-hidden="true">
+      {t('typing')}
+      <i />
+      <i />
+      <i />
+    </span>
+  );
+}
+
+/** Screen readers announce once that a device is typing, not repeatedly. */
+function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; typing: ReadonlySet<string> }) {
+  const announced = useRef(new Map<string, string>()).current;
+  for (const device of devices) {
+    if (typing.has(device.deviceId) && !announced.has(device.deviceId)) {
+      announced.set(device.deviceId, t('isTyping', { name: nameOf(device) }));
+    }
+  }
+  return (
+    <p class="visually-hidden" role="status">
+      {[...announced.values()].at(-1)}
+    </p>
+  );
+}
+
+/** A device that rejoins within this time has not left: it was renamed or its page was reloaded. */
+const rejoinGraceMs = 2_000;
+
+/** Announces who joined and who left. */
+function usePresenceNotices(devices: readonly Device[], deviceId: string, first: readonly Device[]): void {
+  const missingIn = (list: readonly Device[]) => (one: Device) =>
+    one.deviceId !== deviceId && !list.some((other) => other.deviceId === one.deviceId);
+  const before = useRef(first);
+  const leaving = useRef(new Map<string, ReturnType<typeof setTimeout>>()).current;
+
+  function onJoined(device: Device): void {
+    if (!leaving.has(device.deviceId)) notify(t('joined', { name: nameOf(device) }));
+    clearTimeout(leaving.get(device.deviceId));
+    leaving.delete(device.deviceId);
+  }
+
+  function onLeft(device: Device): void {
+    const announce = () => {
+      leaving.delete(device.deviceId);
+      notify(t('left', { name: nameOf(device) }));
+    };
+    leaving.set(device.deviceId, setTimeout(announce, rejoinGraceMs));
+  }
+
+  useEffect(() => {
+    const previous = before.current;
+    devices.filter(missingIn(previous)).forEach(onJoined);
+    previous.filter(missingIn(devices)).forEach(onLeft);
+    before.current = devices;
+  }, [devices]);
+  useEffect(() => () => leaving.forEach(clearTimeout), []);
+}
+
+const typingMs = 2_000;
+
+/** Follows which other devices are editing the text right now. */
+function followTyping({ shared, typing }: TextModel, own: string): () => void {
+  const timers = new Map<string, ReturnType<typeof setTimeout>>();
+
+  function onStopped(device: string): void {
+    timers.delete(device);
+    typing.value = new Set(timers.keys());
+  }
+
+  const stopEdits = shared.on('change', ({ origin, deviceId: device }) => {
+    if (origin !== 'remote' || device === undefined || device === own) return;
+    clearTimeout(timers.get(device));
+    timers.set(
+      device,
+      setTimeout(() => onStopped(device), typingMs),
+    );
+    if (!typing.value.has(device)) typing.value = new Set(timers.keys());
+  });
+  // Without a connection, nobody knows.
+  const stopStates = shared.on('state', () => {
+    if (shared.isOnline || timers.size === 0) return;
+    timers.forEach(clearTimeout);
+    timers.clear();
+    typing.value = new Set();
+  });
+  return () => {
+    stopEdits();
+    stopStates();
+  };
+}
+
+/** When a device starts to type, not with each letter. The page counts it once, until the user sees it. */
+function useTextArrivals(own: string, typing: ReadonlySignal<ReadonlySet<string>>): void {
+  useEffect(() => {
+    let before = typing.peek();
+    return typing.subscribe((now) => {
+      const started = [...now].find((deviceId) => !before.has(deviceId));
+      before = now;
+      if (started === undefined) return;
+      showArrival(started, own);
+      if (!isTextCounted) countIfHidden(1);
+      isTextCounted = document.visibilityState === 'hidden';
+    });
+  }, [typing]);
+}
+
+let isTextCounted = false;
+document.addEventListener('visibilitychange', () => {
+  isTextCounted = false;
+});
+
+function useFileArrivals(own: string, files: readonly { fileId: string; deviceId?: string }[]): void {
+  const known = useRef<Set<string>>(undefined);
+  useEffect(() => {
+    const arrived = files.findLast(({ fileId, deviceId }) => known.current?.has(fileId) === false && deviceId !== own);
+    known.current = new Set([...(known.current ?? []), ...files.map(({ fileId }) => fileId)]);
+    if (arrived) showArrival(arrived.deviceId, own);
+  }, [files]);
+}
+
+const vibrationMs = 15;
+
+/** The dot of the logo travels from the tab of the sender, or from the logo, to that of this device. */
+function showArrival(from: string | undefined, to: string): void {
+  if (matchMedia('(pointer: coarse)').matches) navigator.vibrate?.(vibrationMs);
+  const dotOf = (deviceId = '') => document.querySelector(`.devices [data-device="${CSS.escape(deviceId)}"] .dot`);
+  const [start, end] = [dotOf(from) ?? document.querySelector('.logo-dot'), dotOf(to)];
+  if (start && end && !matchMedia('(prefers-reduced-motion: reduce)').matches) travel(centreOf(start), centreOf(end));
+}
+
+function centreOf(element: Element): { x: number; y: number } {
+  const { left, top, width, height } = element.getBoundingClientRect();
+  return { x: left + width / 2, y: top + height / 2 };
+}
+
+function travel(start: { x: number; y: number }, end: { x: number; y: number }): void {
+  const dot = document.createElement('i');
+  dot.className = 'dot travelling';
+  dot.ariaHidden = 'true';
+  document.body.append(dot);
+  const at = ({ x, y }: { x: number; y: number }, scale: number) => `translate(${x}px, ${y}px) scale(${scale})`;
+  const middle = { x: (start.x + end.x) / 2, y: Math.min(start.y, end.y) - 28 };
+  const transform = [at(start, 0.4), at(middle, 1.3), at(end, 0.4)];
+  const flight = dot.animate({ transform }, { duration: 620, easing: 'cubic-bezier(0.4, 0.1, 0.3, 1)' });
+  flight.onfinish = () => dot.remove();
+  flight.oncancel = () => dot.remove();
+}
+
+/** The number on the icon of the installed page. Browsers refuse it in a tab, which is not a problem. */
+effect(() => {
+  navigator.setAppBadge?.(unseenCount.value).catch(() => undefined);
+});
