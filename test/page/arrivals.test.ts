@@ -6,7 +6,6 @@ import { eventually } from '../support/eventually.ts';
 import { joinRoom, sharedTestSite, startTestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
 
-const androidUserAgent = 'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 Chrome/140.0.0.0 Mobile Safari/537.36';
 const message = (page: Page, text: string | RegExp) => page.getByRole('status').filter({ hasText: text });
 
 describe('the page, a file that arrives', () => {
@@ -14,7 +13,8 @@ describe('the page, a file that arrives', () => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
-    const phone = await joinRoom(site, code, { userAgent: androidUserAgent, viewport: { width: 375, height: 700 } });
+    const phone = await joinRoom(site, code, { viewport: { width: 375, height: 700 } });
+    const adder = await phone.page.locator('.devices [data-own] .device-name').textContent();
     // One of each kind of upload: in one request, and in parts.
     const files = [
       { name: 'note.txt', content: 'note' },
@@ -23,9 +23,9 @@ describe('the page, a file that arrives', () => {
     for (const file of files) {
       await dropFiles(phone.page, 'body', [file]);
       // The second one joins the message of the first, if that is still shown.
-      await message(laptop.page, new RegExp(`Chrome on Android added (${file.name}|2 files)`)).waitFor();
+      await message(laptop.page, new RegExp(`${adder} added (${file.name}|2 files)`)).waitFor();
       await rowOf(laptop.page, file.name).and(laptop.page.locator('[data-new]')).waitFor();
-      await rowOf(laptop.page, file.name).getByText('Chrome on Android · Just now').waitFor();
+      await rowOf(laptop.page, file.name).getByText(`${adder} · Just now`).waitFor();
       await rowOf(phone.page, file.name).getByText('You · Just now').waitFor();
     }
     await laptop.page.locator('[data-new]').first().waitFor({ state: 'detached' });

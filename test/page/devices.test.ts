@@ -4,52 +4,85 @@ import { describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite } from '../support/page.ts';
 
-const android =
-  'Mozilla/5.0 (Linux; Android 15; Pixel 9) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Mobile Safari/537.36';
-const iphone =
-  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
+const ownNameOf = async ({ page }: BrowserDevice): Promise<string> =>
+  (await page.locator('.devices [data-own] .device-name').textContent()) ?? '';
+
+/** The colour of each name, as the page paints it. */
+async function colorsIn({ page }: BrowserDevice): Promise<Map<string, string>> {
+  const entries = await page
+    .locator('.devices li[data-device]')
+    .evaluateAll((items) =>
+      items.map((item) => [
+        item.querySelector('.device-name')?.textContent ?? '',
+        getComputedStyle(item.querySelector('.dot') as Element).backgroundColor,
+      ]),
+    );
+  return new Map(entries as [string, string][]);
+}
+
+const sameEntries = (one: Map<string, string>, other: Map<string, string>) =>
+  one.size === other.size && [...one].every(([name, color]) => other.get(name) === color);
 
 describe('the page, devices in a room', () => {
-  it('[PAGE-5] are shown with default names as they join and leave', async (t) => {
+  it('[PAGE-5] [PEOPLE-2] are shown with friendly names and different colours as they join and leave', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
-    await seesDevices(laptop, ['Chrome on Linux You', 'Waiting for another device…']);
+    const own = await ownNameOf(laptop);
+    assert.match(own, /^[A-Z][a-z]+ [A-Z][a-z]+$/);
+    await seesDevices(laptop, [`${own} You`, 'Waiting for another device…']);
 
-    const phone = await joinRoom(site, code, { userAgent: android });
-    await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android joined.' }).waitFor();
-    await seesDevices(laptop, ['Chrome on Linux You', 'Chrome on Android']);
-    await seesDevices(phone, ['Chrome on Android You', 'Chrome on Linux']);
-    await joinRoom(site, code, { userAgent: iphone });
-    await seesDevices(phone, ['Chrome on Android You', 'Chrome on Linux', 'Safari on iPhone']);
+    const phone = await joinRoom(site, code);
+    const name = await ownNameOf(phone);
+    await laptop.page
+      .getByRole('status')
+      .filter({ hasText: `${name} joined.` })
+      .waitFor();
+    await seesDevices(laptop, [`${own} You`, name]);
+    await seesDevices(phone, [`${name} You`, own]);
+    const third = await joinRoom(site, code);
+    await eventually('all see three colours', async () => (await colorsIn(laptop)).size === 3);
+    const colors = await colorsIn(laptop);
+    assert.equal(new Set(colors.values()).size, 3, 'all differ');
+    for (const device of [phone, third])
+      await eventually('the others see the same', async () => sameEntries(await colorsIn(device), colors));
+    assert.equal(await laptop.page.locator('.devices .dot').first().getAttribute('data-initial'), own[0]);
 
+    await phone.page.reload();
+    await eventually('a reload changes nothing', async () => sameEntries(await colorsIn(phone), colors));
+    assert.equal(await ownNameOf(phone), name);
     await phone.page.close();
-    await laptop.page.getByRole('status').filter({ hasText: 'Chrome on Android left.' }).waitFor();
-    await seesDevices(laptop, ['Chrome on Linux You', 'Safari on iPhone']);
+    await laptop.page
+      .getByRole('status')
+      .filter({ hasText: `${name} left.` })
+      .waitFor();
+    await seesDevices(laptop, [`${own} You`, await ownNameOf(third)]);
   });
 
-  it('[slow] [PAGE-5] show a new name of a device, which is saved', async (t) => {
+  it('[slow] [PAGE-5] [PEOPLE-2] show a new name of a device, which is saved for all rooms', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
-    const phone = await joinRoom(site, code, { userAgent: android });
+    const phone = await joinRoom(site, code);
+    const own = await ownNameOf(laptop);
 
     await rename(phone, '  <b>Ada’s phone</b>  ');
-    await seesDevices(laptop, ['Chrome on Linux You', '<b>Ada’s phone</b>']);
-    await phone.page.reload();
-    await seesDevices(phone, ['<b>Ada’s phone</b> You', 'Chrome on Linux']);
-
+    await seesDevices(laptop, [`${own} You`, '<b>Ada’s phone</b>']);
+    await phone.page.goto(`/r/${await site.server.api.room()}`);
+    await seesDevices(phone, ['<b>Ada’s phone</b> You', 'Waiting for another device…']);
     await rename(phone, ' ');
-    await seesDevices(laptop, ['Chrome on Linux You', 'Chrome on Android']);
+    await eventually('it has a friendly name again', async () =>
+      /^[A-Z][a-z]+ [A-Z][a-z]+$/.test(await ownNameOf(phone)),
+    );
   });
 
   it('[slow] [PAGE-5] are not announced as joined or left when they only change their name', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
-    const phone = await joinRoom(site, await startRoom(laptop), { userAgent: android });
-    await laptop.page.getByText('Chrome on Android joined.').waitFor();
+    const phone = await joinRoom(site, await startRoom(laptop));
+    await laptop.page.getByText(`${await ownNameOf(phone)} joined.`).waitFor();
     await rename(phone, 'Ada’s phone');
-    await seesDevices(laptop, ['Chrome on Linux You', 'Ada’s phone']);
+    await seesDevices(laptop, [`${await ownNameOf(laptop)} You`, 'Ada’s phone']);
     assert.deepEqual(await laptop.page.getByText(/phone joined\.$|left\.$/).allTextContents(), []);
   });
 
@@ -57,13 +90,13 @@ describe('the page, devices in a room', () => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
-    const phone = await joinRoom(site, code, { userAgent: android });
+    const phone = await joinRoom(site, code);
     const tab = await phone.context.newPage();
     await tab.goto(`/r/${code}`);
     await tab.locator('textarea').waitFor();
     await tab.close();
     await rename(phone, 'still here');
-    await seesDevices(laptop, ['Chrome on Linux You', 'still here']);
+    await seesDevices(laptop, [`${await ownNameOf(laptop)} You`, 'still here']);
   });
 
   it('[slow] [PAGE-14] are limited; one over the limit is notified, and joins when another leaves', async (t) => {

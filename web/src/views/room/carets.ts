@@ -237,24 +237,32 @@ function place(
   const [at, other] = [inField(position), inField(selectionEnd)];
   const character = rectsOf(mirror, at, at + 1)[0];
   if (!character) return;
-  const isRtl = getComputedStyle(mirror).direction === 'rtl';
+  const isRtl = isRightToLeft(mirror, at);
   const left = (isRtl ? character.right : character.left) - origin.left;
   const top = character.top - origin.top;
   const [bar, name] = ['i', 'span'].map((tag) => element.querySelector(tag) as HTMLElement);
   if (bar) moveTo(bar, left, top, { height: character.height });
   if (name) {
-    const x = behindLine(name.offsetWidth, rectsOf(mirror, at, lineEnd(mirror, at))[0] ?? character, origin, isRtl);
+    const line = rectsOf(mirror, at, lineEnd(mirror, at))[0] ?? character;
+    const gap = isRtl ? line.left - origin.left : origin.right - line.right;
+    const fromEdge = Math.max(nameGap, gap - name.offsetWidth - nameGap);
+    const x = isRtl ? fromEdge : origin.width - name.offsetWidth - fromEdge;
     moveTo(name, x, top + (character.height - name.offsetHeight) / 2);
+    name.toggleAttribute('data-covering', gap < name.offsetWidth + nameGap);
   }
   for (const part of element.querySelectorAll('b')) part.remove();
   if (at === other) return;
   for (const rect of rectsOf(mirror, Math.min(at, other), Math.max(at, other))) element.prepend(partOf(rect, origin));
 }
 
-/** Where the name covers no text, if the line has space left. */
-function behindLine(width: number, line: DOMRect, origin: DOMRect, isRtl: boolean): number {
-  const wanted = isRtl ? line.left - origin.left - width - nameGap : line.right - origin.left + nameGap;
-  return Math.max(nameGap, Math.min(wanted, origin.width - width - nameGap));
+const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
+/** Each paragraph has the direction of its first letter. */
+function isRightToLeft({ textContent, style }: HTMLElement, at: number): boolean {
+  const shown = textContent ?? '';
+  const start = shown.lastIndexOf('\n', at - 1) + 1;
+  const letter = /\p{L}/u.exec(shown.slice(at === 0 ? 0 : start, start + maxLine))?.[0];
+  return letter ? rightToLeft.test(letter) : style.direction === 'rtl';
 }
 
 /** A part of a selection. */
