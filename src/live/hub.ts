@@ -179,7 +179,10 @@ export function createHub({
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const { code, link } = await findRoom(core, request);
-      const preferred = { ...deviceOf(deviceId, deviceName, link), ...(deviceColor !== undefined && { color: deviceColor }) };
+      const preferred = {
+        ...deviceOf(deviceId, deviceName, link),
+        ...(deviceColor !== undefined && { color: deviceColor }),
+      };
       const channel = { id, device: await attach(core, code, { id, device: preferred }) };
       try {
         return await withFeed(code, async (feed) => {

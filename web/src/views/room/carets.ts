@@ -70,7 +70,8 @@ class CaretSender {
   }
 
   onMoved(): void {
-    if (document.activeElement !== this.#field || !showsCarets.peek() || !this.#hasOthers()) return;
+    if (document.activeElement !== this.#field || this.#field.readOnly) return;
+    if (!showsCarets.peek() || !this.#hasOthers()) return;
     this.#isDue = true;
     this.send();
   }
