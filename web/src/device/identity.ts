@@ -1,4 +1,4 @@
-/** The id and the name of this device, as others in a room see them. */
+/** The id and the name of this device, as others in a room see them, and the names of others. */
 import { signal } from '@preact/signals';
 import { deviceColors } from '../../../src/protocol/limits.ts';
 import { t } from '../i18n/strings.ts';
@@ -42,6 +42,10 @@ export const appearance = (id: string) => ({
   deviceName: ownName(),
   deviceColor: id.charCodeAt(0) % deviceColors,
 });
+
+/** Removes control characters, which could reorder the surrounding text: others choose this name. */
+export const nameOf = ({ deviceName = '' }: { deviceName?: string }): string =>
+  deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
 
 function friendlyName(): string {
   const [first = '', between, second = ''] = t('friendlyNames').split(';');

@@ -14,11 +14,11 @@ import { FileTools } from './selection.tsx';
 import '../../style/file-rows.css';
 import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { alertArrival } from '../../device/arrival-alerts.ts';
+import { nameOf } from '../../device/identity.ts';
 import { countIfHidden } from '../../device/unseen.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { largestFile, spaceLeft } from '../../room/space-left.ts';
 import type { Uploads } from '../../room/upload-state.ts';
-import { nameOf } from '../room/devices.tsx';
 
 const FailedUploads = lazy(loadUploadParts, 'FailedUploads');
 const UploadRow = lazy(loadUploadParts, 'UploadRow');

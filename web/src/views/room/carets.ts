@@ -1,9 +1,9 @@
 /** Carets of other devices, on a layer behind the text field, and the caret of this device for the others. */
 import { limitCarets } from '../../../../src/client/carets.ts';
 import type { CaretMoved } from '../../../../src/protocol/types.ts';
+import { nameOf } from '../../device/identity.ts';
 import { showsCarets } from '../../device/preferences.ts';
 import type { RoomModel, TextModel } from '../../room/room-phase.ts';
-import { nameOf } from './devices.tsx';
 import { endOfEdits, movedPosition, positionInField, positionInText } from './field-edits.ts';
 
 const visibleMs = 3_000;

@@ -2,6 +2,7 @@
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
+import { nameOf } from '../../device/identity.ts';
 import { t } from '../../i18n/strings.ts';
 import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
 
@@ -75,7 +76,3 @@ function useIsDisconnected(room: RoomModel): boolean {
 function ownFirst(devices: readonly Device[], deviceId: string): readonly Device[] {
   return [...devices].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
 }
-
-/** Removes control characters, which could reorder the surrounding text: others choose this name. */
-export const nameOf = ({ deviceName = '' }: Device): string =>
-  deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');

@@ -4,11 +4,11 @@ import { effect, type ReadonlySignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
+import { nameOf } from '../../device/identity.ts';
 import { countIfHidden, unseenCount } from '../../device/unseen.ts';
 import { t } from '../../i18n/all-strings.ts';
 import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
 import { startCarets } from './carets.ts';
-import { nameOf } from './devices.tsx';
 
 interface Props {
   room: RoomModel;
