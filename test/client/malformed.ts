@@ -1,5 +1,6 @@
 /** Values that break a schema of the protocol in one place each. */
 import { unreliableFields } from '../../scripts/protocol-schemas.ts';
+import { linkRoles } from '../../src/protocol/link-rights.ts';
 
 interface Schema {
   readonly type?: string;
@@ -52,7 +53,7 @@ function* malformedFields(schema: Schema, example: Record<string, unknown>): Gen
 function wrongValues({ type, const: only, enum: values }: Schema): unknown[] {
   const wrong: unknown[] = [null, type === 'string' ? 7 : 'x', type === 'object' ? [] : {}];
   if (type === 'integer') wrong.push(1.5, -1, 2 ** 53);
-  // An unknown `type` is not malformed.
-  if (values || only === true) wrong.push(type === 'string' ? 'other' : false);
+  // An unknown `type` is not malformed, and neither is an unknown role.
+  if ((values && values !== linkRoles) || only === true) wrong.push(type === 'string' ? 'other' : false);
   return wrong;
 }
