@@ -4,12 +4,14 @@
  */
 import {
   type CallOptions,
+  type Caret,
   type Client,
   type ClientOptions,
   type Confirmation,
   type ConflictDetails,
   type ContentEdited,
   type CreatedRoom,
+  type CreateLinkRequest,
   type CreateRoomRequest,
   createClient,
   createSharedText,
@@ -26,6 +28,8 @@ import {
   type HistoryEntry,
   type HistoryText,
   isEncryptedCode,
+  type Link,
+  type LinkId,
   type LiveEnd,
   type LiveEvent,
   type LiveOptions,
@@ -34,9 +38,11 @@ import {
   type LiveTextOptions,
   type LiveWriteOptions,
   type NewRoom,
+  type NewWebhook,
   type OnProgress,
   PoproomError,
   type PoproomErrorCode,
+  parseLinkId,
   parseRoomCode,
   type RateLimit,
   type ReceiveOptions,
@@ -62,6 +68,8 @@ import {
   type UpdateRoomRequest,
   type UploadOptions,
   type UploadSource,
+  type WebhookCreated,
+  type WebhookEntry,
   type WriteAnswer,
   type WriteOptions,
   type ZipOptions,
@@ -103,6 +111,8 @@ export async function useEverything(url: string): Promise<string[]> {
     await useLive(room),
     await useSharedText(room, call),
     await useEncryption(client, call),
+    await useLinks(client, made, call),
+    await useWebhooks(room, call),
     await useUp(made, call),
     `retried ${retried.length}`,
   ];
@@ -242,10 +252,31 @@ async function useEncryption(client: Client, call: CallOptions): Promise<string>
   return `encrypted ${content} ${part} ${name} ${refused}`;
 }
 
+async function useLinks(client: Client, room: Room, call: CallOptions): Promise<string> {
+  const request: CreateLinkRequest = { role: 'read', name: 'Guests' };
+  const { linkId, link = '' }: Link = await room.createLink(request, call);
+  const id: LinkId | undefined = parseLinkId(linkId.toLowerCase());
+  const { role }: RoomInfo = await client.room(link).info(call);
+  const [listed]: Link[] = await room.links(call);
+  const revoked: Confirmation = await room.revokeLink(linkId, call);
+  return `link ${id === linkId} ${role} ${listed?.name} ${revoked.success}`;
+}
+
+/** The test allows the host, which does not exist. */
+async function useWebhooks(room: Room, call: CallOptions): Promise<string> {
+  const webhook: NewWebhook = { url: 'https://hooks.invalid/', events: ['text'] };
+  const { id, secret }: WebhookCreated = await room.createWebhook(webhook, call);
+  const [listed]: WebhookEntry[] = await room.webhooks(call);
+  const deleted: Confirmation = await room.deleteWebhook(id, call);
+  return `webhook ${secret.startsWith('whsec_')} ${listed?.host} ${deleted.success}`;
+}
+
 async function greet(live: LiveRoom, snapshot: Snapshot): Promise<string> {
   const answer: WriteAnswer = await live.write('three', snapshot.content.version);
   const options: LiveWriteOptions = { baseVersion: answer.version };
   await live.write('three and a half', options);
+  const caret: Caret = { version: answer.version, position: 0 };
+  live.sendCaret(caret);
   const own: RoomDevice | undefined = snapshot.devices.find(({ deviceName }) => deviceName === 'A program');
   return `${answer.type} by ${own?.deviceName}`;
 }

@@ -31,7 +31,11 @@ before(
     contents = await list(installed.tarball);
     website.listen(0, '127.0.0.1');
     await once(website, 'listening');
-    served = await serve(installed, { POPROOM_FREE_LIMIT: '1000', POPROOM_ALLOWED_ORIGINS: originOf(website) });
+    served = await serve(installed, {
+      POPROOM_FREE_LIMIT: '1000',
+      POPROOM_ALLOWED_ORIGINS: originOf(website),
+      POPROOM_WEBHOOK_HOSTS: 'hooks.invalid',
+    });
   },
   { timeout: 400_000 },
 );
@@ -158,6 +162,8 @@ const everything = [
   'live connecting connected snapshot written by A program content left left',
   'shared seven eight, remote local local undo, synchronized true left loading true, true',
   'encrypted sealed sealed Secret plans ZIP_UNAVAILABLE',
+  'link true read Guests true',
+  'webhook true hooks.invalid true',
   'deleted true ROOM_NOT_FOUND',
   'retried 0',
 ];
