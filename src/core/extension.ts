@@ -8,16 +8,20 @@ type ExtensionDeps = Pick<CoreDeps, 'rooms' | 'bus' | 'clock'>;
 /** Waits for a write, and then for the expiry that it moves. */
 export async function extending<T>(deps: ExtensionDeps, room: Room, write: Promise<T>): Promise<T> {
   const written = await write;
-  // The write is stored. If this fails, the next write moves the expiry.
-  await extendRoom(deps, room).catch(() => undefined);
+  await extendAfterWrite(deps, room);
   return written;
+}
+
+/** Never rejects: the write is stored. If this fails, the next write moves the expiry. */
+export async function extendAfterWrite(deps: ExtensionDeps, room: Room): Promise<void> {
+  await extendRoom(deps, room).catch(() => undefined);
 }
 
 /**
  * Moves the expiry of a room after a write. Small steps are left out, because moving it takes several steps of the store:
  * the expiry may be a minute, or a hundredth of the lifetime, earlier than it would be.
  */
-export async function extendRoom({ rooms, bus, clock }: ExtensionDeps, room: Room): Promise<void> {
+async function extendRoom({ rooms, bus, clock }: ExtensionDeps, room: Room): Promise<void> {
   const { code, expiresAt, extendMs } = room;
   if (extendMs === undefined) return;
   const now = clock();

@@ -15,7 +15,7 @@ import {
 } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
-import { extending } from './extension.ts';
+import { extendAfterWrite, extending } from './extension.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
@@ -259,8 +259,8 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
 
     texts,
 
-    /** For writes of live channels: waits for the write, and then for the expiry that it moves. */
-    extending: <T>(room: Room, write: Promise<T>): Promise<T> => extending(deps, room, write),
+    /** After a write of a live channel, which is confirmed before. Never rejects. */
+    extend: (room: Room): Promise<void> => extendAfterWrite(deps, room),
   };
 }
 

@@ -320,12 +320,7 @@ export class Session implements FeedSession {
   #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
     const { feed, channel } = this.#options;
     const author = { deviceId: channel.device.id, origin: channel.id, client: this.#options.client };
-    const { rooms } = this.#deps;
-    return () =>
-      rooms.extending(
-        feed.view.room,
-        rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author }),
-      );
+    return () => this.#deps.rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
   }
 
   #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
@@ -333,15 +328,13 @@ export class Session implements FeedSession {
     // A client that receives whole texts does not know the text after its edit, so it receives it too.
     const origin = textMode === 'edits' ? channel.id : undefined;
     const author = { deviceId: channel.device.id, ref, origin, client };
-    const { rooms } = this.#deps;
-    return () => rooms.extending(feed.view.room, rooms.texts.edit(feed.code, { edits, baseVersion, ...author }));
+    return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
   }
 
   #editSealed({ sealed, baseVersion, ref }: EditSealed): () => Promise<WrittenText> {
     const { feed, channel, client } = this.#options;
     const author = { deviceId: channel.device.id, ref, origin: channel.id, client };
-    const { rooms } = this.#deps;
-    return () => rooms.extending(feed.view.room, rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author }));
+    return () => this.#deps.rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author });
   }
 
   #moveCaret(caret: MoveCaret | MoveSealedCaret): void {
@@ -371,6 +364,7 @@ export class Session implements FeedSession {
       write.written = await store();
       // Usually the change was broadcast before this, together with the response.
       if (this.#writes.includes(write)) await this.#confirm(write.written);
+      await this.#deps.rooms.extend(feed.view.room);
     } catch (error) {
       this.#writes = this.#writes.filter((other) => other !== write);
       // If the room has ended, the feed finds the reason and notifies all sessions.

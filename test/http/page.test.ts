@@ -99,7 +99,8 @@ describe('the page', () => {
 
   it('[SITE-2] contains the limits of this server', async (t) => {
     const server = await startTestServer(t);
-    const standard = { roomTtl: 86_400, roomMaxTtl: 604_800, contentMax: 1_048_576, fileMax: 10_485_760 };
+    const sizes = { contentMax: 1_048_576, fileMax: 10_485_760 };
+    const standard = { roomTtl: 86_400, roomMaxTtl: 604_800, ...sizes, webhooks: false };
     assert.deepEqual(limitsIn(await server.api.get('/')), standard);
     await server.restart({ POPROOM_ROOM_TTL: '90m', POPROOM_ROOM_MAX_TTL: '2d', POPROOM_CONTENT_MAX: '64KiB' });
     const own = { ...standard, roomTtl: 5400, roomMaxTtl: 172_800, contentMax: 65_536 };

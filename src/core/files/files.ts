@@ -8,7 +8,7 @@ import type { FileEntry } from '../../protocol/types.ts';
 import { type AdmittedRoom, admit, type Caller, deviceOfLink, linkMissing, roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { hasCode, PoproomError, secondsUntil } from '../errors.ts';
-import { extendRoom } from '../extension.ts';
+import { extendAfterWrite } from '../extension.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import { claimMs, uploadDeadlineMs } from '../limits.ts';
 import { filesSeenByLink } from '../links.ts';
@@ -121,7 +121,7 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
         const file = { ...description, id: fileId, blob, size, uploadedAt: clock(), owner, ...uploader };
         const { run } = upload;
         const earlier = await keep(room.code, file, run);
-        if (!earlier) await extendRoom(deps, room).catch(() => undefined);
+        if (!earlier) await extendAfterWrite(deps, room);
         if (!run || !earlier) return uploadedOf(file);
         const result = run.replay(earlier);
         // If this fails, the hourly scan does it.
