@@ -9,7 +9,7 @@ import type { LinkId } from '../../../../src/protocol/room-code.ts';
 import type { RoomDetails } from '../../../../src/protocol/types.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { deviceId, deviceName } from '../../device/identity.ts';
+import { appearance, deviceId } from '../../device/identity.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';
@@ -25,7 +25,7 @@ type State = 'opening' | 'gone' | { info: RoomDetails } | { error: PoproomError 
 
 export function LinkPage({ id }: { id: LinkId }) {
   const state = useSignal<State>('opening');
-  const room = openRequests({ code: id, pin: createRoomPin(undefined), deviceId, deviceName: deviceName.value });
+  const room = openRequests({ code: id, pin: createRoomPin(undefined), ...appearance(deviceId) });
 
   async function open(): Promise<void> {
     state.value = 'opening';
