@@ -25,6 +25,7 @@ const chunks: Record<string, readonly string[]> = {
     'i18n/all-strings.ts',
     'components/dialog.tsx',
     'components/more-icon.tsx',
+    'components/notice-place.ts',
     'views/settings.tsx',
     'views/access.tsx',
     'views/missing-file.tsx',

@@ -16,7 +16,13 @@ export function linkList(text: string): ComponentChild {
   return (
     <nav class="links" aria-label={t('linksInText')}>
       {links.map(({ url, text }) => (
-        <a key={url} href={url} title={url} target={url.startsWith('http') ? '_blank' : undefined} rel="noopener noreferrer">
+        <a
+          key={url}
+          href={url}
+          title={url}
+          target={url.startsWith('http') ? '_blank' : undefined}
+          rel="noopener noreferrer"
+        >
           <MoreIcon name={iconOf(url)} />
           <span dir="ltr">{text}</span>
         </a>
