@@ -27,7 +27,7 @@ describe('poproom admin', () => {
     assert.match(await run('numbers'), /^Nodes +1\nRooms +1\n.*\nSINCE +REQUESTS .* 2 /s);
     assert.equal((await json('numbers', '--hours', '1')).points.at(-1).roomsCreated, 1);
     const rooms = await run('rooms', '--sort', 'age');
-    assert.match(rooms, /^ROOM +AGE +EXPIRES IN +SIZE +FILES +DEVICES +ENCRYPTED +CLIENT +ID\n/);
+    assert.match(rooms, /^ROOM +AGE +EXPIRES IN +SIZE +FILES +DEVICES +ENCRYPTED +CLIENT +CREATED BY +ID\n/);
     assert.ok(rooms.includes(masked(room)) && !rooms.includes(room) && !rooms.includes('private'));
     const [{ id }] = (await json('rooms')).rooms;
     assert.equal(await run('reveal', id), `${room}\n`);
