@@ -24,7 +24,7 @@ const batches = isLongRun ? 200 : 10;
 /** After this many batches, all code is loaded. */
 const warmUp = 5;
 /** In MiB, for code that is compiled later and for the thousands of created rooms. */
-const maxGrowth = isLongRun ? { heap: 4, resident: 32 } : { heap: 4, resident: 16 };
+const maxGrowth = isLongRun ? { heap: 6, resident: 32 } : { heap: 6, resident: 16 };
 const timeout = { timeout: isLongRun ? 3_600_000 : 300_000 };
 
 /** Limits are enabled, so that their headers are sent, but too high to be reached. */

@@ -5,6 +5,8 @@ export interface Schema {
   type?: string;
   pattern?: string;
   minimum?: number;
+  enum?: unknown[];
+  items?: Schema;
   required?: string[];
   properties?: Record<string, Schema>;
 }

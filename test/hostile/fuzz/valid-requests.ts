@@ -16,7 +16,7 @@ export function validRequest(operation: Operation): fc.Arbitrary<Draft> {
     sending: sendingOf(operation),
   });
   return parts.map(({ locked, roomNumber, inChunks, parameters, sending }) => ({
-    about: 'valid',
+    about: isTurnedOff(operation) ? 'turned off' : 'valid',
     method: operation.method,
     path: pathOf(operation),
     query: pairs(parameters, 'query'),
@@ -42,6 +42,9 @@ function upgrade({ path }: Operation): [string, string][] {
   const handshake = { Connection: 'Upgrade', Upgrade: 'websocket', 'Sec-WebSocket-Version': '13' };
   return Object.entries({ ...handshake, 'Sec-WebSocket-Key': 'AAAAAAAAAAAAAAAAAAAAAA==' });
 }
+
+/** Without settings for them, the server offers neither webhooks nor a password for creating rooms. */
+export const isTurnedOff = ({ path }: Operation): boolean => /\/webhooks(\/|$)|\/create-token$/.test(path);
 
 const filledInLater = ['roomId', 'fileId', 'version'];
 
@@ -138,7 +141,9 @@ function objectOf({ properties = {}, required = [] }: Schema): fc.Arbitrary<Map<
 
 const roomName = fc.string({ unit: anyCharacter, maxLength: 40 }).map((name) => JSON.stringify(name));
 
-function jsonOf({ type, pattern, minimum = 0 }: Schema): fc.Arbitrary<string> {
+function jsonOf({ type, pattern, minimum = 0, enum: values, items }: Schema): fc.Arbitrary<string> {
+  if (values) return fc.constantFrom(...values).map((it) => JSON.stringify(it));
+  if (items) return jsonOf(items).map((it) => `[${it}]`);
   if (type === 'boolean') return fc.boolean().map(String);
   if (type === 'integer') return fc.integer({ min: minimum, max: minimum + 1000 }).map(String);
   const text = pattern ? fc.stringMatching(new RegExp(pattern)) : fc.string({ unit: anyCharacter, maxLength: 200 });
