@@ -24,7 +24,7 @@ import {
   large,
   pathOf,
 } from './support/encrypted-files.ts';
-import { picture, rowOf } from './support/files.ts';
+import { fileInput, picture, rowOf } from './support/files.ts';
 
 const mebibyte = 1024 * 1024;
 
@@ -180,10 +180,7 @@ describe('the page, files of an encrypted room', () => {
     const path = join(folder, 'report.bin');
     const [before, after] = [Buffer.alloc(videoBytes, 'x'), Buffer.alloc(videoBytes, 'y')];
     await writeFile(path, before);
-    await page.getByRole('button', { name: 'Add files' }).click();
-    await page.getByRole('menu').waitFor();
-    await page.keyboard.press('Escape');
-    const input = page.locator('input[type="file"]').first();
+    const input = await fileInput(page);
     attack.interrupt();
     await input.setInputFiles(path);
     await eventually('the connection is lost', () => attack.sent.length >= 2);
@@ -308,17 +305,15 @@ const videoBytes = 7 * mebibyte;
 
 /** Picks a file that is the same each time, except for the letter that it consists of. */
 async function addVideo(page: Page, letter = 'x'): Promise<void> {
-  await page
-    .locator('input[type="file"]')
-    .first()
-    .evaluate(
-      (input: HTMLInputElement, { videoBytes, letter }) => {
-        const transfer = new DataTransfer();
-        const content = new Uint8Array(videoBytes).fill(letter.charCodeAt(0));
-        transfer.items.add(new File([content], 'video.mp4', { type: 'video/mp4', lastModified: 1_700_000_000_000 }));
-        input.files = transfer.files;
-        input.dispatchEvent(new Event('change', { bubbles: true }));
-      },
-      { videoBytes, letter },
-    );
+  const input = await fileInput(page);
+  await input.evaluate(
+    (input: HTMLInputElement, { videoBytes, letter }) => {
+      const transfer = new DataTransfer();
+      const content = new Uint8Array(videoBytes).fill(letter.charCodeAt(0));
+      transfer.items.add(new File([content], 'video.mp4', { type: 'video/mp4', lastModified: 1_700_000_000_000 }));
+      input.files = transfer.files;
+      input.dispatchEvent(new Event('change', { bubbles: true }));
+    },
+    { videoBytes, letter },
+  );
 }

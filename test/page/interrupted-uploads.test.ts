@@ -14,7 +14,7 @@ import {
 } from '../support/page.ts';
 import { assertNothingStored } from '../support/stored-blobs.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
-import { arrived, dropFiles, pickFiles, rowOf, type SlowNetwork, slowDown } from './support/files.ts';
+import { arrived, dropFiles, fileInput, pickFiles, rowOf, type SlowNetwork, slowDown } from './support/files.ts';
 
 const mebibyte = 1024 * 1024;
 /** More than is sent in one request. */
@@ -219,12 +219,7 @@ async function uploading(t: TestContext, start = sharedTestSite): Promise<Upload
 
 /** Picks a file that is the same each time. */
 async function addVideo(page: Page): Promise<void> {
-  const input = page.locator('input[type="file"]').first();
-  if ((await input.count()) === 0) {
-    await page.getByRole('button', { name: 'Add files' }).click();
-    await page.getByRole('menu').waitFor();
-    await page.keyboard.press('Escape');
-  }
+  const input = await fileInput(page);
   await input.evaluate((input: HTMLInputElement, bytes) => {
     const transfer = new DataTransfer();
     const content = new Uint8Array(bytes).fill('x'.charCodeAt(0));

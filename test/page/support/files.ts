@@ -1,6 +1,6 @@
 /** Files in the hands of a person at the page: picked, dropped, and looked at. */
 import { readFile } from 'node:fs/promises';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { chooseEntry } from '../../support/page.ts';
 
 export interface LocalFile {
@@ -25,6 +25,17 @@ export async function pickFiles(page: Page, files: readonly LocalFile[]): Promis
       buffer: typeof content === 'number' ? Buffer.alloc(content, 'x') : Buffer.from(content),
     })),
   );
+}
+
+/** The field for files, which the page adds when the menu is first opened. */
+export async function fileInput(page: Page): Promise<Locator> {
+  const input = page.locator('input[type="file"]').first();
+  if ((await input.count()) === 0) {
+    await page.getByRole('button', { name: 'Add files' }).click();
+    await page.getByRole('menu').waitFor();
+    await page.keyboard.press('Escape');
+  }
+  return input;
 }
 
 /** Carries files over an element, and lets them go there where `letGo` is not false. */
