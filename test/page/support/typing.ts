@@ -17,6 +17,8 @@ export async function putCaret(
   await textOf(device).evaluate(
     (field: HTMLTextAreaElement, [start, end, direction]) => {
       field.focus();
+      // A caret that nobody has placed stays at the end of the text.
+      field.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
       field.setSelectionRange(start, end, direction);
     },
     [start, end, direction] as const,
