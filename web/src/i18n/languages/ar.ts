@@ -445,6 +445,8 @@ export const strings: Translation = {
   linkOpening: 'جارٍ فتح الرابط…',
   linkGone: 'لم يعد هذا الرابط يعمل',
   linkGoneHint: 'أُلغي الرابط أو انتهت صلاحيته. اطلب رابطًا جديدًا ممّن أرسله إليك.',
+  linkEncrypted: 'هذا الرابط لغرفة مشفّرة',
+  linkEncryptedHint: 'لا تستطيع هذه الصفحة فتحه، ولم تُرسل شيئًا. افتحه ببرنامج يستخدم Poproom SDK.',
   linkReadOnly: 'يمكنك عرض هذه الغرفة، لكن لا يمكنك تغييرها.',
   linkNoText: 'لا يوجد نص بعد.',
   dropTitle: 'إرسال ملفات',

@@ -395,6 +395,9 @@ export const strings: Translation = {
   linkOpening: 'Link wird geöffnet …',
   linkGone: 'Dieser Link funktioniert nicht mehr',
   linkGoneHint: 'Er wurde widerrufen oder ist abgelaufen. Bitte die Person, die ihn dir geschickt hat, um einen neuen.',
+  linkEncrypted: 'Dieser Link gehört zu einem verschlüsselten Raum',
+  linkEncryptedHint:
+    'Diese Seite kann ihn nicht öffnen und hat nichts gesendet. Öffne ihn mit einem Programm, das das Poproom-SDK nutzt.',
   linkReadOnly: 'Du kannst diesen Raum ansehen, aber nicht ändern.',
   linkNoText: 'Es gibt noch keinen Text.',
   dropTitle: 'Dateien senden',

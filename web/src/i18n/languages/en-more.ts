@@ -281,6 +281,8 @@ export const strings = {
   linkOpening: 'Opening the link…',
   linkGone: 'This link no longer works',
   linkGoneHint: 'It was revoked, or has expired. Ask the person who sent it to you for a new one.',
+  linkEncrypted: 'This link belongs to an encrypted room',
+  linkEncryptedHint: 'This page can’t open it, and has sent nothing. Open it with a program that uses the Poproom SDK.',
   linkReadOnly: 'You can view this room, but not change it.',
   linkNoText: 'There is no text yet.',
   dropTitle: 'Send files',

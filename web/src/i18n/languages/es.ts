@@ -396,6 +396,9 @@ export const strings: Translation = {
   linkOpening: 'Abriendo el enlace…',
   linkGone: 'Este enlace ya no funciona',
   linkGoneHint: 'Se ha revocado o ha caducado. Pide uno nuevo a quien te lo envió.',
+  linkEncrypted: 'Este enlace es de una sala cifrada',
+  linkEncryptedHint:
+    'Esta página no puede abrirlo y no ha enviado nada. Ábrelo con un programa que use el SDK de Poproom.',
   linkReadOnly: 'Puedes ver esta sala, pero no cambiarla.',
   linkNoText: 'Todavía no hay texto.',
   dropTitle: 'Enviar archivos',

@@ -393,6 +393,9 @@ export const strings: Translation = {
   linkOpening: 'Ouverture du lien…',
   linkGone: 'Ce lien ne fonctionne plus',
   linkGoneHint: 'Il a été révoqué ou a expiré. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
+  linkEncrypted: 'Ce lien appartient à un salon chiffré',
+  linkEncryptedHint:
+    'Cette page ne peut pas l’ouvrir et n’a rien envoyé. Ouvrez-le avec un programme qui utilise le SDK de Poproom.',
   linkReadOnly: 'Vous pouvez consulter ce salon, mais pas le modifier.',
   linkNoText: 'Il n’y a pas encore de texte.',
   dropTitle: 'Envoyer des fichiers',

@@ -377,6 +377,9 @@ export const strings: Translation = {
   linkOpening: 'Membuka tautan…',
   linkGone: 'Tautan ini tidak berfungsi lagi',
   linkGoneHint: 'Tautan dicabut atau kedaluwarsa. Minta yang baru kepada pengirimnya.',
+  linkEncrypted: 'Tautan ini milik ruang terenkripsi',
+  linkEncryptedHint:
+    'Halaman ini tidak dapat membukanya dan tidak mengirim apa pun. Buka dengan program yang memakai Poproom SDK.',
   linkReadOnly: 'Anda dapat melihat ruang ini, tetapi tidak mengubahnya.',
   linkNoText: 'Belum ada teks.',
   dropTitle: 'Kirim file',

@@ -392,6 +392,9 @@ export const strings: Translation = {
   linkOpening: 'Apertura del link…',
   linkGone: 'Questo link non funziona più',
   linkGoneHint: 'È stato revocato o è scaduto. Chiedine uno nuovo a chi te l’ha inviato.',
+  linkEncrypted: 'Questo link appartiene a una stanza cifrata',
+  linkEncryptedHint:
+    'Questa pagina non può aprirlo e non ha inviato nulla. Aprilo con un programma che usa l’SDK di Poproom.',
   linkReadOnly: 'Puoi vedere questa stanza, ma non modificarla.',
   linkNoText: 'Non c’è ancora nessun testo.',
   dropTitle: 'Invia file',

@@ -374,6 +374,8 @@ export const strings: Translation = {
   linkOpening: 'リンクを開いています…',
   linkGone: 'このリンクは使えません',
   linkGoneHint: '無効にされたか、期限が切れています。送ってくれた人に新しいリンクを頼んでください。',
+  linkEncrypted: 'このリンクは暗号化されたルームのものです',
+  linkEncryptedHint: 'このページでは開けません。何も送信していません。Poproom SDK を使うプログラムで開いてください。',
   linkReadOnly: 'このルームは閲覧できますが、変更はできません。',
   linkNoText: 'まだテキストはありません。',
   dropTitle: 'ファイルを送る',

@@ -371,6 +371,9 @@ export const strings: Translation = {
   linkOpening: '링크를 여는 중…',
   linkGone: '이 링크는 더 이상 작동하지 않습니다',
   linkGoneHint: '취소되었거나 만료되었습니다. 보낸 사람에게 새 링크를 요청하세요.',
+  linkEncrypted: '암호화된 방의 링크입니다',
+  linkEncryptedHint:
+    '이 페이지에서는 열 수 없으며 아무것도 보내지 않았습니다. Poproom SDK를 사용하는 프로그램으로 여세요.',
   linkReadOnly: '이 방을 볼 수 있지만 변경할 수는 없습니다.',
   linkNoText: '아직 텍스트가 없습니다.',
   dropTitle: '파일 보내기',

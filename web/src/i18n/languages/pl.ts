@@ -431,6 +431,9 @@ export const strings: Translation = {
   linkOpening: 'Otwieranie linku…',
   linkGone: 'Ten link już nie działa',
   linkGoneHint: 'Został unieważniony lub wygasł. Poproś o nowy osobę, która go wysłała.',
+  linkEncrypted: 'Ten link prowadzi do zaszyfrowanego pokoju',
+  linkEncryptedHint:
+    'Ta strona nie może go otworzyć i niczego nie wysłała. Otwórz go programem, który używa Poproom SDK.',
   linkReadOnly: 'Możesz przeglądać ten pokój, ale nie zmieniać go.',
   linkNoText: 'Nie ma jeszcze tekstu.',
   dropTitle: 'Wyślij pliki',

@@ -387,6 +387,8 @@ export const strings: Translation = {
   linkOpening: 'Abrindo o link…',
   linkGone: 'Este link não funciona mais',
   linkGoneHint: 'Ele foi revogado ou expirou. Peça um novo a quem o enviou.',
+  linkEncrypted: 'Este link é de uma sala criptografada',
+  linkEncryptedHint: 'Esta página não pode abri-lo e não enviou nada. Abra-o com um programa que use o SDK do Poproom.',
   linkReadOnly: 'Você pode ver esta sala, mas não alterá-la.',
   linkNoText: 'Ainda não há texto.',
   dropTitle: 'Enviar arquivos',

@@ -386,6 +386,8 @@ export const strings: Translation = {
   linkOpening: 'Bağlantı açılıyor…',
   linkGone: 'Bu bağlantı artık çalışmıyor',
   linkGoneHint: 'İptal edilmiş veya süresi dolmuş. Size gönderen kişiden yenisini isteyin.',
+  linkEncrypted: 'Bu bağlantı şifreli bir odaya ait',
+  linkEncryptedHint: 'Bu sayfa onu açamaz ve hiçbir şey göndermedi. Poproom SDK kullanan bir programla açın.',
   linkReadOnly: 'Bu odayı görüntüleyebilir, ama değiştiremezsiniz.',
   linkNoText: 'Henüz metin yok.',
   dropTitle: 'Dosya gönder',

@@ -362,6 +362,8 @@ export const strings: Translation = {
   linkOpening: '正在打开链接…',
   linkGone: '此链接已失效',
   linkGoneHint: '它已被撤销或已过期。请向发送者索取新的链接。',
+  linkEncrypted: '此链接属于加密房间',
+  linkEncryptedHint: '本页面无法打开它，也没有发送任何内容。请使用基于 Poproom SDK 的程序打开。',
   linkReadOnly: '你可以查看此房间，但不能更改。',
   linkNoText: '还没有文本。',
   dropTitle: '发送文件',

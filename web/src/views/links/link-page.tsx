@@ -5,7 +5,7 @@ import type { PoproomError } from '../../../../src/client/error.ts';
 import type { LiveEvent } from '../../../../src/client/live-state.ts';
 import type { RoomBase } from '../../../../src/client/room.ts';
 import { createRoomPin } from '../../../../src/client/room-access.ts';
-import type { LinkId } from '../../../../src/protocol/room-code.ts';
+import { isEncryptedCode, type LinkId } from '../../../../src/protocol/room-code.ts';
 import type { RoomDetails } from '../../../../src/protocol/types.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
@@ -23,7 +23,13 @@ import '../../style/role-links.css';
 
 type State = 'opening' | 'gone' | { info: RoomDetails } | { error: PoproomError };
 
+/** Fails closed: of an encrypted room, this page could only show sealed data, and would send files that are not sealed. */
 export function LinkPage({ id }: { id: LinkId }) {
+  if (isEncryptedCode(id)) return <MessagePage title={t('linkEncrypted')}>{t('linkEncryptedHint')}</MessagePage>;
+  return <PlainLinkPage id={id} />;
+}
+
+function PlainLinkPage({ id }: { id: LinkId }) {
   const state = useSignal<State>('opening');
   const room = openRequests({ code: id, pin: createRoomPin(undefined), ...appearance(deviceId) });
 
