@@ -102,7 +102,7 @@ export const settings = {
   create: setting(
     'POPROOM_CREATE',
     'open',
-    'who may create rooms besides API keys: open (everyone), key (nobody), password or proxy (signed-in users)',
+    'who may create rooms besides API keys: open (everyone), key (nobody else), password, or proxy (signed-in users)',
     oneOf(...creationModes),
   ),
   createPassword: optional(

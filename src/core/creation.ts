@@ -1,4 +1,4 @@
-/** Who may create rooms on this server: everyone, or only clients with an API key, a password or a user of a proxy. */
+/** The right to create rooms: everyone has it, or only clients with an API key, a password or a user of a proxy. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CreationMode } from '../protocol/limits.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
@@ -34,7 +34,7 @@ export interface CreateToken {
 }
 
 export interface Creation {
-  /** Who creates the room, for the operator; undefined if it is nobody with a name. Rejects who may not create one. */
+  /** Returns the creator to show to operators; undefined if it has no name. Rejects clients without the right. */
   authorize(applicant: Applicant): Promise<CreatedBy | undefined>;
   /** Exchanges the password for a token, which a device can keep instead. */
   issueToken(guesser: Guesser, password: string): Promise<CreateToken>;

@@ -77,7 +77,7 @@ function nameIn({ salt }: Room, name: string | null | undefined): string | undef
 }
 
 /**
- * What a room looks like to the holder of a link. A drop link shows nothing but its own name, and not even that in an
+ * The room as the holder of a link sees it. A drop link shows nothing but its own name, and not even that in an
  * encrypted room, where its holder cannot open it.
  */
 export function seenByLink<R extends Room & { deviceCount: number }>(room: R, link: StoredLink): R {

@@ -15,7 +15,7 @@ import type { EncryptedRoom, RoomKeys } from './keys.ts';
 const keyBytes = 32;
 const context = utf8ToBytes('poproom/v1/drop');
 
-/** What the fragment of a link has: the keys for reading, or the public key for dropping. */
+/** The content of a link's fragment: the keys for reading, or the public key for dropping. */
 export type LinkKeys =
   | { readonly role: 'read'; readonly code: RoomCode; readonly keys: RoomKeys }
   | { readonly role: 'drop'; readonly publicKey: Uint8Array };

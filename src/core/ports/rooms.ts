@@ -16,7 +16,7 @@ import type {
 import type { StoredFile } from './files.ts';
 import type { Content, KnownText, TextEntry, TextState } from './texts.ts';
 
-/** Who created a room, for operators: the user that a proxy named, or the name of an API key. */
+/** The creator of a room, shown to operators: the user that a proxy named, or the name of an API key. */
 export type CreatedBy = `user:${string}` | `key:${string}`;
 
 export interface RoomDraft {

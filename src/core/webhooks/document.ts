@@ -16,7 +16,7 @@ export interface PendingEvent {
   id: string;
   type: WebhookEvent;
   at: number;
-  /** What happened, for the payload. */
+  /** The fields of the payload that describe the event. */
   data: Readonly<Record<string, unknown>>;
 }
 

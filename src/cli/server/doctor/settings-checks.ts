@@ -107,7 +107,7 @@ const sharedFiles: RunCheck = ({ store, files }) =>
       ]
     : [];
 
-/** Who may create rooms, for operators who wonder. */
+/** Tells operators which clients may create rooms. */
 const creation: RunCheck = ({ create, userHeader, requireApiKey }) => {
   const joining = requireApiKey ? 'Joining a room needs an API key too.' : 'Everyone with a code can join.';
   return [ok(`${creators(create, userHeader)} ${joining}`)];
