@@ -54,6 +54,20 @@ poproom fetch 7KQ2MX key.pem
 `,
   },
   {
+    name: 'collect',
+    title: 'Collect files from others, who see nothing of the room',
+    lines: `
+link=$(poproom link 7KQ2MX --drop --name "Party photos" --expires 3d)
+
+# Others, with this link:
+poproom send "$link" photo.jpg --note "From Ada"
+
+# When all files are there:
+poproom fetch 7KQ2MX -o party/
+poproom unlink 7KQ2MX "$link"
+`,
+  },
+  {
     name: 'wait',
     title: 'Wait for the next change and use the text',
     lines: `

@@ -18,8 +18,8 @@ export const exitCode = {
 export const exitCodes: readonly (readonly [code: number, means: string])[] = [
   [exitCode.other, 'any error that is not listed below'],
   [exitCode.usage, 'incorrect usage'],
-  [exitCode.missing, 'no such room, file or version'],
-  [exitCode.noAccess, 'PIN, room key or API key missing, wrong or locked'],
+  [exitCode.missing, 'no such room, link, webhook, file or version'],
+  [exitCode.noAccess, 'PIN, room key or API key missing, wrong or locked; or a link that may not do this'],
   [exitCode.conflict, 'changed or being received by someone else'],
   [exitCode.tooLarge, 'too large, or storage full'],
   [exitCode.limited, 'too many requests'],

@@ -32,12 +32,15 @@ const byCode: Partial<Record<PoproomErrorCode, number>> = {
   KEY_LOCKED: exitCode.noAccess,
   KEY_MALFORMED: exitCode.noAccess,
   KEY_MISTYPED: exitCode.noAccess,
+  KEY_WRONG: exitCode.noAccess,
   NOT_ENCRYPTED: exitCode.noAccess,
   API_KEY_REQUIRED: exitCode.noAccess,
   INVALID_API_KEY: exitCode.noAccess,
   PASSWORD_REQUIRED: exitCode.noAccess,
   PASSWORD_INCORRECT: exitCode.noAccess,
   SIGN_IN_REQUIRED: exitCode.noAccess,
+  READ_ONLY: exitCode.noAccess,
+  DROP_ONLY: exitCode.noAccess,
   INVALID_ADMIN_TOKEN: exitCode.noAccess,
   ADDRESS_BLOCKED: exitCode.noAccess,
   VERSION_CONFLICT: exitCode.conflict,
@@ -96,6 +99,11 @@ const hints: Partial<Record<PoproomErrorCode, string>> = {
     'This server requires a password for creating rooms; set POPROOM_CREATE_PASSWORD, or run poproom config set create-password.',
   SIGN_IN_REQUIRED:
     'Only users who have signed in may create rooms on this server; create the room in a browser, or set POPROOM_API_KEY.',
+  READ_ONLY:
+    'This link can only read the text and the files of the room; for anything else, ask a member for the room code.',
+  DROP_ONLY:
+    'This link can only add files: use poproom send LINK FILE, or poproom send LINK --note TEXT. To read the room, ask a member for another link.',
+  TOO_MANY_LINKS: 'This room has reached its limit of links; revoke one with poproom unlink.',
 };
 
 /** Some limits of a server are in bytes: "1,048,576 bytes of UTF-8" becomes "1 MiB". */
@@ -104,11 +112,11 @@ const withUnits = (message: string) =>
     formatBytes(Number(bytes.replaceAll(',', ''))),
   );
 
-/** A `NOT_FOUND` that is not about a version means that the URL is not that of a Poproom server. */
+/** A `NOT_FOUND` without a field means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {
-  const isMissingVersion = code === 'NOT_FOUND' && details.field === 'version';
+  const isMissingPart = code === 'NOT_FOUND' && ['version', 'linkId', 'webhookId'].includes(String(details.field));
   const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
-  return isMissingVersion ? exitCode.missing : (known ?? exitCode.other);
+  return isMissingPart ? exitCode.missing : (known ?? exitCode.other);
 }
 
 function describeSettings({ problems }: ConfigError): string {

@@ -2,13 +2,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SeenVersion } from '../client/index.ts';
+import { parseRoomId } from '../protocol/room-code.ts';
 import type { Environment } from './environment.ts';
 import { FileError } from './errors.ts';
 import { readIfExists, readPreferences, withFileLock, writePrivateFile } from './preferences.ts';
 import { serverIdOf } from './server-choice.ts';
 
 const maxRecentRooms = 50;
-/** StoredRooms whose expiry time is unknown are forgotten a week after their last use. */
+/** Rooms whose expiry time is unknown are forgotten a week after their last use. */
 const maxUnusedMs = 7 * 24 * 60 * 60 * 1000;
 
 export interface RecentRoom {
@@ -74,7 +75,7 @@ const isSameRoom = (a: RoomKey, b: RoomKey) => a.url === b.url && a.code === b.c
 
 /** Also drops malformed entries. */
 function isCurrentRoom({ url, code, usedAt, expiresAt, name }: RecentRoom): boolean {
-  const isWellFormed = URL.canParse(url) && /^[0-9A-Z]{6,12}$/.test(code) && Number.isFinite(usedAt);
+  const isWellFormed = URL.canParse(url) && parseRoomId(String(code)) === code && Number.isFinite(usedAt);
   const hasName = name === undefined || typeof name === 'string';
   const until = expiresAt === undefined ? usedAt + maxUnusedMs : Date.parse(expiresAt);
   return isWellFormed && hasName && until > Date.now();

@@ -19,6 +19,9 @@ export function printNotice(sentence: string): void {
   if (process.stderr.isTTY) process.stderr.write(`${sentence}\n`);
 }
 
+/** Such as "2026-11-15 09:30:05": the Swedish locale uses the ISO 8601 format. */
+export const localTime = (timestamp: string): string => new Date(timestamp).toLocaleString('sv-SE');
+
 const replacement = '\u{FFFD}';
 
 const hiddenInText = new RegExp(String.raw`${emojiSet}|\r(?!\n)|[${hiddenSet}--[\r\n\t]]`, 'gv');

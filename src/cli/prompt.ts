@@ -1,7 +1,7 @@
 /** Reads the user's input: answers, PINs and room keys at the terminal, and texts on standard input. */
 import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
-import { EncryptionError, PoproomError } from '../client/index.ts';
+import { EncryptionError, PoproomError, parseLinkId } from '../client/index.ts';
 import { type Input, isPin } from './command.ts';
 import type { Environment } from './environment.ts';
 import { ExitError, exitCode, UsageError } from './errors.ts';
@@ -129,6 +129,9 @@ async function askPin(question: string): Promise<string | undefined> {
 export const keyArgumentRefused =
   'Do not pass a link with a room key as an argument: process lists and the shell history would show the key. Pass the code, and enter the key when you are asked; or pass - and pipe in the link.';
 
+export const linkKeysRefused =
+  'Do not pass a link with keys as an argument: process lists and the shell history would show them. Pass - and pipe in the link; or leave out the part after #, and paste the link when you are asked.';
+
 /** The key in a link, or the text itself. */
 export const keyIn = (text: string): string => /#(.+)$/.exec(text.trim())?.[1] ?? text.trim();
 
@@ -144,21 +147,30 @@ export async function retryKey(error: unknown, code: string): Promise<string> {
   return requireKey(code);
 }
 
-/** Prompts for the key of an encrypted room. Fails without a terminal. */
+/** Prompts for the key of an encrypted room, or for the keys of a link to one. Fails without a terminal. */
 export async function requireKey(code: string): Promise<string> {
-  const key = await askKey(`Key of room ${code}: `);
+  const isLink = parseLinkId(code) !== undefined;
+  const key = await askKey(isLink ? 'Whole link, with the part after #: ' : `Key of room ${code}: `, isLink);
   if (key !== undefined) return key;
-  throw new PoproomError('KEY_REQUIRED', 'This room is encrypted; set POPROOM_ROOM_KEY to its room key.');
+  throw new PoproomError('KEY_REQUIRED', isLink ? linkKeysRequired : roomKeyRequired);
 }
 
+const roomKeyRequired = 'This room is encrypted; set POPROOM_ROOM_KEY to its room key.';
+const linkKeysRequired =
+  'This link is to an encrypted room, and its part after # is missing; pass - and pipe in the whole link, or set POPROOM_ROOM_KEY to it.';
+
 /** Accepts a key or a link. A typo is detected locally, so that it does not use up a try. */
-async function askKey(question: string): Promise<string | undefined> {
+async function askKey(question: string, isLink: boolean): Promise<string | undefined> {
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
+  const { parseFragment } = await import('../client/crypto/links.ts');
   for (;;) {
     const text = await askHidden(question);
     if (text === undefined) return undefined;
+    const key = keyIn(text);
     try {
-      return parseRoomKey(keyIn(text));
+      if (!isLink) return parseRoomKey(key);
+      parseFragment(key);
+      return key;
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;
       process.stderr.write(`${error.message}\n`);

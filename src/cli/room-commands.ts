@@ -19,7 +19,8 @@ const roomOptions = { pin, ...commonOptions };
 /** The help of every command that takes a code has this. The guide has it once. */
 export const codeHelp = `CODE is a room code, in upper or lower case, with or without dashes, or the link of a room. With -, it is read from
 standard input. A code that starts with E is that of an encrypted room. Its key comes from this computer, if it created
-the room, from POPROOM_ROOM_KEY or a prompt.`;
+the room, from POPROOM_ROOM_KEY or a prompt. A link with a role (see "poproom link")
+works too, for what it allows.`;
 
 export const roomCommands: readonly Command[] = [
   {
@@ -136,6 +137,7 @@ empty folders for "poproom fetch". "poproom info" shows how large a file may be,
       recursive: { short: 'r', summary: 'send the files in folders; symbolic links are not followed' },
       tar: { summary: 'send all files and folders as one tar archive, for example many small files' },
       once: { summary: 'send one-time files: each is erased when someone has received it' },
+      note: { value: 'TEXT', summary: 'send a note, as a text file; also without any FILE' },
       name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
       type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
       to: { value: 'CODE', summary: 'room to send to; all arguments are then files' },
@@ -152,6 +154,7 @@ empty folders for "poproom fetch". "poproom info" shows how large a file may be,
       ['poproom send --once 7KQ2MX id_ed25519.pub', 'upload a file that can be received once'],
       ['poproom send --tar 7KQ2MX project', 'upload a folder as one tar archive'],
       ['pg_dump app | poproom send 7KQ2MX - --name app.sql', 'upload the output of another command'],
+      ['poproom send 4VNR8M2KQX7D5HWT9CJZ3BPA photo.jpg --note "From Ada"', 'add a file and a note with a drop link'],
     ],
     choices: 'file',
     load: async () => (await import('./room/send.ts')).send,
@@ -264,6 +267,59 @@ comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt o
       ['poproom set 7KQ2MX --no-pin', 'remove the PIN'],
     ],
     load: async () => (await import('./room/set.ts')).set,
+  },
+  {
+    name: 'link',
+    args: 'CODE --read|--drop',
+    summary: 'create a link that can only read a room, or only add files to it',
+    details: `${codeHelp}
+Prints the link and, on a terminal, also a QR code. With --read, its holders can read the text and the files. With
+--drop, they can add files and notes, and see nothing of the room. Neither reveals the room code, and none needs the PIN.
+A link ends with its room, or when you revoke it with "poproom unlink".
+
+A link to an encrypted room has keys after #. Those of a read link open the room to everyone who sees them, so pass the
+link on with care. The key of a drop link can only encrypt.`,
+    options: {
+      read: { summary: 'a link that can read the text and the files' },
+      drop: { summary: 'a link that can add files, and see nothing' },
+      name: { value: 'TEXT', summary: `name of the link, up to ${maxNameLength.device} characters; droppers see it` },
+      expires: {
+        value: 'TIME',
+        summary: 'end the link after this time, such as 45m, 2h or 3d (default: with the room)',
+      },
+      'no-lan': noLan,
+      ...roomOptions,
+    },
+    examples: [
+      ['poproom link 7KQ2MX --read', 'let others read'],
+      ['poproom link 7KQ2MX --drop --name "Party photos" --expires 3d', 'collect files for three days'],
+      ['link=$(poproom link 7KQ2MX --read)', 'in a script: get only the link'],
+    ],
+    load: async () => (await import('./room/links.ts')).createLink,
+  },
+  {
+    name: 'links',
+    args: 'CODE [LINK]',
+    summary: 'list the links of a room, or show one of them again',
+    details: `${codeHelp}
+Shows the role, the end, the last use and the name of each link. With LINK, its URL and its QR code are shown again.`,
+    options: { 'no-lan': noLan, ...roomOptions },
+    examples: [
+      ['poproom links 7KQ2MX', 'list the links'],
+      ['poproom links 7KQ2MX 4VNR8M2KQX7D5HWT9CJZ3BPA', 'show one of them'],
+    ],
+    load: async () => (await import('./room/links.ts')).listLinks,
+  },
+  {
+    name: 'unlink',
+    args: 'CODE LINK',
+    summary: 'revoke a link, for everyone who has it',
+    details: `${codeHelp}
+LINK is a link from "poproom links". Its holders are disconnected, and its unfinished uploads are removed. Files that
+were added with it stay.`,
+    options: roomOptions,
+    examples: [['poproom unlink 7KQ2MX 4VNR8M2KQX7D5HWT9CJZ3BPA', 'revoke a link']],
+    load: async () => (await import('./room/links.ts')).revokeLink,
   },
   {
     name: 'webhook',

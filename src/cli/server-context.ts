@@ -5,11 +5,13 @@ import {
   createClient,
   EncryptionError,
   isEncryptedCode,
+  type LinkId,
   PoproomError,
-  parseRoomCode,
+  parseLinkId,
   type Room,
   type RoomCode,
 } from '../client/index.ts';
+import { linkIdLength, longestCode, parseRoomId } from '../protocol/room-code.ts';
 import type { Input } from './command.ts';
 import { explainOffline } from './connection-error.ts';
 import { timeoutOf } from './duration.ts';
@@ -28,6 +30,7 @@ import {
   keyArgumentRefused,
   keyFromEnvironment,
   keyIn,
+  linkKeysRefused,
   pinFromEnvironment,
   promptForPin,
   readInputText,
@@ -55,9 +58,15 @@ interface UnlockedRoom {
 export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
   const { authToken, deriveKeys, parseSalt } = await import('../client/crypto/keys.ts');
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
+  const { parseFragment } = await import('../client/crypto/links.ts');
   return withRoom(input, async (room) => {
     await room.info();
     const { code, key, salt } = room;
+    if (key !== undefined && parseLinkId(code)) {
+      const found = parseFragment(key);
+      if (found.role === 'drop') throw new PoproomError('DROP_ONLY', 'This link may only add files to the room.');
+      return { room: { code: found.code, keys: found.keys }, auth: undefined };
+    }
     if (key === undefined || salt === undefined) throw notEncrypted();
     const keys = await deriveKeys(parseRoomKey(key), parseSalt(salt));
     return { room: { code: code as RoomCode, keys }, auth: authToken(keys) };
@@ -74,7 +83,8 @@ export async function withServer<T>(input: Input, work: (client: Client, environ
 
 /**
  * Runs `work` in the room of the first argument. If the room requires a PIN or a key, prompts for it and runs `work`
- * again. Asks for the key of an encrypted room before any request, and never uses such a room without it.
+ * again. Asks for the key of an encrypted room before any request, and never uses such a room without it. A link needs no
+ * PIN, and the variable for the key of a room is not meant for a link that has no keys.
  */
 export async function withRoom<T>(input: Input, work: (room: Room, memory: RoomMemory) => Promise<T>): Promise<T> {
   const environment = readEnvironment();
@@ -82,11 +92,13 @@ export async function withRoom<T>(input: Input, work: (room: Room, memory: RoomM
   return rememberOnSuccess(environment, connect(input, environment, { linked: url }), async (client) => {
     const encrypted = openEncryptedRooms(environment);
     const known = encrypted.find(client.url, code);
-    const givenKey = linkedKey ?? keyFromEnvironment(environment);
+    const isLink = parseLinkId(code) !== undefined;
+    const mayHaveKey = !isLink || isEncryptedCode(code);
+    const givenKey = linkedKey ?? (mayHaveKey ? keyFromEnvironment(environment) : undefined);
     let key = givenKey ?? known?.key;
     if (key === undefined && (known || isEncryptedCode(code))) key = await requireKey(code);
-    const asksForPin = key === undefined && input.isSet('pin');
-    const fromEnvironment = input.isSet('pin') ? undefined : pinFromEnvironment(environment);
+    const asksForPin = key === undefined && !isLink && input.isSet('pin');
+    const fromEnvironment = isLink || input.isSet('pin') ? undefined : pinFromEnvironment(environment);
     let pin = asksForPin ? await promptForPin(`PIN of room ${code}: `) : fromEnvironment;
     for (;;) {
       const room = client.room(code, { pin, key, salt: known?.salt, seen: known?.seen });
@@ -160,7 +172,10 @@ const endCodes: readonly string[] = ['ROOM_NOT_FOUND', 'ROOM_EXPIRED'];
 
 /** The server does not know which room the user meant, nor by which URL. */
 function noSuchRoom({ code, requestId, details }: PoproomError, room: { url: string; code: string }): PoproomError {
-  return new PoproomError(code, `There is no room ${room.code} on ${room.url}.`, { requestId, details });
+  const message = parseLinkId(room.code)
+    ? `This link does not work on ${room.url}: it was revoked, its room was deleted, or it was copied incorrectly. Ask for a new one.`
+    : `There is no room ${room.code} on ${room.url}.`;
+  return new PoproomError(code, message, { requestId, details });
 }
 
 export function connect(
@@ -175,12 +190,13 @@ export function connect(
 }
 
 interface NamedRoom {
-  code: RoomCode;
+  /** A room code, or the id of a link with a role. */
+  code: RoomCode | LinkId;
   url?: string;
   key?: string;
 }
 
-/** A link also names the server. One with a key is accepted only from standard input, where nobody else sees it. */
+/** A URL also names the server. One with a key is accepted only from standard input, where nobody else sees it. */
 export async function readRoom(argument: string | undefined): Promise<NamedRoom> {
   if (argument === undefined) throw new UsageError('Which room? Give a code such as 7KQ2MX.');
   if (argument !== '-') return parseRoom(argument);
@@ -194,17 +210,28 @@ export function parsePrivateRoom(text: string): NamedRoom {
 }
 
 function parseRoom(text: string): NamedRoom {
+  const [named = '', fragment = ''] = text.split(/#(.*)/s, 2);
+  const [, url, linked] = linkPattern.exec(named) ?? [];
+  const isPublicKey = dropKeyForm.test(fragment) && parseLinkId(linked ?? named) !== undefined;
   // A shorter fragment is not a key.
-  if (/^https?:.*#.{15}/s.test(text)) throw new UsageError(keyArgumentRefused);
-  const [, url, linked] = linkPattern.exec(text) ?? [];
-  return { code: parseCode(linked ?? text, text), ...(url && { url }) };
+  if (fragment.length >= 15 && !isPublicKey)
+    throw new UsageError(fragment.includes('.') ? linkKeysRefused : keyArgumentRefused);
+  return { code: parseCode(linked ?? named, named), ...(url && { url }), ...(isPublicKey && { key: fragment }) };
 }
 
-/** `given` is what the user wrote, such as a link. */
-export function parseCode(text: string, given = text): RoomCode {
-  const code = parseRoomCode(text);
-  if (!code) throw new UsageError(`"${given}" is not a valid room code; example: 7KQ2MX`);
-  return code;
+/** The fragment of a drop link to an encrypted room: a public key, with which nobody can read anything. */
+const dropKeyForm = /^[\w-]{43}$/;
+
+/** Parses a room code or the id of a link. `given` is what the user wrote, such as a URL. */
+export function parseCode(text: string, given = text): RoomCode | LinkId {
+  const code = parseRoomId(text);
+  if (code) return code;
+  const symbols = text.replace(/[\s\p{Pd}]/gu, '');
+  if (symbols.length > longestCode && /^[0-9A-Za-z]+$/.test(symbols))
+    throw new UsageError(
+      `A link has ${linkIdLength} letters and digits, but "${given}" has ${symbols.length}; copy it again.`,
+    );
+  throw new UsageError(`"${given}" is not a valid room code; example: 7KQ2MX`);
 }
 
 const linkPattern = /^(https?:\/\/.+?)\/r\/([^/?#]+)/;

@@ -82,6 +82,10 @@ describe('the guide of the command line', () => {
         const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
         assert.ok(files.every(({ once }: { once?: true }) => !once));
       },
+      async collect() {
+        const shown = await successOutput(run('collect'));
+        assert.match(shown, /party\/photo\.jpg\nparty\/note-[-0-9]+\.txt\nThe link was revoked\.\n$/);
+      },
       async wait() {
         const waiting = run('wait');
         let isOver = false;

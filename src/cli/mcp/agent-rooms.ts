@@ -1,5 +1,12 @@
 /** The rooms that an agent uses. It names them by code; their PINs, keys and links stay in this process. */
-import { type CreatedRoom, isEncryptedCode, type NewRoom, type Room, type RoomCode } from '../../client/index.ts';
+import {
+  type CreatedRoom,
+  isEncryptedCode,
+  type LinkId,
+  type NewRoom,
+  type Room,
+  type RoomCode,
+} from '../../client/index.ts';
 import { codeSymbols, linkIdLength } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
@@ -95,7 +102,7 @@ export function createAgentRooms(input: Input): AgentRooms {
 }
 
 /** The variable is meant for one room, and only encrypted rooms have keys. */
-const keyFor = (code: RoomCode, environment: Environment) =>
+const keyFor = (code: RoomCode | LinkId, environment: Environment) =>
   isEncryptedCode(code) ? keyFromEnvironment(environment) : undefined;
 
 function withoutSecrets(message: string, { name, room }: AgentRoom): string {

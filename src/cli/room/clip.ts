@@ -1,9 +1,16 @@
 /** `poproom clip`: keeps the clipboard and the text of a room in sync. */
-import { createSharedText, type Ended, type PoproomError, type Room, type SharedText } from '../../client/index.ts';
+import {
+  createSharedText,
+  type Ended,
+  type PoproomError,
+  parseLinkId,
+  type Room,
+  type SharedText,
+} from '../../client/index.ts';
 import { type Clipboard, findClipboard, maxTextBytes } from '../clipboard.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
-import { untilInterrupted } from '../errors.ts';
+import { UsageError, untilInterrupted } from '../errors.ts';
 import { formatJson, printable, printNotice } from '../output.ts';
 import { withRoom } from '../server-context.ts';
 import { createAutoResetEvent, followText, printEnd } from './watch.ts';
@@ -12,11 +19,15 @@ const pollEveryMs = 1000;
 
 export async function clip(input: Input): Promise<void> {
   assertOnlyCode('clip', input);
-  const open = findClipboard(readEnvironment());
-  await withRoom(input, (room) =>
-    untilInterrupted(async (signal) => printEnd(await synchronize(input, room, open(signal), signal))),
-  );
+  await withRoom(input, async (room) => {
+    if (parseLinkId(room.code)) throw new UsageError(needsCode);
+    const open = findClipboard(readEnvironment());
+    return untilInterrupted(async (signal) => printEnd(await synchronize(input, room, open(signal), signal)));
+  });
 }
+
+const needsCode =
+  '"poproom clip" also writes to the room, and needs its code. With a link, use "poproom watch LINK --exec" and a command such as pbcopy or wl-copy.';
 
 /** Runs until the room ends or the clipboard fails. */
 async function synchronize(input: Input, room: Room, clipboard: Clipboard, signal: AbortSignal): Promise<Ended> {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { type FileEntry, PoproomError, parseLinkId, type Room } from '../../client/index.ts';
 import { type LocalPath, localPaths, type NamesIn, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { formatColumns, type Input } from '../command.ts';
 import { timeoutOf } from '../duration.ts';
@@ -270,4 +270,5 @@ function announcedSize({ headers }: Response): number {
 }
 
 const zipPath = async (room: Room, output: string) => ((await isFolder(output)) ? join(output, zipName(room)) : output);
-const zipName = ({ code }: Room) => `poproom-${code}.zip`;
+/** A link is secret, and a file name is not. */
+const zipName = ({ code }: Room) => (parseLinkId(code) ? 'poproom.zip' : `poproom-${code}.zip`);

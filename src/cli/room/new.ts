@@ -113,18 +113,23 @@ const chooseNewPin = () =>
 
 /** The invitation to a new room on a terminal: its code, its link and a QR code. */
 export async function invitation(input: Input, room: CreatedRoom): Promise<string> {
-  const columns = process.stdout.columns || 80;
-  const { link, note } = await linkFor(input, room.link);
   const { code, key, name, expiresAt, hasPin } = room;
-  const rows = [
+  const rows = (link: string) => [
     printable(code),
     ...(key === undefined ? [] : [`key ${key}`]),
     ...(name === undefined ? [] : [printable(name)]),
     link,
     `${formatExpiry(expiresAt)}${hasPin ? ', protected by a PIN' : ''}${key === undefined ? '' : ', encrypted'}`,
   ];
+  return withQrCode(input, room.link, rows);
+}
+
+/** Rows about a link, with its QR code below. The link may get the address of this machine in its network. */
+export async function withQrCode(input: Input, url: string, rowsWith: (link: string) => string[]): Promise<string> {
+  const columns = process.stdout.columns || 80;
+  const { link, note } = await linkFor(input, url);
   const notes = note === undefined ? [] : [fitWidth(note, columns - 2)];
-  const parts = [rows.join('\n'), ...notes, await qrCode(link, columns - 2)];
+  const parts = [rowsWith(link).join('\n'), ...notes, await qrCode(link, columns - 2)];
   return `\n${parts.map(indented).join('\n\n')}\n`;
 }
 

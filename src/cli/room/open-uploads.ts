@@ -103,7 +103,8 @@ interface RoomSpace {
 }
 
 async function readRoomSpace(room: Room, signal: AbortSignal): Promise<RoomSpace> {
-  const { limits, fileCount, fileBytes } = (await room.info({ signal })) as Partial<RoomInfo>;
+  const { limits, fileCount, fileBytes, role } = (await room.info({ signal })) as Partial<RoomInfo>;
+  if (role === 'read') throw new PoproomError('READ_ONLY', 'This link may only read the room.');
   // An older server does not state its limits, and rejects a file that exceeds them.
   if (!limits) return { checkFile() {}, async checkRoom() {} };
   return {
@@ -115,8 +116,8 @@ async function readRoomSpace(room: Room, signal: AbortSignal): Promise<RoomSpace
       const needed = { count: sizes.length, bytes: sumOf(sizes) };
       if (!reasonFull({ count: fileCount ?? 0, bytes: fileBytes ?? 0 }, needed, limits)) return;
       // The server makes room by erasing removed files, and may have a part of these files already: only the files that
-      // it lists are certain.
-      const listed = await room.files({ signal });
+      // it lists are certain. The holder of a drop link does not see them.
+      const listed = role === 'drop' ? [] : await room.files({ signal });
       const used = { count: listed.length, bytes: sumOf(listed.map(({ fileSize }) => fileSize)) };
       const reason = reasonFull(used, needed, limits);
       if (reason) throw new PoproomError('ROOM_FULL', reason);

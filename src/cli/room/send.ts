@@ -1,13 +1,7 @@
 /** `poproom send`: uploads files. */
 import { lstatSync } from 'node:fs';
-import {
-  type Client,
-  type CreatedRoom,
-  type FileUploaded,
-  PoproomError,
-  parseRoomCode,
-  type Room,
-} from '../../client/index.ts';
+import { type Client, type CreatedRoom, type FileUploaded, PoproomError, type Room } from '../../client/index.ts';
+import { parseRoomId } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
@@ -195,17 +189,19 @@ interface SendTarget {
 function readTarget(input: Input): SendTarget {
   const { args } = input;
   const to = input.value('to');
+  const hasNote = input.value('note') !== undefined;
   if (to !== undefined) return { room: to, paths: args };
   const [first, ...rest] = args;
+  if (first === undefined && hasNote) return { room: undefined, paths: [] };
   if (first === undefined) throw new UsageError('Which files? Give their paths, or - for standard input.');
   if (isRoomLink(first)) return { room: first, paths: rest };
-  const isCode = parseRoomCode(first) !== undefined;
+  const isCode = parseRoomId(first) !== undefined;
   if (first === '-' || exists(first)) {
     // A code alone makes no sense, so a single argument that exists is a file.
     if (rest.length > 0 && isSpelledAsCode(first)) throw new UsageError(explainAmbiguous(first));
     return { room: undefined, paths: args };
   }
-  if (isCode && rest.length === 0) throw new UsageError(explainMissing(first));
+  if (isCode && rest.length === 0 && !hasNote) throw new UsageError(explainMissing(first));
   if (isCode || /^https?:/.test(first)) return { room: first, paths: rest };
   if (exists(rest[0])) throw new UsageError(`"${first}" is not a valid room code, and there is no such file.`);
   return { room: undefined, paths: args };
@@ -213,7 +209,7 @@ function readTarget(input: Input): SendTarget {
 
 /** A name such as "photos" is also accepted as a code, because O is read as 0, but no code is printed like this. */
 function isSpelledAsCode(text: string): boolean {
-  return parseRoomCode(text) === text.replaceAll('-', '').toUpperCase();
+  return parseRoomId(text) === text.replaceAll('-', '').toUpperCase();
 }
 
 const explainMissing = (text: string) =>

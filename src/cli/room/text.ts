@@ -2,7 +2,7 @@
 import type { HistoryEntry, Room } from '../../client/index.ts';
 import { assertOnlyCode, type Input, readVersion } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import { formatBytes, print, printable, printContent, printNotice, table } from '../output.ts';
+import { formatBytes, localTime, print, printable, printContent, printNotice, table } from '../output.ts';
 import { isPiped, mustConfirm, readInputText } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
 
@@ -61,9 +61,6 @@ async function listHistory(input: Input, room: Room): Promise<void> {
 function historyRow({ version, timestamp, size, deviceId = '' }: HistoryEntry): string[] {
   return [printable(String(version)), localTime(timestamp), formatBytes(size), printable(deviceId)];
 }
-
-/** Such as "2026-11-15 09:30:05": the Swedish locale uses the ISO 8601 format. */
-const localTime = (timestamp: string) => new Date(timestamp).toLocaleString('sv-SE');
 
 async function clearHistory(input: Input, room: Room): Promise<void> {
   // Fails before the prompt if the room does not exist.

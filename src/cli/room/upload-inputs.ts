@@ -27,6 +27,25 @@ export interface UploadInput {
 }
 
 export async function findUploadInputs(input: Input, paths: readonly string[]): Promise<readonly UploadInput[]> {
+  const note = readNote(input, paths);
+  if (note && paths.length === 0) return [note];
+  return [...(await findFiles(input, paths)), ...(note ? [note] : [])];
+}
+
+/** A note becomes a text file. The option `--name` is for the file that is sent with it, if there is one. */
+function readNote(input: Input, paths: readonly string[]): UploadInput | undefined {
+  const text = input.value('note');
+  if (text === undefined) return undefined;
+  if (text.trim() === '') throw new UsageError('--note must not be empty.');
+  const [date, time = ''] = new Date().toISOString().slice(0, 19).split('T');
+  const named = paths.length === 0 ? input.value('name') : undefined;
+  const fileName = named ?? `note-${date}-${time.replaceAll(':', '')}.txt`;
+  const content = new Blob([text], { type: 'text/plain' });
+  const once = input.isSet('once');
+  return { path: fileName, fileName, folder: undefined, type: 'text/plain', once, version: undefined, content };
+}
+
+async function findFiles(input: Input, paths: readonly string[]): Promise<readonly UploadInput[]> {
   const [name, type] = [input.value('name'), readType(input.value('type'))];
   if (paths.length === 0) throw new UsageError('Which files? Give their paths, or - for standard input.');
   if (name !== undefined && paths.length > 1 && !input.isSet('tar'))

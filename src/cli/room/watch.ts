@@ -7,6 +7,7 @@ import {
   type FileEntry,
   type LiveEvent,
   PoproomError,
+  parseLinkId,
   type Room,
   type RoomText,
   type SharedText,
@@ -136,7 +137,7 @@ async function waitForChange(watching: Watch): Promise<void> {
   });
   signal.throwIfAborted();
   if (!changed.signal.aborted)
-    throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before its text changed.`, { details: { ended: end } });
+    throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before the text changed.`, { details: { ended: end } });
   if (input.value('exec') === undefined) return printText(input, text);
   const exitCode = await runOnText(watching);
   if (exitCode !== 0) throw new ExitError(exitCode);
@@ -239,7 +240,7 @@ export async function followText({ room, text, signal, onText }: FollowOptions):
   try {
     return await consume(room.live({ text, signal })[Symbol.asyncIterator](), onEvent);
   } catch (error) {
-    if (isLoaded) return endedWhileOffline(error);
+    if (isLoaded) return endedWhileOffline(error, room);
     throw error;
   } finally {
     for (const stop of listening) stop();
@@ -272,10 +273,10 @@ function createConnectionNotices() {
   };
 }
 
-/** A room that was joined and no longer exists ended while the connection was lost. */
-function endedWhileOffline(error: unknown): Ended {
+/** A room that was joined and no longer exists ended while the connection was lost, or else the link to it. */
+function endedWhileOffline(error: unknown, room: Room): Ended {
   const code = error instanceof PoproomError ? error.code : undefined;
-  if (code === 'ROOM_NOT_FOUND') return 'deleted';
+  if (code === 'ROOM_NOT_FOUND') return parseLinkId(room.code) ? 'revoked' : 'deleted';
   if (code === 'ROOM_EXPIRED') return 'expired';
   throw error;
 }
@@ -290,6 +291,7 @@ export function printEnd(end: Ended): void {
 }
 
 function endReason(end: Ended): string {
+  if (end === 'revoked') return 'The link no longer works';
   return end === 'expired' ? 'The room has expired' : 'The room was deleted';
 }
 

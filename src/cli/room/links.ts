@@ -1,0 +1,95 @@
+/** `poproom link`, `links` and `unlink`: links with which others may only read a room, or only add files to it. */
+import { type Link, type LinkId, PoproomError, parseLinkId, type Room } from '../../client/index.ts';
+import { assertOnlyCode, type Input } from '../command.ts';
+import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
+import { UsageError } from '../errors.ts';
+import { localTime, print, printable, printNotice, table } from '../output.ts';
+import { readRoom, withRoom } from '../server-context.ts';
+import { withQrCode } from './new.ts';
+
+type LinkRole = Link['role'];
+
+export async function createLink(input: Input): Promise<void> {
+  assertOnlyCode('link', input);
+  const role = readRole(input);
+  const [name, expires] = [input.value('name'), input.value('expires')];
+  const expiresIn = expires === undefined ? undefined : readDuration(expires);
+  await withRoom(input, async (room) => {
+    const request = { role, ...(name && { name }), ...(expiresIn !== undefined && { expiresIn }) };
+    await printLink(input, room, await withLifetimeErrors(() => room.createLink(request)));
+  });
+}
+
+function readRole(input: Input): LinkRole {
+  if (input.isSet('read') === input.isSet('drop'))
+    throw new UsageError('Use --read for a link that can only read, or --drop for one that can only add files.');
+  return input.isSet('read') ? 'read' : 'drop';
+}
+
+/** Lists the links of a room, or shows one of them again. */
+export async function listLinks(input: Input): Promise<void> {
+  const [, wanted, ...rest] = input.args;
+  if (rest.length > 0) throw new UsageError('Give one link, or none to list them all.');
+  const id = wanted === undefined ? undefined : await readLink(wanted);
+  await withRoom(input, async (room) => {
+    const links = await room.links();
+    if (id === undefined) return printList(input, room, links);
+    const found = links.find(({ linkId }) => linkId === id);
+    if (!found) throw new PoproomError('NOT_FOUND', 'This room has no such link.', { details: { field: 'linkId' } });
+    await printLink(input, room, found);
+  });
+}
+
+export async function revokeLink(input: Input): Promise<void> {
+  const [, wanted, ...rest] = input.args;
+  if (wanted === undefined || rest.length > 0)
+    throw new UsageError('Which link? Give a room code and one link from "poproom links".');
+  const id = await readLink(wanted);
+  const done = await withRoom(input, (room) => room.revokeLink(id));
+  print(input, done, printable(done.message));
+}
+
+/** Reads the id of a link, or its URL. */
+async function readLink(text: string): Promise<LinkId> {
+  const { code } = await readRoom(text);
+  const id = parseLinkId(code);
+  if (!id) throw new UsageError(`"${text}" is a room code; give a link from "poproom links".`);
+  return id;
+}
+
+const rights: Readonly<Record<LinkRole, string>> = {
+  read: 'can read the text and the files',
+  drop: 'can add files, and see nothing',
+};
+
+/** In a pipe, only the URL. With the keys, because a link to an encrypted room is of no use without them. */
+async function printLink(input: Input, room: Room, link: Link): Promise<void> {
+  const url = urlOf(room, link);
+  const isTerminal = process.stdout.isTTY && !input.isSet('json');
+  const rows = (shown: string) => [
+    ...(link.name === undefined ? [] : [printable(link.name)]),
+    shown,
+    `${rights[link.role]}, ${link.expiresAt === undefined ? 'until the room ends' : formatExpiry(link.expiresAt)}`,
+  ];
+  print(input, { ...link, link: url }, isTerminal ? await withQrCode(input, url, rows) : url);
+}
+
+/** A script may write the list to a log, so only people see the keys. */
+function printList(input: Input, room: Room, links: readonly Link[]): void {
+  const shown = (link: Link) => (process.stdout.isTTY ? urlOf(room, link) : urlOf(room, link).replace(/#.*/s, ''));
+  const values = links.map((link) => ({ ...link, link: shown(link) }));
+  const rows = [['LINK', 'ROLE', 'EXPIRES', 'LAST USED', 'NAME'], ...links.map(rowOf)];
+  if (links.length > 0 || input.isSet('json')) print(input, values, table(rows));
+  else printNotice('This room has no links.');
+}
+
+const rowOf = ({ linkId, role, expiresAt, lastUsed, name = '' }: Link): string[] => [
+  ...[printable(linkId), role, expiresAt === undefined ? 'with the room' : localTime(expiresAt)],
+  ...[lastUsed === undefined ? 'never' : localTime(lastUsed), printable(name)],
+];
+
+/** On the server of the command, whatever a server says. The SDK adds the keys of an encrypted room. */
+function urlOf(room: Room, { linkId, link = '' }: Link): string {
+  const page = room.link.replace(/\/r\/[^/]*$/s, `/r/${encodeURIComponent(linkId)}`);
+  return room.key === undefined ? page : `${page}${new URL(link).hash}`;
+}
