@@ -29,6 +29,7 @@ const chunks: Record<string, readonly string[]> = {
     'views/settings.tsx',
     'views/access.tsx',
     'views/missing-file.tsx',
+    'views/server-notes.tsx',
     'views/share/share-page.tsx',
     'views/home/scanner.tsx',
     'room/closed-tabs.ts',

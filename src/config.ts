@@ -1,7 +1,14 @@
 /** The settings. Only this module reads the environment. `--help` is generated from the same table. */
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { creationModes, type LimitKey, type LimitSetting, limitSettings, writtenLimit } from './protocol/limits.ts';
+import {
+  creationModes,
+  demoLimits,
+  type LimitKey,
+  type LimitSetting,
+  limitSettings,
+  writtenLimit,
+} from './protocol/limits.ts';
 import { parseRedisUrl } from './redis/redis-url.ts';
 import { parseWebhookHosts } from './webhooks/hosts.ts';
 
@@ -129,6 +136,12 @@ export const settings = {
     'hosts that rooms may send webhooks to; *.example.org for all below it, private:HOST for one in a private network',
     parseWebhookHosts,
   ),
+  demo: setting(
+    'POPROOM_DEMO',
+    'false',
+    'public demonstration: rooms of at most 15 minutes, small files, a banner, and nothing for search engines',
+    yesOrNo,
+  ),
   drain: setting(
     'POPROOM_DRAIN',
     '0',
@@ -199,10 +212,31 @@ export function inspectConfig(env: Env = process.env, options: ServeOptions = {}
       problems.push(`${label} ${(error as Error).message}`);
     }
   }
+  if (config.demo === true) problems.push(...applyDemo(config, env));
   problems.push(...contradictions(config));
   const names = new Set(settingNames);
   const unknown = Object.keys(env).filter((name) => name.startsWith('POPROOM_') && !names.has(name));
   return { config, problems, warnings, unknown };
+}
+
+/** Sets the limits of a demonstration that the environment leaves open, and reports those that exceed them. */
+function applyDemo(config: Record<string, unknown>, env: Env): string[] {
+  return Object.entries(demoLimits).flatMap(([key, most]) => {
+    const { variable, unit }: LimitSetting = limitSettings[key as LimitKey];
+    if (!env[variable]?.trim()) {
+      config[key] = most;
+      return [];
+    }
+    // 0 means no limit. An invalid value is missing here, and reported already.
+    const exceeds = config[key] === 0 || Number(config[key]) > most;
+    return exceeds ? [`${variable} must not exceed ${writtenLimit(most, unit)} with POPROOM_DEMO=true`] : [];
+  });
+}
+
+/** For the operator, who may have set it by mistake. */
+export function demoNote({ roomMaxTtl, fileMax }: Config): string {
+  const [lifetime, size] = [writtenLimit(roomMaxTtl, 'seconds'), writtenLimit(fileMax, 'bytes')];
+  return `POPROOM_DEMO is true: rooms end after ${lifetime}, files have at most ${size}, and the page says so.`;
 }
 
 /** The variable that has the value of a setting, and a warning if another one contradicts it. */

@@ -514,6 +514,11 @@ curl http://localhost:8080/livez
 curl http://localhost:8080/readyz
 `,
   },
+  robots: {
+    curl: `
+curl http://localhost:8080/robots.txt
+`,
+  },
   metrics: {
     curl: `
 curl http://localhost:8080/metrics

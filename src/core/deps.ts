@@ -20,6 +20,8 @@ export interface CoreDeps
   clock: Clock;
   /** The CPU time of clients; undefined if it is not limited. */
   work?: WorkBudget;
+  /** How long after its creation a room ends at the latest, however often it is extended; undefined for no such limit. */
+  longestAgeMs?: number | undefined;
   /** Keys the hashes of PINs. */
   secret: string;
 }

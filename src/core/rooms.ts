@@ -15,7 +15,7 @@ import {
 } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, PoproomError } from './errors.ts';
-import { extendAfterWrite, extending } from './extension.ts';
+import { expiryWithin, extendAfterWrite, extending } from './extension.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
@@ -122,7 +122,8 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       const update: RoomUpdate = {
         client: caller.client,
         isCrossSite: caller.isCrossSite ?? false,
-        expiresAt: changes.expiresIn === undefined ? undefined : now + changes.expiresIn * 1000,
+        expiresAt:
+          changes.expiresIn === undefined ? undefined : expiryWithin(deps, room, now + changes.expiresIn * 1000),
         pinMac: changes.pin ? mac(changes.pin) : (changes.pin as null | undefined),
         name: changes.name,
         extendMs: newExtension(changes, room, rules.longestLifetime),

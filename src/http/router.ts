@@ -52,6 +52,8 @@ export interface RouteDeps {
   idleTimeoutMs: number;
   /** Bytes. */
   fileMax: number;
+  /** Whether search engines may show anything of this server. */
+  isIndexable: boolean;
 }
 
 /** Returns a function that finds the route of a request. `path` is that of an endpoint, without the base path. */
@@ -113,11 +115,12 @@ const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite
 type HeadersOf = (of: { sameOriginOnly?: boolean | undefined; isTus?: boolean | undefined }) => Record<string, string>;
 
 /** The headers of a route. Pages of other origins may not read some responses. */
-function createHeaders({ idleTimeoutMs }: RouteDeps): HeadersOf {
+function createHeaders({ idleTimeoutMs, isIndexable }: RouteDeps): HeadersOf {
   const own = {
     ...fixedHeaders,
     // Keeps clients from reusing a connection that is about to be closed.
     'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
+    ...(!isIndexable && { 'X-Robots-Tag': 'noindex' }),
   };
   const readable = { ...corsHeaders, ...own };
   const tus = { ...tusCorsHeaders, ...own, ...tusHeaders };

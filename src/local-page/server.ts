@@ -90,6 +90,7 @@ function serve(
         contentMax: limits.textBytes,
         fileMax: limits.fileBytes,
         webhooks: limits.webhooks ?? false,
+        ...(limits.demo && { demo: true }),
       },
       serverLimits: limits,
       address: () => shareUrl,

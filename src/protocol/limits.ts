@@ -199,6 +199,17 @@ function inLargest(value: number, times: number, ...units: [size: number, name: 
   return `${value / size}${name}`;
 }
 
+/** What a public demonstration allows at most (`POPROOM_DEMO`), which is also its default. */
+export const demoLimits = {
+  roomTtl: 15 * 60,
+  roomMaxTtl: 15 * 60,
+  contentMax: 64 * KiB,
+  fileMax: MiB,
+  roomMaxBytes: 5 * MiB,
+  roomMaxFiles: 10,
+  clientMaxBytes: 20 * MiB,
+} as const satisfies Partial<Record<LimitKey, number>>;
+
 /** Who may create rooms. */
 export const creationModes = ['open', 'key', 'password', 'proxy'] as const;
 export type CreationMode = (typeof creationModes)[number];

@@ -650,6 +650,12 @@ const serverLimitProperties = {
     examples: ['open'],
   },
   webhooks: { type: 'boolean', description: 'whether rooms can have webhooks', examples: [false] },
+  demo: {
+    type: 'boolean',
+    description:
+      'whether the server is a public demonstration, where a room ends 15 minutes after its creation at the latest',
+    examples: [false],
+  },
 };
 
 export const createTokenRequest = {

@@ -493,6 +493,8 @@ export interface ServerLimits {
   roomCreation: 'open' | 'key' | 'password' | 'proxy';
   /** whether rooms can have webhooks */
   webhooks: boolean;
+  /** whether the server is a public demonstration, where a room ends 15 minutes after its creation at the latest */
+  demo: boolean;
 }
 
 export interface TicketIssued {

@@ -98,6 +98,7 @@ export async function createHttp(service: Service): Promise<Server> {
       budgets,
       turns,
       fileMax: config.fileMax,
+      isIndexable: !config.demo,
     }),
     onUpgrade: createUpgrade({ ...shared, live, links: config }),
     nextRequestId,
@@ -164,6 +165,6 @@ export function networkUrls({ host, tlsCert }: Config, port: number): string[] {
   return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
 }
 
-function pageLimits({ roomTtl, roomMaxTtl, contentMax, fileMax, webhookHosts }: Config): PageLimits {
-  return { roomTtl, roomMaxTtl, contentMax, fileMax, webhooks: webhookHosts.length > 0 };
+function pageLimits({ roomTtl, roomMaxTtl, contentMax, fileMax, webhookHosts, demo }: Config): PageLimits {
+  return { roomTtl, roomMaxTtl, contentMax, fileMax, webhooks: webhookHosts.length > 0, ...(demo && { demo }) };
 }

@@ -112,7 +112,8 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     },
     subscribe: (code, listener) => engine.bus.subscribe(code, listener),
   };
-  const deps: CoreDeps = { ...store, blobs, bus, quota, limits, clock, work, secret };
+  const longestAgeMs = config.demo ? config.roomMaxTtl * 1000 : undefined;
+  const deps: CoreDeps = { ...store, blobs, bus, quota, limits, clock, work, longestAgeMs, secret };
   const webhooks = createWebhooks({
     core: { ...deps, webhooks: store.webhooks },
     sender: createWebhookSender(config.webhookHosts),

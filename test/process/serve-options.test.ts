@@ -54,13 +54,14 @@ describe('poproom serve', () => {
     assert.notEqual(server.port, 1);
   });
 
-  it('[OPS-2] starts with a misspelled setting, and warns with the name that was probably meant', async (t) => {
-    const env = { POPROOM_FILEMAX: '1MiB', POPROOM_PIN: '0427', POPROOM_UNICORN: '1' };
+  it('[OPS-2] [DEMO-3] starts with a misspelled setting, and warns with the name that was probably meant', async (t) => {
+    const env = { POPROOM_FILEMAX: '1MiB', POPROOM_PIN: '0427', POPROOM_UNICORN: '1', POPROOM_DEMO: 'true' };
     const server = await startProcess(t, await dataFolder(t), env);
     const warnings = server.output().match(/^.*is not a setting.*$/gm) ?? [];
     assert.equal(warnings.length, 2, server.output());
     assert.match(warnings[0] ?? '', /POPROOM_FILEMAX is not a setting\. Did you mean POPROOM_FILE_MAX\?"/);
     assert.match(warnings[1] ?? '', /POPROOM_UNICORN is not a setting\. .*lists all settings/);
+    assert.match(server.output(), /POPROOM_DEMO is true: rooms end after 15m, files have at most 1MiB/);
   });
 
   it('[OPS-2] knows every variable that the command line reads', () => {

@@ -121,3 +121,27 @@ describe('the port', () => {
     assert.match(String(read({ POPROOM_PORT: 'x' })[1]), /^POPROOM_PORT must be a whole number/);
   });
 });
+
+describe('a demonstration', () => {
+  it('[DEMO-3] has its own limits by default, accepts stricter ones, and reports all that allow more', () => {
+    const { config, problems } = inspectConfig({
+      POPROOM_DEMO: 'true',
+      POPROOM_ROOM_TTL: '5m',
+      POPROOM_FILE_MAX: '9KiB',
+    });
+    assert.deepEqual(problems, []);
+    assert.deepEqual([config.roomTtl, config.roomMaxTtl, config.fileMax, config.roomMaxFiles], [300, 900, 9216, 10]);
+    const more = {
+      POPROOM_ROOM_MAX_TTL: '16m',
+      POPROOM_FILE_MAX: '2MiB',
+      POPROOM_CLIENT_MAX_BYTES: '0',
+      POPROOM_CONTENT_MAX: 'large',
+    };
+    assert.deepEqual(inspectConfig({ POPROOM_DEMO: 'true', ...more }).problems, [
+      'POPROOM_CONTENT_MAX must be a size, for example 1048576, 512KiB or 1MiB; got "large"',
+      'POPROOM_ROOM_MAX_TTL must not exceed 15m with POPROOM_DEMO=true',
+      'POPROOM_FILE_MAX must not exceed 1MiB with POPROOM_DEMO=true',
+      'POPROOM_CLIENT_MAX_BYTES must not exceed 20MiB with POPROOM_DEMO=true',
+    ]);
+  });
+});

@@ -11,7 +11,7 @@ import { isKnownAsEncrypted, nameOfRoom, reloadRecentRooms } from './device/rece
 import { keyIn } from './device/room-keys.ts';
 import { unseenCount } from './device/unseen.ts';
 import { applyLanguage, t } from './i18n/strings.ts';
-import { basePath, forwardedTo } from './page-settings.ts';
+import { basePath, forwardedTo, limits } from './page-settings.ts';
 import { prefetchWhenIdle, whenLoaded } from './prefetch.ts';
 import { type Route, route } from './router.ts';
 import { askRoom } from './server-connection.ts';
@@ -19,6 +19,7 @@ import { trustedScriptUrl } from './trusted-script-url.ts';
 import { Header } from './views/header.tsx';
 import { MessagePage } from './views/message-page.tsx';
 
+const DemoBanner = lazy(() => import('./views/server-notes.tsx'), 'DemoBanner');
 const Home = lazy(() => import('./views/home/home.tsx'), 'Home');
 const InvitePage = lazy(() => import('./views/invite/invite-page.tsx'), 'InvitePage');
 const RoomPage = lazy(() => import('./views/room/room-page.tsx'), 'RoomPage');
@@ -33,7 +34,7 @@ void start();
 
 /** Not with a top-level await: the code of the view imports this module, and would wait for it. */
 async function start(): Promise<void> {
-  await Promise.all([applyLanguage(), loadFirstView()]);
+  await Promise.all([applyLanguage(), loadFirstView(), limits.demo && DemoBanner.load()]);
   const root = document.getElementById('app') as HTMLElement;
   keepFocus(root);
   render(<App />, root);
@@ -86,6 +87,7 @@ function App() {
         {t('skipToContent')}
       </a>
       <Header />
+      {limits.demo && <DemoBanner />}
       <main id="main" tabIndex={-1}>
         <View {...current} />
       </main>

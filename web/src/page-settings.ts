@@ -17,6 +17,8 @@ interface Limits {
   fileMax: number;
   /** Whether rooms can have webhooks. */
   webhooks: boolean;
+  /** Whether the server is a public demonstration. */
+  demo?: true;
 }
 
 /** The server writes them into index.html. */

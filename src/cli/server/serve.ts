@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import {
   type Config,
   ConfigError,
+  demoNote,
   inspectConfig,
   readConfig,
   type ServeOptions,
@@ -45,6 +46,7 @@ export async function serve(input: Input): Promise<void> {
   for (const name of unknown) log.warn({ setting: name }, describeUnknown(name));
   const hidden = hiddenAdmin(config);
   if (hidden) log.warn({}, `${hidden} ${pathRemovedFix}`);
+  if (config.demo) log.warn({}, demoNote(config));
   const running = await start(config, log, input.isSet('accept-new-secret'));
   onStopSignals(stop, endNow);
   if (process.stdout.isTTY) log.print(await announcement(config, running));
@@ -138,6 +140,7 @@ async function announcement(config: Config, { port, networkUrls }: Running): Pro
     ['rooms', config.store === 'sqlite:' ? `SQLite in ${config.dataDir}` : 'Redis'],
     ['files', filesRow(config)],
     ['API docs', `${url}/docs`],
+    ...(config.demo ? [['demonstration', 'short rooms and small files only']] : []),
   ];
   const table = `\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n\n`;
   const scan = config.publicUrl ?? networkUrls[0];

@@ -10,6 +10,8 @@ export interface PageLimits {
   contentMax: number;
   fileMax: number;
   webhooks: boolean;
+  /** Present only if the server is a demonstration. */
+  demo?: true;
 }
 
 const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;

@@ -13,6 +13,7 @@ export type ServerLimits = ConfigurableLimits & {
   apiKeyRequired: boolean;
   roomCreation: CreationMode;
   webhooks: boolean;
+  demo: boolean;
 };
 
 /** The settings that are limits. 0 means no limit where a server can have none. */
@@ -20,6 +21,7 @@ type LimitValues = Readonly<Record<LimitKey, number>> & {
   requireApiKey: boolean;
   create: CreationMode;
   webhookHosts: readonly unknown[];
+  demo: boolean;
 };
 
 const table = Object.entries<LimitSetting>(limitSettings) as [LimitKey, LimitSetting][];
@@ -31,6 +33,7 @@ export function serverLimits(settings: LimitValues): ServerLimits {
     apiKeyRequired: settings.requireApiKey,
     roomCreation: settings.create,
     webhooks: settings.webhookHosts.length > 0,
+    demo: settings.demo,
   };
 }
 

@@ -24,7 +24,7 @@ import {
 import type { HandlerDeps, Handlers } from './handler.ts';
 import { createLink, listLinks, revokeLink } from './links.ts';
 import { liveChannel, roomEvents } from './live.ts';
-import { asyncapi, getLimits, health, live, metrics, openapi, ready } from './operations.ts';
+import { asyncapi, getLimits, health, live, metrics, openapi, ready, robots } from './operations.ts';
 import { pageHandlers } from './page.ts';
 import { createRoom, createToken, deleteRoom, getRoom, updateRoom } from './room.ts';
 import { cancelUpload, continueUpload, createUpload, getUpload } from './uploads.ts';
@@ -74,6 +74,7 @@ export function createHandlers(deps: HandlerDeps): Handlers {
     live: live(),
     ready: ready(deps),
     metrics: metrics(deps),
+    robots: robots(deps),
     ...adminHandlers(deps.admin),
     ...pageHandlers(deps),
   };

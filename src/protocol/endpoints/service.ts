@@ -98,6 +98,19 @@ export const serviceEndpoints = {
     errors: ['VALIDATION_FAILED', 'INTERNAL'],
     counted: false,
   },
+  robots: {
+    method: 'GET',
+    path: '/robots.txt',
+    tag: 'Service',
+    summary: 'Rules for search engines',
+    description: 'Only on a public demonstration (`POPROOM_DEMO=true`), of which search engines shall show nothing.',
+    successes: [
+      { status: 200, description: 'The rules.', mediaType: 'text/plain', example: 'User-agent: *\nDisallow: /\n' },
+    ],
+    errors: ['VALIDATION_FAILED', 'ADDRESS_BLOCKED', 'NOT_FOUND', 'INTERNAL'],
+    counted: false,
+    sameOriginOnly: true,
+  },
   metrics: {
     method: 'GET',
     path: '/metrics',

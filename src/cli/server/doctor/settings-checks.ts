@@ -1,6 +1,6 @@
 /** Checks the settings: invalid, unknown and risky ones. */
 import type { Config } from '../../../config.ts';
-import { settingNames } from '../../../config.ts';
+import { demoNote, settingNames } from '../../../config.ts';
 import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
 import type { CreationMode } from '../../../protocol/limits.ts';
@@ -126,6 +126,8 @@ function creators(create: CreationMode, userHeader: string): string {
   }
 }
 
+const demonstration: RunCheck = (config) => (config.demo ? [ok(demoNote(config))] : []);
+
 const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
   { needs: ['secret'], run: secret },
   { needs: ['tlsCert', 'tlsKey'], run: certificate },
@@ -136,6 +138,7 @@ const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
   { needs: ['clientMaxBytes'], run: unboundedClients },
   { needs: ['store', 'files'], run: sharedFiles },
   { needs: ['create', 'userHeader', 'requireApiKey'], run: creation },
+  { needs: ['demo', 'roomMaxTtl', 'fileMax'], run: demonstration },
 ];
 
 export const settingsChecks: readonly Check[] = [

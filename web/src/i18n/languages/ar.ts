@@ -456,4 +456,5 @@ export const strings: Translation = {
   dropNote: 'ملاحظة',
   dropSendNote: 'إرسال الملاحظة',
   dropSent: 'أُرسل',
+  demoBanner: 'هذه نسخة تجريبية. أقصى مدة للغرفة: {time}، وأقصى حجم للملف: {size}. لا تشارك أي شيء خاص.',
 };

@@ -407,4 +407,5 @@ export const strings: Translation = {
   dropNote: 'Notiz',
   dropSendNote: 'Notiz senden',
   dropSent: 'Gesendet',
+  demoBanner: 'Dies ist eine Demo. Räume bleiben höchstens {time} bestehen, Dateien bis {size}. Teile nichts Privates.',
 };

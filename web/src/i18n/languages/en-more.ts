@@ -292,4 +292,5 @@ export const strings = {
   dropNote: 'Note',
   dropSendNote: 'Send note',
   dropSent: 'Sent',
+  demoBanner: 'This is a demo. Rooms last {time} at most, files can have up to {size}. Don’t share anything private.',
 };

@@ -408,4 +408,6 @@ export const strings: Translation = {
   dropNote: 'Nota',
   dropSendNote: 'Enviar nota',
   dropSent: 'Enviado',
+  demoBanner:
+    'Esto es una demo. Las salas duran {time} como máximo y los archivos pueden tener hasta {size}. No compartas nada privado.',
 };

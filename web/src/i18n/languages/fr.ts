@@ -405,4 +405,6 @@ export const strings: Translation = {
   dropNote: 'Note',
   dropSendNote: 'Envoyer la note',
   dropSent: 'Envoyé',
+  demoBanner:
+    'Ceci est une démo. Durée maximale d’un salon : {time}. Taille maximale d’un fichier : {size}. Ne partagez rien de privé.',
 };

@@ -387,4 +387,5 @@ export const strings: Translation = {
   dropNote: 'नोट',
   dropSendNote: 'नोट भेजें',
   dropSent: 'भेजा गया',
+  demoBanner: 'यह एक डेमो है। रूम की अधिकतम अवधि: {time}। फ़ाइल का अधिकतम आकार: {size}। कोई निजी चीज़ शेयर न करें।',
 };

@@ -389,4 +389,6 @@ export const strings: Translation = {
   dropNote: 'Catatan',
   dropSendNote: 'Kirim catatan',
   dropSent: 'Terkirim',
+  demoBanner:
+    'Ini adalah demo. Ruang bertahan paling lama {time}, ukuran file maksimal {size}. Jangan bagikan hal pribadi.',
 };

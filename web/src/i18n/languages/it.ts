@@ -404,4 +404,6 @@ export const strings: Translation = {
   dropNote: 'Nota',
   dropSendNote: 'Invia nota',
   dropSent: 'Inviato',
+  demoBanner:
+    'Questa è una demo. Durata massima di una stanza: {time}. Dimensione massima di un file: {size}. Non condividere nulla di privato.',
 };

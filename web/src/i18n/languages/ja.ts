@@ -385,4 +385,6 @@ export const strings: Translation = {
   dropNote: 'メモ',
   dropSendNote: 'メモを送る',
   dropSent: '送信済み',
+  demoBanner:
+    'これはデモです。ルームの有効期間は最長 {time}、ファイルは最大 {size} です。個人的な内容は共有しないでください。',
 };

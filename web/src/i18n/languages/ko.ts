@@ -383,4 +383,6 @@ export const strings: Translation = {
   dropNote: '메모',
   dropSendNote: '메모 보내기',
   dropSent: '보냄',
+  demoBanner:
+    '데모 서버입니다. 방은 최대 {time} 동안 유지되고 파일은 최대 {size}까지 가능합니다. 개인 정보를 공유하지 마세요.',
 };

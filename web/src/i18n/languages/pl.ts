@@ -443,4 +443,6 @@ export const strings: Translation = {
   dropNote: 'Notatka',
   dropSendNote: 'Wyślij notatkę',
   dropSent: 'Wysłano',
+  demoBanner:
+    'To jest wersja demonstracyjna. Czas trwania pokoju: maks. {time}. Rozmiar pliku: maks. {size}. Nie udostępniaj niczego prywatnego.',
 };

@@ -398,4 +398,6 @@ export const strings: Translation = {
   dropNote: 'Nota',
   dropSendNote: 'Enviar nota',
   dropSent: 'Enviado',
+  demoBanner:
+    'Esta é uma demonstração. As salas duram no máximo {time} e os arquivos podem ter até {size}. Não compartilhe nada particular.',
 };

@@ -444,4 +444,6 @@ export const strings: Translation = {
   dropNote: 'Заметка',
   dropSendNote: 'Отправить заметку',
   dropSent: 'Отправлено',
+  demoBanner:
+    'Это демоверсия. Максимальный срок комнаты: {time}. Максимальный размер файла: {size}. Не передавайте ничего личного.',
 };

@@ -397,4 +397,6 @@ export const strings: Translation = {
   dropNote: 'Not',
   dropSendNote: 'Notu gönder',
   dropSent: 'Gönderildi',
+  demoBanner:
+    'Bu bir demo. Odalar en fazla {time} açık kalır, dosyalar en fazla {size} olabilir. Özel bir şey paylaşmayın.',
 };

@@ -442,4 +442,6 @@ export const strings: Translation = {
   dropNote: 'Нотатка',
   dropSendNote: 'Надіслати нотатку',
   dropSent: 'Надіслано',
+  demoBanner:
+    'Це демоверсія. Строк дії кімнати: щонайбільше {time}. Розмір файлу: до {size}. Не передавайте нічого особистого.',
 };

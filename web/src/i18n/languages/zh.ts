@@ -373,4 +373,5 @@ export const strings: Translation = {
   dropNote: '备注',
   dropSendNote: '发送备注',
   dropSent: '已发送',
+  demoBanner: '这是演示站点。房间最多保留 {time}，文件最大 {size}。请勿分享私密内容。',
 };

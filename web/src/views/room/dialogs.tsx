@@ -12,6 +12,7 @@ import { lazy } from '../../components/lazy.tsx';
 import { encodeQr } from '../../components/qr-code.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
+import { limits } from '../../page-settings.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import type { LinkRole } from '../links/role-links.tsx';
 import { Code, InviteOptions, type InviteSecret, linkOf } from './invite-options.tsx';
@@ -198,7 +199,11 @@ export function MissingWordsAlert({ words, onDismiss }: Dismissible & { words: s
 /** The room expires soon. `until` is a time of this device. */
 export function ExpiryAlert({ until, onExtend, onDismiss }: Dismissible & { until: number; onExtend: () => void }) {
   return (
-    <DismissibleAlert icon="clock" action={{ label: t('extend'), run: onExtend }} onDismiss={onDismiss}>
+    <DismissibleAlert
+      icon="clock"
+      {...(!limits.demo && { action: { label: t('extend'), run: onExtend } })}
+      onDismiss={onDismiss}
+    >
       <Countdown until={until} format={(ms) => t('roomExpiresIn', { time: roughTime(ms) })} />
     </DismissibleAlert>
   );

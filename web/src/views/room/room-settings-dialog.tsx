@@ -81,7 +81,8 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
           />
           <small>{t('roomNameHint')}</small>
         </label>
-        <LifetimeChoice room={room} lifetime={lifetime} extend={extend} />
+        {/* Rooms of a demonstration cannot be extended. */}
+        {!limits.demo && <LifetimeChoice room={room} lifetime={lifetime} extend={extend} />}
         {!room.content.value.isEncrypted && <PinChanges room={room} choice={pinChoice} pin={pin} field={pinField} />}
         {limits.webhooks && <WebhookSettings room={room} />}
         <p class="problem" role="alert">
