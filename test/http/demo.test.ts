@@ -45,7 +45,7 @@ describe('a demonstration', () => {
     assert.deepEqual([robots.status, robots.text], [200, 'User-agent: *\nDisallow: /\n']);
 
     const other = await sharedServer(t);
-    assertError(await other.api.get('/robots.txt'), 404, 'NOT_FOUND');
+    assert.equal((await other.api.get('/robots.txt')).text, 'User-agent: *\nDisallow: /api/\n');
     assert.equal((await other.api.get('/')).headers.get('x-robots-tag'), null);
     assert.equal((await other.api.get('/api/limits')).json.demo, false);
   });

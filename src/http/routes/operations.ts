@@ -21,13 +21,10 @@ export const getLimits =
   async ({ client }) =>
     json(200, { ...serverLimits, storedBytes: await storedBytes(client) } satisfies ServerLimits);
 
-/** Without a demonstration, the headers of the private URLs are enough. */
+/** Private pages have a header for robots. They must be able to read it, so only the API is refused. */
 export const robots = ({ serverLimits: { demo } }: HandlerDeps): Handler => {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-cache' };
-  return () => {
-    if (!demo) throw new PoproomError('NOT_FOUND', 'This server has no rules for robots.');
-    return { status: 200, headers, body: 'User-agent: *\nDisallow: /\n' };
-  };
+  return () => ({ status: 200, headers, body: `User-agent: *\nDisallow: ${demo ? '/' : '/api/'}\n` });
 };
 
 export const live = (): Handler => async () => json(200, { status: 'ok' });
