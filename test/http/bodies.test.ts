@@ -9,7 +9,6 @@ import { openRawSocket, requestHead } from '../support/raw-socket.ts';
 import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { countRooms } from '../support/store-inspector.ts';
 
-const unlimited = { POPROOM_FREE_LIMIT: '0' };
 const json = { 'content-type': 'application/json' };
 
 describe('a body that is not JSON', () => {
@@ -39,15 +38,16 @@ describe('a body that is not JSON', () => {
   };
 
   it('[ERR-2] returns 400 INVALID_JSON, and stores nothing', async (t) => {
-    const server = await startTestServer(t, unlimited);
+    const server = await sharedServer(t);
     const { api } = server;
     const path = `/api/rooms/${await api.room()}/content`;
+    const before = await countRooms(server);
     for (const [name, body] of Object.entries(bodies)) {
       assertError(await api.post(path, { body, headers: json }), 400, 'INVALID_JSON', name);
       assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'INVALID_JSON', name);
     }
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
-    assert.equal(await countRooms(server), 1);
+    assert.equal(await countRooms(server), before);
   });
 
   it('[ERR-2] is rejected by deletions, too', async (t) => {
@@ -84,7 +84,7 @@ describe('a body of the wrong shape', () => {
   };
 
   it('[ERR-2] returns 400 VALIDATION_FAILED, names the field, and stores nothing', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     for (const [name, { body, field }] of Object.entries(wrong)) {
       const response = await api.post(path, { body, headers: json });
@@ -97,12 +97,13 @@ describe('a body of the wrong shape', () => {
   });
 
   it('[ERR-2] creates no room', async (t) => {
-    const server = await startTestServer(t, unlimited);
+    const server = await sharedServer(t);
     const { api } = server;
+    const before = await countRooms(server);
     for (const body of ['[]', '1', '{"PIN": "0427"}', '{"pin": "0427", "x": 1}', '{"__proto__": {}}']) {
       assertError(await api.post('/api/rooms', { body, headers: json }), 400, 'VALIDATION_FAILED', body);
     }
-    assert.equal(await countRooms(server), 0);
+    assert.equal(await countRooms(server), before);
   });
 
   it('[ERR-2] is reported with a shortened field name', async (t) => {
@@ -113,7 +114,7 @@ describe('a body of the wrong shape', () => {
   });
 
   it('[ERR-2] is always rejected, whatever it is', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     const isRefused = fc.asyncProperty(fc.json({ maxDepth: 4 }), async (body) => {
       assertError(await api.post(path, { body, headers: json }), 400, 'VALIDATION_FAILED', body);
@@ -134,7 +135,8 @@ describe('a body of another content type', () => {
     server.api.post('/api/rooms', { body, headers });
 
   it('[ERR-3] returns 415, whatever the type is', async (t) => {
-    const server = await startTestServer(t, unlimited);
+    const server = await sharedServer(t);
+    const before = await countRooms(server);
     const types = ['text/plain', 'text/json', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'];
     const odd = [
       'application/jsonp',
@@ -149,12 +151,13 @@ describe('a body of another content type', () => {
     for (const type of [...types, ...odd, ...charsets, 'json', 'text/html, application/json']) {
       assertError(await send(server, { 'content-type': type }), 415, 'UNSUPPORTED_MEDIA_TYPE', type);
     }
-    assert.equal(await countRooms(server), 0);
+    assert.equal(await countRooms(server), before);
   });
 
   it('[ERR-3] returns 415 without a content type', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { port } = server;
+    const before = await countRooms(server);
     const untyped = requestLines('POST /api/rooms HTTP/1.1', 'Host: x', 'Content-Length: 2', 'Connection: close');
     assertError(await requestRaw(t, port, `${untyped}{}`), 415, 'UNSUPPORTED_MEDIA_TYPE');
     const chunked = requestLines(
@@ -164,7 +167,7 @@ describe('a body of another content type', () => {
       'Connection: close',
     );
     assertError(await requestRaw(t, port, `${chunked}2\r\n{}\r\n0\r\n\r\n`), 415, 'UNSUPPORTED_MEDIA_TYPE');
-    assert.equal(await countRooms(server), 0);
+    assert.equal(await countRooms(server), before);
   });
 
   it('[ERR-3] does not include other spellings of the right type', async (t) => {
@@ -176,7 +179,8 @@ describe('a body of another content type', () => {
   });
 
   it('[ERR-3] returns 415 if it is compressed, whether or not it really is', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
+    const before = await countRooms(server);
     const compressed = { gzip: gzipSync('{}'), deflate: deflateSync('{}'), br: brotliCompressSync('{}') };
     for (const [encoding, body] of Object.entries(compressed)) {
       const response = await send(server, { ...json, 'content-encoding': encoding }, body);
@@ -187,7 +191,7 @@ describe('a body of another content type', () => {
       assertError(response, 415, 'UNSUPPORTED_MEDIA_TYPE', encoding);
     }
     assert.equal((await send(server, { ...json, 'content-encoding': 'identity' })).status, 201);
-    assert.equal(await countRooms(server), 1);
+    assert.equal(await countRooms(server), before + 1);
   });
 });
 

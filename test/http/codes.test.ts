@@ -39,7 +39,7 @@ describe('a new code', () => {
   });
 
   it('[CODE-6] starts with E if the room is encrypted, and only then', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const encrypted = {
       salt: Buffer.alloc(16).toString('base64url'),
       verifier: Buffer.alloc(32).toString('base64url'),
@@ -106,7 +106,7 @@ describe('a typed code', () => {
   });
 
   it('[CODE-5] returns 404 if it cannot be a code', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const notCodes = ['12345', '1'.repeat(13), '1'.repeat(5000), 'ABCDEU', 'undefined', 'null', '__proto__', '*', '-'];
     const encoded = ['%00', '%20', '%2F', '%2e%2e%2f', '%F0%9F%98%80', '%FF', '%', '%zz', "'%20OR%201=1--", '%u0041'];
     const lookalikes = ['ßßß000', 'ıııııı', 'ſſſſſſ', 'АВСЕНК', '٠١٢٣٤٥', '０Ａ１Ｂ２Ｃ'].map(encodeURIComponent);

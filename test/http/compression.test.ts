@@ -11,7 +11,7 @@ import { holdUnsent } from '../../src/http/response/send.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 
@@ -28,7 +28,7 @@ async function roomWith({ api }: TestServer, content: string): Promise<string> {
 
 describe('a compressed response', () => {
   it('[COMP-1] is a text in the encoding that the client prefers, as JSON and as plain text', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     for (const content of ['é'.repeat(1024), 'prose '.repeat(3000), 'prose '.repeat(100_000)]) {
       const path = `/api/rooms/${await roomWith(server, content)}/content`;
       for (const [accepted, expected] of [
@@ -54,7 +54,7 @@ describe('a compressed response', () => {
   });
 
   it('[COMP-1] has 1 KiB or more, and is not sent to a client that has the version', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     const { api } = server;
     const short = await api.get(`/api/rooms/${await roomWith(server, 'x'.repeat(900))}/content`, accepting('br'));
     assert.deepEqual([encodingOf(short), short.headers.get('vary')], ['identity', 'Accept, Accept-Encoding']);

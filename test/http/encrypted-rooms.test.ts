@@ -8,7 +8,7 @@ import { assertError } from '../support/assert-error.ts';
 import { connect, joinRoom } from '../support/device.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { createSealedRoom, encryption, SealedReplica, type SealedRoom } from '../support/sealed-room.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 import { tus } from '../support/tus.ts';
 
@@ -46,7 +46,7 @@ const otherOperations: typeof roomOperations = [
 
 describe('creating an encrypted room', () => {
   it('[SEALED-1] needs a known scheme, exact lengths and no PIN', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const valid = await encryption();
     const { json: created, status } = await api.post('/api/rooms', { json: { encryption: valid } });
     assert.equal(status, 201);
@@ -76,7 +76,7 @@ describe('creating an encrypted room', () => {
   });
 
   it('[SEALED-1] [SEALED-4] [SEALED-5] shows it everywhere, with a sealed name and never a PIN', async (t) => {
-    const { api, url } = await startTestServer(t, unlimited);
+    const { api, url } = await sharedServer(t);
     const room = await createSealedRoom(api);
     const path = `/api/rooms/${room.code}`;
     const change = (json: object) => api.patch(path, { json, ...room.access });
@@ -101,7 +101,7 @@ describe('creating an encrypted room', () => {
 
 describe('the key of an encrypted room', () => {
   it('[SEALED-2] is needed for every operation, in a header', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const room = await createSealedRoom(api);
     for (const { name, run } of [...otherOperations, ...roomOperations]) {
       const missing = await run(api, room.code);
@@ -129,7 +129,7 @@ describe('the key of an encrypted room', () => {
   });
 
   it('[SEALED-2] is needed to join, even with a resume token', async (t) => {
-    const { api, url } = await startTestServer(t, unlimited);
+    const { api, url } = await sharedServer(t);
     const room = await createSealedRoom(api);
     const refused = async (joining: object, resumeToken?: string) => {
       const device = await connect(t, url, room.code, { resumeToken });

@@ -17,6 +17,8 @@ import { removeUploadFolder } from '../support/stored-blobs.ts';
 interface Occasion {
   status: number;
   env?: Record<string, string>;
+  /** Whether it breaks the server or sets its clock, so that other tests cannot share it. */
+  needsOwnServer?: true;
   meet: (server: TestServer, t: TestContext) => Promise<ApiResponse>;
 }
 
@@ -183,6 +185,7 @@ const occasions: Record<ErrorCode, Occasion> = {
   METHOD_NOT_ALLOWED: { status: 405, meet: ({ api }) => api.call('PUT', '/api/rooms') },
   ROOM_EXPIRED: {
     status: 410,
+    needsOwnServer: true,
     async meet({ api, clock }) {
       const room = await api.room({ expiresIn: 60 });
       clock.advance(60_000);
@@ -207,7 +210,7 @@ const occasions: Record<ErrorCode, Occasion> = {
     status: 409,
     async meet({ api, port }, t) {
       const path = `/api/rooms/${await api.room()}/upload`;
-      const headers = { 'X-File-Name': 'a', 'Content-Type': 'text/plain', 'Idempotency-Key': 'k'.repeat(16) };
+      const headers = { 'X-File-Name': 'a', 'Content-Type': 'text/plain', 'Idempotency-Key': 'in-progress-00001' };
       const first = await openRawSocket(t, port);
       await first.send(requestHead('POST', path, { ...headers, 'Content-Length': 2, Expect: '100-continue' }));
       assert.equal((await first.response()).status, 100);
@@ -219,7 +222,7 @@ const occasions: Record<ErrorCode, Occasion> = {
   IDEMPOTENCY_KEY_REUSED: {
     status: 422,
     async meet({ api }) {
-      const headers = { 'idempotency-key': 'k'.repeat(16) };
+      const headers = { 'idempotency-key': 'used-again-000001' };
       await api.post('/api/rooms', { json: {}, headers });
       return api.post('/api/rooms', { json: { name: 'other' }, headers });
     },
@@ -281,6 +284,7 @@ const occasions: Record<ErrorCode, Occasion> = {
   },
   INTERNAL: {
     status: 500,
+    needsOwnServer: true,
     async meet(server) {
       const room = await server.api.room();
       await removeUploadFolder(server);
@@ -289,6 +293,7 @@ const occasions: Record<ErrorCode, Occasion> = {
   },
   UNAVAILABLE: {
     status: 503,
+    needsOwnServer: true,
     async meet(server) {
       await breakStore(server);
       return server.api.post('/api/rooms');
@@ -346,9 +351,9 @@ describe('an error', () => {
     for (const [n, given] of invalid.entries()) assert.equal(await ask(given, `invalid${n}`), undefined, given);
   });
 
-  for (const [code, { status, env, meet }] of Object.entries(occasions)) {
+  for (const [code, { status, env, needsOwnServer, meet }] of Object.entries(occasions)) {
     it(`[ERR-1] has the common format and the status of its code: ${status} ${code}`, async (t) => {
-      const response = await meet(await startTestServer(t, env), t);
+      const response = await meet(await (needsOwnServer ? startTestServer : sharedServer)(t, env), t);
       assertError(response, status, code);
       const asksToWait = [429, 503].includes(status) || ['FILE_CLAIMED', 'REQUEST_IN_PROGRESS'].includes(code);
       assert.equal(response.headers.has('retry-after'), asksToWait);
@@ -377,10 +382,8 @@ describe('an error', () => {
 });
 
 describe('a path', () => {
-  const unlimited = { POPROOM_FREE_LIMIT: '0' };
-
   it('[ERR-4] that is unknown returns 404 NOT_FOUND, whatever the method', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const unknown = ['/api', '/api/', '/api/room', '/api/rooms/', '/API/health', '/api/health/', '/api/health/x'];
     const deeper = [
       '/api/rooms/x/y',
@@ -399,7 +402,7 @@ describe('a path', () => {
   });
 
   it('[ERR-4] that is known returns 405 METHOD_NOT_ALLOWED for other methods, and lists the supported ones', async (t) => {
-    const { api, port } = await startTestServer(t, { ...unlimited, ...adminEnv });
+    const { api, port } = await sharedServer(t, adminEnv);
     const others = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND', 'MKCOL', 'TRACE', 'QUERY', 'LINK', 'M-SEARCH'];
     for (const [path, methods] of methodsByPath()) {
       const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];

@@ -5,7 +5,6 @@ import type { ApiResponse, RequestOptions } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
-const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const text = '0123456789';
 
 async function uploadedFile(
@@ -174,7 +173,7 @@ describe('a file', () => {
     ['BYTES=4-6', '456', 'bytes 4-6/10'],
   ];
   it('[FILE-2] supports ranges: first, middle and last bytes, with and without an end', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server);
     for (const [range, part, contentRange] of ranges) {
       const { status, headers, text: got } = await server.api.get(fileUrl, { headers: { range } });
@@ -208,7 +207,7 @@ describe('a file', () => {
   });
 
   it('[FILE-2] is returned completely for several ranges, another unit or an invalid range', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     const { fileUrl } = await uploadedFile(server);
     const ranges = [
       'bytes=0-1,4-5',
@@ -270,7 +269,7 @@ describe('a file', () => {
 
 describe('the headers of a file', () => {
   it('[FILE-3] [FILE-5] prevent it from acting on the origin and from being cached, in every kind of response', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     for (const type of ['text/html', 'text/plain', 'image/png', 'image/svg+xml']) {
       const { fileUrl } = await uploadedFile(server, { type });
       const etag = (await server.api.get(fileUrl)).headers.get('etag') ?? '';
@@ -289,7 +288,7 @@ describe('the headers of a file', () => {
     ['image/x-icon', 'audio/mpeg', 'audio/wav', 'video/mp4', 'video/webm', 'application/pdf'],
   ].flat();
   it('[FILE-4] show images, audio, video, PDF and plain text with their own type', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     for (const type of shown) {
       const { fileUrl } = await uploadedFile(server, { name: 'thing', type });
       const { headers } = await server.api.get(fileUrl);
@@ -313,7 +312,7 @@ describe('the headers of a file', () => {
     ],
   ].flat();
   it('[FILE-4] make everything else an attachment', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     for (const type of attached) {
       const { fileUrl } = await uploadedFile(server, { name: 'thing', type });
       const { headers } = await server.api.get(fileUrl);

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { ApiResponse, RequestOptions } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { chunk, lastChunk, openRawSocket, requestHead } from '../support/raw-socket.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 const noLimit = { POPROOM_FREE_LIMIT: '0' };
 const newKey = () => ({ 'idempotency-key': randomUUID() });
@@ -63,7 +63,7 @@ describe('a request with an idempotency key', () => {
   });
 
   it('[IDEM-1] [IDEM-3] uploads a file once, compared by its bytes, as a form, a raw body and by PUT', async (t) => {
-    const server = await startTestServer(t, noLimit);
+    const server = await sharedServer(t);
     const { api } = server;
     const room = await api.room();
     const path = `/api/rooms/${room}/upload`;
@@ -118,7 +118,7 @@ describe('a request with an idempotency key', () => {
   });
 
   it('[IDEM-3] while its file is received, others with its key are asked to wait, and then get its response', async (t) => {
-    const { api, port } = await startTestServer(t, noLimit);
+    const { api, port } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/upload`;
     const headers = { 'X-File-Name': 'a', 'Content-Type': 'text/plain', ...newKey() };
     const first = await openRawSocket(t, port);
@@ -154,7 +154,7 @@ describe('a request with an idempotency key', () => {
   });
 
   it('[IDEM-1] runs again after it failed', async (t) => {
-    const { api } = await startTestServer(t, noLimit);
+    const { api } = await sharedServer(t);
     const room = await api.room({ pin: '0427' });
     const headers = newKey();
     const write = (pin: string) => api.post(`/api/rooms/${room}/content`, { json: { content: 'x' }, headers, pin });
@@ -182,7 +182,7 @@ describe('a request with an idempotency key', () => {
   });
 
   it('[IDEM-1] [ERR-2] rejects a malformed form, also if its key was used before, and accepts the correct one', async (t) => {
-    const { api } = await startTestServer(t, noLimit);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/upload`;
     const headers = newKey();
     const malformed = new FormData();
@@ -195,7 +195,7 @@ describe('a request with an idempotency key', () => {
   });
 
   it('[IDEM-2] is independent of other rooms and endpoints, and rejects malformed keys', async (t) => {
-    const { api } = await startTestServer(t, noLimit);
+    const { api } = await sharedServer(t);
     const headers = newKey();
     const json = { content: 'x' };
     for (let n = 0; n < 2; n++) {

@@ -8,7 +8,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { apiKeysOf, bearer } from '../support/keys.ts';
 import { roomOperations } from '../support/room-operations.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 
 describe('an API key', () => {
@@ -69,7 +69,7 @@ describe('an API key', () => {
   });
 
   it('[KEY-2] that is unknown is ignored where no key is required', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const { fileUrl } = (await api.upload(await api.room(), 'a.txt', 'abc')).json;
     for (const path of [fileUrl, '/livez', '/docs']) {
       assert.equal((await api.get(path, { headers: bearer(drawApiKey().text) })).status, 200, path);

@@ -7,7 +7,7 @@ import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { field, filePart, form, formType } from '../support/form.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { storedBlobs } from '../support/stored-blobs.ts';
 
 const noLimits = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
@@ -47,7 +47,7 @@ async function claimed(server: TestServer, file: OneTimeFile): Promise<{ claim: 
 
 describe('a one-time file', () => {
   it('[ONCE-1] is uploaded as raw bytes, as a form and by tus, and is marked', async (t) => {
-    const server = await startTestServer(t, noLimits);
+    const server = await sharedServer(t);
     const { api } = server;
     const room = await api.room();
     const device = await joinRoom(t, server.url, room);
@@ -88,7 +88,7 @@ describe('a one-time file', () => {
   });
 
   it('[ONCE-1] needs a value that is true or false', async (t) => {
-    const server = await startTestServer(t, noLimits);
+    const server = await sharedServer(t);
     const { api } = server;
     const room = await api.room();
     const path = `/api/rooms/${room}/upload`;
@@ -160,7 +160,7 @@ describe('a one-time file', () => {
   });
 
   it('[ONCE-3] [PIN-2] is claimed and confirmed with the PIN of its room; the claim opens its URL alone', async (t) => {
-    const server = await startTestServer(t, noLimits);
+    const server = await sharedServer(t);
     const pin = '0427';
     const file = await uploadOnce(server, 'text', { pin });
     assertError(await claim(server, file), 401, 'PIN_REQUIRED');
@@ -173,7 +173,7 @@ describe('a one-time file', () => {
   });
 
   it('[ONCE-3] must be a one-time file of that room', async (t) => {
-    const server = await startTestServer(t, noLimits);
+    const server = await sharedServer(t);
     const file = await uploadOnce(server);
     const other = await server.api.room();
     assertError(await claim(server, { ...file, room: other }), 404, 'FILE_NOT_FOUND');
@@ -186,7 +186,7 @@ describe('a one-time file', () => {
   });
 
   it('[ONCE-4] is given to one of two who claim it at the same time, in each of 50 rounds', async (t) => {
-    const server = await startTestServer(t, noLimits);
+    const server = await sharedServer(t);
     for (let round = 0; round < 50; round++) {
       const file = await uploadOnce(server);
       const responses = await Promise.all([claim(server, file), claim(server, file)]);
@@ -257,7 +257,7 @@ describe('a one-time file', () => {
   });
 
   it('[ONCE-7] needs its own claim, in its own room', async (t) => {
-    const server = await startTestServer(t, noLimits);
+    const server = await sharedServer(t);
     const [file, other] = [await uploadOnce(server), await uploadOnce(server)];
     const [mine, theirs] = [await claimed(server, file), await claimed(server, other)];
     for (const wrong of [
@@ -317,7 +317,7 @@ describe('a one-time file', () => {
   });
 
   it('[ONCE-8] has a claim that is in no list, and at most one', async (t) => {
-    const server = await startTestServer(t, noLimits);
+    const server = await sharedServer(t);
     const file = await uploadOnce(server);
     const tokens = new Set<string>();
     for (let n = 0; n < 5; n++) {

@@ -9,7 +9,7 @@ import type { Endpoint } from '../../src/protocol/endpoints/endpoint.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes } from '../../src/protocol/error-codes.ts';
 import { assertError } from '../support/assert-error.ts';
-import { startTestServer } from '../support/server.ts';
+import { sharedServer, startTestServer } from '../support/server.ts';
 
 const committed = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
 const document: ReturnType<typeof openapiDocument> = JSON.parse(committed);
@@ -171,7 +171,7 @@ describe('clients that are generated from the OpenAPI document', () => {
 
 describe('the OpenAPI document of a request', () => {
   it('[API-13] lets clients for Go send null for an optional body, and names the fields of a required one', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const none = { body: 'null', headers: { 'content-type': 'application/json' } };
     const created = await api.post('/api/rooms', none);
     assert.equal(created.status, 201);

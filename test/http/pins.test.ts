@@ -110,7 +110,7 @@ describe('a PIN', () => {
   });
 
   it('[PIN-4] is ignored by a room without one', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     for (const { name, run, success } of roomOperations) {
       assert.equal((await run(api, room, { pin: wrong })).status, success, name);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { eventually } from '../support/eventually.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore, type StoredCounts } from '../support/store-inspector.ts';
 
 const second = 1000;
@@ -173,7 +173,7 @@ describe('the lifetime of a changed room', () => {
 
 describe('the PIN of a changed room', () => {
   it('[CHANGE-4] is set, changed and removed for all later requests', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const room = await api.room();
     const at = `/api/rooms/${room}`;
     assert.equal((await api.patch(at, { json: { pin: '0427' } })).json.hasPin, true);

@@ -6,7 +6,7 @@ import type { SealedEdit, TextEdit } from '../../src/protocol/types.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { createSealedRoom, readSealed, SealedReplica, type SealedRoom } from '../support/sealed-room.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 import { inspectStore } from '../support/store-inspector.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
@@ -107,7 +107,7 @@ describe('the text of an encrypted room', () => {
   });
 
   it('[SEALED-7] has the edits of concurrent writers who rebase', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const room = await createSealedRoom(api);
     const words = { a: 'aaaaaaaa', b: 'bbbbbbbb', c: 'cccccccc' };
     await Promise.all(Object.entries(words).map(([device, word]) => typeWord(api, room, device, word)));

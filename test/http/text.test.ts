@@ -7,7 +7,6 @@ import { assertError } from '../support/assert-error.ts';
 import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const MiB = 1024 * 1024;
-const unlimited = { POPROOM_FREE_LIMIT: '0' };
 
 describe('a text', () => {
   it('[API-4] [API-5] is stored and read, each with the time of the write', async (t) => {
@@ -25,7 +24,7 @@ describe('a text', () => {
   });
 
   it('[TEXT-1] is returned unchanged, whatever it is', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const path = await pathOf(api);
     const comesBack = fc.asyncProperty(anyText(300), async (content) => {
       assert.equal((await api.post(path, { json: { content } })).json.content, content);

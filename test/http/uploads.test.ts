@@ -75,7 +75,7 @@ describe('uploads', () => {
   });
 
   it('[UP-2] accepts a request without a body as an empty file', async (t) => {
-    const { api, port } = await startTestServer(t);
+    const { api, port } = await sharedServer(t);
     const to = `POST /api/rooms/${await api.room()}/upload?fileName=empty.txt HTTP/1.1`;
     const send = (type: string) =>
       requestRaw(t, port, requestLines(to, 'Host: localhost', `Content-Type: ${type}`, 'Connection: close'));

@@ -4,8 +4,6 @@ import { describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
-const unlimited = { POPROOM_FREE_LIMIT: '0' };
-
 describe('the version of a text', () => {
   it('[TEXT-3] increases by one with each write, and both endpoints return it', async (t) => {
     const { api } = await sharedServer(t);
@@ -27,7 +25,7 @@ describe('the version of a text', () => {
   });
 
   it('[TEXT-3] is unique for each of 50 concurrent writes, and the last one stays', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const { path, write } = await room(api);
     const written = await Promise.all(Array.from({ length: 50 }, (_, n) => write(`text ${n}`)));
     const byTag = new Map(written.map(({ headers, json }) => [headers.get('etag'), json.content]));
@@ -79,7 +77,7 @@ describe('a write with If-Match', () => {
   });
 
   it('[TEXT-4] succeeds once of 50 concurrent ones for the same version', async (t) => {
-    const { api } = await startTestServer(t, unlimited);
+    const { api } = await sharedServer(t);
     const { path, write } = await room(api);
     for (let round = 0; round < 5; round++) {
       const responses = await Promise.all(Array.from({ length: 50 }, (_, n) => write(`text ${n}`, `"${round}"`)));

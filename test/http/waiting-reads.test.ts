@@ -5,7 +5,7 @@ import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { createSealedRoom, SealedReplica } from '../support/sealed-room.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const oftenMs = 250;
 const known = (version: number) => ({ 'if-none-match': `"${version}"` });
@@ -37,7 +37,7 @@ describe('a read that waits', () => {
   });
 
   it('[TEXT-15] does not wait if the client has another version, or names none', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     await api.post(path, { json: { content: 'Hello' } });
     for (const headers of [known(0), {}]) {
@@ -114,7 +114,7 @@ describe('a read that waits', () => {
   });
 
   it('[TEXT-15] needs the PIN, also the one that the room has at the end', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const { api } = server;
     const room = `/api/rooms/${await api.room({ pin: '0427' })}`;
     const path = `${room}/content?wait=60`;
@@ -127,7 +127,7 @@ describe('a read that waits', () => {
   });
 
   it('[TEXT-15] works in an encrypted room', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await createSealedRoom(server.api);
     const path = `/api/rooms/${room.code}/content`;
     const waiting = server.api.get(`${path}?wait=60`, { headers: { ...room.access.headers, ...known(0) } });
@@ -139,7 +139,7 @@ describe('a read that waits', () => {
   });
 
   it('[TEXT-15] rejects other times than whole seconds up to 60', async (t) => {
-    const { api } = await startTestServer(t);
+    const { api } = await sharedServer(t);
     const path = `/api/rooms/${await api.room()}/content`;
     for (const wait of ['', '61', '600', '-1', '1.5', '1e1', 'x', '%2030']) {
       assert.equal(assertError(await api.get(`${path}?wait=${wait}`), 400, 'VALIDATION_FAILED').field, 'wait');

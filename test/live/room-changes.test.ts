@@ -14,7 +14,7 @@ import { type Device, type JoinOptions, joinRoom } from '../support/device.ts';
 import { engineUnderTest } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
 import { defaultLimits, noQuota } from '../support/no-quota.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const second = 1000;
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
@@ -55,7 +55,7 @@ describe('devices in a room that changes', () => {
   });
 
   it('[CHANGE-6] receive them over server-sent events too', async (t) => {
-    const { api, url } = await startTestServer(t, unlimited);
+    const { api, url } = await sharedServer(t);
     const room = await api.room();
     const aborter = new AbortController();
     t.after(() => aborter.abort());

@@ -7,7 +7,7 @@ import { FeedText } from '../../src/live/feed-text.ts';
 import type { SealedEdited, Snapshot, TextEdit } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { createSealedRoom, SealedReplica, type SealedRoom } from '../support/sealed-room.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 const unlimited = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
@@ -81,7 +81,7 @@ describe('an encrypted room on the live channel', () => {
   });
 
   it('[SEALED-7] converges if several devices type and rebase', async (t) => {
-    const { api, url } = await startTestServer(t, unlimited);
+    const { api, url } = await sharedServer(t);
     const room = await createSealedRoom(api);
     const names = ['a', 'b', 'c'];
     const joined = await Promise.all(names.map((name) => join(t, url, room, name)));

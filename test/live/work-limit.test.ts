@@ -6,7 +6,7 @@ import type { ServerMessage } from '../../src/protocol/types.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSeries, sumOf } from '../support/metrics.ts';
-import { startTestServer, type TestServer } from '../support/server.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 /** Of the default limit, in milliseconds. Measured: 230 to 710 in wall time, so a busy machine needs some room. */
 const quarterOfLimit = 1500;
@@ -62,7 +62,7 @@ describe('the work limit', () => {
   });
 
   it('[SAFE-8] serves others between the messages of a burst, which are handled in order', async (t) => {
-    const server = await startTestServer(t);
+    const server = await sharedServer(t);
     const room = await server.api.room();
     const device = await joinRoom(t, server.url, room, { edits: true });
     await device.next('snapshot');
