@@ -40,8 +40,8 @@ const engineIndependent = new RegExp(
   ].join('|')})|live/(bounds|events|heartbeat|hostile|slow-readers))(\\.slow)?\\.test\\.ts$`,
 );
 
-/** Enough to share most of the start, and few enough to spread them evenly over the cores. */
-const filesPerProcess = 8;
+/** A process takes almost a second to load the code, and three with a browser. Fewer would leave cores idle at the end. */
+const filesPerProcess = 14;
 /** Files that measure or change their process, or take long. */
 const ownProcess =
   /^test\/(blobs|faults|hostile|nodes|package|process|redis|store|text)\/|^test\/http\/(disconnects|held-bodies|tiny-chunks)|slow-readers/;

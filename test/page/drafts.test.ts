@@ -252,7 +252,7 @@ describe('the page, unsent edits', () => {
     await stores(site, code, 'very secret plans');
   });
 
-  it('[PAGE-15] are not stored, nor is any other text, when the server has acknowledged all of them', async (t) => {
+  it('[slow] [PAGE-15] are not stored, nor is any other text, when the server has acknowledged all of them', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice({ at: `/r/${await site.server.api.room({ pin: '1204' })}` });
     await device.page.getByLabel('PIN').pressSequentially('1204');

@@ -132,7 +132,7 @@ describe('the page, uploads', () => {
     await rowOf(page, 'photo.png').locator('img[src^="blob:"]').waitFor();
   });
 
-  it('[PAGE-10] that fail show an error, and can be retried with a click', async (t) => {
+  it('[slow] [PAGE-10] that fail show an error, and can be retried with a click', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code, { serviceWorkers: 'block' });

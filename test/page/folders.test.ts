@@ -47,7 +47,7 @@ describe('the page, a folder', () => {
 });
 
 describe('the page, the kind of a file', () => {
-  it('[PAGE-12] is shown by an icon', async (t) => {
+  it('[slow] [PAGE-12] is shown by an icon', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const names = ['song.mp3', 'film.mkv', 'all.zip', 'text.pdf', 'data.bin'];

@@ -33,7 +33,7 @@ describe('the home page', () => {
 });
 
 describe('the page, messages', () => {
-  it('[PAGE-115] are at most two, and cover nothing that one can press', async (t) => {
+  it('[slow] [PAGE-115] are at most two, and cover nothing that one can press', async (t) => {
     const site = await sharedTestSite(t);
     for (const viewport of [
       { width: 390, height: 844 },

@@ -22,7 +22,7 @@ const videoBytes = 7 * mebibyte;
 const phoneScreen = { viewport: { width: 375, height: 700 } };
 
 describe('the page, an upload whose connection is lost', () => {
-  it('[PAGE-30] waits for the connection and continues where it was', async (t) => {
+  it('[slow] [PAGE-30] waits for the connection and continues where it was', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const code = await site.server.api.room();

@@ -12,7 +12,7 @@ declare global {
 }
 
 describe('the page, the invitation', () => {
-  it('[PAGE-3] shows the code in large letters, and the link', async (t) => {
+  it('[slow] [PAGE-3] shows the code in large letters, and the link', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code);

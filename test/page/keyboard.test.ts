@@ -40,7 +40,7 @@ describe('the page, by keyboard', () => {
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 
-  it('[PAGE-21] a dialog is open before the next key event', async (t) => {
+  it('[slow] [PAGE-21] a dialog is open before the next key event', async (t) => {
     const { page } = await atHome(t);
     const settings = page.getByRole('button', { name: 'Settings', exact: true });
     await settings.click();

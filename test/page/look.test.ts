@@ -51,7 +51,7 @@ describe('the page, theme and motion', () => {
 });
 
 describe('the page, languages', () => {
-  it('[PAGE-20] follow the browser, with English as the fallback', async (t) => {
+  it('[slow] [PAGE-20] follow the browser, with English as the fallback', async (t) => {
     const site = await sharedTestSite(t);
     const heard = { 'zh-TW': ['zh', 'ltr'], 'ar-EG': ['ar', 'rtl'], 'sv-SE': ['en', 'ltr'] } as const;
     for (const [locale, [language, direction]] of Object.entries(heard)) {

@@ -16,7 +16,7 @@ declare global {
 const interrupted = ({ page }: BrowserDevice) => page.getByText('No connection. Your changes are kept');
 
 describe('the page, a lost connection', () => {
-  it('[PAGE-15] is shown, and the page reconnects automatically and sends offline edits', async (t) => {
+  it('[slow] [PAGE-15] is shown, and the page reconnects automatically and sends offline edits', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one\ntwo\nthree\n');
     await laptop.context.setOffline(true);
     await interrupted(laptop).waitFor();

@@ -10,7 +10,7 @@ const field = (page: Page) => page.getByRole('textbox', { name: '4-digit PIN' })
 const digit = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 describe('the page, the PIN of a room', () => {
-  it('[PAGE-4] is entered on a pad, where the last digit can be deleted', async (t) => {
+  it('[slow] [PAGE-4] is entered on a pad, where the last digit can be deleted', async (t) => {
     const { device } = await openProtectedRoom(t);
     const { page } = device;
     await digit(page, '1').click();
@@ -22,7 +22,7 @@ describe('the page, the PIN of a room', () => {
     await textOf(device).waitFor();
   });
 
-  it('[PAGE-4] can be typed immediately, unseen and with corrections, and letters are ignored', async (t) => {
+  it('[slow] [PAGE-4] can be typed immediately, unseen and with corrections, and letters are ignored', async (t) => {
     const { device } = await openProtectedRoom(t);
     const { page } = device;
     await hasFocus(field(page));

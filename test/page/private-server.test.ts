@@ -40,7 +40,7 @@ describe('the page of a private server', () => {
     assert.ok(!server.logged().includes(password));
   });
 
-  it('[CREATE-6] sends people who have not signed in to the home page, where the proxy signs them in', async (t) => {
+  it('[slow] [CREATE-6] sends people who have not signed in to the home page, where the proxy signs them in', async (t) => {
     const { openDevice } = await startTestSite(t, { POPROOM_CREATE: 'proxy', POPROOM_TRUSTED_PROXIES: '127.0.0.1' });
     const device = await openDevice();
     const { page } = device;
@@ -53,7 +53,7 @@ describe('the page of a private server', () => {
     await textOf(device).waitFor();
   });
 
-  it('[CREATE-7] asks for the API key where everything requires one, and joins the room live', async (t) => {
+  it('[slow] [CREATE-7] asks for the API key where everything requires one, and joins the room live', async (t) => {
     const site = await startTestSite(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await apiKeysOf(t, site.server).make('laptop', 'pro');
     const { api } = site.server;

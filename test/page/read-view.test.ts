@@ -58,7 +58,7 @@ describe('the page, the read view', () => {
     await hasFocus(textOf(device));
   });
 
-  it('[VIEW-4] shows a text that is too long or too complex without formatting, and stays responsive', async (t) => {
+  it('[slow] [VIEW-4] shows a text that is too long or too complex without formatting, and stays responsive', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await write(site, code, `${'> '.repeat(400)}needle`);

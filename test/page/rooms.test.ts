@@ -38,7 +38,7 @@ describe('the page, a room', () => {
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
 
-  it('[PAGE-1] may have a PIN, which must have four digits', async (t) => {
+  it('[slow] [PAGE-1] may have a PIN, which must have four digits', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     const asked = apiRequests(page);
@@ -70,7 +70,7 @@ describe('the page, a room', () => {
     await page.getByRole('textbox', { name: '4-digit PIN' }).waitFor();
   });
 
-  it('[PAGE-1] is kept for the chosen time, within the limits of the server', async (t) => {
+  it('[slow] [PAGE-1] is kept for the chosen time, within the limits of the server', async (t) => {
     const site = await startTestSite(t, { POPROOM_ROOM_TTL: '30m', POPROOM_ROOM_MAX_TTL: '90m' });
     const { page, context } = await site.openDevice();
     await page.getByText('Options').click();
@@ -105,7 +105,7 @@ describe('the page, a room', () => {
     await page.getByRole('alert').filter({ hasText: 'Try again in 60 minutes.' }).waitFor();
   });
 
-  it('[PAGE-2] is joined by its code in any case, with dashes and letters that look like digits', async (t) => {
+  it('[slow] [PAGE-2] is joined by its code in any case, with dashes and letters that look like digits', async (t) => {
     const site = await sharedTestSite(t);
     const device = await site.openDevice();
     const code = await roomWithLookalikes(site.server.api.room);

@@ -62,7 +62,7 @@ describe('the page, the text', () => {
       await showsText(device, `one: ${alphabet}\n\ntwo: ${alphabet}\n\nthree: ${alphabet}\n`);
   });
 
-  it('[PAGE-7] [PAGE-8] keeps its line endings, which the field does not show, during typing', async (t) => {
+  it('[slow] [PAGE-7] [PAGE-8] keeps its line endings, which the field does not show, during typing', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const path = `/api/rooms/${code}/content`;

@@ -92,7 +92,7 @@ describe('the page, inviting a screen', () => {
     await tab.getByRole('textbox', { name: 'Text' }).waitFor();
   });
 
-  it('[slow] [PAGE-100] [PAGE-101] passes on a PIN that the phone knows, and works once', async (t) => {
+  it('[PAGE-100] [PAGE-101] passes on a PIN that the phone knows, and works once', async (t) => {
     const site = await sharedTestSite(t);
     const [screen, phone] = [await openScreen(site), await site.openDevice()];
     const link = await linkOn(screen);
@@ -121,7 +121,7 @@ describe('the page, inviting a screen', () => {
     await leaveDisplayMode(other);
   });
 
-  it('[slow] [PAGE-101] renews a QR code that expires, a few times, and then waits for the user', async (t) => {
+  it('[PAGE-101] renews a QR code that expires, a few times, and then waits for the user', async (t) => {
     const site = await startTestSite(t);
     const screen = await openScreen(site);
     const first = await linkOn(screen);
@@ -148,7 +148,7 @@ describe('the page, inviting a screen', () => {
     await leaveDisplayMode(screen);
   });
 
-  it('[slow] [PAGE-102] ignores what strangers write into the meeting room', async (t) => {
+  it('[PAGE-102] ignores what strangers write into the meeting room', async (t) => {
     const site = await sharedTestSite(t);
     const { api } = site.server;
     const screen = await openScreen(site);
@@ -183,7 +183,7 @@ describe('the page, inviting a screen', () => {
     assert.equal(codeOf(screen.page), wanted);
   });
 
-  it('[slow] [PAGE-101] deletes the meeting room when it is cancelled: with Escape, Back, the button or a reload', async (t) => {
+  it('[PAGE-101] deletes the meeting room when it is cancelled: with Escape, Back, the button or a reload', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await openScreen(site, '/');
     const cancel = {
@@ -208,7 +208,7 @@ describe('the page, inviting a screen', () => {
     await assertDeleted(site, roomId);
   });
 
-  it('[slow] [PAGE-103] says why an invitation cannot be answered: damaged, offline, or too many requests', async (t) => {
+  it('[PAGE-103] says why an invitation cannot be answered: damaged, offline, or too many requests', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '30' });
     const { api } = site.server;
     const from = '203.0.113.7';
