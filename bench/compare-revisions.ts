@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compareRounds, type LoadRounds, type Target } from './load.ts';
 import { median } from './processes.ts';
+import { type AccessKind, accessTarget } from './rows/access.ts';
 import { broadcast, type Group, roomGroup } from './rows/broadcast.ts';
 import { transfer, type Uploader, uploaderTo } from './rows/files.ts';
 import { contentPaths, type Replacement, replacements, targetOf, textBody } from './rows/requests.ts';
 import { idleMemory, startWarm, timeToStart } from './rows/start.ts';
+import { type TypistGroup, typeInTurns, typistGroup } from './rows/text.ts';
 import { repositoryRoot, type Server, startPoproom } from './servers.ts';
 
 const rounds = 15;
@@ -18,11 +20,14 @@ const replacementRounds = 7;
 /** By row name. The other rows would take too long for this many rounds. */
 export const comparisons: Record<string, (other: string) => Promise<void>> = {
   read: (other) => compareLoad('reading, CPU per request', other),
-  'pin-read': (other) => compareLoad('reading with a PIN, CPU per request', other, { pin: '0427' }),
-  write: (other) => compareLoad('writing the same text, CPU per request', other, { bodies: [textBody] }),
+  'pin-read': (other) => compareReading('reading with a PIN, CPU per request', other, 'pin'),
+  'key-read': (other) => compareReading('reading with an API key, CPU per request', other, 'key'),
+  'sealed-read': (other) => compareReading('reading an encrypted room, CPU per request', other, 'sealed'),
+  write: (other) => compareLoad('writing the same text, CPU per request', other, [textBody]),
   replace: compareReplacements,
   files: compareTransfers,
   broadcast: compareBroadcasts,
+  typists: compareTypists,
   start: compareStarts,
   rest: compareMemory,
 };
@@ -62,15 +67,18 @@ async function withBothServers(other: string, work: (servers: Server[]) => Promi
   }
 }
 
-function compareLoad(
-  work: string,
-  other: string,
-  { bodies, pin }: { bodies?: string[]; pin?: string } = {},
-): Promise<void> {
+function compareLoad(work: string, other: string, bodies?: string[]): Promise<void> {
+  const target = async (server: Server) => targetOf('', server, await contentPaths(server, 64), bodies);
+  return compareTargets(work, other, target);
+}
+
+const compareReading = (work: string, other: string, kind: AccessKind) =>
+  compareTargets(work, other, (server) => accessTarget(kind, server));
+
+function compareTargets(work: string, other: string, targetOn: (server: Server) => Promise<Target>): Promise<void> {
   return withBothServers(other, async (servers) => {
     const targets: Target[] = [];
-    for (const server of servers)
-      targets.push(targetOf('', server, await contentPaths(server, 64, { pin }), bodies, pin));
+    for (const server of servers) targets.push(await targetOn(server));
     const [theirs, own] = compareRounds(targets, rounds);
     printRow(work, theirs?.cpu, own?.cpu, 'µs');
   });
@@ -117,6 +125,17 @@ function compareBroadcasts(other: string): Promise<void> {
   });
 }
 
+function compareTypists(other: string): Promise<void> {
+  return withBothServers(other, async (servers) => {
+    const groups: TypistGroup[] = [];
+    for (const server of servers) groups.push(await typistGroup(server));
+    const [theirs, own] = await typeInTurns(groups, rounds);
+    printRow('an edit that 20 typists receive, CPU', theirs?.cpu, own?.cpu, 'µs');
+    printRow('the same, until it is stored, p50', theirs?.p50, own?.p50, 'ms');
+    printRow('the same, p99', theirs?.p99, own?.p99, 'ms');
+  });
+}
+
 async function compareMemory(other: string): Promise<void> {
   const [theirs, own] = [[] as number[], [] as number[]];
   for (let round = 0; round < rounds; round++) {
@@ -128,13 +147,18 @@ async function compareMemory(other: string): Promise<void> {
 
 async function compareStarts(other: string): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'poproom-bench-'));
-  const [theirs, own] = [[] as number[], [] as number[]];
-  for (let round = 0; round < rounds + 2; round++) {
-    theirs.push(await timeToStart(join(folder, 'other'), other));
-    own.push(await timeToStart(join(folder, 'own')));
+  for (const [work, nameOf] of [
+    ['start', () => 'existing'],
+    ['start with an empty data folder', (round: number) => `fresh-${round}`],
+  ] as const) {
+    const [theirs, own] = [[] as number[], [] as number[]];
+    for (let round = 0; round < rounds + 2; round++) {
+      theirs.push(await timeToStart(join(folder, 'other', nameOf(round)), other));
+      own.push(await timeToStart(join(folder, 'own', nameOf(round))));
+    }
+    printRow(work, theirs.slice(2), own.slice(2), 'ms');
   }
   rmSync(folder, { recursive: true, force: true });
-  printRow('start', theirs.slice(2), own.slice(2), 'ms');
 }
 
 /** Less is better for all values. */

@@ -65,7 +65,17 @@ function runWrk(
   duration: number,
 ): { requests: number; perSecond: number } {
   const url = `http://127.0.0.1:${port}`;
-  const output = runOn(clientCore, ['wrk', '-t1', `-c${connections}`, `-d${duration}s`, '-s', script, url]);
+  const output = runOn(clientCore, [
+    'wrk',
+    '-t1',
+    `-c${connections}`,
+    `-d${duration}s`,
+    '--timeout',
+    '30s',
+    '-s',
+    script,
+    url,
+  ]);
   if (/Non-2xx|Socket errors/.test(output)) throw new Error(`The load caused errors:\n${output}`);
   return {
     requests: Number(/(\d+) requests in/.exec(output)?.[1]),

@@ -8,26 +8,28 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compareRevisions, comparisons } from './compare-revisions.ts';
 import { pinToClientCore } from './processes.ts';
+import { compareAccess } from './rows/access.ts';
 import { compareBroadcast } from './rows/broadcast.ts';
 import { measureEncryption } from './rows/encryption.ts';
 import { compareFiles } from './rows/files.ts';
 import { measureFirstView } from './rows/first-view.ts';
 import { measureIdle } from './rows/idle.ts';
 import { measurePage } from './rows/page.ts';
-import { compareReading, compareReadingWithPin, compareReplacing, compareWriting } from './rows/requests.ts';
+import { compareReading, compareReplacing, compareWriting } from './rows/requests.ts';
 import { compareManyOnRedis, compareManyOnSqlite } from './rows/rooms.ts';
 import { compareIdleMemory, compareStart } from './rows/start.ts';
-import { measureEdits, measureWatchers, measureWire } from './rows/text.ts';
+import { measureEdits, measureTypists, measureWatchers, measureWire } from './rows/text.ts';
 import { repositoryRoot } from './servers.ts';
 import { formatRow, type Row, tableHead } from './table.ts';
 
 const rows: Record<string, () => Promise<Row[]>> = {
   read: compareReading,
-  'pin-read': compareReadingWithPin,
+  access: compareAccess,
   write: compareWriting,
   replace: compareReplacing,
   wire: measureWire,
   edits: measureEdits,
+  typists: measureTypists,
   watchers: measureWatchers,
   'first-view': measureFirstView,
   page: measurePage,

@@ -29,6 +29,7 @@ export interface PoproomOptions {
 /** Limits that are counted as usual, but never reached. */
 const limits = {
   POPROOM_FREE_LIMIT: '1000000000',
+  POPROOM_PRO_LIMIT: '1000000000',
   POPROOM_WORK_LIMIT: '0',
   POPROOM_CLIENT_MAX_BYTES: '900000GiB',
   POPROOM_MAX_CHANNELS_PER_CLIENT: '100000',
@@ -73,6 +74,7 @@ async function start(process: ChildProcess, port: number): Promise<Server> {
 export interface RoomOptions {
   pin?: string | undefined;
   history?: boolean;
+  encryption?: object;
 }
 
 export async function createRoom({ url }: Pick<Server, 'url'>, options: RoomOptions = {}): Promise<string> {

@@ -50,13 +50,17 @@ export class Typist {
     await written;
   }
 
-  /** At a steady rate, so that a slow response does not delay the next key. */
-  async type(keys: number, perSecond = keysPerSecond): Promise<void> {
+  /** At a steady rate, so that a slow response does not delay the next key. Returns how long each took to be stored. */
+  async type(keys: number, perSecond = keysPerSecond): Promise<number[]> {
     const startedAt = performance.now() + (Math.random() * 1000) / perSecond;
+    const times: number[] = [];
     for (let n = 0; n < keys; n++) {
       await pause(Math.max(0, startedAt + (n * 1000) / perSecond - performance.now()));
+      const sentAt = performance.now();
       await this.key();
+      times.push(performance.now() - sentAt);
     }
+    return times;
   }
 
   leave(): void {

@@ -5,16 +5,8 @@ import { atLeast, type Row } from '../table.ts';
 
 export const textBody = JSON.stringify({ content: 'x'.repeat(100) });
 
-const pin = '0427';
-
 export async function compareReading(): Promise<Row[]> {
-  return compareWithBare({ work: 'reading the text, 64 connections', minRatio: 0.7 });
-}
-
-/** Shows the cost of hashing a PIN. It has no bound. */
-export async function compareReadingWithPin(): Promise<Row[]> {
-  const [row] = await compareWithBare({ work: 'reading the text of a room with a PIN', minRatio: 0, pin });
-  return row ? [{ ...row, bound: '—' }] : [];
+  return compareWithBare({ work: 'reading the text, 64 connections', minRatio: 0.75 });
 }
 
 export async function compareWriting(): Promise<Row[]> {
@@ -92,19 +84,18 @@ interface Comparison {
   minRatio: number;
   /** If set, requests use POST, with these bodies in turn. */
   bodies?: readonly string[];
-  pin?: string;
 }
 
-async function compareWithBare({ work, minRatio, bodies, pin }: Comparison): Promise<Row[]> {
+async function compareWithBare({ work, minRatio, bodies }: Comparison): Promise<Row[]> {
   const poproom = await startPoproom({ port: 18_080 });
-  const paths = await contentPaths(poproom, 64, { pin });
+  const paths = await contentPaths(poproom, 64);
   const bare = await startBare(
     'http.js',
     18_081,
-    JSON.stringify(await responseOf(poproom, paths[0] ?? '', bodies?.[0], pin)),
+    JSON.stringify(await responseOf(poproom, paths[0] ?? '', bodies?.[0])),
   );
   try {
-    const targets = [targetOf('bare', bare, ['/'], bodies, pin), targetOf('Poproom', poproom, paths, bodies, pin)];
+    const targets = [targetOf('bare', bare, ['/'], bodies), targetOf('Poproom', poproom, paths, bodies)];
     const [theirs, own] = compare(targets) as [LoadResult, LoadResult];
     const ratio = atLeast(own.perSecond / theirs.perSecond, minRatio);
     return [{ work, baseline: `bare node:http: ${show(theirs)}`, poproom: show(own), ...ratio }];
@@ -113,22 +104,12 @@ async function compareWithBare({ work, minRatio, bodies, pin }: Comparison): Pro
   }
 }
 
-export function targetOf(
-  name: string,
-  { process, port }: Server,
-  paths: string[],
-  bodies?: readonly string[],
-  pin?: string,
-): Target {
-  return { name, process, port, paths, headers: headersOf(bodies?.[0], pin), ...(bodies && { bodies }) };
+export function targetOf(name: string, { process, port }: Server, paths: string[], bodies?: readonly string[]): Target {
+  return { name, process, port, paths, headers: headersOf(bodies?.[0]), ...(bodies && { bodies }) };
 }
 
-function headersOf(body?: string, pin?: string): Record<string, string> {
-  return {
-    ...(body !== undefined && { 'Content-Type': 'application/json' }),
-    ...(pin !== undefined && { 'X-Room-Pin': pin }),
-  };
-}
+const headersOf = (body?: string): Record<string, string> =>
+  body === undefined ? {} : { 'Content-Type': 'application/json' };
 
 /** Creates rooms with a text. */
 export async function contentPaths(server: Server, rooms: number, options: RoomOptions = {}): Promise<string[]> {
@@ -138,8 +119,8 @@ export async function contentPaths(server: Server, rooms: number, options: RoomO
 }
 
 /** A response of Poproom, without the headers that Node adds. */
-async function responseOf({ url }: Server, path: string, body?: string, pin?: string) {
-  const headers = headersOf(body, pin);
+async function responseOf({ url }: Server, path: string, body?: string) {
+  const headers = headersOf(body);
   const response = await fetch(url + path, body === undefined ? { headers } : { method: 'POST', headers, body });
   const own = [...response.headers].filter(([name]) => !['date', 'connection', 'keep-alive'].includes(name));
   return { headers: Object.fromEntries(own), body: await response.text() };

@@ -131,6 +131,55 @@ export async function measureWatchers(): Promise<Row[]> {
   });
 }
 
+/** Twenty devices that type in one room, each five keys per second. */
+export interface TypistGroup {
+  server: Server;
+  typists: Typist[];
+}
+
+export interface Typing {
+  /** Microseconds per edit, for each round. */
+  cpu: number[];
+  /** Milliseconds from a key until it is stored, for each round. */
+  p50: number[];
+  p99: number[];
+}
+
+export async function typistGroup(server: Server): Promise<TypistGroup> {
+  const room = await roomWith(server, naturalText(10 * kib));
+  const names = Array.from({ length: 20 }, (_, n) => `typist-${n}`);
+  return { server, typists: await Promise.all(names.map((name) => Typist.join(room, name))) };
+}
+
+/** Alternates, so that other load on the machine affects all groups. The first round warms up. */
+export async function typeInTurns(groups: readonly TypistGroup[], rounds: number): Promise<Typing[]> {
+  const [keys, perSecond] = [15, 5];
+  const results: Typing[] = groups.map(() => ({ cpu: [], p50: [], p99: [] }));
+  for (let round = 0; round <= rounds; round++) {
+    for (const [n, { server, typists }] of groups.entries()) {
+      const before = cpuOf(server.process);
+      const times = (await Promise.all(typists.map((typist) => typist.type(keys, perSecond)))).flat();
+      if (round === 0) continue;
+      results[n]?.cpu.push((cpuOf(server.process) - before) / times.length);
+      results[n]?.p50.push(quantile(times, 0.5));
+      results[n]?.p99.push(quantile(times, 0.99));
+    }
+  }
+  for (const { typists } of groups) for (const typist of typists) typist.leave();
+  return results;
+}
+
+export async function measureTypists(): Promise<Row[]> {
+  return withServer(18_080, async (poproom) => {
+    const [typing] = (await typeInTurns([await typistGroup(poproom)], 7)) as [Typing];
+    const show = (micros: number) =>
+      `${micros.toFixed(0)} µs (stored after ${median(typing.p50).toFixed(1)} ms, p99 ${median(typing.p99).toFixed(1)} ms)`;
+    return [
+      { ...boundedRow('an edit that 20 typists receive, CPU', median(typing.cpu), 750, show), bound: '≤ 750 µs' },
+    ];
+  });
+}
+
 async function withServer<T>(port: number, work: (server: Server) => Promise<T>): Promise<T> {
   const server = await startPoproom({ port });
   try {
