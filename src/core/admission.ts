@@ -1,6 +1,6 @@
 /** Access control of rooms: every operation on a room starts here. */
 
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import { auth } from '../protocol/fields.ts';
 import { type LinkRole, linkDevicePrefix, mayDo, type RoomOperation } from '../protocol/link-rights.ts';
 import { type LinkId, parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
@@ -70,9 +70,7 @@ export function checkRight(role: LinkRole | undefined, operation: RoomOperation)
  */
 export const deviceOfLink = (deviceId: string): string =>
   linkDevicePrefix +
-  (deviceId.length + linkDevicePrefix.length <= 64
-    ? deviceId
-    : createHash('sha256').update(deviceId).digest('base64url'));
+  (deviceId.length + linkDevicePrefix.length <= 64 ? deviceId : hash('sha256', deviceId, 'base64url'));
 
 /** Writes that are under way, so that many requests together cause one. */
 const notedUses = new WeakMap<LinkStore, Set<LinkId>>();
@@ -128,11 +126,16 @@ async function notifyMembers({ rooms, bus }: CoreDeps, { code, now }: AccessAtte
 function toAttempt({ clock, secret }: CoreDeps, caller: Caller): AccessAttempt {
   const code = parseRoomCode(caller.roomId);
   const pin = caller.pin === undefined ? undefined : parsePin(caller.pin);
+  let pinMac: Uint8Array | undefined;
   return {
     code,
     client: caller.client,
     isCrossSite: caller.isCrossSite ?? false,
-    pinMac: code && pin && macPin(secret, code, pin),
+    pin,
+    get pinMac() {
+      pinMac ??= code && pin && macPin(secret, code, pin);
+      return pinMac;
+    },
     ...(caller.auth !== undefined && { keyHash: hashAuth(caller.auth) }),
     deviceId: caller.deviceId === undefined ? undefined : checkDeviceId(caller.deviceId),
     now: clock(),
@@ -233,7 +236,7 @@ const form = new RegExp(auth.pattern);
  * The SHA-256 of the key `auth` of an encrypted room, to compare with the verifier. The server knows only the verifier.
  */
 function hashAuth(text: string): Uint8Array {
-  if (form.test(text)) return createHash('sha256').update(Buffer.from(text, 'base64url')).digest();
+  if (form.test(text)) return hash('sha256', Buffer.from(text, 'base64url'), 'buffer');
   throw new PoproomError('VALIDATION_FAILED', 'X-Room-Auth must be 32 bytes in base64url.', {
     details: { field: 'X-Room-Auth' },
   });

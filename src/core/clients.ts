@@ -1,5 +1,5 @@
 /** Clients: their API keys, the hashes that name them in logs and lists, and log lines about them. */
-import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomInt } from 'node:crypto';
 import type { ClientId, Log } from './ports/basics.ts';
 
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -19,7 +19,7 @@ export function drawApiKey(): DrawnKey {
 }
 
 export function hashApiKey(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return hash('sha256', text, 'hex');
 }
 
 /** Saves a lookup in the store for text that cannot be a key. */

@@ -6,6 +6,7 @@ import { drawApiKey } from '../../src/core/clients.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
+import { eventually } from '../support/eventually.ts';
 import { apiKeysOf, bearer } from '../support/keys.ts';
 import { roomOperations } from '../support/room-operations.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
@@ -138,6 +139,7 @@ describe('creating and revoking keys', () => {
     const other = await keys.make('phone', 'free');
     assert.equal((await use(other)).status, 200);
     await keys.revoke('laptop');
+    await eventually('the key holds no more', async () => (await use(key)).status === 401, 1000);
     assertError(await use(key), 401, 'INVALID_API_KEY');
     assert.equal((await use(other)).status, 200);
     const again = await keys.make('laptop', 'pro');

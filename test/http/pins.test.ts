@@ -45,6 +45,22 @@ describe('a PIN', () => {
     assertError(await api.get(`${path}?pin=%D9%A1%D9%A2%D9%A3%D9%A4`), 400, 'VALIDATION_FAILED');
   });
 
+  it('[PIN-2] is checked every time, also after the right one was given often and after it was changed', async (t) => {
+    const { api } = await sharedServer(t);
+    const room = await api.room({ pin: right });
+    const path = `/api/rooms/${room}/content`;
+    const readOften = async (pin: string) => {
+      for (let n = 0; n < 3; n++) assert.equal((await api.get(path, { pin })).status, 200);
+    };
+    await readOften(right);
+    assertError(await api.get(path, { pin: wrong }), 403, 'PIN_INCORRECT');
+    assertError(await api.get(path), 401, 'PIN_REQUIRED');
+    await readOften(right);
+    assert.equal((await api.patch(`/api/rooms/${room}`, { json: { pin: wrong }, pin: right })).status, 200);
+    assertError(await api.get(path, { pin: right }), 403, 'PIN_INCORRECT');
+    await readOften(wrong);
+  });
+
   it('[PIN-2] is required by a protected room for every operation', async (t) => {
     const { api } = await sharedServer(t);
     const room = await api.room({ pin: right });

@@ -65,6 +65,32 @@ describe('the text of an encrypted room', () => {
     assert.equal((await readSealed(api, room)).text, 'Hello, world');
   });
 
+  it('[SEALED-8] is never an older one, however often it was read before a change', async (t) => {
+    const { api } = await startTestServer(t, unlimited);
+    const room = await createSealedRoom(api);
+    const replica = new SealedReplica(room);
+    await write(api, { room, ...replica.replace('one') });
+    const readOften = async () => {
+      for (let n = 0; n < 3; n++) {
+        const { json } = await api.get(textPath(room), room.access);
+        if (n === 0) replica.load(json);
+        assert.deepEqual([json.version, json.sealedEdits.at(-1)?.version], [replica.version, lastEdit]);
+      }
+    };
+    let lastEdit: number | undefined;
+    await readOften();
+    await edit(api, room, replica.insert(' two'));
+    lastEdit = 2;
+    await readOften();
+    assert.equal((await compact(api, room, replica.snapshot())).status, 200);
+    lastEdit = undefined;
+    await readOften();
+    await write(api, { room, ...replica.replace('three') });
+    await readOften();
+    assertError(await api.get(textPath(room)), 401, 'KEY_REQUIRED');
+    assert.equal((await readSealed(api, room)).text, 'three');
+  });
+
   it('[SEALED-7] accepts a write on the current version only, and returns the newer edits', async (t) => {
     const { api } = await startTestServer(t, unlimited);
     const room = await createSealedRoom(api);

@@ -35,7 +35,7 @@ export interface KeyStore {
   /** Undefined if an active key already has this name. */
   create(key: { id: string; name: string; tier: Tier; hash: string }, now: number): Promise<ApiKey | undefined>;
   /** Finds an active key by the hash of its text. */
-  find(hash: string): Promise<ApiKey | undefined>;
+  find(hash: string): MaybePromise<ApiKey | undefined>;
   list(): Promise<ApiKey[]>;
   /** By id or name; undefined if there is no such active key. */
   revoke(idOrName: string, now: number): Promise<ApiKey | undefined>;

@@ -155,7 +155,10 @@ export interface AccessAttempt {
   client: ClientId;
   /** Whether a page of another site sent it. Such attempts may use half of the client's misses. */
   isCrossSite?: boolean;
-  pinMac: Uint8Array | undefined;
+  /** Computed when it is first read, which takes longer than comparing the PIN with a known one. */
+  readonly pinMac: Uint8Array | undefined;
+  /** The PIN itself, for stores that know the right one. */
+  pin?: string | undefined;
   /** The hash of the key `auth`, which an encrypted room requires instead of a PIN. */
   keyHash?: Uint8Array;
   deviceId: string | undefined;

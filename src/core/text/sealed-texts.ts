@@ -58,9 +58,16 @@ export const isCompactionDue = ({ edits, length }: SealedTail, fullTextLength: n
 const fitsInLog = (tail: SealedTail, length: number, longest: number): boolean =>
   tail.edits < maxEdits && tail.length + length <= longest;
 
-/** The entry must not be one that replaced the text. */
-export function sealedContentOf(content: Content, { contentVersion, entries }: SealedLog): SealedContent {
-  return { ...content, contentVersion, sealedEdits: entries.map(sealedEditOf) };
+const sealedContents = new WeakMap<SealedLog, SealedContent>();
+
+/** Stores return the same cached log repeatedly. The entries must not be ones that replaced the text. */
+export function sealedContentOf(content: Content, log: SealedLog): SealedContent {
+  const known = sealedContents.get(log);
+  if (known) return known;
+  const { contentVersion, entries } = log;
+  const made = { ...content, contentVersion, sealedEdits: entries.map(sealedEditOf) };
+  sealedContents.set(log, made);
+  return made;
 }
 
 export function sealedEditOf({ version, sealed = '', writtenAt, deviceId, ref }: TextEntry): SealedEdit {

@@ -203,28 +203,24 @@ function textReply(text: Content | SealedContent, { raw }: Request): Reply {
   if (isNamedBy(raw.headers['if-none-match'], headers.ETag)) {
     return { status: 304, headers: { ...headers, 'Cache-Control': 'no-store' } };
   }
-  if ('sealedEdits' in text) return json(200, sealedBody(text), headers);
-  if (!wantsText(raw)) return jsonText(200, cachedJson(text), headers);
+  // The full text of an encrypted room alone may not be the current text.
+  if ('sealedEdits' in text || !wantsText(raw)) return jsonText(200, cachedJson(text), headers);
   const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' };
   return { status: 200, headers: { ...plain, ...headers }, body: text.content };
-}
-
-/** Always JSON: the full text alone may not be the current text. */
-function sealedBody({ content, version, writtenAt, contentVersion, sealedEdits }: SealedContent): ContentRead {
-  return { content, version, timestamp: toTimestamp(writtenAt), contentVersion, sealedEdits };
 }
 
 /** Only if it is the one type that the client accepts: libraries name it beside JSON, and expect JSON. */
 const wantsText = ({ headers }: IncomingMessage) => /^\s*text\/plain\s*(;[^,]*)?$/i.test(headers.accept ?? '');
 
 const maxCachedLength = 4096;
-const jsonOfTexts = new WeakMap<Content, string>();
+const jsonOfTexts = new WeakMap<Content | SealedContent, string>();
 
 /** Stores return the same cached object repeatedly. Serializing 900 bytes takes 1.2 µs, 5 % of the CPU time of a read. */
-function cachedJson(text: Content): string {
+function cachedJson(text: Content | SealedContent): string {
   const known = jsonOfTexts.get(text);
   if (known !== undefined) return known;
-  const made = JSON.stringify(textOf(text));
+  const sealed = 'sealedEdits' in text && { contentVersion: text.contentVersion, sealedEdits: text.sealedEdits };
+  const made = JSON.stringify({ ...textOf(text), ...sealed });
   if (made.length <= maxCachedLength) jsonOfTexts.set(text, made);
   return made;
 }

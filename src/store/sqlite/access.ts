@@ -4,7 +4,7 @@ import type { ClientId, MaybePromise, Room } from '../../core/ports/basics.ts';
 import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget, guesserOf, networkOf } from '../client-counters.ts';
-import { type RoomAccess, type RoomReader, sealedTextOf } from './cache.ts';
+import type { RoomAccess, RoomReader } from './cache.ts';
 import { CounterTable } from './counters.ts';
 
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
@@ -76,7 +76,7 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
     miss,
     missedOutUntil,
 
-    /** Counts the attempt as wrong before it checks the PIN, so that no concurrent attempt is missed. */
+    /** Synchronous, so that no concurrent attempt is missed. */
     tryPin(room: GuardedRoom, guesser: Guesser, isRight: () => boolean): PinTrial {
       const { now } = guesser;
       const client = guesserOf(guesser);
@@ -88,14 +88,11 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
       const isLockedOut = roomLocked && !pins.isTrusted(guard, life, client) && !pins.hasSpareTry(life, client);
       const locked = pins.ownLock(guard, client, now) ?? (isLockedOut ? roomLocked : undefined);
       if (locked) return locked;
-      const known = guard.clients[client] !== undefined;
-      const tries = pins.count(guard, client, now);
       if (isRight()) {
-        guard.wrong -= 1;
-        if (!known) delete guard.clients[client];
         markTrusted(guard, room.code, client);
         return { outcome: 'right' };
       }
+      const tries = pins.count(guard, client, now);
       const kind = pins.isTrusted(guard, life, client) ? 'trusted' : roomLocked ? 'spare' : 'stranger';
       pins.countForLife(life, client, kind);
       return wrongTry(room.code, tries, guesser);
@@ -319,7 +316,7 @@ interface AdmissionDeps {
 
 /** Checks access to rooms. Synchronous unless an expired room has to be ended, because every request needs it. */
 export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps): Pick<RoomStore, 'admit' | 'read'> {
-  const { find, findToRead, readContent, missingReason, endForGood } = rooms;
+  const { find, findToRead, readContent, readSealed, missingReason, endForGood } = rooms;
 
   /** Checks access to a room. Returns the room or the refusal. */
   function checkAccess<R extends RoomAccess>(
@@ -337,10 +334,11 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
     const { room, pinMac: roomMac } = found;
     if (roomMac) {
       const isKey = room.salt !== undefined && ({ isKey: true } as const);
-      const proof = isKey ? attempt.keyHash : attempt.pinMac;
-      if (!proof) return room.salt === undefined ? { outcome: 'pin-required' } : keyRequired(room.salt);
-      const isRight = () => timingSafeEqual(roomMac, proof);
-      const trial = isKey ? guard.tryKey(room, attempt, isRight) : guard.tryPin(room, attempt, isRight);
+      const hasProof = isKey ? attempt.keyHash : (attempt.pin ?? attempt.pinMac);
+      if (!hasProof) return room.salt === undefined ? { outcome: 'pin-required' } : keyRequired(room.salt);
+      const trial = isKey
+        ? guard.tryKey(room, attempt, () => hasRightKey(found, attempt))
+        : guard.tryPin(room, attempt, () => hasRightPin(found, roomMac, attempt));
       if (trial.outcome === 'locked') return { ...trial, outcome: 'pin-locked', ...isKey };
       if (trial.outcome === 'wrong') return { ...trial, outcome: 'pin-incorrect', ...isKey };
     }
@@ -373,8 +371,11 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
     read(attempt) {
       const found = checkAccess(attempt, findToRead);
       if (!('room' in found)) return found;
-      if (!('row' in found)) return { outcome: 'admitted', content: found.content };
-      if (found.room.salt !== undefined) return { outcome: 'admitted', ...sealedTextOf(found) };
+      if (!('row' in found)) {
+        const { content, sealed } = found;
+        return sealed ? { outcome: 'admitted', content, sealed } : { outcome: 'admitted', content };
+      }
+      if (found.room.salt !== undefined) return { outcome: 'admitted', ...readSealed(found) };
       return { outcome: 'admitted', content: readContent(found) };
     },
   };
@@ -384,6 +385,25 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
 function hasRightKey(found: RoomAccess | undefined, { keyHash }: AccessAttempt): boolean {
   if (found?.room.salt === undefined || !found.pinMac || !keyHash) return false;
   return timingSafeEqual(found.pinMac, keyHash);
+}
+
+/**
+ * A cached room remembers its PIN when a client has given it. From then on every PIN, right or wrong, is compared with it
+ * and not hashed, so the time tells nothing about the PIN.
+ */
+function hasRightPin(found: RoomAccess, roomMac: Uint8Array, attempt: AccessAttempt): boolean {
+  const { pin } = attempt;
+  if (found.knownPin !== undefined && pin !== undefined) return isSamePin(found.knownPin, pin);
+  const isRight = attempt.pinMac !== undefined && timingSafeEqual(roomMac, attempt.pinMac);
+  if (isRight) found.knownPin = pin;
+  return isRight;
+}
+
+/** In constant time. PINs have the same length. */
+function isSamePin(known: string, given: string): boolean {
+  let difference = known.length ^ given.length;
+  for (let i = 0; i < known.length; i++) difference |= known.charCodeAt(i) ^ given.charCodeAt(i);
+  return difference === 0;
 }
 
 const keyRequired = (salt: string): Refusal => ({ outcome: 'key-required', salt });

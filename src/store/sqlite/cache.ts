@@ -17,12 +17,17 @@ interface CachedRoom {
   pinMac: Uint8Array | null;
   /** Set after the first read. */
   content: Content | undefined;
+  /** The entries after the content, in an encrypted room. */
+  sealed?: SealedLog | undefined;
+  knownPin?: string | undefined;
 }
 
 /** The data that admission depends on. */
 export interface RoomAccess {
   room: Pick<Room, 'code' | 'expiresAt' | 'salt'>;
   pinMac: Uint8Array | null;
+  /** Set when a client has given the right PIN. */
+  knownPin?: string | undefined;
 }
 
 /** Limits of each of the two generations. */
@@ -52,7 +57,7 @@ export class RoomCache {
   put(code: RoomCode, cached: CachedRoom): CachedRoom {
     this.drop(code);
     const isLong = unitsOf(cached) > longestText;
-    this.#add(code, isLong ? { ...cached, content: undefined } : cached);
+    this.#add(code, isLong ? { ...cached, content: undefined, sealed: undefined } : cached);
     return cached;
   }
 
@@ -72,7 +77,13 @@ export class RoomCache {
   putContent(code: RoomCode, content: Content): void {
     const cached = this.get(code);
     if (!cached || (cached.content && cached.content.version >= content.version)) return;
-    this.#changeContent(cached, content.content.length > longestText ? undefined : content);
+    this.#changeContent(cached, content);
+  }
+
+  /** The same of an encrypted room, which was just read. */
+  putSealed(code: RoomCode, { content, sealed }: SealedText): void {
+    const cached = this.get(code);
+    if (cached) this.#changeContent(cached, content, sealed);
   }
 
   /** For a write whose text is not available: the room stays, and its text is read again. */
@@ -82,9 +93,11 @@ export class RoomCache {
   }
 
   /** The room must be in the young generation, which `get` ensures. */
-  #changeContent(cached: CachedRoom, content: Content | undefined): void {
+  #changeContent(cached: CachedRoom, content: Content | undefined, sealed?: SealedLog): void {
     this.#young.textUnits -= unitsOf(cached);
-    cached.content = content;
+    const isLong = unitsOf({ content, sealed }) > longestText;
+    cached.content = isLong ? undefined : content;
+    cached.sealed = isLong ? undefined : sealed;
     this.#young.textUnits += unitsOf(cached);
     if (this.#young.textUnits > maxTextUnits) this.#ageAll();
   }
@@ -118,7 +131,8 @@ export class RoomCache {
 
 const emptyGeneration = (): Generation => ({ rooms: new Map(), textUnits: 0 });
 
-const unitsOf = ({ content }: CachedRoom) => content?.content.length ?? 0;
+const unitsOf = ({ content, sealed }: Pick<CachedRoom, 'content' | 'sealed'>) =>
+  (sealed?.entries ?? []).reduce((sum, entry) => sum + (entry.sealed?.length ?? 0), content?.content.length ?? 0);
 
 /** Rooms have numeric ids: SQLite finds them by rowid, while a text key needs an index and a second lookup. */
 export type RoomId = number | bigint;
@@ -276,8 +290,13 @@ function contentOf([, , version, writtenAt, fullText, log]: TextRow): Content {
 
 type SealedEntry = [version: number, writtenAt: number, deviceId: string | null, ref: string | null, sealed: string];
 
+interface SealedText {
+  content: Content;
+  sealed: SealedLog;
+}
+
 /** The same of an encrypted room. */
-export function sealedTextOf({ row }: RoomToRead): { content: Content; sealed: SealedLog } {
+function sealedTextOf({ row }: RoomToRead): SealedText {
   const [, , version, writtenAt, fullText, log, , fullTextVersion] = row;
   const entries = (JSON.parse(`[${log ?? ''}]`) as SealedEntry[]).map((entry): TextEntry => {
     const [version, writtenAt, deviceId, ref, sealed] = entry;
@@ -326,8 +345,8 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
   /** The room with its text, or with the row that contains it. */
   function findToRead(code: RoomCode): CachedWithText | RoomToRead | undefined {
     const cached = cache.get(code);
-    // The cached text of an encrypted room has no log.
-    if (cached && hasText(cached) && cached.room.salt === undefined) return cached;
+    // The text that a write has put into the cache has no log.
+    if (cached && hasText(cached) && (cached.room.salt === undefined || cached.sealed)) return cached;
     snapshot.beginSharedRead();
     const row = textById.get(roomIdOf(code)) as unknown as TextRow | undefined;
     return row && roomToReadOf(code, row);
@@ -341,6 +360,14 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
     const content = contentOf(row);
     if (cache.isReadAgain(roomIdOf(code)) && find(code)) cache.putContent(code, content);
     return content;
+  }
+
+  /** The same of an encrypted room. */
+  function readSealed(found: RoomToRead): SealedText {
+    const { code } = found.room;
+    const text = sealedTextOf(found);
+    if (cache.isReadAgain(roomIdOf(code)) && find(code)) cache.putSealed(code, text);
+    return text;
   }
 
   /** Why a room is missing. */
@@ -387,6 +414,7 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
     find,
     findToRead,
     readContent,
+    readSealed,
     readLive,
     missingReason,
     orReason,

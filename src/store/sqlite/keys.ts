@@ -1,7 +1,4 @@
-/**
- * API keys, and the fingerprint of the secret. Each request reads keys again, so changes by other processes take effect
- * immediately.
- */
+/** API keys, and the fingerprint of the secret. */
 import type { DatabaseSync } from 'node:sqlite';
 import type { ApiKey, KeyStore, Tier } from '../../core/ports/clients.ts';
 import type { SecretRecord } from '../../core/ports/store.ts';
@@ -9,18 +6,37 @@ import type { Row } from './database.ts';
 import { prepareOnce, type Sql } from './database.ts';
 import type { Writer } from './writer.ts';
 
+/** Other processes create and revoke keys too, and that takes effect within a second (KEY-4). */
+const knownForMs = 500;
+const maxKnown = 1000;
+
 export function createKeyStore(db: DatabaseSync, writer: Writer): KeyStore {
   const sql = prepareOnce(db);
+  /** By hash. Only valid keys, so that wrong ones cannot fill it. */
+  const known = new Map<string, { key: ApiKey; until: number }>();
+
+  function read(hash: string, now: number): ApiKey | undefined {
+    const row = sql('SELECT * FROM api_keys WHERE hash = ? AND revoked_at IS NULL').get(hash);
+    if (!row) return undefined;
+    const key = keyOf(row);
+    if (known.size >= maxKnown) known.clear();
+    known.set(hash, { key, until: now + knownForMs });
+    return key;
+  }
+
+  const changing = <T>(change: Promise<T>): Promise<T> => change.finally(() => known.clear());
+
   return {
-    create: (key, now) => writer.run(createKey, key, now),
-    async find(hash) {
-      const row = sql('SELECT * FROM api_keys WHERE hash = ? AND revoked_at IS NULL').get(hash);
-      return row && keyOf(row);
+    create: (key, now) => changing(writer.run(createKey, key, now)),
+    find(hash) {
+      const now = performance.now();
+      const found = known.get(hash);
+      return found && found.until > now ? found.key : read(hash, now);
     },
     async list() {
       return sql('SELECT * FROM api_keys ORDER BY created_at, id').all().map(keyOf);
     },
-    revoke: (idOrName, now) => writer.run(revokeKey, idOrName, now),
+    revoke: (idOrName, now) => changing(writer.run(revokeKey, idOrName, now)),
   };
 }
 

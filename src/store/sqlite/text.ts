@@ -65,6 +65,10 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
     else cache.putContent(code, { content, version, writtenAt });
   }
 
+  /** Drops the cached text: in an encrypted room, it consists of the full text and the log. */
+  const rewriting = <T>(code: RoomCode, change: Promise<T>): Promise<T> =>
+    change.finally(() => cache.dropContent(code));
+
   function orReason<T extends string>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason {
     if (outcome !== 'gone') return outcome;
     cache.drop(code);
@@ -94,11 +98,11 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
       readLive(code, now, (id) => texts.readCheckpoint(id, version) ?? 'no-checkpoint'),
 
     async compactText(code, compaction, now) {
-      return orReason(code, now, await writer.run(compactText, code, compaction, now));
+      return orReason(code, now, await rewriting(code, writer.run(compactText, code, compaction, now)));
     },
 
     async clearHistory(code, current, now) {
-      return orReason(code, now, await writer.run(clearHistory, code, current, now));
+      return orReason(code, now, await rewriting(code, writer.run(clearHistory, code, current, now)));
     },
   };
 }
