@@ -8,6 +8,7 @@ import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
 import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
+import type { Allowance, Quota, Spending } from './ports/clients.ts';
 import type { LinkAdmission, LinkStore, StoredLink } from './ports/links.ts';
 import type { AccessAttempt, Refusal, SealedLog } from './ports/rooms.ts';
 import type { Content } from './ports/texts.ts';
@@ -23,6 +24,8 @@ export interface Caller {
   /** The key `auth` of an encrypted room. */
   auth?: string | undefined;
   deviceId: string | undefined;
+  /** Set if the access is to count the request. */
+  spending?: Spending | undefined;
 }
 
 /** A room that a caller has access to, with the link if it does not use the code. */
@@ -139,6 +142,7 @@ function toAttempt({ clock, secret }: CoreDeps, caller: Caller): AccessAttempt {
     ...(caller.auth !== undefined && { keyHash: hashAuth(caller.auth) }),
     deviceId: caller.deviceId === undefined ? undefined : checkDeviceId(caller.deviceId),
     now: clock(),
+    spending: caller.spending,
   };
 }
 
@@ -175,7 +179,19 @@ function refusal(admission: Refusal, now: number): PoproomError {
       return locked(admission, now);
     case 'too-many-misses':
       return lockedOut('RATE_LIMITED', 'Too many unknown room codes or wrong PINs', admission.until, now);
+    case 'over-limit':
+      return overLimit(admission.quota, admission.allowance, now);
   }
+}
+
+export function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number): PoproomError {
+  const retryAfter = secondsUntil(resetAt, now);
+  const minutes = Math.ceil(retryAfter / 60);
+  return new PoproomError(
+    'RATE_LIMITED',
+    `Too many requests: the ${tier} tier allows ${limit} per hour. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
+    { retryAfter, details: { reason: 'requests', retryAfter, limit } },
+  );
 }
 
 export function roomMissing(why: MissingReason): PoproomError {

@@ -5,6 +5,8 @@ import type { Budgets } from '../core/defence/transfer-budget.ts';
 import type { Turns } from '../core/defence/turns.ts';
 import { hasCode, type PoproomError } from '../core/errors.ts';
 import type { ClientId, MaybePromise } from '../core/ports/basics.ts';
+import type { Spending } from '../core/ports/clients.ts';
+import { parseRoomCode } from '../protocol/room-code.ts';
 import type { Connections } from './admin/connection-use.ts';
 import {
   type Authorizer,
@@ -76,9 +78,10 @@ export function createApp(deps: AppDeps): App {
       const auth = authorizing instanceof Promise ? await authorizing : authorizing;
       // Awaited even if it is available: responding within the call of Node's parser is slower.
       reply = await answer(exchange, auth);
+      if (auth.spending) await count(exchange, auth.spending);
     } catch (thrown) {
-      error = thrown;
-      reply = await answerError(exchange, thrown);
+      error = exchange.auth?.spending ? await countFailed(exchange, exchange.auth.spending, thrown) : thrown;
+      reply = await answerError(exchange, error);
     }
     await sendReply(exchange, reply, error);
   }
@@ -114,6 +117,7 @@ export function createApp(deps: AppDeps): App {
       isFree: freeBy(exchange),
       hasTicket: ticket !== undefined,
       isFreeIfMatching: policy.isFree && raw.headers['upload-checksum'] !== undefined,
+      countsWithAccess: authorizer.countsWithAccess && canCountWithAccess(exchange),
     };
     return chain(authorizer.authorize(raw, entry), (auth) => {
       exchange.auth = auth;
@@ -124,6 +128,20 @@ export function createApp(deps: AppDeps): App {
     });
   }
 
+  /** Throws if the request is over the limit. */
+  async function count({ headers }: Exchange, spending: Spending): Promise<void> {
+    const counted = await authorizer.settle(spending);
+    Object.assign(headers, counted.headers);
+    if (counted.refusal) throw counted.refusal;
+  }
+
+  /** A failed request counts too. Returns the error, which is another one over the limit. */
+  const countFailed = (exchange: Exchange, spending: Spending, thrown: unknown): Promise<unknown> =>
+    count(exchange, spending).then(
+      () => thrown,
+      (refusal) => (hasCode(refusal, 'RATE_LIMITED') ? refusal : thrown),
+    );
+
   /** How a request is free of charge; undefined if it counts. */
   function freeBy({ policy, ticket, resumeToken }: Exchange): ((client: ClientId) => boolean) | undefined {
     if (policy.isFree) return () => true;
@@ -131,7 +149,10 @@ export function createApp(deps: AppDeps): App {
     return resumeToken === undefined ? undefined : resumption.take;
   }
 
-  function answer(exchange: Exchange, { client, keyName, isCrossSite, refusal }: AuthResult): MaybePromise<Reply> {
+  function answer(
+    exchange: Exchange,
+    { client, keyName, isCrossSite, refusal, spending }: AuthResult,
+  ): MaybePromise<Reply> {
     const { policy, id, raw, response, params, query, resumeToken, ticket } = exchange;
     if (refusal && isRefused(policy, refusal)) throw refusal;
     const sendContinue = () => {
@@ -139,7 +160,7 @@ export function createApp(deps: AppDeps): App {
       exchange.isBodyWithheld = false;
     };
     const received = { id, raw, response, params, query, resumeToken, ticket };
-    const request: Request = { ...received, client, keyName, isCrossSite, budgets, turns, sendContinue };
+    const request: Request = { ...received, client, keyName, isCrossSite, spending, budgets, turns, sendContinue };
     return chain(policy.handle(request), (handled) => {
       const reply = encodeLong(handled);
       if (!holdUnsent(request, budgets.responses, reply)) throw overloaded();
@@ -184,6 +205,13 @@ export function createApp(deps: AppDeps): App {
     });
   };
 }
+
+/** A link leads to its room only in another step. A body of unknown size, or one that was not sent yet, must wait. */
+const canCountWithAccess = ({ policy, params, raw, isBodyWithheld }: Exchange): boolean =>
+  policy.countsWithAccess &&
+  !isBodyWithheld &&
+  raw.headers['transfer-encoding'] === undefined &&
+  parseRoomCode(params.roomId ?? '') !== undefined;
 
 const isRefused = ({ isNeverRefused, ignoresWrongKey }: RoutePolicy, refusal: PoproomError): boolean =>
   !isNeverRefused && !(ignoresWrongKey && hasCode(refusal, 'INVALID_API_KEY'));

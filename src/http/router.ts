@@ -34,6 +34,8 @@ export interface RoutePolicy {
   isNeverRefused: boolean;
   /** Whether a wrong key does not matter, because it may be an admin token. */
   ignoresWrongKey: boolean;
+  /** Whether the access to the room may count the request. */
+  countsWithAccess: boolean;
   handle: Handler;
 }
 
@@ -72,7 +74,8 @@ export function createRoutes(deps: RouteDeps): (raw: IncomingMessage, path: stri
     known.map(([name, endpoint]) => {
       const { method, path, sameOriginOnly } = endpoint;
       const headers = headersOf({ sameOriginOnly, isTus: paths.get(path)?.isTus });
-      return { method, path, target: policyOf(endpoint, headers, handlers[name as EndpointName]) };
+      const policy = policyOf(endpoint, headers, handlers[name as EndpointName]);
+      return { method, path, target: { ...policy, countsWithAccess: countedWithAccess.has(name) } };
     }),
   );
 
@@ -109,6 +112,14 @@ export function createRoutes(deps: RouteDeps): (raw: IncomingMessage, path: stri
   };
 }
 
+/** The access to the room is the first step of these, apart from reading a small body. */
+const countedWithAccess: ReadonlySet<string> = new Set<EndpointName>([
+  'getRoom',
+  'readContent',
+  'writeContent',
+  'editContent',
+]);
+
 /** People type these URLs, and may add a slash. */
 const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/admin', '/r/:roomId']);
 
@@ -138,6 +149,7 @@ function policyOf(endpoint: Endpoint, headers: Record<string, string>, handle: H
     acceptsTicket: endpoint.acceptsTicket === true,
     isNeverRefused: false,
     ignoresWrongKey: false,
+    countsWithAccess: false,
     handle,
   };
 }
@@ -180,6 +192,7 @@ function withoutEndpoint(path: string, headers: Record<string, string>, handle: 
     isNeverRefused: false,
     // An admin token is not a wrong API key, also if this server has none: then there is no such path.
     ignoresWrongKey: /^\/api\/admin(\/|$)/.test(path),
+    countsWithAccess: false,
     handle,
   };
 }

@@ -18,9 +18,22 @@ export interface Allowance {
 }
 
 export interface RateCounter {
+  /** Whether counting takes a step of its own, which an access to a room can save: see {@link Spending}. */
+  readonly countsWithAccess: boolean;
   /** Grants exactly `limit` requests per window, however many run concurrently. */
   take(client: ClientId, quota: Quota, now: number): MaybePromise<Allowance>;
   peek(client: ClientId, quota: Quota, now: number): MaybePromise<Allowance>;
+}
+
+/**
+ * A request that its first access to a room counts, in the same step and before everything else. The access sets
+ * `counted`. A request without an access is counted before its response.
+ */
+export interface Spending {
+  readonly client: ClientId;
+  readonly quota: Quota;
+  readonly now: number;
+  counted?: MaybePromise<Allowance>;
 }
 
 export interface ApiKey {

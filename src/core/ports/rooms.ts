@@ -13,6 +13,7 @@ import type {
   RequestRecord,
   Room,
 } from './basics.ts';
+import type { Allowance, Quota, Spending } from './clients.ts';
 import type { StoredFile } from './files.ts';
 import type { Content, KnownText, TextEntry, TextState } from './texts.ts';
 
@@ -163,6 +164,8 @@ export interface AccessAttempt {
   keyHash?: Uint8Array;
   deviceId: string | undefined;
   now: number;
+  /** Counts this request too, if it is not counted yet and the store counts with accesses. It needs a code. */
+  spending?: Spending | undefined;
 }
 
 export type Admission = { outcome: 'admitted'; room: Room } | Refusal;
@@ -183,7 +186,9 @@ export type Refusal =
   | { outcome: 'pin-incorrect'; triesLeft: number; lockedUntil: number | undefined; isKey?: true }
   /** With `isForLife`, until the room ends or its PIN changes. Never if the attempt has the right key. */
   | { outcome: 'pin-locked'; until: number; isForLife?: true; isKey?: true }
-  | { outcome: 'too-many-misses'; until: number };
+  | { outcome: 'too-many-misses'; until: number }
+  /** The request was not counted, because the client has reached its limit. Nothing else was checked. */
+  | { outcome: 'over-limit'; quota: Quota; allowance: Allowance };
 
 /** The limits of the guess guards. Drivers count, core defines the limits. */
 export interface GuardRules {

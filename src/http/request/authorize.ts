@@ -2,12 +2,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
+import { overLimit } from '../../core/admission.ts';
 import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
 import { chain } from '../../core/concurrency.ts';
 import { ClientBuckets } from '../../core/defence/token-bucket.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
 import type { ClientId, Clock, MaybePromise } from '../../core/ports/basics.ts';
-import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Tier } from '../../core/ports/clients.ts';
+import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Spending, Tier } from '../../core/ports/clients.ts';
 import { createResumeTokens, createTickets } from '../../core/tokens.ts';
 import { keyPrefix, resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
 import { clientAddress, clientOf } from './addresses.ts';
@@ -41,6 +42,8 @@ interface AccessRules {
   hasTicket?: boolean;
   /** Whether the request is free, unless its bytes do not match their checksum. */
   isFreeIfMatching?: boolean;
+  /** Whether an access to a room may count the request. */
+  countsWithAccess?: boolean;
 }
 
 export interface AuthResult {
@@ -54,10 +57,16 @@ export interface AuthResult {
   refusal: PoproomError | undefined;
   /** Counts a request whose bytes did not match their checksum, and returns its headers. */
   countMismatch?: () => Promise<Record<string, string>>;
+  /** Set if the request is still to be counted. */
+  spending?: Spending;
 }
 
 export interface Authorizer {
+  /** Whether an access to a room can count a request. */
+  readonly countsWithAccess: boolean;
   authorize(raw: IncomingMessage, entry: AccessRules): MaybePromise<AuthResult>;
+  /** Counts a request, unless an access to a room has counted it. */
+  settle(spending: Spending): Promise<Pick<AuthResult, 'headers' | 'refusal'>>;
   /** The client by its address alone, for requests that could not be authorized. */
   addressOf(raw: IncomingMessage): ClientId;
   /** The rate limit headers of an address, for malformed requests; empty if the counters are unavailable. */
@@ -91,6 +100,8 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     const now = clock();
     if (entry.isFreeIfMatching) return countIfMismatch(who, quota, now);
     const spend = entry.counted && !entry.isFree?.(client) ? 'take' : 'peek';
+    if (spend === 'take' && entry.countsWithAccess && !refusal)
+      return { ...who, headers: {}, spending: { client, quota, now } };
     return chain(rates[spend](client, quota, now), (allowance) => ({
       ...who,
       headers: rateHeaders(quota, allowance, now),
@@ -128,6 +139,8 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   }
 
   return {
+    countsWithAccess: rates.countsWithAccess,
+
     authorize(raw, entry) {
       if (entry.counted && !entry.alwaysOpen) return identify(raw, entry);
       // Health, the probes and the page must respond while the store is down.
@@ -135,6 +148,14 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       const unknown = () => ({ client: client(), isCrossSite: entry.isCrossSite, headers: {}, refusal: undefined });
       const authorizing = identify(raw, entry);
       return authorizing instanceof Promise ? authorizing.catch(unknown) : authorizing;
+    },
+
+    async settle(spending) {
+      const { client, quota, now } = spending;
+      spending.counted ??= rates.take(client, quota, now);
+      const allowance = await spending.counted;
+      const refusal = allowance.granted ? undefined : overLimit(quota, allowance, now);
+      return { headers: rateHeaders(quota, allowance, now), refusal };
     },
 
     addressOf: (raw) => clientAddress(raw, trustedProxies),
@@ -202,16 +223,6 @@ function keyRequired(): PoproomError {
 
 function invalidKey(): PoproomError {
   return new PoproomError('INVALID_API_KEY', 'This API key is unknown or has been revoked.');
-}
-
-function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number): PoproomError {
-  const retryAfter = secondsUntil(resetAt, now);
-  const minutes = Math.ceil(retryAfter / 60);
-  return new PoproomError(
-    'RATE_LIMITED',
-    `Too many requests: the ${tier} tier allows ${limit} per hour. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
-    { retryAfter, details: { reason: 'requests', retryAfter, limit } },
-  );
 }
 
 export interface OwnOrigins {

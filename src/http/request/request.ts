@@ -6,6 +6,7 @@ import type { Budgets } from '../../core/defence/transfer-budget.ts';
 import type { Turns } from '../../core/defence/turns.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports/basics.ts';
+import type { Spending } from '../../core/ports/clients.ts';
 
 export interface Request {
   readonly id: string;
@@ -19,6 +20,8 @@ export interface Request {
   readonly keyName: string | undefined;
   /** Whether a page of another site sent it. */
   readonly isCrossSite: boolean;
+  /** Set if its access to a room counts it. */
+  readonly spending: Spending | undefined;
   readonly budgets: Budgets;
   /** For large bodies. */
   readonly turns: Turns;
@@ -73,10 +76,11 @@ const onceValues: Readonly<Record<string, boolean>> = {
 };
 
 /** The caller of a room operation. A PIN in the body counts only if neither the header nor the query has one. */
-export function callerOf({ raw, params, query, client, isCrossSite }: Request, bodyPin?: string): Caller {
+export function callerOf({ raw, params, query, client, isCrossSite, spending }: Request, bodyPin?: string): Caller {
   return {
     client,
     isCrossSite,
+    spending,
     roomId: params.roomId ?? '',
     pin: header(raw, 'x-room-pin') ?? query.get('pin') ?? bodyPin,
     auth: header(raw, 'x-room-auth'),

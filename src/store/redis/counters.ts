@@ -1,7 +1,7 @@
 /** Counters of clients in Redis, exact across all nodes: their requests and their misses. Each expires with its window. */
 
 import type { ClientId } from '../../core/ports/basics.ts';
-import type { RateCounter } from '../../core/ports/clients.ts';
+import type { Allowance, Quota, RateCounter, Spending } from '../../core/ports/clients.ts';
 import type { AccessAttempt, GuardRules } from '../../core/ports/rooms.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type Script, scriptWhenFull } from '../../redis/script.ts';
@@ -9,21 +9,52 @@ import { CounterBudget, guesserOf } from '../client-counters.ts';
 import type { Keys } from './keys.ts';
 
 /** Requests per client and window. */
-export function createRateCounter(redis: Redis, keys: Keys, rules: GuardRules): RateCounter {
-  const countFor = createCounters(redis, spendRequestScript, keys.spending, new CounterBudget(rules));
+export interface Requests extends RateCounter {
+  /** For a script with `spendRequest`: the counters of a client, the arguments, and what its result means. */
+  counting(spending: Spending): {
+    keys: string[];
+    args: (string | number)[];
+    allowanceOf(reply: SpendReply): Allowance;
+  };
+}
+
+export function createRequests(redis: Redis, keys: Keys, rules: GuardRules): Requests {
+  const budget = new CounterBudget(rules);
+  const countFor = createCounters(redis, spendRequestScript, keys.spending, budget);
   const spend =
     (take: 0 | 1): RateCounter['take'] =>
-    async (client, { limit, windowMs }, now) => {
-      const reply = await countFor(client, now, [take, now, limit, windowMs]);
-      const [granted, used, resetAt] = reply as unknown as [number, number, string];
-      return {
-        granted: take === 0 || granted === 1,
-        remaining: Math.max(0, limit - used),
-        resetAt: Number(resetAt),
-      };
+    async (client, quota, now) => {
+      const reply = (await countFor(client, now, [take, now, quota.limit, quota.windowMs])) as unknown as SpendReply;
+      const { granted, ...allowance } = allowanceOf(reply, quota);
+      return { granted: granted || take === 0, ...allowance };
     };
-  return { take: spend(1), peek: spend(0) };
+
+  return {
+    countsWithAccess: true,
+    take: spend(1),
+    peek: spend(0),
+
+    counting({ client, quota, now }) {
+      const key = budget.keyFor(client, now);
+      return {
+        keys: [keys.spending(client), keys.spending(key)],
+        args: [quota.limit, quota.windowMs, key === client ? 1 : 0],
+        allowanceOf(reply) {
+          if (reply[3] === 1 && key === client) budget.noteStart(client, client);
+          return allowanceOf(reply, quota);
+        },
+      };
+    },
+  };
 }
+
+export type SpendReply = [granted: number, used: number, resetAt: string, started: number];
+
+const allowanceOf = ([granted, used, resetAt]: SpendReply, { limit }: Quota): Allowance => ({
+  granted: granted === 1,
+  remaining: Math.max(0, limit - used),
+  resetAt: Number(resetAt),
+});
 
 type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
 
@@ -36,6 +67,8 @@ export interface Misses {
     args: (string | number)[];
     note(until: number, started: number): void;
   };
+  /** The misses of a client, and until when it is locked out, if it has too many. */
+  find(attempt: Guesser): Promise<{ count: number; until: number | undefined }>;
   /** Counts a miss. Returns until when the client is locked out, if it already had too many misses. */
   settle(attempt: Guesser, misses: 0 | 1): Promise<number | undefined>;
 }
@@ -46,6 +79,16 @@ export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misse
   const budget = new CounterBudget(rules);
   const countMisses = createCounters(redis, settleLookupScript, keys.misses, budget);
 
+  async function count(attempt: Guesser, misses: 0 | 1) {
+    if (rules.missesPerClient === 0) return { count: 0, until: undefined };
+    const { client, isCrossSite, now } = attempt;
+    const args = [misses, now, rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0];
+    const reply = await countMisses(client, now, args);
+    const [isLockedOut, until, counted] = reply as unknown as [number, string, number];
+    if (Number(until) > 0) lockouts.note(guesserOf(attempt), Number(until));
+    return { count: counted, until: isLockedOut === 1 ? Number(until) : undefined };
+  }
+
   return {
     lockedOutUntil: (attempt) => lockouts.until(guesserOf(attempt), attempt.now),
 
@@ -54,7 +97,7 @@ export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misse
       const key = budget.keyFor(client, now);
       return {
         keys: [keys.misses(client), keys.misses(key)],
-        args: [rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0, key === client ? 1 : 0],
+        args: [isCrossSite ? crossSiteMisses : 0, key === client ? 1 : 0],
         note(until, started) {
           if (until > 0) lockouts.note(guesserOf(attempt), until);
           if (started === 1 && key === client) budget.noteStart(client, client);
@@ -62,13 +105,11 @@ export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misse
       };
     },
 
+    find: (attempt) => count(attempt, 0),
+
     async settle(attempt, misses) {
-      if (rules.missesPerClient === 0) return undefined;
-      const { client, isCrossSite, now } = attempt;
-      const args = [misses, now, rules.missesPerClient, rules.windowMs, isCrossSite ? crossSiteMisses : 0];
-      const [isLockedOut, until] = (await countMisses(client, now, args)) as unknown as [number, string];
-      if (Number(until) > 0) lockouts.note(guesserOf(attempt), Number(until));
-      return isLockedOut === 1 ? Number(until) : undefined;
+      const { until } = await count(attempt, misses);
+      return until;
     },
   };
 }
@@ -121,7 +162,7 @@ function createCounters(
  *
  * Takes the key of the counter, whether it is a miss, the time, the limit, the window in milliseconds, the limit for
  * cross-site requests or 0 for others, and whether the counter may be started. Returns whether the client is locked
- * out, until when, and whether the counter was started; false if there is no counter and none may be started.
+ * out, until when, its misses, and whether the counter was started; false if there is no counter and none may be started.
  */
 export const settleLookup = `
 local function settleLookup(key, isMiss, now, limit, windowMs, share, mayStart)
@@ -131,13 +172,13 @@ local function settleLookup(key, isMiss, now, limit, windowMs, share, mayStart)
   if isNew and not mayStart then return false end
   if isNew then count, crossSite, resetAt = 0, 0, now + windowMs end
   local function isShutOut() return count >= limit or (share > 0 and crossSite >= share) end
-  if isShutOut() then return {1, string.format('%.0f', resetAt), 0} end
-  if not isMiss then return {0, '0', 0} end
+  if isShutOut() then return {1, string.format('%.0f', resetAt), count, 0} end
+  if not isMiss then return {0, '0', count, 0} end
   count = count + 1
   if share > 0 then crossSite = crossSite + 1 end
   redis.call('HSET', key, 'count', count, 'resetAt', string.format('%.0f', resetAt), 'crossSite', crossSite)
   redis.call('PEXPIRE', key, windowMs)
-  return {0, isShutOut() and string.format('%.0f', resetAt) or '0', isNew and 1 or 0}
+  return {0, isShutOut() and string.format('%.0f', resetAt) or '0', count, isNew and 1 or 0}
 end
 `;
 
@@ -148,22 +189,28 @@ return settleLookup(KEYS[1], ARGV[1] == '1', now, limit, windowMs, share, ARGV[6
 `);
 
 /**
- * KEYS: spending. ARGV: 1 to take, now, limit, windowMs, 1 if the counter may be started. Returns whether it is granted,
- * the used requests, the reset time, and whether the counter was started; false if there is no counter and none may be
- * started.
+ * Counts a request. Takes the key of the counter, whether to take one, the time, the limit, the window in milliseconds,
+ * and whether the counter may be started. Returns whether it is granted, the used requests, the reset time, and whether
+ * the counter was started; false if there is no counter and none may be started.
  */
-const spendRequestScript = scriptWhenFull(`
-local now, limit = tonumber(ARGV[2]), tonumber(ARGV[3])
-local spending = redis.call('HMGET', KEYS[1], 'used', 'resetAt')
-local used, resetAt = tonumber(spending[1] or 0), tonumber(spending[2] or 0)
-local isNew = resetAt <= now
-if isNew and ARGV[5] == '0' then return false end
-if isNew then used, resetAt = 0, now + tonumber(ARGV[4]) end
-local granted = used < limit
-if ARGV[1] == '1' and granted then
-  used = used + 1
-  redis.call('HSET', KEYS[1], 'used', used, 'resetAt', string.format('%.0f', resetAt))
-  redis.call('PEXPIRE', KEYS[1], ARGV[4])
+export const spendRequest = `
+local function spendRequest(key, isTaken, now, limit, windowMs, mayStart)
+  local spending = redis.call('HMGET', key, 'used', 'resetAt')
+  local used, resetAt = tonumber(spending[1] or 0), tonumber(spending[2] or 0)
+  local isNew = resetAt <= now
+  if isNew and not mayStart then return false end
+  if isNew then used, resetAt = 0, now + windowMs end
+  local granted = used < limit
+  if isTaken and granted then
+    used = used + 1
+    redis.call('HSET', key, 'used', used, 'resetAt', string.format('%.0f', resetAt))
+    redis.call('PEXPIRE', key, windowMs)
+  end
+  return {granted and 1 or 0, used, string.format('%.0f', resetAt), isNew and used > 0 and 1 or 0}
 end
-return {granted and 1 or 0, used, string.format('%.0f', resetAt), isNew and used > 0 and 1 or 0}
+`;
+
+/** KEYS: spending. ARGV: 1 to take, now, limit, windowMs, 1 if the counter may be started. */
+const spendRequestScript = scriptWhenFull(`${spendRequest}
+return spendRequest(KEYS[1], ARGV[1] == '1', tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), ARGV[5] == '1')
 `);

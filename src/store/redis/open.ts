@@ -6,12 +6,13 @@ import type { EngineParts, SecretRecord, Store } from '../../core/ports/store.ts
 import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
 import { evictionPolicyOf } from '../../redis/server-info.ts';
-import { createAccess, createDeviceList } from './access.ts';
+import { createAccess } from './access.ts';
 import { createActivityStore, createBlockStore, createRoomSummaries } from './admin.ts';
 import { createKeyStore } from './api-keys.ts';
 import { createArchive } from './archive.ts';
 import { createClaims } from './claims.ts';
-import { createMisses, createRateCounter } from './counters.ts';
+import { createMisses, createRequests } from './counters.ts';
+import { createDeviceList } from './devices.ts';
 import { createFiles } from './files.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKeys, type Keys } from './keys.ts';
@@ -29,11 +30,12 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
   const keys = createKeys(prefix);
   const storage = createStorage(redis, keys, (blobs) => knownBlobs(redis, keys, blobs));
   const misses = createMisses(redis, keys, rules);
+  const { counting, ...rates } = createRequests(redis, keys, rules);
   const archive = createArchive(redis, keys, rules, storage);
   return {
     rooms: {
       ...createRooms(redis, keys, rules, storage),
-      ...createAccess(redis, keys, rules, misses),
+      ...createAccess(redis, keys, rules, { requests: { ...rates, counting }, misses }),
       ...createDeviceList(redis, keys, rules),
     },
     links: createLinks(redis, keys, rules, misses),
@@ -42,7 +44,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     uploads: createUploads(redis, keys, rules, storage),
     trash: createTrash(redis, keys, storage),
     trashClaims: createTrashClaims(redis, keys),
-    rates: createRateCounter(redis, keys, rules),
+    rates,
     keys: createKeyStore(redis, keys),
     archive,
     storage,

@@ -253,8 +253,17 @@ local function logBytes(room, edits)
 end
 `;
 
-/** The full text, the current version, its time, and the entries that lead from the full text to it. */
+/**
+ * The full text, the current version, its time, and the entries that lead from the full text to it. Its tag is another
+ * one after every change, and the same as long as the text is stored in the same way.
+ */
 export const fullText = `${textVersions}${entriesSince}
+local function textTag(room)
+  local fields = redis.call('HMGET', room, 'version', 'revision', 'textVersion', 'logVersion', 'writtenAt', 'createdAt')
+  for i = 1, 6 do fields[i] = fields[i] or '' end
+  return table.concat(fields, ' ')
+end
+
 local function fullText(room, edits)
   local versions = textVersions(room)
   local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')

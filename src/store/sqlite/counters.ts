@@ -187,6 +187,7 @@ export function createRateCounter(rules: GuardRules): RateCounter & { table: Cou
 
   return {
     table,
+    countsWithAccess: false,
     take(client: ClientId, quota: Quota, now: number) {
       const own = current(client, quota, now);
       if (own) return take(own, client, quota);
