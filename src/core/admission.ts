@@ -3,7 +3,7 @@
 import { createHmac, hash } from 'node:crypto';
 import { auth } from '../protocol/fields.ts';
 import { type LinkRole, linkDevicePrefix, mayDo, type RoomOperation } from '../protocol/link-rights.ts';
-import { type LinkId, parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
+import { type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
@@ -33,12 +33,21 @@ export interface AdmittedRoom extends Room {
   link?: StoredLink;
 }
 
-/** Every operation of a link is checked here, or by `checkRight` if it arrives on an open live channel. */
-export async function admit(deps: CoreDeps, caller: Caller, operation: RoomOperation): Promise<AdmittedRoom> {
+/**
+ * Every operation of a link is checked here, or by `checkRight` if it arrives on an open live channel. `meanwhile` is
+ * called if the store is another server, before it has responded.
+ */
+export async function admit(
+  deps: CoreDeps,
+  caller: Caller,
+  operation: RoomOperation,
+  meanwhile?: (code: RoomCode) => void,
+): Promise<AdmittedRoom> {
   const link = parseLinkId(caller.roomId);
   if (link) return admitLink(deps, caller, link, operation);
   const attempt = toAttempt(deps, caller);
   const admitting = deps.rooms.admit(attempt);
+  if (admitting instanceof Promise && attempt.code) meanwhile?.(attempt.code);
   const admission = admitting instanceof Promise ? await admitting : admitting;
   return admission.outcome === 'admitted' ? admission.room : reject(deps, attempt, admission);
 }

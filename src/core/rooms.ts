@@ -217,14 +217,14 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       run?: KeyedRun<WrittenText>,
     ): Promise<WrittenText> {
       const bytes = checkContent(content, longestSealed(rules.largestContent));
-      const room = await admit(deps, caller, 'writeText');
+      const room = await admit(deps, caller, 'writeText', texts.prefetch);
       const { deviceId, client } = caller;
       const change = () => texts.replace(room.code, { content, bytes, ifVersions, deviceId, client, run });
       return extending(deps, room, changeOnce(run, change));
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
-      const room = await admit(deps, caller, 'writeText');
+      const room = await admit(deps, caller, 'writeText', texts.prefetch);
       const { code } = room;
       const { deviceId, client } = caller;
       const written = changeOnce(run, () => {

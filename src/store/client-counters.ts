@@ -33,6 +33,8 @@ export class CounterBudget {
   /** The key for the new counter of a client: its own or a shared one. */
   keyFor(client: ClientId, now: number): string {
     this.#renew(now);
+    // No network can have used up its share yet.
+    if (this.#started < this.#max / partsOfBudget) return client;
     const network = networkOf(client);
     const isWithin = this.#started < this.#max && this.#startedIn(network) < this.#max / partsOfBudget;
     return isWithin ? client : this.#sharedKey(network);

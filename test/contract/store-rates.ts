@@ -1,8 +1,21 @@
 /** The counter of requests. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { Quota } from '../../src/core/ports/clients.ts';
-import { hour, newClient, type OpenStore, second, sharedStore, start } from './store-under-test.ts';
+import type { Quota, Spending } from '../../src/core/ports/clients.ts';
+import type { AccessAttempt } from '../../src/core/ports/rooms.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import {
+  accessAttempt,
+  createRoom,
+  hour,
+  mac,
+  newClient,
+  type OpenStore,
+  second,
+  sharedStore,
+  start,
+  unknownCode,
+} from './store-under-test.ts';
 
 const free: Quota = { tier: 'free', limit: 100, windowMs: hour };
 const three: Quota = { ...free, limit: 3 };
@@ -68,5 +81,47 @@ export function rateTests(open: OpenStore): void {
     for (let n = 0; n < 5; n++)
       assert.deepEqual(await look(start + second), { remaining: 2, resetAt: start + second + hour });
     assert.deepEqual(await look(start + second + hour), { remaining: 3, resetAt: start + second + 2 * hour });
+  });
+
+  it('[NODE-25] counts a request with its access to a room, exactly and once', async () => {
+    const { rooms, rates } = store;
+    const code = await createRoom(rooms);
+    const client = newClient();
+    const read = async (over: Partial<AccessAttempt> = {}) => {
+      const spending: Spending = { client, quota: three, now: start };
+      const { outcome } = await rooms.read(accessAttempt(code, { client, spending, ...over }));
+      return { outcome, spending, remaining: (await spending.counted)?.remaining };
+    };
+    const first = await read();
+    if (!rates.countsWithAccess) return assert.equal(first.spending.counted, undefined);
+    assert.deepEqual([first.outcome, first.remaining], ['admitted', 2]);
+    assert.equal((await read({ spending: first.spending })).outcome, 'admitted', 'it is counted already');
+    const several = await Promise.all(Array.from({ length: 10 }, () => read()));
+    const granted = several.filter(({ outcome }) => outcome === 'admitted');
+    assert.deepEqual(
+      granted.map(({ remaining }) => remaining),
+      [1, 0],
+    );
+    assert.ok(several.every(({ outcome }) => outcome === 'admitted' || outcome === 'over-limit'));
+    assert.equal((await rates.peek(client, three, start)).remaining, 0);
+  });
+
+  it('[NODE-25] checks nothing for a request over the limit: no PIN, no code and no device', async () => {
+    const { rooms, rates } = store;
+    if (!rates.countsWithAccess) return;
+    const code = await createRoom(rooms, { pinMac: mac('0427') });
+    const client = newClient();
+    const access = async (to: RoomCode, over: Partial<AccessAttempt>) => {
+      const spending = { client, quota: { ...free, limit: 0 }, now: start };
+      return (await rooms.admit(accessAttempt(to, { client, spending, ...over }))).outcome;
+    };
+    for (let n = 0; n < 30; n++) {
+      assert.equal(await access(code, { pinMac: mac('9999') }), 'over-limit');
+      assert.equal(await access(unknownCode(), {}), 'over-limit');
+      assert.equal(await access(code, { pinMac: mac('0427'), deviceId: 'phone' }), 'over-limit');
+    }
+    assert.deepEqual(await rooms.listDevices(code, start), []);
+    const guess = await rooms.admit(accessAttempt(code, { client, pinMac: mac('9999') }));
+    assert.deepEqual(guess, { outcome: 'pin-incorrect', triesLeft: 4, lockedUntil: undefined });
   });
 }

@@ -3,7 +3,8 @@
  * need no other settings share them.
  */
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import { createClient } from '@redis/client';
 import { hashOf } from '../support/acknowledged.ts';
 import { createCli } from '../support/cli.ts';
 import { joinRoom } from '../support/device.ts';
@@ -63,6 +64,30 @@ describe('several nodes', () => {
     assert.equal((await elsewhere.next('conflict')).content, 'from a device');
     for (const { received } of [there, elsewhere])
       assert.deepEqual(seqsOf(received), seqsOf(received).toSorted(byNumber));
+  });
+
+  it('[NODE-24] read a text with one command, and write it with two', async (t) => {
+    const [one, two] = shared.nodes;
+    const counts: number[] = [];
+    // Nodes send each script in full once, so the second room counts.
+    for (const room of [await one.api.room(), await one.api.room()]) {
+      const path = `/api/rooms/${room}/content`;
+      const commands = await watchCommands(t, stores.redis, room);
+      const requests = [
+        () => one.api.get(path),
+        () => one.api.get(`/api/rooms/${room}`),
+        () => one.api.post(path, { json: { content: 'first' } }),
+        () => one.api.post(path, { json: { content: 'second' } }),
+        () => two.api.get(path),
+      ];
+      counts.length = 0;
+      for (const request of requests) {
+        assert.equal((await request()).status, 200);
+        counts.push(await commands.count());
+      }
+    }
+    // The list of devices is a command of its own. The first write reads the text too, in the same round trip.
+    assert.deepEqual(counts, [1, 2, 3, 2, 1]);
   });
 
   it('[IDEM-1] return the response of another to a request with the same key', async () => {
@@ -209,6 +234,26 @@ describe('several nodes', () => {
   oneTimeFileTests(() => shared);
   crashTests(() => shared);
 });
+
+/** Counts the commands of nodes that name a room since the last call, except messages, which no response waits for. */
+async function watchCommands(t: TestContext, { url }: RedisServer, room: string) {
+  const [monitor, other] = [createClient({ url }), createClient({ url })];
+  t.after(() => [monitor, other].map((client) => client.destroy()));
+  await Promise.all([monitor.connect(), other.connect()]);
+  const lines: string[] = [];
+  await monitor.monitor((line) => void lines.push(String(line)));
+  let calls = 0;
+  return {
+    async count(): Promise<number> {
+      calls += 1;
+      const marker = `marker-${calls}`;
+      await other.sendCommand(['ECHO', marker]);
+      await eventually('all commands are seen', () => lines.some((line) => line.includes(marker)));
+      // Commands within scripts have `lua` as their address.
+      return lines.splice(0).filter((line) => line.includes(room) && !/ lua\]|"publish"/i.test(line)).length;
+    },
+  };
+}
 
 /** Runs `work` a number of times, with limited concurrency. */
 async function race<T>(times: number, atOnce: number, work: (i: number) => Promise<T>): Promise<T[]> {

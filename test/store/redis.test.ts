@@ -3,12 +3,15 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import type { PoproomError } from '../../src/core/errors.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Quota } from '../../src/core/ports/clients.ts';
 import type { RoomRecord, Store } from '../../src/core/ports/store.ts';
-import { connectRedis } from '../../src/redis/connection.ts';
+import type { TextStore } from '../../src/core/ports/texts.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
+import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { script } from '../../src/redis/script.ts';
 import { createRedisStore } from '../../src/store/redis/open.ts';
@@ -127,8 +130,9 @@ describe('on one server', () => {
     }
   });
 
-  it('[NODE-24] checks a client, counts its misses and reads in one command', async (t) => {
+  it('[NODE-24] counts a request, checks a client, counts its misses and reads in one command', async (t) => {
     const { rooms, traffic } = await observed(t, redis, guardRules(60));
+    const free: Quota = { tier: 'free', limit: 100, windowMs: hour };
     const [open, locked] = [await createRoom(rooms), await createRoom(rooms, { pinMac: mac('0427') })];
     const attempts = [
       accessAttempt(open),
@@ -140,11 +144,66 @@ describe('on one server', () => {
     const outcomes: string[] = [];
     traffic.length = 0;
     for (const attempt of attempts) {
-      outcomes.push((await rooms.admit(attempt)).outcome);
-      await rooms.read(attempt);
+      const spending = () => ({ client: attempt.client, quota: free, now: start });
+      outcomes.push((await rooms.admit({ ...attempt, spending: spending() })).outcome);
+      await rooms.read({ ...attempt, spending: spending() });
     }
     assert.deepEqual(outcomes, ['admitted', 'admitted', 'admitted', 'pin-incorrect', 'unknown']);
     assert.equal(traffic.length, 2 * attempts.length);
+  });
+
+  it('[NODE-24] sends all commands of a read together in a cluster, unless the client has misses', async (t) => {
+    const { redis: connection, prefix } = await observed(t, redis);
+    const events: ('sent' | 'received')[] = [];
+    const run: Redis['run'] = async (...call) => {
+      events.push('sent');
+      const reply = await connection.run(...call);
+      events.push('received');
+      return reply;
+    };
+    const { rooms } = createRedisStore({ ...connection, run, isCluster: true }, prefix, guardRules(20));
+    const code = await createRoom(rooms);
+    const client = newClient();
+    const roundTrips = async (of: RoomCode) => {
+      const spending = { client, quota: { tier: 'free', limit: 100, windowMs: hour } as const, now: start };
+      events.length = 0;
+      await rooms.read(accessAttempt(of, { client, spending }));
+      return events.filter((event, n) => event === 'sent' && events[n - 1] !== 'sent').length;
+    };
+    assert.equal(await roundTrips(code), 1);
+    assert.equal(await roundTrips(unknownCode()), 2, 'a miss is counted');
+    assert.equal(await roundTrips(code), 2);
+  });
+
+  it('[NODE-26] sends a text once to a node that reads it again, and every change of it', async (t) => {
+    const { rooms, texts, traffic, redis: connection, prefix } = await observed(t, redis);
+    const elsewhere = createRedisStore(connection, prefix, guardRules(0));
+    const salt = 'AAAAAAAAAAAAAAAAAAAAAA';
+    for (const encryption of [{}, { salt, pinMac: mac('key') }]) {
+      const code = await createRoom(rooms, encryption);
+      const attempt = accessAttempt(code, 'salt' in encryption ? { keyHash: mac('key') } : {});
+      const sealed = 'salt' in encryption ? { edits: [], sealed: 'pop1.abc' } : {};
+      const before: unknown[] = [];
+      for (let version = 1; version <= 5; version++) {
+        const entry = insertion(version, 'x'.repeat(1000), sealed);
+        const content = `${version} ${'y'.repeat(1000)}`;
+        const compaction = version % 2 ? { compaction: { content, dropThrough: version - 1 } } : {};
+        await elsewhere.texts.appendText(code, textAppend(entry, compaction));
+        const read = await rooms.read(attempt);
+        assert.ok(read.outcome === 'admitted' && read.content.version === version);
+        assert.deepEqual(await elsewhere.rooms.read(attempt), read);
+        assert.ok(!before.some((earlier) => isDeepStrictEqual(earlier, read)));
+        before.push(read);
+        traffic.length = 0;
+        assert.deepEqual(await rooms.read(attempt), read);
+        assert.ok(traffic.length === 1 && (traffic[0] ?? 0) < 800, `characters sent and received: ${traffic}`);
+      }
+      const { version, content, lastRefs, ...stored } = await currentOf(texts, code);
+      await elsewhere.texts.clearHistory(code, { version, revision: stored.revision, content, lastRefs }, start);
+      assert.deepEqual(await rooms.read(attempt), await elsewhere.rooms.read(attempt));
+      await elsewhere.rooms.deleteRoom(code, start);
+      assert.equal((await rooms.read(attempt)).outcome, 'unknown');
+    }
   });
 
   it('[GUESS-8] lets every counter expire, including shared ones', async (t) => {
@@ -328,6 +387,11 @@ describe('the text in Redis', () => {
     assert.equal((await textOf(rooms, record.code))?.content, 'more text');
   });
 });
+
+async function currentOf(texts: TextStore, code: RoomCode) {
+  const { content, revision, lastRefs } = await storedText(texts, code);
+  return { version: content.version, content: content.content, revision, lastRefs };
+}
 
 const expiries = script(`
 local inMs = {}

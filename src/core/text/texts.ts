@@ -290,6 +290,11 @@ export function createTexts(
       return text.since(version);
     },
 
+    /** Reads a text that is about to be written. The write reports if that fails. */
+    prefetch(code: RoomCode): void {
+      if (!cache.get(code)) reload(code).catch(() => undefined);
+    },
+
     /** For a room that has ended. */
     forget(code: RoomCode): void {
       const text = cache.get(code);

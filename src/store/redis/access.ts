@@ -38,20 +38,20 @@ export function createAccess(
     const known = wanted === 'text' ? texts.get(code) : undefined;
     const ofMisses = misses.counting(attempt);
     const ofRequests = spending && spending.counted === undefined ? requests.counting(spending) : undefined;
-    const touched = [...keysToEnter(code, wanted), ...ofMisses.keys];
+    const touched = [...keys.toEnter(code), ...ofMisses.keys];
     const args = [...argumentsOf(attempt, wanted, known), ...ofMisses.args];
     if (ofRequests) {
       touched.push(...ofRequests.keys);
       args.push(...ofRequests.args);
     }
-    const running = redis.run(scripts.counted, touched, args) as Promise<CountedReply>;
+    const replying = redis.run(scripts.counted, touched, args) as Promise<CountedReply>;
     if (spending && ofRequests) {
-      const counted = running.then(([, , , , spent]) => ofRequests.allowanceOf(spent as SpendReply));
+      const counted = replying.then(([, , , , spent]) => ofRequests.allowanceOf(spent as SpendReply));
       spending.counted = counted;
       const allowance = await counted;
       if (!allowance.granted) return { outcome: 'over-limit', quota: spending.quota, allowance };
     }
-    const [entry, isLockedOut, until, started] = await running;
+    const [entry, isLockedOut, until, started] = await replying;
     ofMisses.note(Number(until), started);
     return isLockedOut === 1 ? { outcome: 'too-many-misses', until: Number(until) } : entryOf(code, entry, known);
   }
@@ -109,12 +109,7 @@ export function createAccess(
   async function enter(code: RoomCode, attempt: AccessAttempt, wanted: Wanted, isLockedOut: boolean): Promise<Entry> {
     const known = wanted === 'text' ? texts.get(code) : undefined;
     const args = [...argumentsOf(attempt, wanted, known), isLockedOut ? 1 : 0];
-    return entryOf(code, (await redis.run(scripts.plain, keysToEnter(code, wanted), args)) as EntryReply, known);
-  }
-
-  function keysToEnter(code: RoomCode, wanted: Wanted): string[] {
-    const { room, guard, trusted, seen, edits } = keys.ofRoom(code);
-    return [room, guard, trusted, seen, wanted === 'text' ? edits : room];
+    return entryOf(code, (await redis.run(scripts.plain, keys.toEnter(code), args)) as EntryReply, known);
   }
 
   function argumentsOf(attempt: AccessAttempt, wanted: Wanted, known: ReadText | undefined): (string | number)[] {

@@ -37,6 +37,8 @@ export function createKeys(prefix: string) {
     webhooks: `${prefix}:{${shard}}:webhooks`,
   });
 
+  const roomKey = (code: RoomCode) => `${prefix}:{${shardOf(code)}}:room:${code}`;
+
   return {
     /** All rooms by expiry. */
     rooms: `${prefix}:{rooms}`,
@@ -86,9 +88,15 @@ export function createKeys(prefix: string) {
     roomOfLink: (id: LinkId) => `${prefix}:link:{${id}}`,
     shards: Array.from({ length: shardCount }, (_, i) => ofShard(i)),
 
+    /** Only what an access uses: the room, guard, trusted, seen and edits. Making all keys would take longer. */
+    toEnter(code: RoomCode): string[] {
+      const room = roomKey(code);
+      return [room, `${room}:guard`, `${room}:trusted`, `${room}:seen`, `${room}:edits`];
+    },
+
     ofRoom(code: RoomCode) {
       const shard = shardOf(code);
-      const room = `${prefix}:{${shard}}:room:${code}`;
+      const room = roomKey(code);
       return {
         room,
         guard: `${room}:guard`,
