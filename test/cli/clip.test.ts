@@ -59,7 +59,7 @@ describe('poproom clip', () => {
     );
   });
 
-  it('[CLI-17] starts with the clipboard if the room has no text', async (t) => {
+  it('[slow] [CLI-17] starts with the clipboard if the room has no text', async (t) => {
     const { cli, code, text } = await setUp(t);
     await copy(cli, 'mine');
     const clipping = cli.terminal(`poproom clip ${code}`);
@@ -70,7 +70,7 @@ describe('poproom clip', () => {
     assert.equal(await pasted(cli), 'mine');
   });
 
-  it('[CLI-17] prefers the newer text of the room to text that was copied at the same time, and reports it', async (t) => {
+  it('[slow] [CLI-17] prefers the newer text of the room to text that was copied at the same time, and reports it', async (t) => {
     const { proxy, cli, code, write, text } = await setUp(t);
     await write('both');
     const clipping = cli.start(['clip', code]);
@@ -83,7 +83,7 @@ describe('poproom clip', () => {
     assert.deepEqual([await text(), await pasted(cli)], ['theirs', 'theirs']);
   });
 
-  it('[CLI-17] removes a copied text from the room again if the room changed before it arrived', async (t) => {
+  it('[slow] [CLI-17] removes a copied text from the room again if the room changed before it arrived', async (t) => {
     const { proxy, cli, code, server, write, text } = await setUp(t);
     await write('the text of both');
     const clipping = cli.start(['clip', code]);
@@ -113,7 +113,7 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'while away');
   });
 
-  it('[CLI-17] does not change the room if the clipboard has another form of its text', async (t) => {
+  it('[slow] [CLI-17] does not change the room if the clipboard has another form of its text', async (t) => {
     const { cli, code, write, text } = await setUp(t);
     // With other line endings, and up to a NUL.
     await installProgram(
@@ -147,7 +147,7 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'mine');
   });
 
-  it('[CLI-17] ends with 0 when the room is deleted', async (t) => {
+  it('[slow] [CLI-17] ends with 0 when the room is deleted', async (t) => {
     const { server, cli, code, write } = await setUp(t);
     await write('x');
     const clipping = cli.start(['clip', code]);
@@ -220,7 +220,7 @@ describe('poproom clip', () => {
     assert.equal(await pasted(cli), undefined);
   });
 
-  it('[CLI-18] ends on Ctrl-C while the clipboard program hangs', async (t) => {
+  it('[slow] [CLI-18] ends on Ctrl-C while the clipboard program hangs', async (t) => {
     const { cli, code, write } = await setUp(t);
     await write('x');
     for (const way of ['-out', '-in']) {

@@ -195,7 +195,7 @@ describe('poproom doctor on modes', () => {
     assert.match(found.assertFinding('modes', 'warning', /files \(mode 750\)/), /^Run: chmod 700/);
   });
 
-  it('[CLI-25] [RUN-13] checks the target of a linked database', async (t) => {
+  it('[slow] [CLI-25] [RUN-13] checks the target of a linked database', async (t) => {
     const [folder, elsewhere] = [await dataFolder(t), await dataFolder(t)];
     const target = join(elsewhere, 'rooms.db');
     await symlink(target, join(folder, 'poproom.db'));
@@ -257,7 +257,7 @@ describe('the output of poproom doctor', () => {
     assert.doesNotMatch(stdout, /No problems found/);
   });
 
-  it('[CLI-8] [CLI-7] is a symbol and a sentence for each finding, in colour only on a terminal that supports it', async (t) => {
+  it('[slow] [CLI-8] [CLI-7] is a symbol and a sentence for each finding, in colour only on a terminal that supports it', async (t) => {
     const cli = await createCli(t, { PORT: '0', POPROOM_MISS_LIMIT: '0', POPROOM_MIN_FREE_DISK: '900000GiB' });
     const [pipe, screen, plain, dumb] = await Promise.all([
       cli.run(['doctor']),

@@ -258,7 +258,7 @@ describe('an encrypted room on the command line', () => {
     assert.ok(!proxy.sent.join('\n').includes('secret'));
   });
 
-  it('[SEALED-54] is never used as a plain one if this computer knows it as encrypted', async (t) => {
+  it('[slow] [SEALED-54] is never used as a plain one if this computer knows it as encrypted', async (t) => {
     const { server, proxy, other } = await startMalicious(t);
     const { code: made, key = '' } = await createClient({ url: server.url }).createRoom({ encrypted: true });
     // A room from before codes showed this.
@@ -396,7 +396,7 @@ describe('the encrypted rooms that a computer remembers', () => {
     assert.ok(!isKnown(1));
   });
 
-  it('[SEALED-53] are at most 200: of more, those are forgotten that expired first, then the oldest', async (t) => {
+  it('[slow] [SEALED-53] are at most 200: of more, those are forgotten that expired first, then the oldest', async (t) => {
     const { clock, rooms, isKnown, expiryIn } = await open(t);
     const expiries = new Map([
       [50, day / 2],
@@ -443,7 +443,7 @@ describe('the encrypted rooms that a computer remembers', () => {
     assert.deepEqual(await readdir(environment.stateFolder), ['encrypted-rooms.json']);
   });
 
-  it('[SEALED-53] are written even if a crashed command has left its lock', async (t) => {
+  it('[slow] [SEALED-53] are written even if a crashed command has left its lock', async (t) => {
     const { environment, rooms, isKnown } = await open(t);
     const lock = join(environment.stateFolder, 'encrypted-rooms.json.lock');
     await writeFile(lock, '');

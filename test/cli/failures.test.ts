@@ -76,7 +76,7 @@ describe('a failure', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}/content`)).json.content, '');
   });
 
-  it('[CLI-6] does not include a reader that stops reading the output', async (t) => {
+  it('[slow] [CLI-6] does not include a reader that stops reading the output', async (t) => {
     const server = await sharedServer(t);
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();

@@ -83,7 +83,7 @@ describe('poproom fetch --zip', () => {
     assert.match(stderr, /did not announce the size/);
   });
 
-  it('[ZIP-10] leaves no part of an archive that is incomplete', async (t) => {
+  it('[slow] [ZIP-10] leaves no part of an archive that is incomplete', async (t) => {
     const { cli, code, inHome } = await setUp(t, []);
     const server = await startUnfinishedResponse(t);
     const running = cli.start(['fetch', code, '--zip', '-o', 'folder', '--url', server.url]);

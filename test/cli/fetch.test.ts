@@ -118,7 +118,7 @@ describe('poproom fetch', () => {
     assert.equal(String(await contentOf(cli, 'folder/second')), 'theirs');
   });
 
-  it('[CLI-13] does not overwrite a file that appears during the download', async (t) => {
+  it('[slow] [CLI-13] does not overwrite a file that appears during the download', async (t) => {
     const { server, cli, code } = await setUp(t, [['raced', randomBytes(4 * MiB)]]);
     const line = await startLimitedProxy(t, server.port, { down: MiB });
     const fetching = cli.start(['fetch', code, '--url', line.url], folderOf(cli));
@@ -274,7 +274,7 @@ describe('poproom fetch, during the download', () => {
     assert.deepEqual(await fetched(cli), ['large']);
   });
 
-  it('[CLI-103] continues with several files and folders that the interrupted command created', async (t) => {
+  it('[slow] [CLI-103] continues with several files and folders that the interrupted command created', async (t) => {
     const { server, cli, code } = await setUp(t, []);
     const room = createClient({ url: server.url }).room(code);
     const large = randomBytes(3 * MiB);
@@ -338,7 +338,7 @@ describe('poproom fetch, during the download', () => {
     assert.deepEqual([exit, stdout, stderr], [9, '', `poproom: Permission denied: ${closed}\n`]);
   });
 
-  it('[CLI-6] [CLI-14] fetches all files even if nobody reads its output', async (t) => {
+  it('[slow] [CLI-6] [CLI-14] fetches all files even if nobody reads its output', async (t) => {
     const { cli, code } = await setUp(t, [
       ['a', '1'],
       ['b', '2'],
@@ -351,7 +351,7 @@ describe('poproom fetch, during the download', () => {
     assert.match(refused.stderr, /already exists.*\n9\n$/);
   });
 
-  it('[CLI-14] leaves no file under its name after a hangup, or when its terminal is closed', async (t) => {
+  it('[slow] [CLI-14] leaves no file under its name after a hangup, or when its terminal is closed', async (t) => {
     const { server, cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
     const fetching = async (start: (line: string) => CliProcess) => {
       const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });
@@ -374,7 +374,7 @@ describe('poproom fetch, during the download', () => {
     assert.match((await fetched(cli)).join(), /^\.poproom-[\w-]+\.part$/);
   });
 
-  it('[CLI-14] ends quietly when its reader stops reading', async (t) => {
+  it('[slow] [CLI-14] ends quietly when its reader stops reading', async (t) => {
     const { cli, code } = await setUp(t, [['large', randomBytes(8 * MiB)]]);
     const { stdout, stderr } = await cli.shell(`(poproom fetch ${code} large -o -; echo $? >&2) | head -c 3 | wc -c`)
       .result;

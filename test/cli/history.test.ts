@@ -54,7 +54,7 @@ describe('poproom history', () => {
     assert.deepEqual(JSON.parse(none.stdout), []);
   });
 
-  it('[CLI-20] says on a terminal that there are none, and prints nothing in a pipe', async (t) => {
+  it('[slow] [CLI-20] says on a terminal that there are none, and prints nothing in a pipe', async (t) => {
     const { cli, server } = await setUp(t);
     const room = await server.api.room();
     assert.deepEqual(await cli.run(['history', room]), { code: 0, stdout: '', stderr: '' });
@@ -62,7 +62,7 @@ describe('poproom history', () => {
     assert.deepEqual([shown.code, shown.stdout], [0, 'This room has no earlier texts.\r\n']);
   });
 
-  it('[CLI-20] prints one text: byte for byte in a pipe, escaped on a terminal, or as JSON', async (t) => {
+  it('[slow] [CLI-20] prints one text: byte for byte in a pipe, escaped on a terminal, or as JSON', async (t) => {
     const { cli, room } = await setUp(t);
     assert.deepEqual(await cli.run(['history', room, '2']), { code: 0, stdout: second, stderr: '' });
     const shown = await cli.terminal(`poproom history ${room} 2`).result;
@@ -92,7 +92,7 @@ describe('poproom history', () => {
     assert.deepEqual(await versions(), []);
   });
 
-  it('[CLI-20] does not ask for a confirmation for a room that does not exist', async (t) => {
+  it('[slow] [CLI-20] does not ask for a confirmation for a room that does not exist', async (t) => {
     const { cli } = await setUp(t);
     const { code, stdout } = await cli.terminal('poproom history ZZZZZZ --delete').result;
     assert.deepEqual([code, stdout.includes('Delete')], [3, false]);

@@ -86,14 +86,14 @@ describe('a response that does not come from a Poproom server', () => {
     });
   }
 
-  it('[CLI-23] does not determine the exit code', async (t) => {
+  it('[slow] [CLI-23] does not determine the exit code', async (t) => {
     const error = { code: 'constructor', message: 'x' };
     const { url } = await startServer(t, () => ({ status: 400, body: JSON.stringify({ error }) }));
     const cli = await createCli(t, { POPROOM_URL: url });
     assertFailed(await cli.run(['get', '7KQ2MX']), /status 400/);
   });
 
-  it('[CLI-23] does not fill the screen', async (t) => {
+  it('[slow] [CLI-23] does not fill the screen', async (t) => {
     const error = { code: 'VALIDATION_FAILED', message: 'x'.repeat(1_000_000) };
     const { url } = await startServer(t, () => ({ status: 400, body: JSON.stringify({ error }) }));
     const cli = await createCli(t, { POPROOM_URL: url });

@@ -81,7 +81,7 @@ describe('a one-time file on the command line', () => {
     assert.match(folder, /^fsync\(.*folder>/);
   });
 
-  it('[CLI-32] stays in the room if it cannot be written, or someone else is receiving it', async (t) => {
+  it('[slow] [CLI-32] stays in the room if it cannot be written, or someone else is receiving it', async (t) => {
     const { server, cli, code, sendOnce, names, isAvailable } = await setUp(t);
     const { fileUrl } = await sendOnce('key', Buffer.alloc(MiB, 'x'));
     const full = await cli.run(['fetch', code, 'key', '-f', '-o', '/dev/full']);
@@ -118,7 +118,7 @@ describe('a one-time file on the command line', () => {
     }
   });
 
-  it('[CLI-32] is available again 30 minutes after the command was killed', async (t) => {
+  it('[slow] [CLI-32] is available again 30 minutes after the command was killed', async (t) => {
     const { server, cli, code, sendOnce, isAvailable } = await setUp(t, startTestServer);
     await sendOnce('key', randomBytes(8 * MiB));
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });

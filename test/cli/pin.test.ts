@@ -30,7 +30,7 @@ describe('the PIN of a room', () => {
     ]);
   });
 
-  it('[CLI-5] is requested even if standard input and output are pipes', async (t) => {
+  it('[slow] [CLI-5] is requested even if standard input and output are pipes', async (t) => {
     const { cli, server, room } = await protectedRoom(t);
     const asking = cli.terminal(`sh -c 'echo piped | poproom put ${room} | cat'`);
     await asking.waitForOutput(`PIN of room ${room}: `);
@@ -39,7 +39,7 @@ describe('the PIN of a room', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}/content`, { pin: '4821' })).json.content, 'piped\n');
   });
 
-  it('[CLI-5] is requested first with --pin, and Ctrl-C or Ctrl-D cancels', async (t) => {
+  it('[slow] [CLI-5] is requested first with --pin, and Ctrl-C or Ctrl-D cancels', async (t) => {
     const { cli, server, room } = await protectedRoom(t);
     const ended = ['\x03', '12\x04'].map(async (keys) => {
       const asking = cli.terminal(`poproom rm ${room} --pin --yes`);
@@ -89,7 +89,7 @@ describe('the PIN of a room', () => {
     assert.equal((await server.api.get(`/api/rooms/${room}/content`, { pin: '4821' })).json.content, 'guarded');
   });
 
-  it('[CLI-5] is locked after five wrong ones, and is then not requested again', async (t) => {
+  it('[slow] [CLI-5] is locked after five wrong ones, and is then not requested again', async (t) => {
     const { cli, room } = await protectedRoom(t);
     const asking = cli.terminal(`poproom get ${room}`);
     await asking.waitForOutput('PIN of room');
@@ -108,7 +108,7 @@ describe('the PIN of a room', () => {
 });
 
 describe('the PIN of a new room', () => {
-  it('[CLI-5] is entered twice', async (t) => {
+  it('[slow] [CLI-5] is entered twice', async (t) => {
     const { cli, server } = await protectedRoom(t);
     const choose = async (first: string, second: string) => {
       const asking = cli.terminal('poproom new --pin --json');

@@ -102,7 +102,7 @@ describe('poproom put and get', () => {
     assert.deepEqual([content, version], ['two', 2]);
   });
 
-  it('[CLI-3] add a line break on a terminal, and nowhere else', async (t) => {
+  it('[slow] [CLI-3] add a line break on a terminal, and nowhere else', async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'no end' } });
@@ -154,7 +154,7 @@ describe('poproom rm', () => {
     assert.deepEqual([await statusOf(unasked), await statusOf(piped)], [404, 404]);
   });
 
-  it('[CLI-3] does not ask for a confirmation for a room that does not exist', async (t) => {
+  it('[slow] [CLI-3] does not ask for a confirmation for a room that does not exist', async (t) => {
     const { cli } = await atServer(t);
     const { code, stdout } = await cli.terminal('poproom rm ZZZZZZ').result;
     assert.deepEqual([code, stdout.includes('Delete')], [3, false]);

@@ -46,7 +46,7 @@ describe('POPROOM_PIN without --pin', () => {
     assert.deepEqual([both.code, both.stdout], [2, '']);
   });
 
-  it('[CLI-58] is offered on a terminal', async (t) => {
+  it('[slow] [CLI-58] is offered on a terminal', async (t) => {
     const { cli } = await atServer(t);
     const answered = async (keys: string) => {
       const asking = cli.terminal('poproom new', { env: { POPROOM_PIN: '4821' } });

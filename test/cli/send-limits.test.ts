@@ -75,7 +75,7 @@ describe('poproom send and the limits of the server', () => {
     assert.deepEqual(await namesIn(server, code), ['other']);
   });
 
-  it('[CLI-10] stops reading standard input or a pipe at the limit', async (t) => {
+  it('[slow] [CLI-10] stops reading standard input or a pipe at the limit', async (t) => {
     const { server, cli, code } = await setUp(t, { POPROOM_FILE_MAX: '2MiB' });
     const endless = [`yes | poproom send ${code} - --name n`, `bash -c 'poproom send ${code} <(yes) --name n'`];
     for (const line of endless) {

@@ -63,7 +63,7 @@ describe('poproom send without a code', () => {
 });
 
 describe('the invitation', () => {
-  it('[CLI-52] has the address of this machine in its network if the server is reachable there', async (t) => {
+  it('[slow] [CLI-52] has the address of this machine in its network if the server is reachable there', async (t) => {
     const address = lanAddress(networkInterfaces());
     if (address === undefined) return t.skip('This machine is not in a network.');
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0', POPROOM_HOST: '0.0.0.0' });

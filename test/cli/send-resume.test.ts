@@ -105,7 +105,7 @@ describe('poproom send, run again', () => {
     assert.deepEqual(await remembered(setup), []);
   });
 
-  it('[CLI-29] removes the progress bar on a terminal after Ctrl-C', async (t) => {
+  it('[slow] [CLI-29] removes the progress bar on a terminal after Ctrl-C', async (t) => {
     const { cli, line, code } = await setUp(t);
     const sending = cli.terminal(`poproom send ${code} video`);
     await line.paused;

@@ -49,7 +49,7 @@ describe('poproom send', () => {
     assert.deepEqual(await bytesAt(files[2]?.fileUrl ?? ''), large);
   });
 
-  it('[CLI-6] [CLI-10] sends all files even if nobody reads its output', async (t) => {
+  it('[slow] [CLI-6] [CLI-10] sends all files even if nobody reads its output', async (t) => {
     const { server, cli, code } = await setUp(t);
     for (const name of ['a', 'b', 'c']) await put(cli, name, name);
     const { stderr } = await cli.shell(`(poproom send ${code} a b c; echo $? >&2) | true`).result;
@@ -110,7 +110,7 @@ describe('poproom send', () => {
     assert.deepEqual(await filesOf(server, code), []);
   });
 
-  it('[CLI-10] asks for the PIN of the room until it is correct, and reads its input once', async (t) => {
+  it('[slow] [CLI-10] asks for the PIN of the room until it is correct, and reads its input once', async (t) => {
     const { server, cli, code } = await setUp(t, { pin: '0427' });
     const sending = cli.terminal(`sh -c 'printf hello | poproom send ${code} - --name hello.txt'`);
     await sending.waitForOutput(`PIN of room ${code}: `);
@@ -140,7 +140,7 @@ describe('poproom send, during the upload', () => {
     }
   });
 
-  it('[CLI-11] shows the speed and the time left', async (t) => {
+  it('[slow] [CLI-11] shows the speed and the time left', async (t) => {
     const { server, cli, code } = await setUp(t);
     const line = await startLimitedProxy(t, server.port, { up: 3 * MiB });
     await put(cli, 'large', randomBytes(8 * MiB));
@@ -151,7 +151,7 @@ describe('poproom send, during the upload', () => {
     assert.match(sending.stdout(), /100% {2}[\d.]+ .?iB\/s\s+http/, 'at the end, nothing is left');
   });
 
-  it('[CLI-11] uses colours, unless NO_COLOR is set', async (t) => {
+  it('[slow] [CLI-11] uses colours, unless NO_COLOR is set', async (t) => {
     const { cli, code } = await setUp(t);
     await put(cli, 'a', 'x');
     const colourful = await cli.terminal(`poproom send ${code} a`).result;
@@ -177,7 +177,7 @@ describe('poproom send, during the upload', () => {
     assert.ok(line.sent < 11 * MiB, `sent ${line.sent} bytes`);
   });
 
-  it('[CLI-12] names the files that were sent when the server rejects one', async (t) => {
+  it('[slow] [CLI-12] names the files that were sent when the server rejects one', async (t) => {
     const { server, cli, code } = await setUp(t, {}, startTestServer);
     const line = await startLimitedProxy(t, server.port, { up: 2 * MiB });
     await put(cli, 'small', 'x');
@@ -196,7 +196,7 @@ describe('poproom send, during the upload', () => {
     await eventually('nothing is left', async () => (await storedBlobs(server.folder)).length === 0);
   });
 
-  it('[CLI-12] does not send a file that changes during the upload', async (t) => {
+  it('[slow] [CLI-12] does not send a file that changes during the upload', async (t) => {
     const { server, cli, code } = await setUp(t);
     const line = await startLimitedProxy(t, server.port, { up: 2 * MiB });
     await put(cli, 'log', randomBytes(8 * MiB));

@@ -46,7 +46,7 @@ describe('the server of a command', () => {
     );
   });
 
-  it('[CLI-4] is remembered only after a successful command', async (t) => {
+  it('[slow] [CLI-4] is remembered only after a successful command', async (t) => {
     const cli = await createCli(t);
     const { url } = await startServer(t, 'text');
     const memory = join(cli.home, '.local/state/poproom/last-server');
@@ -97,7 +97,7 @@ describe('the API key', () => {
 });
 
 describe('an API key without a server', () => {
-  it('[CLI-4] is sent to a server that the user names, but not to one that only a link names', async (t) => {
+  it('[slow] [CLI-4] is sent to a server that the user names, but not to one that only a link names', async (t) => {
     const cli = await createCli(t);
     const [own, linked] = [await startServer(t, 'own'), await startServer(t, 'linked')];
     const env = { POPROOM_API_KEY: 'pop_key' };

@@ -29,7 +29,7 @@ describe('a terminal', () => {
     assert.equal((await server.api.get(`/api/rooms/${code}/content`)).json.content, 'abc');
   });
 
-  it('[CLI-7] does not interpret the text of a room, which a pipe receives unchanged', async (t) => {
+  it('[slow] [CLI-7] does not interpret the text of a room, which a pipe receives unchanged', async (t) => {
     const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
     const cli = await createCli(t, { POPROOM_URL: server.url });
     const room = await server.api.room();
@@ -94,7 +94,7 @@ describe('a terminal', () => {
     for (const { stdout, stderr } of await Promise.all(said)) mustBeHarmless(stdout + stderr);
   });
 
-  it('[CLI-7] does not interpret the reason why a server rejects copied text', async (t) => {
+  it('[slow] [CLI-7] does not interpret the reason why a server rejects copied text', async (t) => {
     const cli = await createCli(t, { POPROOM_URL: await hostileServer(t), DISPLAY: ':0' });
     await writeFile(join(cli.bin, 'xclip'), '#!/bin/sh\n[ "$3" = -in ] || echo copied\n', { mode: 0o755 });
     const clipping = cli.start(['clip', '7KQ2MX']);

@@ -87,7 +87,7 @@ describe('poproom ui', () => {
     assert.equal((await server.api.get(`/api/rooms/${roomId}`)).status, 200);
   });
 
-  it('[UI-1] shows the limits of the server, and works with one under a path', async (t) => {
+  it('[slow] [UI-1] shows the limits of the server, and works with one under a path', async (t) => {
     const server = await startServer(t, {
       POPROOM_PUBLIC_URL: 'http://127.0.0.1/poproom',
       POPROOM_FILE_MAX: '123456',
@@ -138,7 +138,7 @@ describe('poproom ui', () => {
     assert.equal((await send(origin, '/', { headers: { cookie: browser.cookie } })).status, 403, 'without the path');
   });
 
-  it('[UI-2] has a cookie that no other port and no script receives', async (t) => {
+  it('[slow] [UI-2] has a cookie that no other port and no script receives', async (t) => {
     const { url } = await startServer(t);
     const { link, origin } = await startLocalPage(t, url);
     const { headers } = await send(origin, link.slice(origin.length));
@@ -402,7 +402,7 @@ describe('a server behind poproom ui', () => {
     assert.deepEqual([answer?.status, answer?.headers.get('set-cookie')], [502, null]);
   });
 
-  it('[UI-3] sends files that a browser shows with their own type, and all others to be saved', async (t) => {
+  it('[slow] [UI-3] sends files that a browser shows with their own type, and all others to be saved', async (t) => {
     const server = await startServer(t);
     const { ask } = await openAsBrowser(await startLocalPage(t, server.url));
     const code = await server.api.room();
@@ -571,7 +571,7 @@ describe('poproom ui, its server and its end', () => {
     await local.command.waitForOutput(`poproom: Connected to ${malicious.url} again.\n`);
   });
 
-  it('[UI-7] reports nothing if the browser leaves before the server answers', async (t) => {
+  it('[slow] [UI-7] reports nothing if the browser leaves before the server answers', async (t) => {
     const sockets = new Set<object>();
     const open = () => sockets.size;
     let isFirst = true;
@@ -666,7 +666,7 @@ describe('poproom ui, its server and its end', () => {
     assert.equal((await ask('/livez')).status, 200);
   });
 
-  it('[UI-8] passes on the refusal of a body that is still being sent', async (t) => {
+  it('[slow] [UI-8] passes on the refusal of a body that is still being sent', async (t) => {
     const server = await startServer(t, { POPROOM_FILE_MAX: '1000' });
     const { ask } = await openAsBrowser(await startLocalPage(t, server.url));
     const { status, text } = await ask(`/api/rooms/${await server.api.room()}/upload?fileName=large`, {

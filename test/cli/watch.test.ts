@@ -71,7 +71,7 @@ describe('poproom watch', () => {
     assert.deepEqual(await watching.result, { code: 130, stdout: 'first\nsecond\n\nü\u0007\n', stderr: '' });
   });
 
-  it('[CLI-15] waits for the first text of an empty room, and prints each as one line of JSON', async (t) => {
+  it('[slow] [CLI-15] waits for the first text of an empty room, and prints each as one line of JSON', async (t) => {
     const { server, cli, code } = await setUp(t);
     const watching = cli.start(['watch', code, '--json']);
     await isWatched(server, code);
@@ -82,7 +82,7 @@ describe('poproom watch', () => {
     assert.equal(new Date(timestamp).toISOString(), timestamp);
   });
 
-  it('[CLI-15] prints the whole text after a partial edit, and nothing for a write that changes nothing', async (t) => {
+  it('[slow] [CLI-15] prints the whole text after a partial edit, and nothing for a write that changes nothing', async (t) => {
     const { server, cli, code } = await setUp(t);
     const path = `/api/rooms/${code}/content`;
     await write(server, code, 'one\ntwo\n');
@@ -96,7 +96,7 @@ describe('poproom watch', () => {
     assert.equal(watching.stdout(), 'one\ntwo\none\n2\none\n2\nend\n');
   });
 
-  it('[CLI-15] prints no control sequences on a terminal', async (t) => {
+  it('[slow] [CLI-15] prints no control sequences on a terminal', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'a\x1b[2Jb\r\nc\td\re 👨‍👩‍👧');
     const watching = cli.terminal(`poproom watch ${code}`);
@@ -127,7 +127,7 @@ describe('poproom watch', () => {
     assert.equal(unread.stderr(), '');
   });
 
-  it('[CLI-15] runs one command at a time, and then only for the newest text', async (t) => {
+  it('[slow] [CLI-15] runs one command at a time, and then only for the newest text', async (t) => {
     const { server, cli, code } = await setUp(t);
     const gate = join(cli.home, 'gate');
     execFileSync('mkfifo', [gate]);
@@ -147,7 +147,7 @@ describe('poproom watch', () => {
     assert.ok(!runs.includes('twice'));
   });
 
-  it('[CLI-15] keeps only the newest text for a slow reader', async (t) => {
+  it('[slow] [CLI-15] keeps only the newest text for a slow reader', async (t) => {
     const { server, cli, code } = await setUp(t);
     const gate = join(cli.home, 'gate');
     execFileSync('mkfifo', [gate]);
@@ -185,7 +185,7 @@ describe('poproom watch', () => {
     assert.deepEqual(await running.result, { code: 7, stdout: 'newer', stderr: '' });
   });
 
-  it('[CLI-15] asks for the PIN first', async (t) => {
+  it('[slow] [CLI-15] asks for the PIN first', async (t) => {
     const { server, cli, code } = await setUp(t, { pin: '0427' });
     await server.api.post(`/api/rooms/${code}/content`, { json: { content: 'hidden' }, pin: '0427' });
     const watching = cli.terminal(`poproom watch ${code}`);
@@ -230,7 +230,7 @@ describe('poproom watch, after failures', () => {
     await watching.waitForOutput('kept\nlost\nkept\nother\n');
   });
 
-  it('[CLI-16] ends with 0 when the room is deleted, even during an interruption', async (t) => {
+  it('[slow] [CLI-16] ends with 0 when the room is deleted, even during an interruption', async (t) => {
     const { server, proxy, cli, code } = await setUp(t);
     await write(server, code, 'x');
     const [near, away] = [cli.terminal(`poproom watch ${code}`), cli.terminal(`poproom watch ${code}`)];
@@ -249,7 +249,7 @@ describe('poproom watch, after failures', () => {
     }
   });
 
-  it('[CLI-16] finishes the command for the last text before it ends', async (t) => {
+  it('[slow] [CLI-16] finishes the command for the last text before it ends', async (t) => {
     const { server, cli, code } = await setUp(t);
     const gate = join(cli.home, 'gate');
     execFileSync('mkfifo', [gate]);
@@ -261,7 +261,7 @@ describe('poproom watch, after failures', () => {
     assert.deepEqual(await watching.result, { code: 0, stdout: 'begun\nlast', stderr: '' });
   });
 
-  it('[CLI-16] fails with --once when the room ends before its text changes', async (t) => {
+  it('[slow] [CLI-16] fails with --once when the room ends before its text changes', async (t) => {
     const { server, cli, code } = await setUp(t);
     const watching = cli.start(['watch', code, '--once']);
     await isWatched(server, code);
@@ -271,7 +271,7 @@ describe('poproom watch, after failures', () => {
     assert.equal(stderr, 'poproom: The room was deleted before its text changed.\n');
   });
 
-  it('[CLI-16] ends quietly when its reader stops reading', async (t) => {
+  it('[slow] [CLI-16] ends quietly when its reader stops reading', async (t) => {
     const { server, cli, code } = await setUp(t);
     await write(server, code, 'one');
     const watching = cli.shell(`(poproom watch ${code}; echo $? >&2) | head -n 1`);

@@ -180,7 +180,7 @@ describe('a malicious server that a file is downloaded from', () => {
     }
   });
 
-  it('[SEALED-96] [SEALED-42] is noticed if it cuts, extends, swaps or reorders the bytes of a range', async (t) => {
+  it('[slow] [SEALED-96] [SEALED-42] is noticed if it cuts, extends, swaps or reorders the bytes of a range', async (t) => {
     const { proxy, room, bytes, file, sealed, swapped, chunk } = await setUp(t);
     const ranges: [string, Buffer[]][] = [
       ['cut', [chunk(0), chunk(1), chunk(2).subarray(0, -1)]],
@@ -205,7 +205,7 @@ describe('a malicious server that a file is downloaded from', () => {
     await assert.rejects(room.download(file, { range }), { code: 'INVALID_RESPONSE' }, 'a server that ignores ranges');
   });
 
-  it('[SEALED-96] [SEALED-43] does not use up a one-time file whose bytes it extends, swaps or reorders', async (t) => {
+  it('[slow] [SEALED-96] [SEALED-43] does not use up a one-time file whose bytes it extends, swaps or reorders', async (t) => {
     const { proxy, room, bytes, once, sealed, swapped, chunk, head } = await setUp(t);
     const bodies: [string, Buffer][] = [
       ['another file', swapped],

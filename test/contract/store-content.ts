@@ -139,7 +139,7 @@ function versionTests(open: OpenStore): void {
     assert.deepEqual(await read(store.rooms, code), { content: `writer ${winner}`, version: 1, writtenAt: start });
   });
 
-  it('[TEXT-3] shows a text to every reader as soon as its write is acknowledged, with concurrent writes and reads', async () => {
+  it('[slow] [TEXT-3] shows a text to every reader as soon as its write is acknowledged, with concurrent writes and reads', async () => {
     const code = await createRoom(store.rooms);
     const writeAndRead = async (writer: number) => {
       for (let n = 0; n < 20; n++) {
@@ -155,7 +155,7 @@ function versionTests(open: OpenStore): void {
     assert.equal((await read(store.rooms, code)).version, 200);
   });
 
-  it('[TEXT-3] gives each of 100 concurrent writes its own version, and keeps the last text', async () => {
+  it('[slow] [TEXT-3] gives each of 100 concurrent writes its own version, and keeps the last text', async () => {
     const code = await createRoom(store.rooms);
     const texts = Array.from({ length: 100 }, (_, n) => `text ${n}`);
     const writes = await Promise.all(texts.map((text) => writeText(store.texts, code, text)));

@@ -24,7 +24,7 @@ const programs = Object.fromEntries(Object.entries(examples).map(([name, text]) 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('the guide of the SDK', () => {
-  it('[DOCS-3] compiles with the strictest settings', async (t) => {
+  it('[slow] [DOCS-3] compiles with the strictest settings', async (t) => {
     const folder = await mkdtemp(join(tmpdir(), 'poproom-types-'));
     t.after(() => rm(folder, { recursive: true }));
     for (const [name, code] of Object.entries(programs)) await writeFile(join(folder, `${name}.mts`), code);

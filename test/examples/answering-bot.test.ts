@@ -30,7 +30,7 @@ describe('the answering bot', () => {
     assert.equal(stdout, `Listening in ${room.code}.\nGood-bye.\n`);
   });
 
-  it('[DOCS-5] does not overwrite concurrent edits', async (t) => {
+  it('[slow] [DOCS-5] does not overwrite concurrent edits', async (t) => {
     const { room, running } = await setUp(t);
     const count = 20;
     for (let i = 0; i < count; i++) await room.append(`${i}\n/roll 1d6\n`);
@@ -44,7 +44,7 @@ describe('the answering bot', () => {
     assert.equal((await running.result).code, 0);
   });
 
-  it('[DOCS-5] reports why it cannot join', async (t) => {
+  it('[slow] [DOCS-5] reports why it cannot join', async (t) => {
     const { room, start } = await setUp(t);
     const { code, stdout, stderr } = await start(room.link.replace(/\w+$/, '000000')).result;
     assert.deepEqual([code, stdout, stderr], [1, '', 'There is no room with this code.\n']);

@@ -20,7 +20,7 @@ describe('the script that drops a file', () => {
     assert.equal((await api.get(`/api/rooms/${room}/content`)).json.content, '');
   });
 
-  it('[DOCS-5] uploads it to the given room', async (t) => {
+  it('[slow] [DOCS-5] uploads it to the given room', async (t) => {
     const { api, url, drop } = await setUp(t);
     const room = await api.room();
     const { code, stdout } = await drop(`${room} app.tgz`).result;
@@ -28,7 +28,7 @@ describe('the script that drops a file', () => {
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 1);
   });
 
-  it('[DOCS-5] ends with the exit code of the failure, and prints no link', async (t) => {
+  it('[slow] [DOCS-5] ends with the exit code of the failure, and prints no link', async (t) => {
     const { drop } = await setUp(t);
     const ended = await Promise.all(['', '000000 app.tgz', 'missing.tgz'].map((args) => drop(args).result));
     assert.deepEqual(

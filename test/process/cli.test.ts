@@ -49,7 +49,7 @@ describe('poproom serve', () => {
     }
   });
 
-  it('[RUN-1] takes no arguments', async () => {
+  it('[slow] [RUN-1] takes no arguments', async () => {
     const [option, argument] = await Promise.all([run(['serve', '--colour']), run(['serve', '80'])]);
     assert.deepEqual([option?.code, argument?.code], [2, 2]);
     assert.match(option?.stderr ?? '', /^poproom: Unknown option '--colour'; see poproom serve --help\.\n$/);
@@ -81,7 +81,7 @@ describe('poproom serve', () => {
     }
   });
 
-  it('[RUN-1] rejects a lifetime over the maximum', async () => {
+  it('[slow] [RUN-1] rejects a lifetime over the maximum', async () => {
     const { code, stderr } = await run(['serve'], { POPROOM_ROOM_TTL: '2d', POPROOM_ROOM_MAX_TTL: '1d' });
     assert.equal(code, 2);
     assert.match(stderr, /POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL/);
@@ -99,7 +99,7 @@ describe('poproom serve', () => {
     assert.equal((await second.api.get('/api/health')).status, 200);
   });
 
-  it('[RUN-1] reports an invalid folder or address', async (t) => {
+  it('[slow] [RUN-1] reports an invalid folder or address', async (t) => {
     const folder = await dataFolder(t);
     await writeFile(join(folder, 'file'), '');
     const notAFolder = await run(['serve'], { PORT: '0', POPROOM_DATA_DIR: join(folder, 'file') });
@@ -165,7 +165,7 @@ describe('poproom keys', () => {
     assert.match((await runHere(['keys', 'list'], env)).stdout, /laptop +pro +\S+ +\d{4}-\d\d-\d\d\n/);
   });
 
-  it('[KEY-4] prints keys as JSON, and the key itself only when it is created', async (t) => {
+  it('[slow] [KEY-4] prints keys as JSON, and the key itself only when it is created', async (t) => {
     const env = { POPROOM_DATA_DIR: await dataFolder(t) };
     const tell = async (...args: string[]) => {
       const { code, stdout, stderr } = await runHere(['keys', ...args, '--json'], env);
@@ -185,7 +185,7 @@ describe('poproom keys', () => {
     for (const moment of [made.createdAt, revokedAt]) assert.equal(new Date(moment).toISOString(), moment);
   });
 
-  it('[KEY-4] creates no data folder when it only lists keys', async (t) => {
+  it('[slow] [KEY-4] creates no data folder when it only lists keys', async (t) => {
     const env = { POPROOM_DATA_DIR: join(await dataFolder(t), 'elsewhere') };
     for (const args of [['list'], ['revoke', 'a']]) {
       const { code, stderr } = await runHere(['keys', ...args], env);

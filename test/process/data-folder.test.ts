@@ -47,7 +47,7 @@ describe('the data folder', () => {
     assert.ok(stderr.includes(`Run: sudo chown -R ${user}:${group} ${folder} (`), stderr);
   });
 
-  it('[RUN-20] with a file of another user is named, too', async (t) => {
+  it('[slow] [RUN-20] with a file of another user is named, too', async (t) => {
     if (process.getuid?.() !== 0) return t.skip('only root can create a file of another user');
     const folder = await dataFolder(t);
     await chown(folder, 1000, 1000);
@@ -123,7 +123,7 @@ describe('a file with a secret that others can write', () => {
     });
   }
 
-  it('[RUN-17] may be readable by others, and does not matter if POPROOM_SECRET is set', async (t) => {
+  it('[slow] [RUN-17] may be readable by others, and does not matter if POPROOM_SECRET is set', async (t) => {
     const folder = await dataFolder(t);
     const path = join(folder, 'secret');
     await writeFile(path, 'x'.repeat(64));

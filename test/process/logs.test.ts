@@ -79,7 +79,7 @@ describe('the log', () => {
     for (const secret of [room, secrets.fileName, secrets.bytes]) assert.ok(!server.output().includes(secret));
   });
 
-  it('[RUN-8] contains the warnings of the runtime', async (t) => {
+  it('[slow] [RUN-8] contains the warnings of the runtime', async (t) => {
     const settings = { NODE_OPTIONS: onSignal("process.emitWarning('an odd thing')") };
     const server = await startProcess(t, await dataFolder(t), settings);
     server.signal('SIGUSR2');

@@ -26,7 +26,7 @@ describe('the probes', () => {
     assert.equal((await api.get('/livez')).status, 200);
   });
 
-  it('[RUN-2] [API-7] report when the files are unavailable, and when they are available again', async (t) => {
+  it('[slow] [RUN-2] [API-7] report when the files are unavailable, and when they are available again', async (t) => {
     const folder = await dataFolder(t);
     const { api } = await startProcess(t, folder);
     const [files, elsewhere] = [join(folder, 'files'), join(folder, 'elsewhere')];
@@ -73,7 +73,7 @@ describe('the probes', () => {
 });
 
 describe('health', () => {
-  it('[API-7] returns the status, the time and the uptime', async (t) => {
+  it('[slow] [API-7] returns the status, the time and the uptime', async (t) => {
     const startedBefore = Date.now();
     const { api } = await startProcess(t, await dataFolder(t));
     const { status, json } = await api.get('/api/health');
@@ -85,7 +85,7 @@ describe('health', () => {
 });
 
 describe('the metrics', () => {
-  it('[RUN-3] are disabled by default', async (t) => {
+  it('[slow] [RUN-3] are disabled by default', async (t) => {
     const { api } = await startProcess(t, await dataFolder(t), { POPROOM_METRICS: '' });
     const { status, code } = await api.get('/metrics');
     assert.deepEqual([status, code], [404, 'NOT_FOUND']);

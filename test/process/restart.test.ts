@@ -12,7 +12,7 @@ const env = { POPROOM_FREE_LIMIT: '60' };
 const writtenWithinMs = 1000 + 4000;
 
 describe('the counters', () => {
-  it('[RATE-6] [GUESS-5] survive a clean restart exactly', async (t) => {
+  it('[slow] [RATE-6] [GUESS-5] survive a clean restart exactly', async (t) => {
     const folder = await dataFolder(t);
     const before = await startProcess(t, folder, env);
     const room = await useSome(before);

@@ -26,7 +26,7 @@ describe('poproom serve', () => {
     assert.deepEqual([existsSync(join(folder, 'data')), existsSync(wrong.POPROOM_DATA_DIR)], [true, false]);
   });
 
-  it('[OPS-1] reports invalid options together, with exit code 2', async (t) => {
+  it('[slow] [OPS-1] reports invalid options together, with exit code 2', async (t) => {
     const folder = await dataFolder(t);
     const { code, stdout, stderr } = await run(['serve', '--port', 'http', '--host', '', '--data', '/proc/data']);
     assert.deepEqual([code, stdout], [2, '']);
@@ -75,7 +75,7 @@ describe('poproom serve', () => {
     );
   });
 
-  it('[OPS-2] reports an unknown key in the config file of the command line', async (t) => {
+  it('[slow] [OPS-2] reports an unknown key in the config file of the command line', async (t) => {
     const cli = await createCli(t);
     await mkdir(join(cli.home, '.config/poproom'), { recursive: true });
     await writeFile(join(cli.home, '.config/poproom/config.json'), '{"url": "http://127.0.0.1:1", "apikey": "pop_1"}');

@@ -57,7 +57,7 @@ describe('a stop', () => {
     });
   }
 
-  it('[RUN-4] happens once, however many signals arrive together', { timeout: 60_000 }, async (t) => {
+  it('[slow] [RUN-4] happens once, however many signals arrive together', { timeout: 60_000 }, async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
     const { socket, rest } = await beginBare(t, server, await server.api.room());
@@ -76,7 +76,7 @@ describe('a stop', () => {
     await server.stop();
   });
 
-  it('[RUN-4] is cut short by a later signal', { timeout: 60_000 }, async (t) => {
+  it('[slow] [RUN-4] is cut short by a later signal', { timeout: 60_000 }, async (t) => {
     const folder = await dataFolder(t);
     const server = await startProcess(t, folder);
     await beginBare(t, server, await server.api.room());
@@ -89,7 +89,7 @@ describe('a stop', () => {
     assert.ok(ms > 1000 && ms < stopsWithinMs, `${ms} ms`);
   });
 
-  it('[RUN-4] does not wait for idle connections', { timeout: 60_000 }, async (t) => {
+  it('[slow] [RUN-4] does not wait for idle connections', { timeout: 60_000 }, async (t) => {
     const server = await startProcess(t, await dataFolder(t));
     const unused = await openRawSocket(t, server.port);
     const kept = await openRawSocket(t, server.port);

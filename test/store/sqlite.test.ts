@@ -151,14 +151,14 @@ describe('sqlite: a clock that is set back', () => {
     'cancel an upload': (store, code) => store.uploads.cancelUpload(code, file().id, late),
     delete: (store, code) => store.rooms.deleteRoom(code, late),
   };
-  for (const [name, run] of Object.entries(operations)) {
-    it(`[FAULT-5] does not revive a room that had expired before an attempt to ${name}`, async (t) => {
-      const store = await openStore(t, await temporaryFolder(t));
+  it('[FAULT-5] does not revive a room that had expired before an operation', async (t) => {
+    const store = await openStore(t, await temporaryFolder(t));
+    for (const [name, run] of Object.entries(operations)) {
       const code = await createRoom(store.rooms, { expiresAt: start + hour });
-      assert.equal(await run(store, code), 'expired');
-      assert.equal((await store.rooms.admit(accessAttempt(code))).outcome, 'expired');
-    });
-  }
+      assert.equal(await run(store, code), 'expired', name);
+      assert.equal((await store.rooms.admit(accessAttempt(code))).outcome, 'expired', name);
+    }
+  });
 });
 
 describe('sqlite: crashes and stops', { concurrency: true }, () => {
