@@ -7,7 +7,7 @@ import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite 
 const ownNameOf = async ({ page }: BrowserDevice): Promise<string> =>
   (await page.locator('.devices [data-own] .device-name').textContent()) ?? '';
 
-/** Each name with its colour, as the page paints it. Two devices may have drawn the same name. */
+/** Each name with its colour, as the page paints it. */
 async function colorsIn({ page }: BrowserDevice): Promise<string[]> {
   const items = await page
     .locator('.devices li[data-device]')
@@ -74,6 +74,29 @@ describe('the page, devices in a room', () => {
     await eventually('it has a friendly name again', async () =>
       /^[A-Z][a-z]+ [A-Z][a-z]+$/.test(await ownNameOf(phone)),
     );
+  });
+
+  it('[PEOPLE-4] add a number to a name that another device in the room has, and only in this room', async (t) => {
+    const site = await sharedTestSite(t);
+    const code = await site.server.api.room();
+    const laptop = await joinRoom(site, code);
+    await rename(laptop, 'Ada');
+    await seesDevices(laptop, ['Ada You', 'Waiting for another device…']);
+    const phone = await site.openDevice();
+    await rename(phone, 'Ada');
+    await phone.page.goto(`/r/${code}`);
+    for (const _ of ['joined', 'reloaded']) {
+      await seesDevices(phone, ['Ada 2 You', 'Ada']);
+      await seesDevices(laptop, ['Ada You', 'Ada 2']);
+      await phone.page.reload();
+    }
+    await seesDevices(phone, ['Ada 2 You', 'Ada']);
+    await rename(phone, 'Grace');
+    await seesDevices(laptop, ['Ada You', 'Grace']);
+    await rename(phone, 'Ada');
+    await seesDevices(laptop, ['Ada You', 'Ada 2']);
+    await phone.page.goto(`/r/${await site.server.api.room()}`);
+    await seesDevices(phone, ['Ada You', 'Waiting for another device…']);
   });
 
   it('[slow] [PAGE-5] are not announced as joined or left when they only change their name', async (t) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import { chooseEntry, joinRoom, sharedTestSite, startTestSite, type TestSite } from '../support/page.ts';
 import { arrived, dropFiles, rowOf } from './support/files.ts';
 
@@ -36,13 +37,25 @@ describe('the page, a folder', () => {
     assert.deepEqual(await pathsOf(site, code), [...listed, 'single.txt'].sort());
   });
 
-  it('[slow] [PAGE-34] with far too many files is refused as a whole', async (t) => {
-    const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '5' });
-    const { page } = await joinRoom(site, await site.server.api.room());
+  it('[PAGE-34] [PAGE-118] with far too many files is added as far as it fits, and the others wait in one line', async (t) => {
+    const site = await startTestSite(t, { POPROOM_ROOM_MAX_FILES: '2' });
+    const code = await site.server.api.room();
+    const { page } = await joinRoom(site, code);
     const files = Array.from({ length: 30 }, (_, n) => ({ name: `${n}.txt`, content: 'x' }));
     await dropFiles(page, 'body', files);
-    await page.getByRole('status').filter({ hasText: 'Too many files. You can add 5 more to this room.' }).waitFor();
-    assert.equal(await page.locator('.file').count(), 0);
+    for (const name of ['0.txt', '1.txt']) await arrived(page, name);
+    const rest = page.getByRole('alert');
+    await rest.getByText('2 of 30 files added. This room is full. Remove files to free up space.').waitFor();
+    assert.equal(await page.locator('.file').count(), 2, 'the others have no rows');
+
+    await page.getByRole('button', { name: 'Remove 0.txt' }).click();
+    await eventually('it is removed', async () => (await pathsOf(site, code)).join() === '1.txt');
+    await rest.getByRole('button', { name: 'Try again' }).click();
+    await arrived(page, '2.txt');
+    await rest.getByText('1 of 28 files added.').waitFor();
+    await rest.getByRole('button', { name: 'Dismiss all' }).click();
+    await rest.waitFor({ state: 'detached' });
+    assert.deepEqual(await pathsOf(site, code), ['1.txt', '2.txt']);
   });
 });
 

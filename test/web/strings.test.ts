@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { strings as firstStrings } from '../../web/src/i18n/languages/en.ts';
 import { strings as moreStrings } from '../../web/src/i18n/languages/en-more.ts';
+import { strings as names } from '../../web/src/i18n/languages/en-names.ts';
 import { languageCodes } from '../../web/src/i18n/languages.ts';
 import type { Plural, StringKey } from '../../web/src/i18n/translation.ts';
 import { tables } from '../page/support/translations.ts';
@@ -32,7 +33,7 @@ describe('the strings of the page', () => {
   it('are all used', () => {
     assert.equal(
       keys.length,
-      [firstStrings, moreStrings].reduce((sum, strings) => sum + Object.keys(strings).length, 0),
+      [firstStrings, moreStrings, names].reduce((sum, strings) => sum + Object.keys(strings).length, 0),
       'no name is used twice',
     );
     const files = globSync('**/*.{ts,tsx}', { cwd: sources, exclude: ['i18n/languages/**'] });

@@ -1,26 +1,15 @@
-/** The id and the name of this device, as others in a room see them, and the names of others. */
+/** The name and the colour of this device, as others in a room see them, and the names of others. */
 import { signal } from '@preact/signals';
 import { deviceColors } from '../../../src/protocol/limits.ts';
-import { t } from '../i18n/strings.ts';
-import { knownRoom } from './recent-rooms.ts';
+import { strings as englishNames } from '../i18n/languages/en-names.ts';
+import { addEnglish, t, translate } from '../i18n/strings.ts';
 import { isString, localStore } from './storage.ts';
 
+addEnglish(englishNames);
+
 export const maxNameLength = 64;
-const isId = (value: unknown): value is string => isString(value) && /^[\w-]{1,64}$/.test(value);
 const isName = (value: unknown): value is string =>
   isString(value) && value.trim() !== '' && value.length <= maxNameLength;
-
-export const deviceId: string = localStore.get('device', isId) ?? storedId();
-
-/** The ids in encrypted rooms that this page has not joined yet. */
-const newIds = new Map<string, string>();
-
-/** Another one for each encrypted room, so that the server cannot tell who is in several. */
-export function deviceIdIn(code: string): string {
-  const id = knownRoom(code)?.deviceId ?? newIds.get(code) ?? newId();
-  newIds.set(code, id);
-  return id;
-}
 
 export const deviceName = signal(localStore.get('name', isName) ?? '');
 
@@ -48,22 +37,11 @@ export const nameOf = ({ deviceName = '' }: { deviceName?: string }): string =>
   deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
 
 function friendlyName(): string {
-  const [first = '', between, second = ''] = t('friendlyNames').split(';');
+  const [first = '', between, second = ''] = translate('friendlyNames').split(';');
   return [first, second].map(pickWord).join(between);
 }
 
 function pickWord(words: string): string | undefined {
   const all = words.split('|');
   return all[Math.floor(Math.random() * all.length)];
-}
-
-function storedId(): string {
-  const id = newId();
-  localStore.set('device', id);
-  return id;
-}
-
-function newId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(12));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

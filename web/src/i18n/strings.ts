@@ -36,7 +36,7 @@ export function translate(key: StringKey, values: Values = {}): string {
   return format(table[key], language, values);
 }
 
-export function addEnglish(strings: Omit<Translation, FirstKey>): void {
+export function addEnglish(strings: Partial<Omit<Translation, FirstKey>>): void {
   Object.assign(english, strings);
 }
 

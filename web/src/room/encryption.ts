@@ -11,7 +11,8 @@ import { createSharedText } from '../../../src/client/text/create-shared-text.ts
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
-import { appearance, deviceIdIn } from '../device/identity.ts';
+import { deviceIdIn } from '../device/device-id.ts';
+import { appearance } from '../device/identity.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
 import { offerKey } from '../device/room-keys.ts';
 import { isRecord, isString, localStore } from '../device/storage.ts';

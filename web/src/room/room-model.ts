@@ -5,7 +5,8 @@ import { openLive } from '../../../src/client/live-channel.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { createRoomPin, roomPath } from '../../../src/client/room-access.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
-import { appearance, deviceId, deviceIdIn } from '../device/identity.ts';
+import { deviceId, deviceIdIn } from '../device/device-id.ts';
+import { appearance } from '../device/identity.ts';
 import {
   forgetRoom,
   isKnownAsEncrypted,

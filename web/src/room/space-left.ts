@@ -1,7 +1,7 @@
 /** How much space the room has left for files, by the server's limits. */
-import type { ReadonlySignal } from '@preact/signals';
-import type { RoomContent } from './room-phase.ts';
-import type { UploadState } from './upload-state.ts';
+import { type ReadonlySignal, signal } from '@preact/signals';
+import type { RoomContent, RoomModel } from './room-phase.ts';
+import type { IncomingFile, UploadState } from './upload-state.ts';
 
 export interface SizedUpload {
   readonly file: File;
@@ -21,6 +21,17 @@ export function spaceLeft({ limits, files, fileSizes }: RoomContent, uploads: re
   const bytes = sizes.reduce((sum, size) => sum + (fileSizes?.storedSize(size) ?? size), 0);
   const left = Math.max(0, limits.fileBytesPerRoom - bytes);
   return { bytes: fileSizes?.largestFile(left) ?? left, files: limits.filesPerRoom - sizes.length };
+}
+
+/** The files of a large selection that the room has no space for, until the user adds or dismisses them. */
+export const leftOver = signal<LeftOver | undefined>(undefined);
+
+interface LeftOver {
+  readonly room: RoomModel;
+  readonly files: readonly IncomingFile[];
+  /** How many of the selection were added. */
+  readonly fit: number;
+  readonly once: boolean;
 }
 
 /** The size of the largest file that the server accepts. */

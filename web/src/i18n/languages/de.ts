@@ -98,7 +98,7 @@ export const strings: Translation = {
   thisDevice: 'dieses Gerät',
   unnamedDevice: 'Unbenanntes Gerät',
   friendlyNames:
-    'Flinker|Froher|Kluger|Lustiger|Munterer|Mutiger|Netter|Ruhiger|Sanfter|Schneller|Stiller|Treuer; ;Bär|Biber|Dachs|Delfin|Falke|Fuchs|Hase|Hirsch|Igel|Luchs|Otter|Panda|Pinguin|Reiher|Uhu|Wolf',
+    'Ehrlicher|Flinker|Freundlicher|Froher|Fröhlicher|Geduldiger|Gelassener|Glücklicher|Heiterer|Kecker|Kluger|Kühner|Lieber|Lustiger|Munterer|Mutiger|Netter|Neugieriger|Pfiffiger|Ruhiger|Sanfter|Schneller|Sonniger|Stiller|Tapferer|Treuer|Wacher|Zufriedener; ;Adler|Bär|Biber|Bison|Dachs|Delfin|Elch|Falke|Fink|Fuchs|Gecko|Habicht|Hase|Hirsch|Igel|Jaguar|Kakadu|Koala|Kranich|Leopard|Löwe|Luchs|Marder|Otter|Panda|Papagei|Pelikan|Pinguin|Puma|Rabe|Reiher|Seehund|Spatz|Specht|Star|Steinbock|Storch|Tiger|Uhu|Wolf|Zeisig',
   typing: 'schreibt',
   isTyping: '{name} schreibt.',
   waitingForDevice: 'Warten auf weiteres Gerät …',
@@ -156,10 +156,7 @@ export const strings: Translation = {
   spaceLeft: 'Bis zu {size} pro Datei, noch {left} in diesem Raum frei',
   chooseFiles: 'Dateien auswählen',
   chooseFolder: 'Ordner auswählen',
-  tooManyFiles: {
-    one: 'Zu viele Dateien. Du kannst diesem Raum noch eine hinzufügen.',
-    other: 'Zu viele Dateien. Du kannst diesem Raum noch {n} hinzufügen.',
-  },
+  filesAddedOf: '{fit} von {n} Dateien hinzugefügt.',
   dropFailed: 'Der Ordner konnte nicht gelesen werden. Es wurde nichts hinzugefügt.',
   dropHere: 'Zum Hochladen ablegen',
   download: 'Herunterladen',

@@ -79,10 +79,7 @@ export const strings = {
   spaceLeft: 'Up to {size} per file, {left} left in this room',
   chooseFiles: 'Choose files',
   chooseFolder: 'Choose folder',
-  tooManyFiles: {
-    one: 'Too many files. You can add one more to this room.',
-    other: 'Too many files. You can add {n} more to this room.',
-  },
+  filesAddedOf: '{fit} of {n} files added.',
   download: 'Download',
   downloadFile: 'Download {name}',
   copyFileLink: 'Copy link to {name}',

@@ -67,9 +67,6 @@ export const strings = {
   deviceCount: 'Devices in this room: {n}',
   you: 'You',
   unnamedDevice: 'Unnamed device',
-  /** The first words, what is between them, and the second words, of the name that a device gets. */
-  friendlyNames:
-    'Brave|Calm|Clever|Happy|Jolly|Kind|Lucky|Quick|Sunny; ;Badger|Bear|Deer|Dolphin|Fox|Hare|Heron|Lynx|Otter|Owl|Panda|Seal|Wolf',
   waitingForDevice: 'Waiting for another device…',
   devicesOutdated: 'Others may have left or joined',
   connectionLost: 'No connection. Your changes are kept on this device and sync when you’re back online.',

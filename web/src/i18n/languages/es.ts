@@ -99,7 +99,7 @@ export const strings: Translation = {
   thisDevice: 'este dispositivo',
   unnamedDevice: 'Dispositivo sin nombre',
   friendlyNames:
-    'Búho|Castor|Ciervo|Conejo|Delfín|Erizo|Halcón|Lince|Lobo|Mirlo|Oso|Panda|Pingüino|Tejón|Tucán|Zorro; ;alegre|amable|atento|curioso|feliz|listo|risueño|sereno|tierno|tranquilo|valiente|veloz',
+    'Alce|Bisonte|Búho|Caballo|Camello|Canario|Castor|Ciervo|Cisne|Colibrí|Cóndor|Conejo|Cuervo|Delfín|Erizo|Flamenco|Gato|Gorrión|Halcón|Jaguar|Jilguero|Koala|Lémur|León|Leopardo|Lince|Lobo|Loro|Mapache|Mirlo|Oso|Panda|Pato|Pelícano|Petirrojo|Pingüino|Puma|Reno|Ruiseñor|Tejón|Tigre|Tucán|Zorro; ;ágil|alegre|amable|astuto|atento|audaz|contento|cordial|curioso|despierto|feliz|fiel|gentil|honesto|ingenioso|jovial|leal|listo|noble|paciente|risueño|sereno|simpático|tierno|tranquilo|valiente|veloz|vivaz',
   typing: 'escribiendo',
   isTyping: '{name} está escribiendo.',
   waitingForDevice: 'Esperando otro dispositivo…',
@@ -158,10 +158,7 @@ export const strings: Translation = {
   spaceLeft: 'Hasta {size} por archivo, quedan {left} en esta sala',
   chooseFiles: 'Elegir archivos',
   chooseFolder: 'Elegir carpeta',
-  tooManyFiles: {
-    one: 'Demasiados archivos. Puedes añadir uno más a esta sala.',
-    other: 'Demasiados archivos. Puedes añadir {n} más a esta sala.',
-  },
+  filesAddedOf: 'Archivos añadidos: {fit} de {n}.',
   dropFailed: 'No se ha podido leer la carpeta. No se ha añadido nada.',
   dropHere: 'Suelta los archivos para subirlos',
   download: 'Descargar',

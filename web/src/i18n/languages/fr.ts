@@ -140,10 +140,7 @@ export const strings: Translation = {
   spaceLeft: 'Jusqu’à {size} par fichier, {left} disponibles dans ce salon',
   chooseFiles: 'Choisir des fichiers',
   chooseFolder: 'Choisir un dossier',
-  tooManyFiles: {
-    one: 'Trop de fichiers. Vous pouvez encore en ajouter {n} à ce salon.',
-    other: 'Trop de fichiers. Vous pouvez encore en ajouter {n} à ce salon.',
-  },
+  filesAddedOf: 'Fichiers ajoutés : {fit} sur {n}.',
   dropFailed: 'Impossible de lire ce dossier. Rien n’a été ajouté.',
   dropHere: 'Déposez les fichiers à importer',
   download: 'Télécharger',
@@ -226,7 +223,7 @@ export const strings: Translation = {
   errorNotFound: 'Ce salon n’existe plus.',
   invite: 'Inviter',
   friendlyNames:
-    'Blaireau|Castor|Cerf|Dauphin|Hérisson|Héron|Hibou|Lapin|Loup|Lynx|Merle|Ours|Panda|Phoque|Pingouin|Renard; ;brave|calme|doux|gentil|joyeux|malin|poli|rapide|rêveur|rieur|sage|vif',
+    'Aigle|Bison|Blaireau|Bouquetin|Canari|Castor|Cerf|Chat|Cheval|Chevreuil|Colibri|Condor|Corbeau|Cygne|Dauphin|Écureuil|Élan|Faucon|Flamant|Geai|Gecko|Goéland|Hérisson|Héron|Hibou|Jaguar|Koala|Lapin|Lémurien|Léopard|Lièvre|Lion|Loup|Lynx|Merle|Moineau|Ours|Panda|Pélican|Perroquet|Phoque|Pingouin|Pinson|Puma|Renard|Tigre|Toucan|Zèbre; ;agile|aimable|attentif|brave|calme|content|courageux|curieux|doux|enjoué|fidèle|gai|gentil|habile|heureux|jovial|joyeux|loyal|malin|noble|patient|poli|rapide|rêveur|rieur|sage|serein|vif',
   devicesOutdated: 'Des appareils ont pu arriver ou partir',
   pasteHint: 'Appuyez sur {keys}, ou maintenez le doigt sur le champ et choisissez « Coller ».',
   pasteKeys: 'Ctrl+V',

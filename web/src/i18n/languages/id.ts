@@ -136,7 +136,7 @@ export const strings: Translation = {
   spaceLeft: 'Hingga {size} per file, tersisa {left} di ruang ini',
   chooseFiles: 'Pilih file',
   chooseFolder: 'Pilih folder',
-  tooManyFiles: { other: 'Terlalu banyak file. Anda dapat menambahkan {n} lagi ke ruang ini.' },
+  filesAddedOf: '{fit} dari {n} file ditambahkan.',
   dropFailed: 'Tidak dapat membaca folder ini. Tidak ada yang ditambahkan.',
   dropHere: 'Lepaskan file untuk diupload',
   download: 'Download',
@@ -215,7 +215,7 @@ export const strings: Translation = {
   errorNotFound: 'Ruang ini sudah tidak ada.',
   invite: 'Undang',
   friendlyNames:
-    'Bangau|Beruang|Elang|Gajah|Kancil|Kelinci|Koala|Landak|Merak|Panda|Pinguin|Rajawali|Rubah|Rusa|Serigala|Tupai; ;berani|bijak|cepat|cerdik|ceria|lembut|lincah|mujur|ramah|riang|sabar|tenang',
+    'Angsa|Bangau|Banteng|Beruang|Bison|Camar|Cendrawasih|Elang|Flamingo|Gajah|Harimau|Jaguar|Jalak|Jerapah|Kakatua|Kancil|Kasuari|Kelinci|Kenari|Kijang|Koala|Kuda|Kutilang|Landak|Lemur|Macan|Merak|Merpati|Murai|Nuri|Panda|Parkit|Pelikan|Pinguin|Puma|Rajawali|Rubah|Rusa|Serigala|Singa|Tapir|Tupai|Unta|Walet|Zebra; ;anggun|arif|bahagia|berani|bijak|cekatan|cepat|cerdas|cerdik|ceria|gagah|gembira|gesit|giat|jujur|lembut|lincah|lucu|mujur|pandai|ramah|riang|sabar|santun|setia|tangkas|tenang|tulus',
   devicesOutdated: 'Orang lain mungkin sudah keluar atau bergabung',
   pasteHint: 'Tekan {keys}, atau tekan lama kolom lalu pilih Tempel.',
   pasteKeys: 'Ctrl+V',

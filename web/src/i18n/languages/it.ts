@@ -140,10 +140,7 @@ export const strings: Translation = {
   spaceLeft: 'Fino a {size} per file, {left} disponibili in questa stanza',
   chooseFiles: 'Scegli file',
   chooseFolder: 'Scegli cartella',
-  tooManyFiles: {
-    one: 'Troppi file. Puoi aggiungerne ancora uno a questa stanza.',
-    other: 'Troppi file. Puoi aggiungerne ancora {n} a questa stanza.',
-  },
+  filesAddedOf: 'File aggiunti: {fit} di {n}.',
   dropFailed: 'Impossibile leggere questa cartella. Non è stato aggiunto nulla.',
   dropHere: 'Rilascia i file per caricarli',
   download: 'Scarica',
@@ -226,7 +223,7 @@ export const strings: Translation = {
   errorNotFound: 'Questa stanza non esiste più.',
   invite: 'Invita',
   friendlyNames:
-    'Airone|Castoro|Cervo|Cigno|Coniglio|Delfino|Falco|Gufo|Lupo|Merlo|Orso|Panda|Pinguino|Riccio|Scoiattolo|Tasso; ;allegro|attento|calmo|curioso|felice|furbo|gentile|quieto|sereno|simpatico|veloce|vivace',
+    'Airone|Alce|Bisonte|Camoscio|Canarino|Capriolo|Castoro|Cavallo|Cervo|Cigno|Colibrì|Condor|Coniglio|Corvo|Daino|Delfino|Falco|Fenicottero|Gabbiano|Gatto|Geco|Giaguaro|Gufo|Koala|Lemure|Leone|Leopardo|Lupo|Merlo|Orso|Panda|Pappagallo|Passero|Pavone|Pellicano|Pettirosso|Picchio|Pinguino|Procione|Puma|Riccio|Scoiattolo|Stambecco|Tasso|Tucano|Usignolo; ;abile|agile|allegro|astuto|attento|audace|calmo|contento|cordiale|curioso|fedele|felice|furbo|garbato|gentile|gioioso|leale|nobile|onesto|paziente|quieto|saggio|sereno|simpatico|sincero|sveglio|veloce|vivace',
   devicesOutdated: 'Altri potrebbero essere usciti o entrati',
   pasteHint: 'Premi {keys} oppure tieni premuto il campo e scegli “Incolla”.',
   pasteKeys: 'Ctrl+V',

@@ -147,12 +147,7 @@ export const strings: Translation = {
   spaceLeft: 'Do {size} na plik, w tym pokoju pozostało {left}',
   chooseFiles: 'Wybierz pliki',
   chooseFolder: 'Wybierz folder',
-  tooManyFiles: {
-    one: 'Za dużo plików. Do tego pokoju możesz dodać jeszcze {n} plik.',
-    few: 'Za dużo plików. Do tego pokoju możesz dodać jeszcze {n} pliki.',
-    many: 'Za dużo plików. Do tego pokoju możesz dodać jeszcze {n} plików.',
-    other: 'Za dużo plików. Do tego pokoju możesz dodać jeszcze {n} pliku.',
-  },
+  filesAddedOf: 'Dodane pliki: {fit} z {n}.',
   dropFailed: 'Nie udało się odczytać tego folderu. Nic nie dodano.',
   dropHere: 'Upuść pliki, aby je przesłać',
   download: 'Pobierz',
@@ -256,7 +251,7 @@ export const strings: Translation = {
   errorNotFound: 'Ten pokój już nie istnieje.',
   invite: 'Zaproś',
   friendlyNames:
-    'Bystry|Cichy|Ciekawy|Dzielny|Miły|Pogodny|Radosny|Spokojny|Sprytny|Szybki|Wesoły|Zwinny; ;Bóbr|Borsuk|Delfin|Jeleń|Jeż|Kos|Królik|Lis|Łoś|Pingwin|Puchacz|Ryś|Sokół|Szpak|Wilk|Zając',
+    'Bystry|Cichy|Ciekawy|Cierpliwy|Czujny|Dobry|Dumny|Dzielny|Łagodny|Mądry|Miły|Odważny|Pogodny|Pomocny|Radosny|Rześki|Serdeczny|Spokojny|Sprytny|Szczery|Szybki|Śmiały|Uprzejmy|Wesoły|Wierny|Zręczny|Zwinny|Życzliwy; ;Bażant|Bizon|Bocian|Bóbr|Borsuk|Czyżyk|Delfin|Dzięcioł|Flaming|Gekon|Gepard|Jaguar|Jastrząb|Jeleń|Jeż|Kanarek|Koń|Kos|Kot|Królik|Kruk|Lampart|Lemur|Lew|Lis|Łabędź|Łoś|Niedźwiedź|Orzeł|Paw|Pelikan|Pingwin|Puchacz|Renifer|Ryś|Słowik|Sokół|Szop|Szpak|Tukan|Tygrys|Wilk|Wróbel|Zając|Żbik|Żubr|Żuraw',
   devicesOutdated: 'Inni mogli wyjść lub dołączyć',
   pasteHint: 'Naciśnij {keys} albo przytrzymaj pole i wybierz „Wklej”.',
   pasteKeys: 'Ctrl+V',

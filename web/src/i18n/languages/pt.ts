@@ -139,10 +139,7 @@ export const strings: Translation = {
   spaceLeft: 'Até {size} por arquivo, {left} livres nesta sala',
   chooseFiles: 'Escolher arquivos',
   chooseFolder: 'Escolher pasta',
-  tooManyFiles: {
-    one: 'Arquivos demais. Você pode adicionar mais {n} a esta sala.',
-    other: 'Arquivos demais. Você pode adicionar mais {n} a esta sala.',
-  },
+  filesAddedOf: 'Arquivos adicionados: {fit} de {n}.',
   dropFailed: 'Não foi possível ler esta pasta. Nada foi adicionado.',
   dropHere: 'Solte os arquivos para enviar',
   download: 'Baixar',
@@ -224,7 +221,7 @@ export const strings: Translation = {
   errorNotFound: 'Esta sala não existe mais.',
   invite: 'Convidar',
   friendlyNames:
-    'Castor|Cervo|Cisne|Coelho|Esquilo|Falcão|Golfinho|Lince|Lobo|Melro|Ouriço|Panda|Pardal|Pinguim|Texugo|Urso; ;alegre|atento|calmo|curioso|esperto|feliz|gentil|quieto|risonho|sereno|valente|veloz',
+    'Alce|Bisão|Boto|Búfalo|Camelo|Canário|Castor|Cavalo|Cervo|Cisne|Coala|Coelho|Condor|Corvo|Esquilo|Falcão|Flamingo|Gato|Gavião|Golfinho|Guaxinim|Jaguar|Leão|Leopardo|Lince|Lobo|Melro|Ouriço|Panda|Papagaio|Pardal|Pavão|Pelicano|Periquito|Pinguim|Puma|Rouxinol|Sabiá|Tatu|Texugo|Tigre|Tucano|Urso; ;ágil|alegre|amável|astuto|atento|audaz|calmo|contente|corajoso|cordial|curioso|esperto|feliz|fiel|gentil|honesto|jovial|leal|nobre|paciente|quieto|risonho|sábio|sereno|simpático|tranquilo|valente|veloz',
   devicesOutdated: 'Outros podem ter saído ou entrado',
   pasteHint: 'Pressione {keys} ou toque e segure o campo e escolha “Colar”.',
   pasteKeys: 'Ctrl+V',

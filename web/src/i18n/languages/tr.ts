@@ -136,10 +136,7 @@ export const strings: Translation = {
   spaceLeft: 'Dosya başına en fazla {size}, bu odada {left} boş',
   chooseFiles: 'Dosya seç',
   chooseFolder: 'Klasör seç',
-  tooManyFiles: {
-    one: 'Çok fazla dosya. Bu odaya bir dosya daha ekleyebilirsiniz.',
-    other: 'Çok fazla dosya. Bu odaya {n} dosya daha ekleyebilirsiniz.',
-  },
+  filesAddedOf: 'Eklenen dosyalar: {fit}/{n}.',
   dropFailed: 'Bu klasör okunamadı. Hiçbir şey eklenmedi.',
   dropHere: 'Yüklemek için dosyaları bırakın',
   download: 'İndir',
@@ -221,7 +218,7 @@ export const strings: Translation = {
   errorNotFound: 'Bu oda artık yok.',
   invite: 'Davet et',
   friendlyNames:
-    'Cesur|Çevik|Hızlı|Meraklı|Mutlu|Nazik|Neşeli|Sakin|Sessiz|Şanslı|Uysal|Zeki; ;Ayı|Baykuş|Fok|Geyik|Kirpi|Kunduz|Kurt|Panda|Penguen|Porsuk|Serçe|Şahin|Tavşan|Tilki|Vaşak|Yunus',
+    'Akıllı|Atak|Becerikli|Bilge|Canlı|Cesur|Çalışkan|Çevik|Dürüst|Gururlu|Hızlı|İçten|Kibar|Meraklı|Mutlu|Nazik|Neşeli|Parlak|Sabırlı|Sadık|Sakin|Sessiz|Sevimli|Şanslı|Şen|Uysal|Yiğit|Zeki; ;Aslan|At|Baykuş|Bizon|Bülbül|Ceylan|Çita|Doğan|Flamingo|Fok|Geyik|Jaguar|Kanarya|Kaplan|Karaca|Kartal|Kedi|Keklik|Kırlangıç|Kirpi|Koala|Kuğu|Kumru|Kunduz|Kurt|Kuzgun|Lemur|Leopar|Leylek|Martı|Panda|Papağan|Pelikan|Penguen|Porsuk|Puma|Rakun|Saka|Samur|Serçe|Sincap|Sülün|Şahin|Tavşan|Tilki|Turna|Vaşak|Yunus|Zebra',
   devicesOutdated: 'Başkaları ayrılmış veya katılmış olabilir',
   pasteHint: '{keys} tuşlarına basın veya alana basılı tutup “Yapıştır”ı seçin.',
   pasteKeys: 'Ctrl+V',

@@ -17,10 +17,11 @@ import { alertArrival } from '../../device/arrival-alerts.ts';
 import { nameOf } from '../../device/identity.ts';
 import { countIfHidden } from '../../device/unseen.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
-import { largestFile, spaceLeft } from '../../room/space-left.ts';
+import { largestFile, leftOver, spaceLeft } from '../../room/space-left.ts';
 import type { Uploads } from '../../room/upload-state.ts';
 
 const FailedUploads = lazy(loadUploadParts, 'FailedUploads');
+const LeftOverFiles = lazy(loadUploadParts, 'LeftOverFiles');
 const UploadRow = lazy(loadUploadParts, 'UploadRow');
 const SealedDownloads = lazy(() => import('../sealed-files/sealed-downloads.tsx'), 'SealedDownloads');
 const Viewer = lazy(() => import('../viewer/viewer.tsx'), 'Viewer');
@@ -68,6 +69,7 @@ export function FileList({ room, first }: FileListProps) {
         <SpaceLeft room={room} />
         {files.length > 1 && <FileTools room={room} files={files} selected={selected} onRemove={remove} />}
       </div>
+      {leftOver.value && <LeftOverFiles room={room} />}
       {failed.length > 1 && <FailedUploads failed={failed} />}
       {files.length + uploads.length === 0 && <NoFiles />}
       <ul class="files">

@@ -15,9 +15,8 @@ import {
 } from '../../room/upload-state.ts';
 import { Thumbnail } from './thumbnail.tsx';
 import '../../style/uploads.css';
-import { notify } from '../../components/notices.tsx';
 import type { RoomModel } from '../../room/room-phase.ts';
-import { spaceLeft } from '../../room/space-left.ts';
+import { leftOver, spaceLeft } from '../../room/space-left.ts';
 
 /** An upload: its progress, its speed, its time left, and buttons to retry or cancel it. */
 export function UploadRow({ upload }: { upload: Upload }) {
@@ -137,18 +136,48 @@ export function FailedUploads({ failed }: { failed: readonly Upload[] }) {
   );
 }
 
-/** More refused files than this would hide the others in the list. */
+/** More rows of refused files than this would hide the others. */
 const maxRefused = 20;
 
-/** Notifies the user if so. */
-export function areTooMany(room: RoomModel, added: number): boolean {
-  const left = Math.max(0, spaceLeft(room.content.value, room.uploads.list.value).files);
-  const isRefused = added > left + maxRefused;
-  if (isRefused) notify(t('tooManyFiles', { n: left }));
-  return isRefused;
+/** The files to add. If there are far more than the room has space for, the others are left over. */
+export function takeFitting(room: RoomModel, files: readonly IncomingFile[]): readonly IncomingFile[] {
+  const { list, addsOnce } = room.uploads;
+  const fit = Math.max(0, spaceLeft(room.content.value, list.value).files);
+  if (files.length <= fit + maxRefused) return files;
+  leftOver.value = { room, files: files.slice(fit), fit, once: addsOnce.value };
+  addsOnce.value = fit > 0 && addsOnce.value;
+  return files.slice(0, fit);
 }
 
-/** More than any room may have, so the page refuses them all. Reading a whole disk would take minutes. */
+/** One row for all of them, which stays until the user adds or dismisses them. */
+export function LeftOverFiles({ room }: { room: RoomModel }) {
+  if (leftOver.value?.room !== room) return null;
+  const { files, fit, once } = leftOver.value;
+  const all = fit + files.length;
+  const dismiss = () => {
+    leftOver.value = undefined;
+  };
+  const retry = () => {
+    dismiss();
+    room.uploads.addsOnce.value = once;
+    room.uploads.add(takeFitting(room, files));
+  };
+  return (
+    <div class="failed-uploads" role="alert">
+      <p class="problem">
+        {t('filesAddedOf', { fit, n: all < maxRead ? all : `${all}+` })} {t('errorRoomFull')}
+      </p>
+      <button type="button" class="button" onClick={retry}>
+        {t('tryAgain')}
+      </button>
+      <button type="button" class="button" onClick={dismiss}>
+        {t('dismissAll')}
+      </button>
+    </div>
+  );
+}
+
+/** More than any room may have. Reading a whole disk would take minutes. */
 const maxRead = 2_000;
 
 export async function filesIn(folder: FileSystemDirectoryEntry, found: IncomingFile[] = []): Promise<IncomingFile[]> {

@@ -6,7 +6,7 @@ import { requestRoom } from '../../../../src/client/room-access.ts';
 import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { deviceIdIn } from '../../device/identity.ts';
+import { deviceIdIn } from '../../device/device-id.ts';
 import { rememberEncrypted, rememberRoom, savePin } from '../../device/recent-rooms.ts';
 import { keepKey, saveKey } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';

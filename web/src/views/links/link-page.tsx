@@ -9,7 +9,8 @@ import { isEncryptedCode, type LinkId } from '../../../../src/protocol/room-code
 import type { RoomDetails } from '../../../../src/protocol/types.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
-import { appearance, deviceId } from '../../device/identity.ts';
+import { deviceId } from '../../device/device-id.ts';
+import { appearance } from '../../device/identity.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';

@@ -10,10 +10,10 @@ import type { IncomingFile } from '../../room/upload-state.ts';
 
 export const loadUploadParts = () => import('../files/upload-rows.tsx');
 
-/** Unless they are too many. If the code cannot be loaded, the files wait for the connection. */
+/** If the code cannot be loaded, the files wait for the connection. */
 export async function addFiles(room: RoomModel, files: readonly IncomingFile[]): Promise<void> {
   const parts = await loadUploadParts().catch(() => undefined);
-  if (!parts?.areTooMany(room, files.length)) room.uploads.add(files);
+  room.uploads.add(parts?.takeFitting(room, files) ?? files);
 }
 
 /** Office programs copy an image along with text and HTML. In this case the user wants the text. */
