@@ -42,7 +42,7 @@ async function assertDeleted({ server: { api } }: TestSite, code: string): Promi
 }
 
 describe('the page, inviting a screen', () => {
-  it('[PAGE-100] [PAGE-102] [PAGE-103] lets a phone open a recent room on the screen, also over plain HTTP', async (t) => {
+  it('[PAGE-100] [PAGE-102] [PAGE-103] [VIEW-11] lets a phone open a recent room on the screen, also over plain HTTP', async (t) => {
     const site = await startTestSite(t, {}, { host: 'poproom.test' });
     const phone = await site.openDevice();
     const code = await startRoom(phone);
@@ -72,6 +72,12 @@ describe('the page, inviting a screen', () => {
     await tab.getByText('Another screen wants to join one of your rooms.').waitFor();
     const tapped = performance.now();
     await tapRoom(tab, code);
+    await screen.page.getByRole('dialog', { name: 'Display mode' }).waitFor();
+    // As after a power cycle: a tab without the storage of the one before.
+    const restarted = await screen.context.newPage();
+    await restarted.goto(screen.page.url());
+    await restarted.getByRole('dialog', { name: 'Display mode' }).waitFor();
+    await restarted.close();
     await leaveDisplayMode(screen);
     t.diagnostic(`${((performance.now() - tapped) / 1000).toFixed(1)} s from the tap until the room is open`);
     await showsText(screen, 'on the phone');

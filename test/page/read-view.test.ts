@@ -73,7 +73,7 @@ describe('the page, the read view', () => {
     assert.ok(await finds(page, 'last'), 'all of it is searched');
   });
 
-  it('[VIEW-10] [PAGE-100] is large in display mode, with the newest image, until a key is pressed', async (t) => {
+  it('[VIEW-10] [VIEW-11] [PAGE-100] is large in display mode, with the newest image, until a key is pressed', async (t) => {
     const site = await sharedTestSite(t);
     const { api } = site.server;
     const code = await api.room();
@@ -97,6 +97,10 @@ describe('the page, the read view', () => {
     await hasFocus(textOf(device));
     await showsText(device, '# Welcome');
     assert.equal(await page.evaluate(() => (window as { locks?: number }).locks), 0);
+    await chooseEntry(page, 'Display mode');
+    await display(page).waitFor();
+    await page.reload();
+    await display(page).waitFor();
   });
 
   it('[slow] [VIEW-3] shows decrypted images in an encrypted room', async (t) => {

@@ -128,7 +128,7 @@ export function reloadRecentRooms(): readonly RecentRoom[] {
   const kept = new Set([...known, ...rooms.map(({ code }) => code)]);
   for (const store of [localStore, sessionStore]) {
     for (const key of store.keys()) {
-      if (/^(draft|pin|resume|upload|kept-key|seen|checked|encrypted):/.test(key) && !kept.has(codeIn(key)))
+      if (/^(draft|pin|resume|upload|kept-key|seen|checked|encrypted|view):/.test(key) && !kept.has(codeIn(key)))
         store.set(key, undefined);
     }
   }

@@ -12,7 +12,7 @@ import { QrCode } from '../../components/qr-code.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { savePin } from '../../device/recent-rooms.ts';
 import { saveNewKey } from '../../device/room-keys.ts';
-import { textView } from '../../device/text-view.ts';
+import { showText } from '../../device/text-view.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { timeLeft } from '../../i18n/quantities.ts';
@@ -36,7 +36,7 @@ export function ScreenPage() {
     const { code, pin, key } = state.room;
     if (pin) savePin(code, pin);
     if (key) saveNewKey(code, key);
-    textView.value = 'display';
+    showText(code, 'display', { isInvited: true });
     goToRoom(code);
   }, [state]);
 

@@ -5,7 +5,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
-import { textView } from '../../device/text-view.ts';
+import { showText, textViewOf } from '../../device/text-view.ts';
 import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel, SharedFile, TextModel } from '../../room/room-phase.ts';
 import { previewOf } from '../files/file-kind.ts';
@@ -22,10 +22,11 @@ interface Props {
 
 export function TextReader({ field, ...props }: Props) {
   const edit = () => {
-    textView.value = 'edit';
+    showText(props.room.code, 'edit');
     focusWhenShown(field);
   };
-  return textView.value === 'display' ? <Display {...props} onEdit={edit} /> : <Reading {...props} onEdit={edit} />;
+  const isDisplay = textViewOf(props.room.code).value === 'display';
+  return isDisplay ? <Display {...props} onEdit={edit} /> : <Reading {...props} onEdit={edit} />;
 }
 
 /** The field is shown with the next rendering. */
@@ -64,8 +65,9 @@ function Display({ room, text, onEdit }: ViewProps) {
   const image = newestImage(files);
   const isImage = useNewest(text, image?.fileId);
   useLayoutEffect(() => dialog.current?.showModal(), []);
+  // As soon as it is shown: the browser delays other effects in a tab that is not in front.
+  useLayoutEffect(() => onAnyKey(onEdit), []);
   useEffect(() => keepAwake(), []);
-  useEffect(() => onAnyKey(onEdit), []);
   return (
     <dialog class="display" ref={dialog} aria-label={t('displayMode')} tabIndex={-1} onCancel={onEdit}>
       {isImage && image ? (

@@ -33,7 +33,11 @@ export function startCarets(field: HTMLTextAreaElement, room: RoomModel, text: T
       if (origin !== 'remote') sender.onTyped(endOfEdits(edits));
       else sender.onEdits(edits);
     }),
-    text.shared.on('state', () => sender.send()),
+    text.shared.on('state', () => {
+      // Without a connection, nobody knows where the others are.
+      if (!text.shared.isOnline) layer.clear();
+      sender.send();
+    }),
     text.caret.subscribe((caret) => caret && layer.onCaret(caret)),
     showsCarets.subscribe((isOn) => isOn || layer.clear()),
   ];
@@ -143,6 +147,7 @@ class CaretLayer {
 
   clear(): void {
     for (const deviceId of [...this.#carets.keys()]) this.#hide(deviceId);
+    this.#early.clear();
     this.#remove();
   }
 

@@ -4,7 +4,7 @@ import type { RefObject } from 'preact';
 import { lazy } from '../../components/lazy.tsx';
 import { Menu, type MenuEntry } from '../../components/menu.tsx';
 import { monospace } from '../../device/preferences.ts';
-import { textView } from '../../device/text-view.ts';
+import { showText, textViewOf } from '../../device/text-view.ts';
 import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel, TextModel } from '../../room/room-phase.ts';
 import { replaceWithUndo, saveAsFile } from './text-actions.tsx';
@@ -22,21 +22,18 @@ interface MenuProps {
 export function TextMenu({ anchor, room, text, field }: MenuProps) {
   const isHistoryOpen = useSignal(false);
   const isEmpty = text.isEmpty.value;
+  const isReading = textViewOf(room.code).value === 'read';
   const entries: MenuEntry[] = [
     {
       icon: 'read',
       label: t('readView'),
-      isChecked: textView.value === 'read',
-      onSelect: () => {
-        textView.value = textView.value === 'read' ? 'edit' : 'read';
-      },
+      isChecked: isReading,
+      onSelect: () => showText(room.code, isReading ? 'edit' : 'read'),
     },
     {
       icon: 'screen',
       label: t('displayMode'),
-      onSelect: () => {
-        textView.value = 'display';
-      },
+      onSelect: () => showText(room.code, 'display'),
     },
     {
       icon: 'history',

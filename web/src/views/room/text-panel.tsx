@@ -9,7 +9,7 @@ import { lazy } from '../../components/lazy.tsx';
 import { MenuButton } from '../../components/menu-button.tsx';
 import { notify } from '../../components/notices.tsx';
 import { monospace } from '../../device/preferences.ts';
-import { textView } from '../../device/text-view.ts';
+import { textViewOf } from '../../device/text-view.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel, TextStatus as Status, TextModel } from '../../room/room-phase.ts';
@@ -29,13 +29,7 @@ export function TextPanel({ room, text, field }: Props) {
   const bound = useSharedField(field, text.shared);
   usePasteAnywhere(bound);
   usePrintedText(field, text.shared);
-  const isEditing = textView.value === 'edit';
-  useEffect(
-    () => () => {
-      textView.value = 'edit';
-    },
-    [],
-  );
+  const isEditing = textViewOf(room.code).value === 'edit';
   return (
     <section class="text-panel" data-mono={monospace.value || undefined}>
       <header>
