@@ -76,7 +76,7 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
     miss,
     missedOutUntil,
 
-    /** Synchronous, so that no concurrent attempt is missed. */
+    /** Counts the attempt as wrong before it checks the PIN, so that no concurrent attempt is missed. */
     tryPin(room: GuardedRoom, guesser: Guesser, isRight: () => boolean): PinTrial {
       const { now } = guesser;
       const client = guesserOf(guesser);
@@ -88,11 +88,14 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
       const isLockedOut = roomLocked && !pins.isTrusted(guard, life, client) && !pins.hasSpareTry(life, client);
       const locked = pins.ownLock(guard, client, now) ?? (isLockedOut ? roomLocked : undefined);
       if (locked) return locked;
+      const known = guard.clients[client] !== undefined;
+      const tries = pins.count(guard, client, now);
       if (isRight()) {
+        guard.wrong -= 1;
+        if (!known) delete guard.clients[client];
         markTrusted(guard, room.code, client);
         return { outcome: 'right' };
       }
-      const tries = pins.count(guard, client, now);
       const kind = pins.isTrusted(guard, life, client) ? 'trusted' : roomLocked ? 'spare' : 'stranger';
       pins.countForLife(life, client, kind);
       return wrongTry(room.code, tries, guesser);
