@@ -37,6 +37,7 @@ const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: stri
   historyText: ['version', version],
   restore: ['version', version],
   upload: ['source', source],
+  uploadTicket: ['uploads', [(value) => isWhole(value) && value !== 0, 'a whole number from 1']],
   download: ['file', file],
   receive: ['file', file],
   claim: ['fileId', id],
@@ -51,18 +52,26 @@ const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: stri
   revokeLink: ['linkId', id],
 };
 
+/** A string is iterable too, and so are bytes. */
+const isList = (value: unknown) =>
+  typeof value === 'object' && value !== null && Symbol.iterator in value && !ArrayBuffer.isView(value);
+
+export const checkFiles = (files: unknown): void => check('files', files, [isList, 'a list of files']);
+
 const optionChecks: Readonly<Record<string, Check>> = {
   signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
   timeoutSeconds: [isSeconds, 'a number of seconds, or 0 for no limit'],
   baseVersion: version,
   onProgress: callback,
   onUploadId: callback,
+  onUploaded: callback,
   onRetry: callback,
   save: callback,
   name: anyText,
   type: anyText,
   folder: anyText,
   uploadId: anyText,
+  ticket: anyText,
   size: version,
   files: [Array.isArray, 'a list of file ids'],
 };

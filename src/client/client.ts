@@ -1,7 +1,7 @@
 /** The client of the SDK: a server, and its rooms with their shared texts. */
 import { isEncryptedCode, parseLinkId, parseRoomId } from '../protocol/room-code.ts';
-import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
-import { check, checkClientOptions, checkOptions, withArgumentChecks } from './arguments.ts';
+import type { CreateRoomRequest, FileUploaded, HealthReport } from '../protocol/types.ts';
+import { check, checkClientOptions, checkFiles, checkOptions, withArgumentChecks } from './arguments.ts';
 import { watchDownloads } from './download.ts';
 import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
 import type { LiveOptions } from './live-channel.ts';
@@ -13,6 +13,7 @@ import { createRoomHandle, type RoomBase, type RoomKeyAccess } from './room.ts';
 import { createRoomPin, type RoomAccess, requestRoom } from './room-access.ts';
 import { createTimeouts } from './silence-limit.ts';
 import { type CallOptions, createTransport, type RateLimit, type Transport } from './transport.ts';
+import { type FileToUpload, type UploadAllOptions, type UploadSource, uploadAll } from './upload.ts';
 
 export interface ClientOptions {
   /** URL of the server, such as `https://pop.example.org`. */
@@ -67,6 +68,11 @@ export interface NewRoom extends Omit<CreateRoomRequest, 'encryption'> {
 }
 
 export interface Room extends RoomBase {
+  /**
+   * Uploads files one after another, which together count as one request. Stops at the first failure; those before it
+   * are in the room. A file is a source, or an object with `source` and the options of {@link upload}.
+   */
+  uploadAll(files: Iterable<UploadSource | FileToUpload>, options?: UploadAllOptions): Promise<FileUploaded[]>;
   /** Joins the room and receives its changes; see {@link LiveRoom}. */
   live(options?: LiveOptions): LiveRoom;
   /** Joins the room and returns its text, which this and other devices can edit at the same time. */
@@ -147,7 +153,13 @@ function openRoom(transport: Transport, access: RoomAccess): RoomBase {
 /** Adds what only programs need: checks of arguments, the end of a live channel, and the shared text. */
 function toRoom(room: RoomBase, deviceId: string | undefined): Room {
   const openLive = room.live;
-  return Object.assign(withArgumentChecks(room), {
+  const checked = withArgumentChecks(room);
+  return Object.assign(checked, {
+    async uploadAll(files: Iterable<UploadSource | FileToUpload>, options?: UploadAllOptions) {
+      checkFiles(files);
+      checkOptions(options);
+      return uploadAll(checked, files, options);
+    },
     live: (options?: LiveOptions) => withLiveEnd(openLive(options)),
     text: (options: LiveTextOptions = {}) => createRoomText(openLive, deviceId, options),
   });

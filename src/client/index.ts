@@ -38,4 +38,11 @@ export type { SeenVersion } from './room-access.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';
 export type { CallOptions, RateLimit } from './transport.ts';
-export type { OnProgress, UploadOptions, UploadSource } from './upload.ts';
+export type {
+  FileToUpload,
+  OnProgress,
+  UploadAllOptions,
+  UploadOptions,
+  UploadSource,
+  UploadTicket,
+} from './upload.ts';

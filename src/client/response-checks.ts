@@ -224,6 +224,7 @@ export const isTicketIssued = /* @__PURE__ */ object<TicketIssued>({
   ticket: isToken,
   url: text,
   expiresAt: time,
+  uploads: optional(isWhole),
 });
 export const isWebhookCreated = /* @__PURE__ */ object<WebhookCreated>({
   id: text,

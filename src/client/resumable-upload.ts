@@ -38,7 +38,8 @@ const [fastPartMs, slowPartMs] = [1000, 4000];
 /** Consecutive failures without progress: about two minutes. */
 const maxFailures = 8;
 
-const temporary: readonly string[] = [
+/** The codes of errors after which another attempt may succeed. */
+export const temporary: readonly string[] = [
   'OFFLINE',
   'TIMEOUT',
   'UNAVAILABLE',

@@ -21,7 +21,7 @@ import type {
   WebhookEntry,
 } from '../protocol/types.ts';
 import { type DownloadOptions, type ReceiveOptions, receive, type ZipOptions } from './download.ts';
-import { PoproomError, unexpectedResponse } from './error.ts';
+import { invalidMessage, PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live-channel.ts';
 import {
   isConfirmation,
@@ -42,7 +42,7 @@ import {
 import { accessHeaders, type RoomAccess, roomPath, type SeenVersion } from './room-access.ts';
 import type { Shape } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
-import { type UploadOptions, type UploadSource, upload } from './upload.ts';
+import { type UploadOptions, type UploadSource, type UploadTicket, upload } from './upload.ts';
 
 export interface WriteOptions extends CallOptions {
   /** Writes only if this is still the current version; otherwise fails with `VERSION_CONFLICT`. */
@@ -119,6 +119,8 @@ export interface RoomBase {
    * in parts: after an interruption the upload continues where it was. The limits are in {@link info}.
    */
   upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
+  /** Announces several uploads, so that they count as this one request: pass the `ticket` to each {@link upload}. */
+  uploadTicket(uploads: number, options?: CallOptions): Promise<UploadTicket>;
   /**
    * Downloads a file as the body of a response, always from the server itself, even if `fileUrl` has another origin. A
    * one-time file fails with `ONE_TIME_FILE`: use {@link receive}. In an encrypted room, pass the file from
@@ -204,6 +206,12 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     files: async (options) => (await call('/files', isFileList, options)).files,
     upload: async (source, options = {}) =>
       upload({ transport, path, headers: await senderHeaders(access) }, source, options),
+    uploadTicket: async (uploads, options) => {
+      const issued = await call('/tickets', isTicketIssued, { method: 'POST', json: { uploads }, ...options });
+      // A server before this feature has issued a ticket for something else.
+      if (issued.uploads === undefined) throw invalidMessage('a ticket that is not for uploads');
+      return { ticket: issued.ticket, uploads: issued.uploads, expiresAt: issued.expiresAt };
+    },
     download: ({ fileUrl }, options) => download(transport, fileUrl, options),
     receive: ({ fileId, fileUrl, fileSize }, options = {}) => {
       const calls = {

@@ -1,8 +1,16 @@
 /** Uploads a file, with progress: opens its source, and sends it by parts or in one request. */
 import type { FileUploaded } from '../protocol/types.ts';
+import { PoproomError } from './error.ts';
 import { measure } from './measured-stream.ts';
 import { isConfirmation, isFileUploaded } from './response-checks.ts';
-import { type FileLabels, noOneTimeFiles, type PartSource, sendWithXhr, uploadResumably } from './resumable-upload.ts';
+import {
+  type FileLabels,
+  noOneTimeFiles,
+  type PartSource,
+  sendWithXhr,
+  temporary,
+  uploadResumably,
+} from './resumable-upload.ts';
 import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
 
 /** A string is the path of a file, and works only where there is a file system. */
@@ -45,6 +53,27 @@ export interface UploadOptions extends CallOptions {
    * encrypted room it contains the salt of the file in sealed form, and is also that of an upload in one request.
    */
   onUploadId?: ((uploadId: string) => void) | undefined;
+  /** From `room.uploadTicket()`: the upload then does not count as a request. `room.uploadAll()` does this automatically. */
+  ticket?: string | undefined;
+}
+
+/** A file with its options, for `room.uploadAll()`. */
+export interface FileToUpload extends UploadOptions {
+  source: UploadSource;
+}
+
+export interface UploadAllOptions extends CallOptions {
+  /** Called when a file is in the room, with its position in the list. */
+  onUploaded?: ((file: FileUploaded, index: number) => void) | undefined;
+}
+
+/** Lets uploads that were announced together count as one request. */
+export interface UploadTicket {
+  readonly ticket: string;
+  /** How many uploads it is for: at most as many as a room can have files. */
+  readonly uploads: number;
+  /** ISO 8601 timestamp: an hour after it was issued. */
+  readonly expiresAt: string;
 }
 
 /** The room to upload to. */
@@ -74,7 +103,7 @@ interface WholeFile {
 }
 
 interface TransferOptions
-  extends Pick<UploadOptions, 'once' | 'uploadId' | 'onUploadId' | 'signal' | 'timeoutSeconds'> {
+  extends Pick<UploadOptions, 'once' | 'uploadId' | 'onUploadId' | 'ticket' | 'signal' | 'timeoutSeconds'> {
   onProgress?: ((sent: number) => void) | undefined;
 }
 
@@ -97,15 +126,76 @@ export async function upload(
   return transfer(target, { parts, labels, whole: () => ({ bytes, labels }) }, { ...options, onProgress: report });
 }
 
+/** The methods of a room that upload several files. */
+interface UploadingRoom {
+  upload(source: UploadSource, options?: UploadOptions): Promise<FileUploaded>;
+  uploadTicket(uploads: number, options?: CallOptions): Promise<UploadTicket>;
+}
+
+/** Uploads files one after another, in their order. */
+export async function uploadAll(
+  room: UploadingRoom,
+  files: Iterable<UploadSource | FileToUpload>,
+  { onUploaded, ...options }: UploadAllOptions = {},
+): Promise<FileUploaded[]> {
+  const list = Array.from(files, toFile);
+  const nextTicket = announceUploads(room, list.length);
+  const uploaded: FileUploaded[] = [];
+  for (const { source, ...own } of list) {
+    const file = await room.upload(source, { ticket: await nextTicket(options), ...options, ...own });
+    uploaded.push(file);
+    onUploaded?.(file, uploaded.length - 1);
+  }
+  return uploaded;
+}
+
+const toFile = (file: UploadSource | FileToUpload): FileToUpload =>
+  typeof file === 'object' && 'source' in file ? file : { source: file };
+
+/** The server accepts a ticket for an hour. */
+const renewAfterMs = 55 * 60_000;
+
+/**
+ * Returns the ticket for each of several uploads: undefined for a single one, and if there is none. Then the uploads
+ * count, and fail for the same reason as the ticket, if it matters.
+ */
+export function announceUploads(
+  { uploadTicket }: Pick<UploadingRoom, 'uploadTicket'>,
+  count: number,
+): (options?: CallOptions) => Promise<string | undefined> {
+  let issued: Promise<UploadTicket | undefined> | undefined;
+  let issuedAt = 0;
+  let left = count;
+
+  async function request(options: CallOptions | undefined): Promise<UploadTicket | undefined> {
+    issuedAt = Date.now();
+    try {
+      return await uploadTicket(left, options);
+    } catch (error) {
+      // A server that does not know these tickets is not asked again.
+      if (error instanceof PoproomError && temporary.includes(error.code)) issued = undefined;
+      return undefined;
+    }
+  }
+
+  return async (options) => {
+    const isValid = issued && Date.now() - issuedAt < renewAfterMs;
+    if (!isValid) issued = left > 1 ? request(options) : undefined;
+    left -= 1;
+    return (await issued)?.ticket;
+  };
+}
+
 export const missingName = () => new TypeError('A file needs a name: set `name` in the options.');
 
 /** Sends a file by parts or in one request. */
 export async function transfer(
-  target: UploadTarget,
+  { headers, ...room }: UploadTarget,
   file: OutgoingFile,
   options: TransferOptions,
 ): Promise<FileUploaded> {
-  const { once = false } = options;
+  const { once = false, ticket } = options;
+  const target = { ...room, headers: { ...headers, 'X-Upload-Ticket': ticket } };
   if (file.parts && isResumable(file.parts, options)) {
     const resumable = { bytes: file.parts, continued: file.continued, once, ...file.labels };
     const uploaded = await uploadResumably(target, resumable, options);

@@ -7,7 +7,7 @@ import type { GuardRules } from './ports/rooms.ts';
 const second = 1000;
 const hour = 3600 * second;
 
-const rateWindowMs = hour;
+export const rateWindowMs = hour;
 export const shortestLifetimeSeconds = 60;
 /** How long the bytes of an upload stay reserved if its node crashes. A running upload extends this. */
 export const uploadDeadlineMs = 15 * 60 * second;

@@ -7,7 +7,8 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseRoomCode, parseRoomId, type RoomCode } from '../protocol/room-code.ts';
-import type { Clock } from './ports/basics.ts';
+import { rateWindowMs } from './limits.ts';
+import type { ClientId, Clock } from './ports/basics.ts';
 
 interface TokenKind {
   /** Part of the signature: a token of one kind is not valid as another. */
@@ -64,7 +65,12 @@ interface Tickets {
 
 /** Tickets let a browser download the files of a room by a link, which cannot send a PIN and must not contain one. */
 export function createTickets(secret: string, clock: Clock): Tickets {
-  const tokens = createRoomTokens(secret, clock, { purpose: 'ticket', unitMs: 1000, validFor: 60, skew: 120 });
+  const tokens = createRoomTokens(secret, clock, {
+    purpose: 'ticket',
+    unitMs: 1000,
+    validFor: 60,
+    skew: clockSkewMs / 1000,
+  });
   return {
     issue(state) {
       const { token, expiresAt } = tokens.issue(state);
@@ -74,6 +80,62 @@ export function createTickets(secret: string, clock: Clock): Tickets {
     isFor: (ticket, state) => areOfSameRoom(ticket, tokens.issue(state).token),
   };
 }
+
+interface UploadGrant {
+  client: ClientId;
+  /** The code of the room, or the id of the link. */
+  roomId: string;
+  uploads: number;
+}
+
+export interface UploadTicket {
+  uploads: number;
+  /** Random, for the counter of the uploads that have used it. */
+  id: string;
+}
+
+interface UploadTickets {
+  issue(grant: UploadGrant): IssuedTicket;
+  /** Undefined if this service did not issue it recently for this client and this room or link. */
+  read(ticket: string, client: ClientId, roomId: string): UploadTicket | undefined;
+}
+
+/** Upload tickets stand for uploads that a client has announced and paid for. They grant access to nothing. */
+export function createUploadTickets(secret: string, clock: Clock): UploadTickets {
+  const sign = (...fields: string[]) =>
+    createHmac('sha256', secret)
+      .update(['upload ticket', ...fields].join('\n'))
+      .digest()
+      .subarray(0, 24)
+      .toString('base64url');
+
+  return {
+    issue({ client, roomId, uploads }) {
+      const expiresAt = Math.ceil((clock() + uploadTicketMs) / 1000) * 1000;
+      const fields = [(expiresAt / 1000).toString(36), uploads.toString(36), randomBytes(12).toString('base64url')];
+      return { ticket: [...fields, sign(client, roomId, ...fields)].join('.'), expiresAt };
+    },
+
+    read(ticket, client, roomId) {
+      const [, expiry = '', uploads = '', id = '', found = ''] = uploadTicketFormat.exec(ticket) ?? [];
+      if (found === '') return undefined;
+      const expected = sign(client, roomId, expiry, uploads, id);
+      if (!timingSafeEqual(Buffer.from(found), Buffer.from(expected))) return undefined;
+      const left = Number.parseInt(expiry, 36) * 1000 - clock();
+      // A ticket that is valid for too long was issued by a clock that was ahead.
+      if (left <= 0 || left > uploadTicketMs + 1000 + clockSkewMs) return undefined;
+      return { uploads: Number.parseInt(uploads, 36), id };
+    },
+  };
+}
+
+/** Afterwards, the client has its requests of the next hour. */
+const uploadTicketMs = rateWindowMs;
+/** The maximum clock difference between nodes. */
+const clockSkewMs = 120_000;
+/** From its first upload on, longer than any node accepts the ticket. */
+export const uploadTicketCounterMs = uploadTicketMs + 2 * clockSkewMs;
+const uploadTicketFormat = /^([0-9a-z]{1,8})\.([0-9a-z]{1,4})\.([\w-]{16})\.([\w-]{32})$/;
 
 function createRoomTokens(secret: string, clock: Clock, kind: TokenKind): RoomTokens {
   const { purpose, unitMs, validFor, skew } = kind;

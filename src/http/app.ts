@@ -4,7 +4,7 @@ import { chain } from '../core/concurrency.ts';
 import type { Budgets } from '../core/defence/transfer-budget.ts';
 import type { Turns } from '../core/defence/turns.ts';
 import { hasCode, type PoproomError } from '../core/errors.ts';
-import type { ClientId, MaybePromise } from '../core/ports/basics.ts';
+import type { MaybePromise } from '../core/ports/basics.ts';
 import type { Spending } from '../core/ports/clients.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
 import type { Connections } from './admin/connection-use.ts';
@@ -12,10 +12,12 @@ import {
   type Authorizer,
   type AuthResult,
   crossSiteRefused,
+  type IsFree,
   type OwnOrigins,
   type Resumption,
   sourceOf,
   type Ticketing,
+  type UploadTicketing,
 } from './request/authorize.ts';
 import { overloaded } from './request/body.ts';
 import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn } from './request/request.ts';
@@ -31,6 +33,7 @@ export interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
   origins: OwnOrigins;
   resumption: Resumption;
   ticketing: Ticketing;
+  uploadTicketing: UploadTicketing;
   errorPage: ErrorPage;
   nextRequestId: () => string;
   /** Aborts when the server stops. */
@@ -64,7 +67,17 @@ interface Exchange extends Pick<Request, 'id' | 'raw' | 'response' | 'params' | 
 type Received = Pick<Exchange, 'id' | 'raw' | 'response' | 'isBodyWithheld'>;
 
 export function createApp(deps: AppDeps): App {
-  const { authorizer, origins, resumption, ticketing, nextRequestId, stopping, requestLog, errorPage } = deps;
+  const {
+    authorizer,
+    origins,
+    resumption,
+    ticketing,
+    uploadTicketing,
+    nextRequestId,
+    stopping,
+    requestLog,
+    errorPage,
+  } = deps;
   const { budgets, turns, connections, endpointPath } = deps;
   const basePath = basePathOf(origins.publicUrl);
   const findRoute = createRoutes({ ...deps, hasAdmin: connections !== undefined, basePath });
@@ -143,8 +156,9 @@ export function createApp(deps: AppDeps): App {
     );
 
   /** How a request is free of charge; undefined if it counts. */
-  function freeBy({ policy, ticket, resumeToken }: Exchange): ((client: ClientId) => boolean) | undefined {
+  function freeBy({ raw, policy, params, ticket, resumeToken }: Exchange): IsFree | undefined {
     if (policy.isFree) return () => true;
+    if (policy.acceptsUploadTicket) return uploadTicketing.takerFor(raw, params.roomId ?? '');
     if (ticket !== undefined) return ticketing.take;
     return resumeToken === undefined ? undefined : resumption.take;
   }

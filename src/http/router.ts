@@ -30,6 +30,8 @@ export interface RoutePolicy {
   isResumable: boolean;
   /** Whether a request with a ticket needs no key, and does not count. */
   acceptsTicket: boolean;
+  /** Whether an upload with a ticket does not count. */
+  acceptsUploadTicket: boolean;
   /** Whether a missing or wrong key and a reached limit do not matter. */
   isNeverRefused: boolean;
   /** Whether a wrong key does not matter, because it may be an admin token. */
@@ -147,6 +149,7 @@ function policyOf(endpoint: Endpoint, headers: Record<string, string>, handle: H
     isFree: endpoint.free === true,
     isResumable: endpoint.resumable === true,
     acceptsTicket: endpoint.acceptsTicket === true,
+    acceptsUploadTicket: endpoint.acceptsUploadTicket === true,
     isNeverRefused: false,
     ignoresWrongKey: false,
     countsWithAccess: false,
@@ -189,6 +192,7 @@ function withoutEndpoint(path: string, headers: Record<string, string>, handle: 
     isFree: false,
     isResumable: false,
     acceptsTicket: false,
+    acceptsUploadTicket: false,
     isNeverRefused: false,
     // An admin token is not a wrong API key, also if this server has none: then there is no such path.
     ignoresWrongKey: /^\/api\/admin(\/|$)/.test(path),

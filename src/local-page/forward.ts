@@ -70,6 +70,7 @@ const requestHeaders = [
   'x-resume-token',
   'x-room-auth',
   'x-room-pin',
+  'x-upload-ticket',
 ];
 
 const responseHeaders = [

@@ -297,6 +297,21 @@ export const linkList = {
 /** A body with only the PIN, for clients that do not use the header. */
 export const pinOnlyRequest = { type: 'object', additionalProperties: false, properties: { pin } } as const;
 
+export const issueTicketRequest = {
+  type: 'object',
+  additionalProperties: false,
+  properties: {
+    pin,
+    uploads: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000,
+      description: 'a whole number from 1: how many files you are about to upload',
+      examples: [40],
+    },
+  },
+} as const;
+
 export const confirmation = {
   type: 'object',
   additionalProperties: false,
@@ -473,17 +488,23 @@ export const ticketIssued = {
   properties: {
     ticket: {
       type: 'string',
-      pattern: '^[0-9a-z]{1,8}\\.[A-Za-z0-9_-]{16}\\.[A-Za-z0-9_-]{32}$',
-      description: 'the ticket, for the query of files.zip',
+      pattern: '^[0-9a-z]{1,8}(\\.[0-9a-z]{1,4})?\\.[A-Za-z0-9_-]{16}\\.[A-Za-z0-9_-]{32}$',
+      description: 'the ticket, for the query of files.zip or the header X-Upload-Ticket',
       examples: [exampleTicket],
     },
     url: {
       type: 'string',
       format: 'uri',
-      description: 'the URL of the zip archive, with the ticket',
+      description: 'the URL of the zip archive, with the ticket, or the URL for uploads',
       examples: [`http://localhost:8080/api/rooms/7KQ2MX/files.zip?ticket=${exampleTicket}`],
     },
     expiresAt: timestamp('when the ticket expires', '2026-11-15T09:31:00.000Z'),
+    uploads: {
+      type: 'integer',
+      minimum: 1,
+      description: 'how many uploads the ticket is for, if it was requested for uploads',
+      examples: [40],
+    },
   },
 } as const;
 

@@ -317,6 +317,13 @@ export interface HistoryText {
   deviceId?: string;
 }
 
+export interface IssueTicketRequest {
+  /** a string of exactly four digits, for example "0427" */
+  pin?: string;
+  /** a whole number from 1: how many files you are about to upload */
+  uploads?: number;
+}
+
 export interface Link {
   /** the id of the link, which replaces the room code in every path */
   linkId: string;
@@ -498,12 +505,14 @@ export interface ServerLimits {
 }
 
 export interface TicketIssued {
-  /** the ticket, for the query of files.zip */
+  /** the ticket, for the query of files.zip or the header X-Upload-Ticket */
   ticket: string;
-  /** the URL of the zip archive, with the ticket */
+  /** the URL of the zip archive, with the ticket, or the URL for uploads */
   url: string;
   /** when the ticket expires */
   expiresAt: string;
+  /** how many uploads the ticket is for, if it was requested for uploads */
+  uploads?: number;
 }
 
 export interface UpdateRoomRequest {

@@ -13,7 +13,12 @@ import { limitConnections } from '../http/connections.ts';
 import type { PageLimits } from '../http/page/html.ts';
 import { serverLimits } from '../http/page/server-limits.ts';
 import { forwardedUser } from '../http/request/addresses.ts';
-import { createAuthorizer, createResumption, createTicketing } from '../http/request/authorize.ts';
+import {
+  createAuthorizer,
+  createResumption,
+  createTicketing,
+  createUploadTicketing,
+} from '../http/request/authorize.ts';
 import { createRequestIds } from '../http/request/request.ts';
 import { createRequestLog } from '../http/response/request-log.ts';
 import { createHandlers } from '../http/routes/handlers.ts';
@@ -91,6 +96,7 @@ export async function createHttp(service: Service): Promise<Server> {
     app: createApp({
       ...shared,
       ticketing: createTicketing(engine.secret, options.clock),
+      uploadTicketing: createUploadTicketing(engine.secret, engine.store.rates, options.clock),
       handlers,
       errorPage: createErrorPage(page),
       stopping: stopping.signal,

@@ -68,11 +68,12 @@ export class CounterBudget {
   }
 }
 
-/** The network of a client: 16 bits of IPv4, 32 of IPv6. An API key is its own network. */
+/** The network of a client: 16 bits of IPv4, 32 of IPv6. An API key is its own network. Further counters have a `#`. */
 export function networkOf(client: ClientId): string {
-  if (client.startsWith('key:')) return client;
-  const separator = client.includes(':') ? ':' : '.';
-  return client.split(separator, 2).join(separator);
+  const [id = ''] = client.split('#', 1);
+  if (id.startsWith('key:')) return id;
+  const separator = id.includes(':') ? ':' : '.';
+  return id.split(separator, 2).join(separator);
 }
 
 /** The id for PIN attempts. Cross-site requests count separately, so that they cannot lock out the visitor. */

@@ -188,6 +188,22 @@ describe('several nodes', () => {
     await resumed.next('snapshot');
   });
 
+  it('[RATE-8] grant exactly the uploads of a ticket, of concurrent ones on three of them', async () => {
+    const from = '203.0.113.77';
+    const room = await shared.nodes[0].api.room({}, { from });
+    const path = `/api/rooms/${room}/tickets`;
+    const { ticket } = (await shared.nodes[1].api.post(path, { json: { uploads: 7 }, from })).json;
+    const send = (i: number) =>
+      (shared.nodes[i % 3] ?? shared.nodes[0]).api.upload(room, `${i}.txt`, 'x', {
+        headers: { 'x-upload-ticket': ticket },
+        from,
+      });
+    const responses = await Promise.all(Array.from({ length: 15 }, (_, i) => send(i)));
+    assert.deepEqual(new Set(responses.map(({ status }) => status)), new Set([201]));
+    const { headers } = await shared.nodes[2].api.get('/livez', { from });
+    assert.equal(Number(headers.get('x-ratelimit-remaining')), freeLimit - 2 - (15 - 7));
+  });
+
   it('[NODE-6] evaluate at most 5 of 200 wrong PINs that are sent to two of them concurrently', async (t) => {
     const [one, two] = shared.nodes;
     const nodes = [one, two] as const;

@@ -12,6 +12,7 @@ import {
   textOf,
 } from '../support/page.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
+import { startEncryptedRoom } from './support/encrypted.ts';
 import { arrived, pickFiles, rowOf } from './support/files.ts';
 
 const noFiles = ({ page }: BrowserDevice) =>
@@ -102,8 +103,11 @@ describe('the page, when the request limit is reached', () => {
   });
 });
 
+const fourFiles = (prefix: string) =>
+  Array.from({ length: 4 }, (_, i) => ({ name: `${prefix}${i}.txt`, content: 'x' }));
+
 describe('the page, when few requests are left', () => {
-  it('[PAGE-61] says how many, sends the files that fit, and the others when the limit is lifted', async (t) => {
+  it('[PAGE-61] [RATE-9] says how many, sends several files with one request, and others when the limit is lifted', async (t) => {
     const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '30' });
     const laptop = await site.openDevice({ at: '/api/health' });
     const { page } = laptop;
@@ -115,17 +119,34 @@ describe('the page, when few requests are left', () => {
     await pickFiles(page, [{ name: 'first.txt', content: 'x' }]);
     await page.getByText(/^3 requests left\. Resets in (60|59) minutes\.$/).waitFor();
 
-    await pickFiles(
-      page,
-      Array.from({ length: 4 }, (_, i) => ({ name: `${i}.txt`, content: 'x' })),
-    );
-    for (const name of ['0.txt', '1.txt', '2.txt']) await arrived(page, name);
-    const waiting = rowOf(page, '3.txt');
-    await waiting.getByText(/^Too many requests\. You can add files again in (60|59) minutes\.$/).waitFor();
+    while ((await remaining(site)) > 1) await site.server.api.get('/api/health');
+    await pickFiles(page, fourFiles('a'));
+    for (const { name } of fourFiles('a')) await arrived(page, name);
     assert.equal(await remaining(site), 0);
+    await pickFiles(page, fourFiles('b'));
+    for (const { name } of fourFiles('b'))
+      await rowOf(page, name)
+        .getByText(/^Too many requests\. You can add files again in (60|59) minutes\.$/)
+        .waitFor();
     site.server.clock.advance(3_700_000);
     await page.clock.fastForward(3_700_000);
-    await arrived(page, '3.txt');
+    for (const { name } of fourFiles('b')) await arrived(page, name);
+    assert.ok((await remaining(site)) >= 27, 'not one request for each');
+  });
+
+  it('[slow] [RATE-9] sends a folder of 100 files with one request, and 100 more to an encrypted room', async (t) => {
+    const site = await startTestSite(t, { POPROOM_FREE_LIMIT: '100' });
+    for (const isEncrypted of [false, true]) {
+      const laptop = await site.openDevice();
+      if (isEncrypted) await startEncryptedRoom(laptop);
+      else await startRoom(laptop);
+      while ((await remaining(site)) > 5) await site.server.api.get('/api/health');
+      const files = Array.from({ length: 100 }, (_, i) => ({ name: `file-${i}.txt`, content: `content ${i}` }));
+      await pickFiles(laptop.page, files);
+      for (const { name } of files) await arrived(laptop.page, name);
+      assert.equal(await remaining(site), 4);
+      site.server.clock.advance(3_700_000);
+    }
   });
 });
 

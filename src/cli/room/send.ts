@@ -1,6 +1,7 @@
 /** `poproom send`: uploads files. */
 import { lstatSync } from 'node:fs';
 import { type Client, type CreatedRoom, type FileUploaded, PoproomError, type Room } from '../../client/index.ts';
+import { announceUploads } from '../../client/upload.ts';
 import { parseRoomId } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
@@ -115,6 +116,7 @@ interface Sending {
 /** Until all files are sent, the ids of complete ones are kept as well: the same command does not send them again. */
 async function sendAll(input: Input, room: Room, sending: Sending): Promise<void> {
   const { uploads, unfinished, signal, toJson, again = 'Run the same command again to continue.' } = sending;
+  const nextTicket = announceUploads(room, uploads.length);
   let current: string | undefined;
   let [sentFiles, receivedBytes] = [0, 0];
   try {
@@ -131,6 +133,7 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
           receivedBytes = bytes;
         },
         onUploadId: remember,
+        ticket: await nextTicket({ signal }),
         signal,
       });
       sentFiles++;
@@ -151,13 +154,14 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
 interface SendOptions {
   onProgress(bytes: number): void;
   onUploadId(id: string): void;
+  ticket: string | undefined;
   signal: AbortSignal;
 }
 
 async function sendOne(
   room: Room,
   { name, fileName, folder, type, once, bytes, uploadId }: Upload,
-  { onProgress, onUploadId, signal }: SendOptions,
+  { onProgress, onUploadId, ticket, signal }: SendOptions,
 ): Promise<FileUploaded> {
   const progress = createProgress(name, bytes.size);
   const onPart = (received: number) => {
@@ -167,7 +171,8 @@ async function sendOne(
   const isInParts = bytes.size > inPartsFrom || uploadId !== undefined;
   const parts = isInParts ? { onProgress: onPart, uploadId } : {};
   try {
-    const uploaded = await room.upload(bytes, { name: fileName, folder, type, once, signal, onUploadId, ...parts });
+    const labels = { name: fileName, folder, type, once };
+    const uploaded = await room.upload(bytes, { ...labels, ticket, signal, onUploadId, ...parts });
     progress.done();
     return uploaded;
   } catch (error) {

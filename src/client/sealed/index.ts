@@ -188,7 +188,10 @@ export function createSealedOperations(
   const files = createSealedFiles(room, plain, target, cipher, dropKey);
   const info = async (options?: CallOptions) => openInfo(await plain.info(options));
   // Nothing else may be sent, above all no plaintext.
-  if (dropKey) return { ...refuseAll(plain), info, upload: files.upload, cancelUpload: files.cancelUpload };
+  if (dropKey) {
+    const { upload, cancelUpload } = files;
+    return { ...refuseAll(plain), info, upload, cancelUpload, uploadTicket: plain.uploadTicket };
+  }
 
   /** The URL with the keys, which the server does not have. */
   const openLink = ({ name, ...link }: Link): Link => {

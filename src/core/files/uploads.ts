@@ -12,6 +12,7 @@ import type { StoredLink } from '../ports/links.ts';
 import type { RoomCode } from '../room-code.ts';
 import { encryptedBytes, headerBytes, notEncryptedFile } from '../sealed.ts';
 import { trashOf } from '../sweep.ts';
+import { createUploadTickets, type IssuedTicket } from '../tokens.ts';
 import { describeIn, type FileDescription, isFileId, uploaderOf } from './files.ts';
 import type { FileSpace } from './space.ts';
 
@@ -29,6 +30,12 @@ export interface UploadPart {
   signal: AbortSignal;
 }
 
+interface Announcement extends IssuedTicket {
+  /** The code, or the id of the link. */
+  roomId: string;
+  uploads: number;
+}
+
 export type UploadStatus = Omit<UnfinishedFile, 'state'>;
 
 export type Uploads = ReturnType<typeof createUploads>;
@@ -40,7 +47,8 @@ interface Running {
 }
 
 export function createUploads(deps: CoreDeps, space: FileSpace) {
-  const { files, uploads, blobs, bus, clock } = deps;
+  const { files, uploads, blobs, bus, clock, secret } = deps;
+  const tickets = createUploadTickets(secret, clock);
   const running = new Map<string, Running>();
   /** The newest request for an upload, until the running one has stopped. */
   const waiting = new Map<string, AbortController>();
@@ -135,6 +143,14 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   }
 
   return {
+    /** Grants a ticket for uploads that are about to start, at most for as many as a room can have. */
+    async announce(caller: Caller, requested: number): Promise<Announcement> {
+      const { code, link } = await admit(deps, caller, 'addFile');
+      const roomId = link?.id ?? code;
+      const uploads = Math.min(requested, deps.limits.filesPerRoom);
+      return { roomId, uploads, ...tickets.issue({ client: caller.client, roomId, uploads }) };
+    },
+
     async create(caller: Caller, upload: NewUpload): Promise<UnfinishedFile> {
       const room = await admit(deps, caller, 'addFile');
       const description = describeIn(room, upload);

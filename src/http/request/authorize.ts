@@ -9,8 +9,16 @@ import { ClientBuckets } from '../../core/defence/token-bucket.ts';
 import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
 import type { ClientId, Clock, MaybePromise } from '../../core/ports/basics.ts';
 import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Spending, Tier } from '../../core/ports/clients.ts';
-import { createResumeTokens, createTickets } from '../../core/tokens.ts';
+import {
+  createResumeTokens,
+  createTickets,
+  createUploadTickets,
+  type UploadTicket,
+  uploadTicketCounterMs,
+} from '../../core/tokens.ts';
+import { uploadTicketHeader } from '../../protocol/endpoints/endpoint.ts';
 import { keyPrefix, resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
+import { parseRoomId } from '../../protocol/room-code.ts';
 import { clientAddress, clientOf } from './addresses.ts';
 import { header, type Query } from './request.ts';
 
@@ -29,6 +37,9 @@ interface AuthorizerDeps {
   requireApiKey: boolean;
 }
 
+/** Decides whether a request of this client is free, and counts it if so. */
+export type IsFree = (client: ClientId) => MaybePromise<boolean>;
+
 /** How a request is authorized. */
 interface AccessRules {
   counted: boolean;
@@ -37,7 +48,7 @@ interface AccessRules {
   /** Whether a page of another site sent the request. */
   isCrossSite: boolean;
   /** Whether this request is exempt from the limit, although its endpoint is counted. */
-  isFree?: ((client: ClientId) => boolean) | undefined;
+  isFree?: IsFree | undefined;
   /** Whether a ticket replaces the API key. Only an authorized client gets one. */
   hasTicket?: boolean;
   /** Whether the request is free, unless its bytes do not match their checksum. */
@@ -99,14 +110,15 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
     if (quota.limit === 0) return { ...who, headers: {} };
     const now = clock();
     if (entry.isFreeIfMatching) return countIfMismatch(who, quota, now);
-    const spend = entry.counted && !entry.isFree?.(client) ? 'take' : 'peek';
-    if (spend === 'take' && entry.countsWithAccess && !refusal)
-      return { ...who, headers: {}, spending: { client, quota, now } };
-    return chain(rates[spend](client, quota, now), (allowance) => ({
-      ...who,
-      headers: rateHeaders(quota, allowance, now),
-      refusal: allowance.granted || hasCode(refusal, 'INVALID_API_KEY') ? refusal : overLimit(quota, allowance, now),
-    }));
+    return chain(entry.counted ? (entry.isFree?.(client) ?? false) : true, (isFree): MaybePromise<AuthResult> => {
+      if (!isFree && entry.countsWithAccess && !refusal)
+        return { ...who, headers: {}, spending: { client, quota, now } };
+      return chain(rates[isFree ? 'peek' : 'take'](client, quota, now), (allowance) => ({
+        ...who,
+        headers: rateHeaders(quota, allowance, now),
+        refusal: allowance.granted || hasCode(refusal, 'INVALID_API_KEY') ? refusal : overLimit(quota, allowance, now),
+      }));
+    });
   }
 
   /**
@@ -313,5 +325,32 @@ export function createTicketing(secret: string, clock: Clock): Ticketing {
       return ticket !== null && tickets.isGenuine(ticket, roomId) ? ticket : undefined;
     },
     take: (client) => budget.take(client, performance.now()),
+  };
+}
+
+/** Uploads with a ticket. Those that it was issued for do not count. */
+export interface UploadTicketing {
+  /** How this upload uses the ticket that it has; undefined if it has none. */
+  takerFor(raw: IncomingMessage, roomId: string): IsFree | undefined;
+}
+
+export function createUploadTicketing(secret: string, rates: RateCounter, clock: Clock): UploadTicketing {
+  const tickets = createUploadTickets(secret, clock);
+
+  function take(client: ClientId, { id, uploads: limit }: UploadTicket): MaybePromise<boolean> {
+    const quota = { tier: 'free', limit, windowMs: uploadTicketCounterMs } as const;
+    return chain(rates.take(`${client}#uploads-${id}`, quota, clock()), ({ granted }) => granted);
+  }
+
+  return {
+    takerFor(raw, roomId) {
+      const given = header(raw, uploadTicketHeader.toLowerCase());
+      const room = parseRoomId(roomId);
+      if (given === undefined || room === undefined) return undefined;
+      return (client) => {
+        const ticket = tickets.read(given, client, room);
+        return ticket ? take(client, ticket) : false;
+      };
+    },
   };
 }

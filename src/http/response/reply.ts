@@ -156,7 +156,7 @@ export function preflight(allow: string[], isSameOriginOnly: boolean): Reply {
         'Authorization, Content-Type, Idempotency-Key, If-Match, If-Modified-Since, If-None-Match, If-Range, Last-Event-ID, Range, ' +
         'traceparent, tracestate, Tus-Resumable, Upload-Checksum, Upload-Defer-Length, Upload-Length, Upload-Metadata, ' +
         'Upload-Offset, X-API-Key, X-Create-Password, X-Device-Id, X-File-Meta, X-File-Name, X-HTTP-Method-Override, X-Request-Id, ' +
-        'X-Requested-With, X-Resume-Token, X-Room-Auth, X-Room-Pin',
+        'X-Requested-With, X-Resume-Token, X-Room-Auth, X-Room-Pin, X-Upload-Ticket',
       'Access-Control-Max-Age': '86400',
       'Cache-Control': 'no-store',
     },

@@ -1,16 +1,18 @@
 /** Downloads: a file, with headers that keep it from running scripts on the origin of the service, or all files as a zip. */
 import { addAbortSignal, Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
+import type { Caller } from '../../core/admission.ts';
 import { byteCount, PoproomError } from '../../core/errors.ts';
 import { isFileId } from '../../core/files/files.ts';
 import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zips.ts';
 import type { ByteRange } from '../../core/ports/blobs.ts';
 import type { StoredFile } from '../../core/ports/files.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import type { TicketIssued } from '../../protocol/types.ts';
+import { issueTicketRequest } from '../../protocol/schemas.ts';
+import type { IssueTicketRequest, TicketIssued } from '../../protocol/types.ts';
 import { planZip, type ZipFile, type ZipPlan, zipChunks } from '../../zip/format.ts';
 import { overloaded } from '../request/body.ts';
-import { readCaller } from '../request/parse-body.ts';
+import { readJson, smallBody } from '../request/parse-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { isNamedBy } from '../response/negotiation.ts';
 import { errorBody, json, type Reply } from '../response/reply.ts';
@@ -124,16 +126,27 @@ const maxSelected = 200;
 /** The memory of an archive while it is sent, besides its stream: the list of its files. */
 const bytesPerFile = 1024;
 
-/** A ticket to download the archive by a link. */
-export const issueTicket =
-  ({ zips, links }: HandlerDeps): Handler =>
-  async (request) => {
-    const base = ownBase(request, links);
-    const caller = await readCaller(request);
+/** A ticket to download the archive by a link, or for uploads that are announced together. */
+export const issueTicket = ({ zips, uploads, links }: HandlerDeps): Handler => {
+  async function forUploads(base: string, caller: Caller, requested: number): Promise<TicketIssued> {
+    const { roomId, ticket, expiresAt, uploads: granted } = await uploads.announce(caller, requested);
+    const url = `${base}/api/rooms/${roomId}/upload`;
+    return { ticket, url, expiresAt: toTimestamp(expiresAt), uploads: granted };
+  }
+
+  async function forArchive(base: string, caller: Caller): Promise<TicketIssued> {
     const { roomId, ticket, expiresAt } = await zips.issueTicket(caller);
     const url = `${base}/api/rooms/${roomId}/files.zip?ticket=${ticket}`;
-    return json(201, { ticket, url, expiresAt: toTimestamp(expiresAt) } satisfies TicketIssued);
+    return { ticket, url, expiresAt: toTimestamp(expiresAt) };
+  }
+
+  return async (request) => {
+    const base = ownBase(request, links);
+    const { pin, uploads } = await readJson<IssueTicketRequest>(request, issueTicketRequest, smallBody);
+    const caller = callerOf(request, pin);
+    return json(201, await (uploads === undefined ? forArchive(base, caller) : forUploads(base, caller, uploads)));
   };
+};
 
 /** All files of a room as one zip archive. */
 export const downloadZip = (deps: HandlerDeps): Handler => {

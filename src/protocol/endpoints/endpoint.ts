@@ -68,6 +68,8 @@ export interface Endpoint {
   resumable?: true;
   /** Whether a ticket in the query replaces the PIN and the API key. A request with a ticket does not count. */
   acceptsTicket?: true;
+  /** Whether an upload with a ticket does not count. */
+  acceptsUploadTicket?: true;
   /** Whether it is part of the tus protocol. */
   isTus?: true;
   /** Whether it exists only if the admin token is set. */
@@ -274,6 +276,14 @@ export const fileMeta: Parameter = {
   description: `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters, or with a drop link ${maxDropEnvelope}.`,
   pattern: '^pop1(-drop)?\\.[A-Za-z0-9_-]+$',
   example: 'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX',
+};
+export const uploadTicketHeader = 'X-Upload-Ticket';
+export const uploadTicket: Parameter = {
+  name: uploadTicketHeader,
+  in: 'header',
+  description:
+    'A ticket for several uploads, from `POST /api/rooms/{roomId}/tickets`. The upload then does not count as a request.',
+  example: 'thh5rk.14.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
 };
 export const uploadChecksum: Parameter = {
   name: 'Upload-Checksum',

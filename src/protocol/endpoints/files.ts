@@ -133,12 +133,17 @@ export const filesEndpoints = {
     path: '/api/rooms/:roomId/tickets',
     tag: 'Files',
     operation: 'listFiles',
-    summary: 'Create a download link',
+    summary: 'Create a download or upload ticket',
     description:
-      'Returns a URL that downloads the zip archive of the room without a PIN or an API key for 60 seconds. A browser can ' +
-      'open it as a link. Downloads that have started continue after that. The ticket is valid for this room only.',
+      'Without `uploads`, returns a URL that downloads the zip archive of the room without a PIN or an API key for 60 ' +
+      'seconds. A browser can open it as a link. Downloads that have started continue after that. The ticket is valid for ' +
+      'this room only.\n\n' +
+      'With `uploads`, announces that many uploads, so that they count as this one request: send the ticket as ' +
+      '`X-Upload-Ticket` with each of them. It is valid for an hour, for the same room or link, for the same client, and ' +
+      'for at most {{roomFiles}}. An upload with any other ticket, or with one that is used up, counts as usual. A drop link ' +
+      'may create such a ticket, a read link may not.',
     parameters: roomAccess,
-    body: { schema: schemas.pinOnlyRequest, required: false },
+    body: { schema: schemas.issueTicketRequest, required: false },
     successes: [{ status: 201, description: 'The ticket and the URL.', schema: schemas.ticketIssued }],
     errors: [...anyRoom, ...anyBody],
     counted: true,

@@ -15,6 +15,7 @@ import {
   uploadLength,
   uploadMetadata,
   uploadOffset,
+  uploadTicket,
 } from './endpoint.ts';
 
 const oneTime: Parameter = {
@@ -55,6 +56,7 @@ export const uploadsEndpoints = {
       },
       fileMeta,
       oneTime,
+      uploadTicket,
     ],
     body: 'file',
     successes: [
@@ -62,6 +64,7 @@ export const uploadsEndpoints = {
     ],
     errors: [...anyRoom, ...anyKeyedUpload, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
+    acceptsUploadTicket: true,
   },
   putFile: {
     method: 'PUT',
@@ -84,6 +87,7 @@ export const uploadsEndpoints = {
       },
       fileMeta,
       oneTime,
+      uploadTicket,
     ],
     body: 'raw-file',
     successes: [
@@ -91,6 +95,7 @@ export const uploadsEndpoints = {
     ],
     errors: [...anyRoom, ...anyKeyedUpload, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
     counted: true,
+    acceptsUploadTicket: true,
   },
   createUpload: {
     method: 'POST',
@@ -103,7 +108,7 @@ export const uploadsEndpoints = {
       'response names its URL in `Location`. The request may contain the first bytes, as `application/offset+octet-stream`. An unfinished upload counts ' +
       'towards all limits, and ends after 24 hours or with its room.',
     // Without the optional body: clients that are generated for Go and Python cannot leave out one that is described.
-    parameters: [...roomAccess, tusResumable, uploadLength, uploadMetadata, uploadChecksum],
+    parameters: [...roomAccess, tusResumable, uploadLength, uploadMetadata, uploadChecksum, uploadTicket],
     successes: [
       {
         status: 201,
@@ -121,6 +126,7 @@ export const uploadsEndpoints = {
       'STORAGE_FULL',
     ],
     counted: true,
+    acceptsUploadTicket: true,
     isTus: true,
   },
   getUpload: {

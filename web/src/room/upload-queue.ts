@@ -2,6 +2,7 @@
 import { computed, type Signal, signal } from '@preact/signals';
 import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
+import { announceUploads } from '../../../src/client/upload.ts';
 import { isString, sessionStore } from '../device/storage.ts';
 import { checkRequestLimit, limitedUntil, noteFailure } from './request-limit.ts';
 import type { RoomContent } from './room-phase.ts';
@@ -11,6 +12,7 @@ import {
   type IncomingFile,
   isUnfinished,
   type Upload,
+  type UploadBatch,
   type UploadEvent,
   type UploadId,
   type UploadState,
@@ -50,12 +52,12 @@ export function createUploads(
   const list = signal<readonly Upload[]>([]);
   let limitTimer: ReturnType<typeof setTimeout> | undefined;
 
-  function createUpload({ file: incoming, folder, isPasted }: IncomingFile): Upload {
+  function createUpload({ file: incoming, folder, isPasted }: IncomingFile, batch: UploadBatch): Upload {
     const file = isPasted ? withScreenshotName(incoming) : incoming;
     const once = addsOnce.value;
     const id = uploadIdFor(code, { file, folder, once }, hide);
     const machine = createStateMachine(uploadTransitions, { name: 'waiting' }, onTransition);
-    const upload = { file, folder, name: file.name || 'file', once, id, ...machine };
+    const upload = { file, folder, name: file.name || 'file', once, id, batch, ...machine };
     return upload;
 
     function onTransition(before: UploadState, after: UploadState): void {
@@ -114,11 +116,11 @@ export function createUploads(
   }
 
   /** Files without a request wait in the list, and are sent when there are requests again. */
-  function limitWaiting(): boolean {
+  function limitWaiting(): void {
     const until = limitedUntil.value ?? 0;
-    if (until <= Date.now()) return false;
-    for (const { state, send } of list.value) if (state.value.name === 'waiting') send({ type: 'limit', until });
-    return true;
+    if (until <= Date.now()) return;
+    for (const { state, send, batch } of list.value)
+      if (state.value.name === 'waiting' && !batch.hasTicket) send({ type: 'limit', until });
   }
 
   function retryAt(until: number): void {
@@ -131,7 +133,7 @@ export function createUploads(
   }
 
   function startNext(): void {
-    if (isConnected() && list.value.some(({ state }) => state.value.name === 'waiting') && limitWaiting()) return;
+    if (isConnected()) limitWaiting();
     const isSending = ({ state }: Upload) => 'aborter' in state.value;
     if (!isConnected() || list.value.filter(isSending).length >= maxConcurrent) return;
     const next = list.value.find(({ state }) => state.value.name === 'waiting');
@@ -149,7 +151,9 @@ export function createUploads(
     addsOnce,
 
     add(files) {
-      const added = Array.from(files, createUpload);
+      const incoming = [...files];
+      const batch = createBatch(requests, incoming.length);
+      const added = incoming.map((file) => createUpload(file, batch));
       if (added.length > 0) addsOnce.value = false;
       list.value = [...list.value, ...added];
       for (const upload of added) refuseOrPause(upload);
@@ -169,6 +173,22 @@ export function createUploads(
   };
 }
 
+/** The files of one selection count as one request. */
+function createBatch(requests: () => Promise<RoomBase>, count: number): UploadBatch {
+  let next: ReturnType<typeof announceUploads> | undefined;
+  const batch = {
+    hasTicket: false,
+    async nextTicket() {
+      const room = await requests();
+      next ??= announceUploads(room, count);
+      const ticket = await next();
+      batch.hasTicket = ticket !== undefined;
+      return ticket;
+    },
+  };
+  return batch;
+}
+
 /** Browsers give all pasted images the same name. */
 function withScreenshotName(file: File): File {
   if (!/^image\.(png|jpe?g)$/.test(file.name)) return file;
@@ -178,13 +198,14 @@ function withScreenshotName(file: File): File {
 }
 
 async function transfer(upload: Upload, requests: Promise<RoomBase>, signal: AbortSignal): Promise<void> {
-  const { file, folder, name, once, id, send } = upload;
+  const { file, folder, name, once, id, batch, send } = upload;
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
   const onUploadId = (uploadId: string) => {
     id.value = uploadId;
   };
   try {
-    const options = { name, folder, once, onProgress, signal, uploadId: id.value, onUploadId };
+    const ticket = await batch.nextTicket();
+    const options = { name, folder, once, ticket, onProgress, signal, uploadId: id.value, onUploadId };
     const { fileUrl } = await (await requests).upload(file, options);
     send({ type: 'stored', fileUrl });
     void checkRequestLimit();

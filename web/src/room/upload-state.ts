@@ -15,6 +15,14 @@ export interface Upload extends IncomingFile, StateMachine<UploadState, UploadEv
   /** Whether the file is deleted after its first download. */
   readonly once: boolean;
   readonly id: UploadId;
+  readonly batch: UploadBatch;
+}
+
+/** Files that were added together. */
+export interface UploadBatch {
+  /** Whether their uploads do not count as requests. */
+  readonly hasTicket: boolean;
+  nextTicket(): Promise<string | undefined>;
 }
 
 export interface Uploads {
