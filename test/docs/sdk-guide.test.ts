@@ -211,6 +211,8 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
     assert.deepEqual(lines, [
       ['photo.jpg', 7, 7],
       ['table.csv', 8, 8],
+      ['photo.jpg', 7, 7],
+      ['copy.jpg', 7, 7],
     ]),
   once: (lines) => assert.deepEqual(lines, [['key.pem', 0]]),
   zip([downloaded, linked], { server, room }) {
