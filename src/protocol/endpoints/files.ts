@@ -144,7 +144,18 @@ export const filesEndpoints = {
       'may create such a ticket, a read link may not.',
     parameters: roomAccess,
     body: { schema: schemas.issueTicketRequest, required: false },
-    successes: [{ status: 201, description: 'The ticket and the URL.', schema: schemas.ticketIssued }],
+    successes: [
+      {
+        status: 201,
+        description: 'The ticket and the URL.',
+        schema: schemas.ticketIssued,
+        example: {
+          ticket: ticketQuery.example,
+          url: `http://localhost:8080/api/rooms/7KQ2MX/files.zip?ticket=${ticketQuery.example}`,
+          expiresAt: '2026-11-15T09:31:00.000Z',
+        },
+      },
+    ],
     errors: [...anyRoom, ...anyBody],
     counted: true,
   },
