@@ -41,7 +41,7 @@ describe('several files of the SDK', () => {
       assert.equal(client.rateLimit?.remaining, 3);
       if (!encrypted) return;
       const { link } = await room.createLink({ role: 'drop' });
-      await client.room(link).uploadAll([new File(['8'], 'd.txt'), new File(['9'], 'e.txt')]);
+      await client.room(link ?? '').uploadAll([new File(['8'], 'd.txt'), new File(['9'], 'e.txt')]);
       assert.equal((await room.files()).length, 10);
       assert.equal(client.rateLimit?.remaining, 0);
     });
