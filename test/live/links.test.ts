@@ -1,7 +1,9 @@
 /** Readers on a live channel: what they see, how members see them, and the end of their link. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { joinRoom } from '../support/device.ts';
+import { createClient } from '../../src/client/index.ts';
+import { connect, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
 import { createLink, revokeLink, roomWithLinks } from '../support/links.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
@@ -88,13 +90,71 @@ describe('a reader', () => {
     assert.ok(!reader.received.some(({ type }) => type === 'content'));
   });
 
-  it('[ROLE-3] follows over server-sent events, which name only the link', async (t) => {
-    const { api, url } = await sharedServer(t);
-    const { room, read } = await roomWithLinks({ api });
-    const response = await fetch(`${url}/api/rooms/${read}/events`, { signal: t.signal });
-    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-    const { value = '' } = (await reader?.read()) ?? {};
-    await reader?.cancel();
-    assert.ok(value.includes(read) && !value.includes(room), value);
-  });
+  for (const kind of ['plain', 'encrypted'] as const) {
+    it(`[ROLE-3] receives no byte of a secret of a room (${kind}), over HTTP, WebSocket and server-sent events`, async (t) => {
+      const { api, url } = await sharedServer(t);
+      const deviceId = 'id-of-member';
+      const member = createClient({ url, deviceId, deviceName: 'Laptop' });
+      const isEncrypted = kind === 'encrypted';
+      const room = await member.createRoom(isEncrypted ? { encrypted: true } : { pin: '0427' });
+      const [read, other, drop] = [
+        await room.createLink({ role: 'read' }),
+        await room.createLink({ role: 'read', name: 'Other guests' }),
+        await room.createLink({ role: 'drop' }),
+      ];
+      const bytes: Buffer[] = [];
+      const reader = await connect(t, url, read.linkId);
+      reader.socket.on('message', (data) => bytes.push(data as Buffer));
+      reader.send({ type: 'join', deviceId: 'own-id', edits: true, deviceChanges: true, carets: true });
+      await reader.next('snapshot');
+      const stopped = new AbortController();
+      t.after(() => stopped.abort());
+      const events = await fetch(`${url}/api/rooms/${read.linkId}/events?edits=true`, { signal: stopped.signal });
+      const streamed = collect(events, bytes);
+
+      // Everything that members and others do is new to the reader.
+      const text = room.text({ signal: stopped.signal });
+      text.insert(0, 'Hello');
+      await eventually('it is stored', () => text.state === 'synchronized');
+      const second = createClient({ url, deviceId: 'id-of-other', deviceName: 'Phone' });
+      const guest = second.room(other.link ?? '').live({ signal: stopped.signal });
+      for await (const { type } of guest) if (type === 'snapshot') break;
+      await room.upload(new Blob(['bytes']), { name: 'a.txt' });
+      const dropper = createClient({ url, deviceId: 'id-of-dropper' }).room(drop.link ?? '');
+      await dropper.upload(new Blob(['dropped']), { name: 'b.txt' });
+      if (!isEncrypted) {
+        await assert.rejects(member.room(room.code, { pin: '9999' }).info(), { code: 'PIN_INCORRECT' });
+        await room.update({ pin: '1234' });
+      }
+      await room.update({ name: 'Table' });
+      const last = (await room.files()).at(-1)?.fileId ?? '';
+      await room.removeFile(last);
+      await reader.next('file-removed');
+
+      const { files } = (await api.get(`/api/rooms/${read.linkId}/files`)).json;
+      const paths = ['', '?details=true', '/content', '/files', '/files.zip', '/history', '/links', '/webhooks'];
+      const urls = paths.map((path) => `${url}/api/rooms/${read.linkId}${path}`);
+      for (const address of [...urls, files[0].fileUrl])
+        await collect(
+          await fetch(address, { headers: { 'Accept-Encoding': 'identity', 'X-Device-Id': 'own-id' } }),
+          bytes,
+        );
+      await collect(await fetch(`${url}/api/rooms/${read.linkId}/tickets`, { method: 'POST' }), bytes);
+      await room.revokeLink(read.linkId);
+      await reader.closed;
+      await streamed;
+      const seen = Buffer.concat(bytes).toString('latin1');
+      for (const expected of ['own-id', read.linkId, 'file-removed', 'revoked', isEncrypted ? 'pop1.' : 'Laptop'])
+        assert.ok(seen.includes(expected), `the test looks at what it means to: ${expected}`);
+      const ids = [deviceId, 'id-of-other', 'id-of-dropper', other.linkId, drop.linkId, room.code];
+      const secrets = [...ids, ...(isEncrypted ? [] : ['"0427"', '"1234"', '"9999"', 'pin-attempts', 'pinChanged'])];
+      for (const secret of secrets) assert.ok(!seen.includes(secret), `${secret} in ${seen}`);
+    });
+  }
 });
+
+/** Adds the head and the body of a response. */
+async function collect(response: Response, bytes: Buffer[]): Promise<void> {
+  bytes.push(Buffer.from(JSON.stringify([...response.headers])));
+  for await (const chunk of response.body ?? []) bytes.push(Buffer.from(chunk));
+}

@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
+import { createLink, revokeLink, roomWithLinks } from '../support/links.ts';
 import { installationSettings, withoutLimits } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
@@ -53,6 +54,35 @@ describe('a room that is changed on one of two nodes', () => {
     assert.equal((await device.next('closed')).reason, 'expired');
     assertError(await one.api.get(at), 410, 'ROOM_EXPIRED');
     await eventually('the sweep removes it', async () => (await storedRooms(one)) === 0);
+  });
+
+  it('[ROLE-5] ends the live channels, tickets and tokens of a revoked link on the other', async (t) => {
+    const settings = installationSettings({ redis, s3 }, withoutLimits);
+    const [one, two] = [await startTestServer(t, settings), await startTestServer(t, settings)];
+    const { room, read } = await roomWithLinks(one);
+    const kept = await createLink(one, room, 'read');
+    await one.api.upload(room, 'a.txt', 'bytes');
+    const [reader, other] = [await joinRoom(t, two.url, read), await joinRoom(t, two.url, kept)];
+    const { resumeToken = '' } = await reader.next('snapshot');
+    await other.next('snapshot');
+    const { url: zip } = (await two.api.post(`/api/rooms/${read}/tickets`)).json;
+    const events = await fetch(`${two.url}/api/rooms/${read}/events`, { signal: t.signal });
+    const received = events.text();
+    const waiting = two.api.get(`/api/rooms/${read}/content?wait=60`, { headers: { 'if-none-match': '"0"' } });
+    assert.equal((await fetch(zip)).status, 200);
+
+    assert.equal((await revokeLink(one, room, read)).status, 200);
+    assert.equal((await reader.next('closed')).reason, 'revoked');
+    assert.equal((await reader.closed).code, 4410);
+    assert.match(await received, /"type":"closed","reason":"revoked"/, 'the event stream has ended');
+    assertError(await waiting, 404, 'ROOM_NOT_FOUND');
+    for (const node of [one, two]) {
+      assert.equal((await fetch(zip.replace(two.url, node.url))).status, 404, 'the ticket');
+      const resumed = await joinRoom(t, node.url, read, {}, { resumeToken });
+      assert.equal((await resumed.closed).code, 4404, 'the resume token');
+    }
+    await one.api.post(`/api/rooms/${room}/content`, { json: { content: 'later' } });
+    assert.equal((await other.next('content')).content, 'later', 'other links stay');
   });
 });
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { after, before, describe, it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { listenOnFreePort } from '../support/listen.ts';
-import { installationSettings, withoutLimits } from '../support/nodes.ts';
+import { installationSettings, startNode, withoutLimits } from '../support/nodes.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 import { startTestServer } from '../support/server.ts';
@@ -52,5 +52,40 @@ describe('the webhooks of two nodes', () => {
     two.clock.advance(5000);
     await eventually('the other node sends it', () => filesAdded === 11);
     assert.equal(ids.at(-1), failed);
+  });
+
+  it('[HOOK-7] get an event at least once, with the same id, if the node is killed while it sends it', async (t) => {
+    const requests: { id: string; filesAdded: number }[] = [];
+    const receiver = createServer(async (request, response) => {
+      const { data } = JSON.parse(Buffer.concat(await request.toArray()).toString());
+      const id = String(request.headers['webhook-id']);
+      requests.push({ id, filesAdded: data.filesAdded });
+      // The first one is never answered.
+      if (requests.length > 1) response.writeHead(204).end();
+    });
+    const url = await listenOnFreePort(t, receiver);
+    const hosts = { POPROOM_WEBHOOK_HOSTS: new URL(url).host };
+    const settings = installationSettings({ redis, s3 }, { ...withoutLimits, ...hosts });
+    const killed = await startNode(t, settings);
+    const room = await killed.api.room();
+    await killed.api.post(`/api/rooms/${room}/webhooks`, { json: { url, events: ['file'] } });
+    await killed.api.upload(room, 'a.txt', 'x');
+    await eventually('it is being sent', () => requests.length === 1);
+    await killed.end('SIGKILL');
+
+    const other = await startNode(t, settings);
+    await eventually('the other node sends it when the lease has ended', () => requests.length > 1, 60_000);
+    assert.deepEqual(
+      requests.map(({ id, filesAdded }) => [id, filesAdded]),
+      [0, 1].map(() => [requests[0]?.id, 1]),
+    );
+    await eventually('the delivery is stored', async () => {
+      const [webhook] = (await other.api.get(`/api/rooms/${room}/webhooks`)).json.webhooks;
+      return webhook.lastDelivery !== undefined && webhook.lastError === undefined;
+    });
+    await other.api.upload(room, 'b.txt', 'x');
+    await eventually('the next event is another one', () => requests.length > 2);
+    assert.notEqual(requests[2]?.id, requests[0]?.id);
+    assert.equal(requests.length, 3, 'nothing is sent a third time');
   });
 });
