@@ -13,7 +13,7 @@ import type {
 } from '../protocol/types.ts';
 import { type Connection, type ConnectionEnd, toError } from './connection.ts';
 import { offlineError, PoproomError } from './error.ts';
-import { isFinal, retryDelay } from './retry.ts';
+import { isFinal, spreadDelay } from './retry.ts';
 
 /** A message about a change of the room. */
 type Change = Exclude<
@@ -109,13 +109,18 @@ interface Progress {
   failures: number;
   /** Consecutive connections that ended with a malformed message. */
   violations: number;
+  /** Milliseconds over which the clients of the server spread if they lose their connections together. */
+  spreadMs: number;
 }
 
 const maxViolations = 3;
 /** A connection that lasted this long resets the delay. Connections that the server rejects must not become a busy loop. */
 const lastingMs = 10_000;
 
-export const initialState: LiveState = { name: 'idle', progress: { startedAt: 0, failures: 0, violations: 0 } };
+export const initialState: LiveState = {
+  name: 'idle',
+  progress: { startedAt: 0, failures: 0, violations: 0, spreadMs: 0 },
+};
 
 export function isConnected(state: LiveState): state is Connected {
   return state.name === 'joining' || state.name === 'open';
@@ -140,7 +145,8 @@ export function onMessage(state: LiveState, message: ServerMessage): LiveState {
   if (!isConnected(state)) return state;
   if (message.type === 'closed' && message.reason !== 'shutdown') return { name: 'ended', reason: message.reason };
   // Not the maximum: the number decreases if a server restarts without the last changes.
-  const progress = 'seq' in message ? { ...state.progress, seq: message.seq } : state.progress;
+  const spread = message.type === 'heartbeat' && { spreadMs: message.reconnectWithin ?? 0 };
+  const progress = 'seq' in message ? { ...state.progress, ...spread, seq: message.seq } : state.progress;
   return { ...state, name: isAdmission(message) ? 'open' : state.name, progress, lastMessage: message };
 }
 
@@ -160,7 +166,7 @@ export function onDrained(state: LiveState): LiveState {
   if ((isFinal(error) && !isLockedByOthers) || progress.violations >= maxViolations)
     return { name: 'ended', reason: error };
   const failures = Date.now() - progress.startedAt > lastingMs ? 0 : progress.failures + 1;
-  const { ms = retryDelay(error, failures) } = state;
+  const { ms = spreadDelay(error, failures, progress.spreadMs) } = state;
   return { name: 'waiting', progress: { ...progress, failures }, error, ms, scope: new AbortController() };
 }
 

@@ -343,6 +343,7 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
   heartbeat: /* @__PURE__ */ object<object>({
     seq: isWhole,
     resumeToken: optional(isToken),
+    reconnectWithin: optional(isWhole),
   }),
   closed: /* @__PURE__ */ object<object>({
     reason: oneOf('deleted', 'expired', 'revoked', 'shutdown'),

@@ -43,6 +43,15 @@ export function retryDelay({ retryAfter = 0 }: PoproomError, failures: number): 
   return Math.max(requestedMs, ownMs);
 }
 
+/**
+ * The same for a lost connection: if the server has not requested a delay, a random part of the time over which it wants
+ * its clients to spread, so that they do not all return together. At most half a minute, whatever it wants.
+ */
+export function spreadDelay(error: PoproomError, failures: number, spreadMs: number): number {
+  const spread = error.retryAfter === undefined ? Math.random() * Math.min(maxDelayMs, spreadMs) : 0;
+  return Math.max(retryDelay(error, failures), spread);
+}
+
 export interface RetryOptions {
   /** Maximum number of attempts, including the first. Default: 5. */
   attempts?: number | undefined;

@@ -7,6 +7,7 @@ import type { Hub } from './hub.ts';
 import type { Outgoing, Wire } from './wire.ts';
 
 const lingerMs = 2000;
+const soonestRetryMs = 1000;
 const transport = 'events';
 
 export function createEventStreams(hub: Hub, clientLog: ClientLog, meter: LiveMeter) {
@@ -55,7 +56,9 @@ function wireOf(stream: PassThrough): Wire {
 }
 
 /** JSON contains no line breaks, so a message is one data line. */
-function eventOf({ type, seq, text, longText, retry }: Outgoing): (string | Uint8Array)[] {
+function eventOf({ type, seq, text, longText, retryWithin, ...message }: Outgoing): (string | Uint8Array)[] {
+  const { retry = retryWithin === undefined ? undefined : soonestRetryMs + Math.round(Math.random() * retryWithin) } =
+    message;
   const wait = retry === undefined ? '' : `retry: ${retry}\n`;
   const head = `${seq === undefined ? '' : `id: ${seq}\n`}${wait}event: ${type}\ndata: `;
   if (!longText) return [`${head}${text}\n\n`];

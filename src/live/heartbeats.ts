@@ -8,23 +8,36 @@ interface HeartbeatDeps {
   core: Pick<CoreDeps, 'rooms' | 'clock'>;
   feeds: ReadonlyMap<RoomCode, RoomFeed>;
   heartbeatMs: number;
+  reconnectsPerSecond: number;
   /** Called when work in the background failed. */
   onFailure: (error: unknown, message: string) => void;
 }
 
 const ticksPerHeartbeat = 25;
 
-export function startHeartbeats({ core, feeds, heartbeatMs, onFailure }: HeartbeatDeps) {
+const longestSpreadMs = 30_000;
+
+/**
+ * The time over which so many clients should spread if they lose their connections together, in whole seconds; 0 for
+ * few clients, which should return soon.
+ */
+export const spreadFor = (channels: number, perSecond: number): number =>
+  Math.min(longestSpreadMs, Math.round(channels / perSecond) * 1000);
+
+export function startHeartbeats({ core, feeds, heartbeatMs, reconnectsPerSecond, onFailure }: HeartbeatDeps) {
   const renewMs = heartbeatMs / 2;
   /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
   const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
   const slowSessions = new Set<Session>();
   const expiring = new Set<RoomFeed>();
   let ticks = 0;
+  let spreadMs = 0;
 
   function tick(): void {
     const now = performance.now();
     ticks += 1;
+    const channels = slots.reduce((sum, { size }) => sum + size, 0);
+    spreadMs = spreadFor(channels, reconnectsPerSecond);
     for (const session of slots[ticks % ticksPerHeartbeat] ?? []) session.sendHeartbeat();
     for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
     for (const feed of feeds.values()) {
@@ -70,6 +83,9 @@ export function startHeartbeats({ core, feeds, heartbeatMs, onFailure }: Heartbe
       slowSessions.delete(session);
       for (const slot of slots) slot.delete(session);
     },
+
+    /** For clients that lose their connections: see {@link spreadFor}. */
+    reconnectWithin: () => spreadMs,
 
     /** When a feed that starts now is renewed for the first time. */
     firstRenewal: () => performance.now() + renewMs,

@@ -37,6 +37,8 @@ export interface HubDeps {
   channelsPerClient: number;
   /** The heartbeat interval. Rooms are read again and channels are renewed twice as often. */
   heartbeatMs: number;
+  /** How many clients should reconnect per second if all of them lose their connections. */
+  reconnectsPerSecond: number;
   maxMessageBytes: number;
   /** Called when work in the background failed. */
   onFailure: (error: unknown, message: string) => void;
@@ -57,7 +59,7 @@ export type Hub = ReturnType<typeof createHub>;
 
 type FoundRoom = Pick<AdmittedRoom, 'code' | 'link'>;
 
-/** Clients reconnect at random times within this period, not all together. */
+/** After a shutdown, clients reconnect at random times within this period or a longer one, not all together. */
 const reconnectWithinMs = 3000;
 
 export function createHub({
@@ -65,6 +67,7 @@ export function createHub({
   rooms,
   channelsPerClient,
   heartbeatMs,
+  reconnectsPerSecond,
   maxMessageBytes,
   onFailure,
   onRefusal,
@@ -74,11 +77,19 @@ export function createHub({
   const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
   const tokens = createResumeTokens(core.secret, core.clock);
   const { work = unlimitedWork } = core;
-  const heartbeats = startHeartbeats({ core, feeds, heartbeatMs, onFailure });
+  const heartbeats = startHeartbeats({ core, feeds, heartbeatMs, reconnectsPerSecond, onFailure });
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
   const missedDeps = { ...core, work, replacedSince: rooms.texts.replacedSince, slowForMs };
-  const sessionDeps: SessionDeps = { rooms, slowForMs, unread, onLeave, onFallBehind: heartbeats.addSlow, onRefusal };
+  const sessionDeps: SessionDeps = {
+    rooms,
+    slowForMs,
+    unread,
+    onLeave,
+    onFallBehind: heartbeats.addSlow,
+    reconnectWithin: heartbeats.reconnectWithin,
+    onRefusal,
+  };
   let isStopped = false;
 
   function rejectIfStopped(): void {
@@ -231,10 +242,11 @@ export function createHub({
     stop(): void {
       isStopped = true;
       heartbeats.stop();
+      const withinMs = Math.max(reconnectWithinMs, heartbeats.reconnectWithin());
       for (const feed of [...feeds.values()]) {
         feed.wakeWatchers();
         for (const session of [...feed.sessions]) {
-          const reconnectAfter = Math.round(Math.random() * reconnectWithinMs);
+          const reconnectAfter = Math.round(Math.random() * withinMs);
           session.end({ type: 'closed', reason: 'shutdown', reconnectAfter });
         }
       }

@@ -67,7 +67,7 @@ export class RoomFeed {
   #reading: Promise<void> | undefined;
   /** The scope of the next read: the whole room or only the devices. */
   #due: { room: boolean; devices: boolean } = { room: false, devices: false };
-  #heartbeat: { message: Outgoing; resumeToken: string } | undefined;
+  #heartbeat: { message: Outgoing; resumeToken: string; reconnectWithin: number } | undefined;
   /** The next message about devices for the sessions of a mode, and when it may be sent. */
   readonly #notices: Record<DevicesMode, { timer?: NodeJS.Timeout | undefined; earliest: number }> = {
     list: { earliest: 0 },
@@ -89,12 +89,14 @@ export class RoomFeed {
   }
 
   /** The same for all sessions that are up to date. */
-  heartbeat(): Outgoing {
+  heartbeat(reconnectWithin: number): Outgoing {
     const { seq, resumeToken } = this.view;
-    if (this.#heartbeat?.message.seq !== seq || this.#heartbeat.resumeToken !== resumeToken) {
-      this.#heartbeat = { message: outgoing({ type: 'heartbeat', seq, resumeToken }), resumeToken };
-    }
-    return this.#heartbeat.message;
+    const known = this.#heartbeat;
+    const isCurrent = known?.message.seq === seq && known.resumeToken === resumeToken;
+    if (known && isCurrent && known.reconnectWithin === reconnectWithin) return known.message;
+    const message = outgoing({ type: 'heartbeat', seq, resumeToken, ...(reconnectWithin > 0 && { reconnectWithin }) });
+    this.#heartbeat = { message, resumeToken, reconnectWithin };
+    return message;
   }
 
   /** Whether anyone follows the room. */

@@ -92,6 +92,8 @@ export interface SessionDeps {
   onLeave(session: Session): void;
   /** Called when the client has too much unread data and must catch up. */
   onFallBehind(session: Session): void;
+  /** The time over which clients should spread if they lose their connections together, in milliseconds. */
+  reconnectWithin(): number;
   /** Called when a message is answered with an error. */
   onRefusal?: ((error: unknown) => void) | undefined;
 }
@@ -262,8 +264,11 @@ export class Session implements FeedSession {
 
   #heartbeat(): Outgoing {
     const { feed } = this.#options;
-    if (this.link) return this.#encode({ type: 'heartbeat', seq: feed.view.seq }, feed.view)[0] as Outgoing;
-    return this.#mayResume(feed.view) ? feed.heartbeat() : outgoing({ type: 'heartbeat', seq: feed.view.seq });
+    const reconnectWithin = this.#deps.reconnectWithin();
+    if (!this.link && this.#mayResume(feed.view)) return feed.heartbeat(reconnectWithin);
+    const { seq } = feed.view;
+    const message = { type: 'heartbeat' as const, seq, ...(reconnectWithin > 0 && { reconnectWithin }) };
+    return this.link ? (this.#encode(message, feed.view)[0] as Outgoing) : outgoing(message);
   }
 
   /** After a PIN change, a session stays in the room, but needs the new PIN when it returns. */

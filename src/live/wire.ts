@@ -23,6 +23,8 @@ export interface Outgoing {
   longText: LongText | undefined;
   /** When to reconnect, in milliseconds, for transports that do so themselves. */
   retry?: number | undefined;
+  /** The same if the connection is lost: a random part of this time. */
+  retryWithin?: number | undefined;
 }
 
 /** The text of a room as JSON. Messages share these bytes to save memory. */
@@ -52,7 +54,8 @@ export function outgoing(message: ServerMessage): Outgoing {
   const text = JSON.stringify(message);
   const seq = 'seq' in message ? message.seq : undefined;
   const retry = message.type === 'closed' ? message.reconnectAfter : undefined;
-  return { type: message.type, seq, text, bytes: Buffer.byteLength(text), longText: undefined, retry };
+  const retryWithin = message.type === 'heartbeat' ? message.reconnectWithin : undefined;
+  return { type: message.type, seq, text, bytes: Buffer.byteLength(text), longText: undefined, retry, retryWithin };
 }
 
 /** The message for an error. Clients do not receive details of unexpected ones. */

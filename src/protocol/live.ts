@@ -474,7 +474,19 @@ export const heartbeat = {
   additionalProperties: false,
   required: ['type', 'seq'],
   description: 'Sent every 25 seconds. Contains the current seq.',
-  properties: { type: is('heartbeat'), seq, resumeToken },
+  properties: {
+    type: is('heartbeat'),
+    seq,
+    resumeToken,
+    reconnectWithin: {
+      type: 'integer',
+      minimum: 0,
+      description:
+        'milliseconds; if the connection is lost, wait for a random part of this time before you reconnect; missing if ' +
+        'few clients are connected to the server',
+      examples: [10_000],
+    },
+  },
 } as const;
 
 export const closed = {

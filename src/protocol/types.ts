@@ -898,6 +898,8 @@ export interface Heartbeat {
   seq: number;
   /** a secret that opens a channel to this room until 10 minutes after the end of this one, regardless of limits; keep the latest one */
   resumeToken?: string;
+  /** milliseconds; if the connection is lost, wait for a random part of this time before you reconnect; missing if few clients are connected to the server */
+  reconnectWithin?: number;
 }
 
 /** Joins the room. Must be the first message, within 5 seconds. */

@@ -47,6 +47,8 @@ export interface ServerOptions {
   /** A monotonic clock in milliseconds, unaffected by changes of the system clock. */
   monotonic: Clock;
   heartbeatMs: number;
+  /** How many clients should reconnect per second if all of them lose their live channels. */
+  reconnectsPerSecond: number;
   /** A connection may be idle for this long. */
   idleTimeoutMs: number;
   sweepEveryMs: number;
@@ -75,6 +77,7 @@ export const defaultOptions: Omit<ServerOptions, 'page'> = {
   clock: Date.now,
   monotonic: () => performance.now(),
   heartbeatMs: 25_000,
+  reconnectsPerSecond: 1_000,
   idleTimeoutMs: idleTimeoutSeconds * 1000,
   sweepEveryMs,
   eraseEveryMs,
@@ -148,6 +151,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     turns,
     clientLog,
     heartbeatMs: options.heartbeatMs,
+    reconnectsPerSecond: options.reconnectsPerSecond,
     channelsPerClient: config.maxChannels,
     maxMessageBytes,
     validate: (schema, value) => chain(validatorOf(schema), (check) => check(value)),

@@ -1,8 +1,12 @@
 /** The states of the SDK's live channel: what wake, interrupt, rename and leaving do in each of them. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { offlineError, PoproomError } from '../../src/client/error.ts';
 import { createClient, type Ended, type LiveEvent } from '../../src/client/index.ts';
-import { sharedServer } from '../support/server.ts';
+import { spreadDelay } from '../../src/client/retry.ts';
+import { eventually } from '../support/eventually.ts';
+import { sharedServer, startTestServer, type TestServer } from '../support/server.ts';
 
 type Next = IteratorResult<LiveEvent, Ended>;
 
@@ -70,6 +74,39 @@ describe('a live channel', () => {
     assert.deepEqual(await types(events, 2), ['connecting', 'connected']);
   });
 
+  it('[LIVE-29] that was lost waits for a part of the time that the server wants', async (t) => {
+    const server = await startTestServer(t, {}, { heartbeatMs: 250, reconnectsPerSecond: 0.01 });
+    const { live, events } = await joinChannel(t, server);
+    const usualMs = 500;
+    // Until the heartbeat has arrived, and the part is not short by chance.
+    await eventually('it waits for longer than usual', async () => {
+      live.interrupt();
+      const { value } = await events.next();
+      assert.ok(value && typeof value === 'object' && value.type === 'waiting');
+      const waitsMs = value.until.getTime() - Date.now();
+      assert.ok(waitsMs <= 30_000);
+      live.wake();
+      assert.deepEqual(await types(events, 3), ['connecting', 'connected', 'devices']);
+      return waitsMs > usualMs;
+    });
+  });
+
+  it('[LIVE-29] spreads attempts evenly, and never waits for longer than 30 seconds', () => {
+    const anySpread = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
+    const anyAttempt = fc.property(anySpread, fc.integer({ min: 0, max: 50 }), (spreadMs, failures) => {
+      const ms = spreadDelay(offlineError(), failures, spreadMs);
+      assert.ok(ms >= 250 && ms <= 30_000, `${ms} ms`);
+      const requested = new PoproomError('UNAVAILABLE', 'Later.', { retryAfter: 2 });
+      assert.equal(spreadDelay(requested, failures, spreadMs), 2000);
+    });
+    fc.assert(anyAttempt, { seed: 1 });
+    const delays = Array.from({ length: 1000 }, () => spreadDelay(offlineError(), 0, 10_000));
+    for (let second = 1; second < 10; second++) {
+      const within = delays.filter((ms) => ms >= second * 1000 && ms < (second + 1) * 1000).length;
+      assert.ok(within > 40 && within < 200, `${within} of 1000 in second ${second}`);
+    }
+  });
+
   it('[SDK-4] ends when its program leaves, whether it is disconnected or waiting', async (t) => {
     for (const moment of ['disconnected', 'waiting']) {
       const { live, events, leave } = await joinChannel(t);
@@ -102,8 +139,8 @@ describe('a live channel', () => {
   });
 });
 
-async function openChannel(t: TestContext) {
-  const { url, api } = await sharedServer(t);
+async function openChannel(t: TestContext, server?: TestServer) {
+  const { url, api } = server ?? (await sharedServer(t));
   const code = await api.room();
   const leaving = new AbortController();
   t.after(() => leaving.abort());
@@ -116,8 +153,8 @@ async function openChannel(t: TestContext) {
   };
 }
 
-async function joinChannel(t: TestContext) {
-  const channel = await openChannel(t);
+async function joinChannel(t: TestContext, server?: TestServer) {
+  const channel = await openChannel(t, server);
   assert.deepEqual(await types(channel.events, 3), ['connecting', 'connected', 'snapshot']);
   return channel;
 }

@@ -52,6 +52,20 @@ describe('server-sent events', () => {
     assert.deepEqual([type, data.reason, retry], ['closed', 'shutdown', String(data.reconnectAfter)]);
   });
 
+  it('[LIVE-28] tell EventSource when to reconnect if the connection is lost, at different times', async (t) => {
+    const server = await startTestServer(t, {}, { heartbeatMs: 500, reconnectsPerSecond: 0.1 });
+    const room = await server.api.room();
+    const retries: number[] = [];
+    for (let n = 0; n < 3; n++) {
+      const events = follow(t, `${server.url}/api/rooms/${room}/events`);
+      let event = await next(events);
+      while (event.retry === undefined) event = await next(events);
+      assert.ok(Number(event.retry) >= 1000 && Number(event.retry) <= 1000 + event.data.reconnectWithin);
+      retries.push(Number(event.retry));
+    }
+    assert.ok(new Set(retries).size > 1, `milliseconds: ${retries}`);
+  });
+
   it('[LIVE-1] [LIVE-2] [LIVE-3] carry the same as the socket, with the seq as id', async (t) => {
     const { api, url } = await sharedServer(t);
     const room = await api.room({ pin: '0427' });

@@ -8,8 +8,10 @@ import { readConfig } from '../../src/config.ts';
 import type { EventBus } from '../../src/core/ports/rooms.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { openEngine } from '../../src/engine/open.ts';
+import { spreadFor } from '../../src/live/heartbeats.ts';
 import { createHub } from '../../src/live/hub.ts';
 import type { Outgoing } from '../../src/live/wire.ts';
+import { defaultOptions } from '../../src/server/service.ts';
 import { connect, joinRoom } from '../support/device.ts';
 import { engineUnderTest } from '../support/engine.ts';
 import { eventually } from '../support/eventually.ts';
@@ -17,6 +19,7 @@ import { defaultLimits, noQuota } from '../support/no-quota.ts';
 import { startTestServer } from '../support/server.ts';
 
 const heartbeatMs = 1000;
+const ofDefault = (channels: number) => spreadFor(channels, defaultOptions.reconnectsPerSecond);
 
 describe('heartbeats', () => {
   it('[LIVE-8] are sent regularly, with the current seq', async (t) => {
@@ -26,6 +29,23 @@ describe('heartbeats', () => {
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'x' } });
     assert.equal((await device.next('heartbeat', ({ seq }) => seq === 1)).seq, 1);
     await device.next('heartbeat');
+  });
+
+  it('[LIVE-28] carry the time over which clients reconnect, which grows with their number', async (t) => {
+    const { api, url } = await startTestServer(t, {}, { heartbeatMs, reconnectsPerSecond: 1 });
+    const room = await api.room();
+    const [one] = await Promise.all([joinRoom(t, url, room), joinRoom(t, url, room)]);
+    await one.next('heartbeat', ({ reconnectWithin }) => reconnectWithin === 2000);
+    await joinRoom(t, url, await api.room());
+    await one.next('heartbeat', ({ reconnectWithin }) => reconnectWithin === 3000);
+  });
+
+  it('[LIVE-28] carry none for few clients, and at most 30 seconds', async (t) => {
+    assert.deepEqual([0, 1, 499].map(ofDefault), [0, 0, 0]);
+    assert.deepEqual([500, 10_000, 1_000_000].map(ofDefault), [1000, 10_000, 30_000]);
+    const { api, url } = await startTestServer(t, {}, { heartbeatMs });
+    const device = await joinRoom(t, url, await api.room());
+    assert.ok(!('reconnectWithin' in (await device.next('heartbeat'))));
   });
 
   it('[DEV-3] without a reply remove the device', async (t) => {
@@ -59,6 +79,7 @@ describe('heartbeats', () => {
       maxMessageBytes: 1024 * 1024,
       channelsPerClient: 20,
       heartbeatMs,
+      reconnectsPerSecond: 1000,
       onFailure: () => undefined,
     });
     t.after(async () => {

@@ -96,6 +96,7 @@ async function open(t: TestContext) {
     maxMessageBytes: 1024 * 1024,
     channelsPerClient: 20,
     heartbeatMs: 3600_000,
+    reconnectsPerSecond: 1000,
     onFailure: () => undefined,
   });
   t.after(() => hub.stop());

@@ -204,6 +204,7 @@ async function lossyHub(t: TestContext) {
     maxMessageBytes: 1024,
     channelsPerClient: 20,
     heartbeatMs: 2500,
+    reconnectsPerSecond: 1000,
     onFailure: () => undefined,
   });
   t.after(async () => {

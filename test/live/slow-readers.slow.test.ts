@@ -133,7 +133,7 @@ async function attend(t: TestContext, textMode: TextMode = 'content') {
       showsCarets: false,
       admittedBy: '',
     },
-    { rooms, slowForMs, unread, onLeave, onFallBehind: () => undefined },
+    { rooms, slowForMs, unread, onLeave, onFallBehind: () => undefined, reconnectWithin: () => 0 },
   );
   feed.sessions.add(session);
   session.begin({ seq: undefined, sent: 0, missed: undefined });

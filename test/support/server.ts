@@ -53,6 +53,7 @@ type TestServerOptions = Partial<
   Pick<
     ServerOptions,
     | 'heartbeatMs'
+    | 'reconnectsPerSecond'
     | 'idleTimeoutMs'
     | 'sweepEveryMs'
     | 'eraseEveryMs'
