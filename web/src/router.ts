@@ -1,6 +1,6 @@
 /** Client-side routing: the current route, navigation, and room links. */
 import { computed, signal } from '@preact/signals';
-import { type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../../src/protocol/room-code.ts';
+import { type LinkId, parseLinkId, parseRoomCode, parseRoomId, type RoomCode } from '../../src/protocol/room-code.ts';
 import { toAsciiDigits } from './i18n/quantities.ts';
 import { basePath, baseUrl } from './page-settings.ts';
 
@@ -87,10 +87,10 @@ export const linkTo = (code: string, key?: string): string => `${shareUrl}/r/${c
 export const linkToFile = ({ fileUrl }: { fileUrl: string }): string =>
   fileUrl.startsWith(`${baseUrl}/`) ? shareUrl + fileUrl.slice(baseUrl.length) : fileUrl;
 
-/** The room code in what the user typed or pasted: a code, or a link that contains one. */
-export function parseCodeOrLink(text: string): RoomCode | undefined {
+/** The room code, or the id of a link with a role, in what the user typed or pasted: itself, or a link that contains it. */
+export function parseCodeOrLink(text: string): RoomCode | LinkId | undefined {
   const linked = /\/r\/([^/?#\s]+)/.exec(text)?.[1];
-  return parseRoomCode(toAsciiDigits(decode(linked ?? text)).trim());
+  return parseRoomId(toAsciiDigits(decode(linked ?? text)).trim());
 }
 
 function decode(text: string): string {

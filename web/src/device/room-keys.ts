@@ -1,6 +1,6 @@
 /** The keys of encrypted rooms: in this tab, and on this device if the user wants it. They never leave the device. */
 import { signal } from '@preact/signals';
-import type { RoomCode } from '../../../src/protocol/room-code.ts';
+import type { LinkId, RoomCode } from '../../../src/protocol/room-code.ts';
 import { parseCodeOrLink } from '../router.ts';
 import { isRecord, isString, localStore, sessionStore } from './storage.ts';
 
@@ -30,11 +30,11 @@ export function keepKey(code: string, key: string | undefined): void {
 
 const changes = signal(0);
 
-/** The key in the link of a room. Half a key counts as a damaged one, and any other fragment means nothing. */
-export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#([0-9a-z-]{8,})/i.exec(link)?.[1];
+/** The key in the link of a room, or the keys in a link with a role. Half a key counts as a damaged one. */
+export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#([\w.-]{8,})/.exec(link)?.[1];
 
 /** The room in a code or a link that the user has entered. The tab tries the key in the link. */
-export function takeRoom(text: string): RoomCode | undefined {
+export function takeRoom(text: string): RoomCode | LinkId | undefined {
   const [code, key] = [parseCodeOrLink(text), keyIn(text)];
   if (code && key) saveNewKey(code, key);
   return code;

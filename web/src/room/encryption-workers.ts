@@ -14,8 +14,11 @@ const starting = setTimeout(() => {
   next = startKeyWorker();
 });
 
+/** A link with a role contains its keys. */
+export const omitKeyWorker = (): void => clearTimeout(starting);
+
 export async function deriveInWorker(key: RoomKey, salt: Uint8Array): Promise<RoomKeys> {
-  clearTimeout(starting);
+  omitKeyWorker();
   const worker = next ?? startKeyWorker();
   next = undefined;
   try {

@@ -9,17 +9,17 @@ import { PoproomError } from '../../../src/client/error.ts';
 import { createRoomPin, requestRoom, type SeenVersion } from '../../../src/client/room-access.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
-import type { RoomCode } from '../../../src/protocol/room-code.ts';
+import type { LinkId, RoomCode } from '../../../src/protocol/room-code.ts';
 import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
 import { deviceIdIn } from '../device/device-id.ts';
 import { appearance } from '../device/identity.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
 import { offerKey } from '../device/room-keys.ts';
-import { isRecord, isString, localStore } from '../device/storage.ts';
+import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { askRoom, transport } from '../server-connection.ts';
 import { isSavedText, sealedDraftsOf } from './drafts.ts';
-import { createWorkerCipher, deriveInWorker } from './encryption-workers.ts';
-import type { FileSizes, JoinAttempt } from './room-phase.ts';
+import { createWorkerCipher, deriveInWorker, omitKeyWorker } from './encryption-workers.ts';
+import type { FileSizes, JoinAttempt, OpenedLink } from './room-phase.ts';
 import { openRequests } from './room-requests.ts';
 
 /** Deriving keys takes long, so it is done once for a room that is joined again, or that was started here. */
@@ -71,6 +71,25 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
     },
   };
 }
+
+/** The fragment decides the role, whatever the server says. Sends nothing. Throws `KEY_WRONG` if the fragment does not belong to the link. */
+export async function openSealedLink(id: LinkId, fragment: string): Promise<Omit<OpenedLink, 'info'>> {
+  omitKeyWorker();
+  const { room, unlock } = open(id, {
+    key: fragment,
+    cipher: createWorkerCipher,
+    seen: sessionStore.get(linkSeenKey(id), isSeenVersion),
+    onSeen: (seen) => sessionStore.set(linkSeenKey(id), seen),
+  });
+  const { dropKey } = await unlock();
+  return { role: dropKey ? 'drop' : 'read', room, fileSizes };
+}
+
+/** In this tab only: a link is not in the list of recent rooms. */
+const linkSeenKey = (id: LinkId): string => `link-seen:${id}`;
+
+/** The user accepts that the server has gone back to an older text. */
+export const forgetLinkSeen = (id: LinkId): void => sessionStore.set(linkSeenKey(id), undefined);
 
 /** Keys that are being derived, by key and salt. */
 const deriving = new Map<string, Promise<RoomKeys>>();

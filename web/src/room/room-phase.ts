@@ -7,14 +7,32 @@ import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import type { LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import type { SavedText, SharedText } from '../../../src/client/text/shared-text.ts';
+import type { LinkRole } from '../../../src/protocol/link-rights.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
-import type { CaretMoved, Snapshot, UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import type { CaretMoved, RoomInfo, Snapshot, UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
 import type { Transitions } from './state-machine.ts';
 import type { Uploads } from './upload-state.ts';
 
+/** The part of a room that the views of its files need. The page of a link has no more. */
+export interface RoomOfFiles {
+  /** For the names of archives. */
+  readonly code: string;
+  readonly content: ReadonlySignal<Pick<RoomContent, 'files'>>;
+  requests(): Promise<RoomBase>;
+}
+
+/** A link with a role, for its page. */
+export interface OpenedLink {
+  readonly role: LinkRole;
+  readonly room: RoomBase;
+  readonly info: RoomInfo;
+  /** Only of an encrypted room. */
+  readonly fileSizes?: FileSizes | undefined;
+}
+
 /** A room on this device, for the views. */
-export interface RoomModel {
+export interface RoomModel extends RoomOfFiles {
   readonly code: RoomCode;
   readonly phase: ReadonlySignal<RoomPhase>;
   /** Only for the views of a joined room: it is undefined before. */

@@ -392,17 +392,24 @@ export const strings: Translation = {
   linkOpening: 'Link wird geöffnet …',
   linkGone: 'Dieser Link funktioniert nicht mehr',
   linkGoneHint: 'Er wurde widerrufen oder ist abgelaufen. Bitte die Person, die ihn dir geschickt hat, um einen neuen.',
-  linkEncrypted: 'Dieser Link gehört zu einem verschlüsselten Raum',
-  linkEncryptedHint:
-    'Diese Seite kann ihn nicht öffnen und hat nichts gesendet. Öffne ihn mit einem Programm, das das Poproom-SDK nutzt.',
+  linkIncomplete: 'Dieser Link ist unvollständig',
+  linkIncompleteHint:
+    'Der Teil nach # fehlt. Er enthält die Schlüssel eines verschlüsselten Raums. Kopiere den ganzen Link und öffne ihn noch einmal. Es wurde nichts gesendet.',
+  linkDamaged: 'Dieser Link ist beschädigt',
+  linkDamagedHint:
+    'Der Teil nach # wurde verändert oder gehört zu einem anderen Link. Kopiere den ganzen Link und öffne ihn noch einmal. Es wurde nichts gesendet.',
+  linkReadSealed: 'Ende-zu-Ende-verschlüsselt. Du kannst diesen Raum ansehen, aber nicht ändern.',
+  linkMembersOnly: 'Einige Dateien sind nur für die Mitglieder des Raums.',
   linkReadOnly: 'Du kannst diesen Raum ansehen, aber nicht ändern.',
   linkNoText: 'Es gibt noch keinen Text.',
   dropTitle: 'Dateien senden',
   dropTitleNamed: 'Dateien gehen an {name}',
   dropHint: 'Nur die Personen im Raum sehen, was du sendest.',
+  dropSealed: 'Dateien werden auf diesem Gerät verschlüsselt. Nur die Mitglieder des Raums können sie öffnen.',
   dropTarget: 'Dateien auswählen oder hier ablegen',
   dropNote: 'Notiz',
   dropSendNote: 'Notiz senden',
   dropSent: 'Gesendet',
   demoBanner: 'Dies ist eine Demo. Räume bleiben höchstens {time} bestehen, Dateien bis {size}. Teile nichts Privates.',
+  dropNotSent: 'Nicht gesendet',
 };

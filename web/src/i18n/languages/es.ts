@@ -393,18 +393,25 @@ export const strings: Translation = {
   linkOpening: 'Abriendo el enlace…',
   linkGone: 'Este enlace ya no funciona',
   linkGoneHint: 'Se ha revocado o ha caducado. Pide uno nuevo a quien te lo envió.',
-  linkEncrypted: 'Este enlace es de una sala cifrada',
-  linkEncryptedHint:
-    'Esta página no puede abrirlo y no ha enviado nada. Ábrelo con un programa que use el SDK de Poproom.',
+  linkIncomplete: 'Este enlace está incompleto',
+  linkIncompleteHint:
+    'Falta la parte después de #, que contiene las claves de una sala cifrada. Copia el enlace completo y ábrelo de nuevo. No se ha enviado nada.',
+  linkDamaged: 'Este enlace está dañado',
+  linkDamagedHint:
+    'La parte después de # se ha modificado o pertenece a otro enlace. Copia el enlace completo y ábrelo de nuevo. No se ha enviado nada.',
+  linkReadSealed: 'Cifrado de extremo a extremo. Puedes ver esta sala, pero no cambiarla.',
+  linkMembersOnly: 'Algunos archivos son solo para los miembros de la sala.',
   linkReadOnly: 'Puedes ver esta sala, pero no cambiarla.',
   linkNoText: 'Todavía no hay texto.',
   dropTitle: 'Enviar archivos',
   dropTitleNamed: 'Los archivos van a {name}',
   dropHint: 'Solo las personas de la sala ven lo que envías.',
+  dropSealed: 'Los archivos se cifran en este dispositivo. Solo los miembros de la sala pueden abrirlos.',
   dropTarget: 'Elige archivos o suéltalos aquí',
   dropNote: 'Nota',
   dropSendNote: 'Enviar nota',
   dropSent: 'Enviado',
   demoBanner:
     'Esto es una demo. Las salas duran {time} como máximo y los archivos pueden tener hasta {size}. No compartas nada privado.',
+  dropNotSent: 'No enviado',
 };

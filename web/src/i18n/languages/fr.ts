@@ -390,18 +390,25 @@ export const strings: Translation = {
   linkOpening: 'Ouverture du lien…',
   linkGone: 'Ce lien ne fonctionne plus',
   linkGoneHint: 'Il a été révoqué ou a expiré. Demandez-en un nouveau à la personne qui vous l’a envoyé.',
-  linkEncrypted: 'Ce lien appartient à un salon chiffré',
-  linkEncryptedHint:
-    'Cette page ne peut pas l’ouvrir et n’a rien envoyé. Ouvrez-le avec un programme qui utilise le SDK de Poproom.',
+  linkIncomplete: 'Ce lien est incomplet',
+  linkIncompleteHint:
+    'Il manque la partie après #, qui contient les clés d’un salon chiffré. Copiez le lien entier et ouvrez-le de nouveau. Rien n’a été envoyé.',
+  linkDamaged: 'Ce lien est endommagé',
+  linkDamagedHint:
+    'La partie après # a été modifiée ou appartient à un autre lien. Copiez le lien entier et ouvrez-le de nouveau. Rien n’a été envoyé.',
+  linkReadSealed: 'Chiffré de bout en bout. Vous pouvez consulter ce salon, mais pas le modifier.',
+  linkMembersOnly: 'Certains fichiers sont réservés aux membres du salon.',
   linkReadOnly: 'Vous pouvez consulter ce salon, mais pas le modifier.',
   linkNoText: 'Il n’y a pas encore de texte.',
   dropTitle: 'Envoyer des fichiers',
   dropTitleNamed: 'Les fichiers vont à {name}',
   dropHint: 'Seules les personnes du salon voient ce que vous envoyez.',
+  dropSealed: 'Les fichiers sont chiffrés sur cet appareil. Seuls les membres du salon peuvent les ouvrir.',
   dropTarget: 'Choisissez des fichiers ou déposez-les ici',
   dropNote: 'Note',
   dropSendNote: 'Envoyer la note',
   dropSent: 'Envoyé',
   demoBanner:
     'Ceci est une démo. Durée maximale d’un salon : {time}. Taille maximale d’un fichier : {size}. Ne partagez rien de privé.',
+  dropNotSent: 'Non envoyé',
 };

@@ -377,18 +377,25 @@ export const strings: Translation = {
   linkOpening: 'Membuka tautan…',
   linkGone: 'Tautan ini tidak berfungsi lagi',
   linkGoneHint: 'Tautan dicabut atau kedaluwarsa. Minta yang baru kepada pengirimnya.',
-  linkEncrypted: 'Tautan ini milik ruang terenkripsi',
-  linkEncryptedHint:
-    'Halaman ini tidak dapat membukanya dan tidak mengirim apa pun. Buka dengan program yang memakai Poproom SDK.',
+  linkIncomplete: 'Tautan ini tidak lengkap',
+  linkIncompleteHint:
+    'Bagian setelah # tidak ada, padahal berisi kunci ruang terenkripsi. Salin seluruh tautan lalu buka lagi. Tidak ada yang dikirim.',
+  linkDamaged: 'Tautan ini rusak',
+  linkDamagedHint:
+    'Bagian setelah # telah diubah atau milik tautan lain. Salin seluruh tautan lalu buka lagi. Tidak ada yang dikirim.',
+  linkReadSealed: 'Terenkripsi secara end-to-end. Anda dapat melihat ruang ini, tetapi tidak dapat mengubahnya.',
+  linkMembersOnly: 'Beberapa file hanya untuk anggota ruang.',
   linkReadOnly: 'Anda dapat melihat ruang ini, tetapi tidak mengubahnya.',
   linkNoText: 'Belum ada teks.',
   dropTitle: 'Kirim file',
   dropTitleNamed: 'File dikirim ke {name}',
   dropHint: 'Hanya orang di ruang yang melihat kiriman Anda.',
+  dropSealed: 'File dienkripsi di perangkat ini. Hanya anggota ruang yang dapat membukanya.',
   dropTarget: 'Pilih file, atau letakkan di sini',
   dropNote: 'Catatan',
   dropSendNote: 'Kirim catatan',
   dropSent: 'Terkirim',
   demoBanner:
     'Ini adalah demo. Ruang bertahan paling lama {time}, ukuran file maksimal {size}. Jangan bagikan hal pribadi.',
+  dropNotSent: 'Tidak terkirim',
 };

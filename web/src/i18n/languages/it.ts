@@ -389,18 +389,25 @@ export const strings: Translation = {
   linkOpening: 'Apertura del link…',
   linkGone: 'Questo link non funziona più',
   linkGoneHint: 'È stato revocato o è scaduto. Chiedine uno nuovo a chi te l’ha inviato.',
-  linkEncrypted: 'Questo link appartiene a una stanza cifrata',
-  linkEncryptedHint:
-    'Questa pagina non può aprirlo e non ha inviato nulla. Aprilo con un programma che usa l’SDK di Poproom.',
+  linkIncomplete: 'Questo link è incompleto',
+  linkIncompleteHint:
+    'Manca la parte dopo #, che contiene le chiavi di una stanza crittografata. Copia il link completo e aprilo di nuovo. Non è stato inviato nulla.',
+  linkDamaged: 'Questo link è danneggiato',
+  linkDamagedHint:
+    'La parte dopo # è stata modificata o appartiene a un altro link. Copia il link completo e aprilo di nuovo. Non è stato inviato nulla.',
+  linkReadSealed: 'Crittografia end-to-end. Puoi vedere questa stanza, ma non modificarla.',
+  linkMembersOnly: 'Alcuni file sono solo per i membri della stanza.',
   linkReadOnly: 'Puoi vedere questa stanza, ma non modificarla.',
   linkNoText: 'Non c’è ancora nessun testo.',
   dropTitle: 'Invia file',
   dropTitleNamed: 'I file vanno a {name}',
   dropHint: 'Solo le persone nella stanza vedono ciò che invii.',
+  dropSealed: 'I file vengono crittografati su questo dispositivo. Solo i membri della stanza possono aprirli.',
   dropTarget: 'Scegli i file o trascinali qui',
   dropNote: 'Nota',
   dropSendNote: 'Invia nota',
   dropSent: 'Inviato',
   demoBanner:
     'Questa è una demo. Durata massima di una stanza: {time}. Dimensione massima di un file: {size}. Non condividere nulla di privato.',
+  dropNotSent: 'Non inviato',
 };

@@ -374,17 +374,25 @@ export const strings: Translation = {
   linkOpening: 'リンクを開いています…',
   linkGone: 'このリンクは使えません',
   linkGoneHint: '無効にされたか、期限が切れています。送ってくれた人に新しいリンクを頼んでください。',
-  linkEncrypted: 'このリンクは暗号化されたルームのものです',
-  linkEncryptedHint: 'このページでは開けません。何も送信していません。Poproom SDK を使うプログラムで開いてください。',
+  linkIncomplete: 'このリンクは不完全です',
+  linkIncompleteHint:
+    '# の後の部分がありません。そこに暗号化されたルームのキーが含まれています。リンク全体をコピーして、もう一度開いてください。何も送信されていません。',
+  linkDamaged: 'このリンクは壊れています',
+  linkDamagedHint:
+    '# の後の部分が変更されているか、別のリンクのものです。リンク全体をコピーして、もう一度開いてください。何も送信されていません。',
+  linkReadSealed: 'エンドツーエンドで暗号化されています。このルームは閲覧のみ可能で、変更はできません。',
+  linkMembersOnly: '一部のファイルはルームのメンバー専用です。',
   linkReadOnly: 'このルームは閲覧できますが、変更はできません。',
   linkNoText: 'まだテキストはありません。',
   dropTitle: 'ファイルを送る',
   dropTitleNamed: 'ファイルの送り先: {name}',
   dropHint: '送ったものは、ルームにいる人だけが見られます。',
+  dropSealed: 'ファイルはこのデバイスで暗号化されます。開けるのはルームのメンバーだけです。',
   dropTarget: 'ファイルを選ぶか、ここにドロップ',
   dropNote: 'メモ',
   dropSendNote: 'メモを送る',
   dropSent: '送信済み',
   demoBanner:
     'これはデモです。ルームの有効期間は最長 {time}、ファイルは最大 {size} です。個人的な内容は共有しないでください。',
+  dropNotSent: '未送信',
 };

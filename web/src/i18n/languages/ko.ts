@@ -371,18 +371,25 @@ export const strings: Translation = {
   linkOpening: '링크를 여는 중…',
   linkGone: '이 링크는 더 이상 작동하지 않습니다',
   linkGoneHint: '취소되었거나 만료되었습니다. 보낸 사람에게 새 링크를 요청하세요.',
-  linkEncrypted: '암호화된 방의 링크입니다',
-  linkEncryptedHint:
-    '이 페이지에서는 열 수 없으며 아무것도 보내지 않았습니다. Poproom SDK를 사용하는 프로그램으로 여세요.',
+  linkIncomplete: '링크가 불완전합니다',
+  linkIncompleteHint:
+    '# 뒤의 부분이 없습니다. 이 부분에 암호화된 방의 키가 들어 있습니다. 전체 링크를 복사해 다시 여세요. 아무것도 전송되지 않았습니다.',
+  linkDamaged: '링크가 손상되었습니다',
+  linkDamagedHint:
+    '# 뒤의 부분이 변경되었거나 다른 링크의 것입니다. 전체 링크를 복사해 다시 여세요. 아무것도 전송되지 않았습니다.',
+  linkReadSealed: '종단 간 암호화됨. 이 방을 볼 수 있지만 변경할 수는 없습니다.',
+  linkMembersOnly: '일부 파일은 방의 멤버만 볼 수 있습니다.',
   linkReadOnly: '이 방을 볼 수 있지만 변경할 수는 없습니다.',
   linkNoText: '아직 텍스트가 없습니다.',
   dropTitle: '파일 보내기',
   dropTitleNamed: '파일 받는 곳: {name}',
   dropHint: '보낸 파일은 방에 있는 사람만 볼 수 있습니다.',
+  dropSealed: '파일은 이 기기에서 암호화됩니다. 방의 멤버만 열 수 있습니다.',
   dropTarget: '파일을 선택하거나 여기에 놓으세요',
   dropNote: '메모',
   dropSendNote: '메모 보내기',
   dropSent: '보냄',
   demoBanner:
     '데모 서버입니다. 방은 최대 {time} 동안 유지되고 파일은 최대 {size}까지 가능합니다. 개인 정보를 공유하지 마세요.',
+  dropNotSent: '전송되지 않음',
 };

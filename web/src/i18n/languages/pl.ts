@@ -426,18 +426,25 @@ export const strings: Translation = {
   linkOpening: 'Otwieranie linku…',
   linkGone: 'Ten link już nie działa',
   linkGoneHint: 'Został unieważniony lub wygasł. Poproś o nowy osobę, która go wysłała.',
-  linkEncrypted: 'Ten link prowadzi do zaszyfrowanego pokoju',
-  linkEncryptedHint:
-    'Ta strona nie może go otworzyć i niczego nie wysłała. Otwórz go programem, który używa Poproom SDK.',
+  linkIncomplete: 'Ten link jest niepełny',
+  linkIncompleteHint:
+    'Brakuje części po #, która zawiera klucze zaszyfrowanego pokoju. Skopiuj cały link i otwórz go ponownie. Nic nie zostało wysłane.',
+  linkDamaged: 'Ten link jest uszkodzony',
+  linkDamagedHint:
+    'Część po # została zmieniona lub należy do innego linku. Skopiuj cały link i otwórz go ponownie. Nic nie zostało wysłane.',
+  linkReadSealed: 'Szyfrowanie end-to-end. Możesz przeglądać ten pokój, ale nie możesz go zmieniać.',
+  linkMembersOnly: 'Niektóre pliki są tylko dla uczestników pokoju.',
   linkReadOnly: 'Możesz przeglądać ten pokój, ale nie zmieniać go.',
   linkNoText: 'Nie ma jeszcze tekstu.',
   dropTitle: 'Wyślij pliki',
   dropTitleNamed: 'Pliki trafią do: {name}',
   dropHint: 'Tylko osoby w pokoju widzą, co wysyłasz.',
+  dropSealed: 'Pliki są szyfrowane na tym urządzeniu. Mogą je otworzyć tylko uczestnicy pokoju.',
   dropTarget: 'Wybierz pliki lub upuść je tutaj',
   dropNote: 'Notatka',
   dropSendNote: 'Wyślij notatkę',
   dropSent: 'Wysłano',
   demoBanner:
     'To jest wersja demonstracyjna. Czas trwania pokoju: maks. {time}. Rozmiar pliku: maks. {size}. Nie udostępniaj niczego prywatnego.',
+  dropNotSent: 'Nie wysłano',
 };

@@ -384,17 +384,25 @@ export const strings: Translation = {
   linkOpening: 'Abrindo o link…',
   linkGone: 'Este link não funciona mais',
   linkGoneHint: 'Ele foi revogado ou expirou. Peça um novo a quem o enviou.',
-  linkEncrypted: 'Este link é de uma sala criptografada',
-  linkEncryptedHint: 'Esta página não pode abri-lo e não enviou nada. Abra-o com um programa que use o SDK do Poproom.',
+  linkIncomplete: 'Este link está incompleto',
+  linkIncompleteHint:
+    'Falta a parte depois de #, que contém as chaves de uma sala criptografada. Copie o link inteiro e abra-o de novo. Nada foi enviado.',
+  linkDamaged: 'Este link está danificado',
+  linkDamagedHint:
+    'A parte depois de # foi alterada ou pertence a outro link. Copie o link inteiro e abra-o de novo. Nada foi enviado.',
+  linkReadSealed: 'Criptografia de ponta a ponta. Você pode ver esta sala, mas não alterá-la.',
+  linkMembersOnly: 'Alguns arquivos são só para os membros da sala.',
   linkReadOnly: 'Você pode ver esta sala, mas não alterá-la.',
   linkNoText: 'Ainda não há texto.',
   dropTitle: 'Enviar arquivos',
   dropTitleNamed: 'Os arquivos vão para {name}',
   dropHint: 'Só as pessoas na sala veem o que você envia.',
+  dropSealed: 'Os arquivos são criptografados neste dispositivo. Só os membros da sala podem abri-los.',
   dropTarget: 'Escolha arquivos ou solte-os aqui',
   dropNote: 'Nota',
   dropSendNote: 'Enviar nota',
   dropSent: 'Enviado',
   demoBanner:
     'Esta é uma demonstração. As salas duram no máximo {time} e os arquivos podem ter até {size}. Não compartilhe nada particular.',
+  dropNotSent: 'Não enviado',
 };

@@ -383,17 +383,25 @@ export const strings: Translation = {
   linkOpening: 'Bağlantı açılıyor…',
   linkGone: 'Bu bağlantı artık çalışmıyor',
   linkGoneHint: 'İptal edilmiş veya süresi dolmuş. Size gönderen kişiden yenisini isteyin.',
-  linkEncrypted: 'Bu bağlantı şifreli bir odaya ait',
-  linkEncryptedHint: 'Bu sayfa onu açamaz ve hiçbir şey göndermedi. Poproom SDK kullanan bir programla açın.',
+  linkIncomplete: 'Bu bağlantı eksik',
+  linkIncompleteHint:
+    '# işaretinden sonraki bölüm yok. Şifreli bir odanın anahtarları oradadır. Bağlantının tamamını kopyalayıp yeniden açın. Hiçbir şey gönderilmedi.',
+  linkDamaged: 'Bu bağlantı bozuk',
+  linkDamagedHint:
+    '# işaretinden sonraki bölüm değiştirilmiş ya da başka bir bağlantıya ait. Bağlantının tamamını kopyalayıp yeniden açın. Hiçbir şey gönderilmedi.',
+  linkReadSealed: 'Uçtan uca şifreli. Bu odayı görüntüleyebilirsiniz ama değiştiremezsiniz.',
+  linkMembersOnly: 'Bazı dosyalar yalnızca odanın üyeleri içindir.',
   linkReadOnly: 'Bu odayı görüntüleyebilir, ama değiştiremezsiniz.',
   linkNoText: 'Henüz metin yok.',
   dropTitle: 'Dosya gönder',
   dropTitleNamed: 'Dosyalar şuraya gider: {name}',
   dropHint: 'Gönderdiklerinizi yalnızca odadakiler görür.',
+  dropSealed: 'Dosyalar bu cihazda şifrelenir. Onları yalnızca odanın üyeleri açabilir.',
   dropTarget: 'Dosya seçin veya buraya bırakın',
   dropNote: 'Not',
   dropSendNote: 'Notu gönder',
   dropSent: 'Gönderildi',
   demoBanner:
     'Bu bir demo. Odalar en fazla {time} açık kalır, dosyalar en fazla {size} olabilir. Özel bir şey paylaşmayın.',
+  dropNotSent: 'Gönderilmedi',
 };

@@ -1,6 +1,7 @@
 /** Says that the server sent data which the devices of the room have not written, and shows the text that is kept here. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import type { PoproomError } from '../../../../src/client/error.ts';
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
@@ -37,6 +38,29 @@ export function EncryptionProblem({ room, phase }: Props) {
       }
       action={isOlder ? <OpenAnyway code={room.code} phase={phase} /> : <TryAgain room={room} />}
     >
+      {t(hint)}
+    </MessagePage>
+  );
+}
+
+interface LinkProps {
+  error: PoproomError;
+  onRetry: () => void;
+  /** The user accepts another text than before. */
+  onOpenAnyway: () => void;
+}
+
+/** The same for the holder of a link with a role, who has no text of their own. */
+export function LinkProblem({ error: { code }, onRetry, onOpenAnyway }: LinkProps) {
+  const [title, hint] = messages[code as keyof typeof messages] ?? messages.DATA_DAMAGED;
+  const isOlder = code === 'ROLLBACK' || code === 'FORK';
+  const action = (
+    <button type="button" class={isOlder ? 'button' : 'button primary'} onClick={isOlder ? onOpenAnyway : onRetry}>
+      {t(isOlder ? 'openAnyway' : 'tryAgain')}
+    </button>
+  );
+  return (
+    <MessagePage title={t(title)} action={action}>
       {t(hint)}
     </MessagePage>
   );

@@ -5,7 +5,7 @@ import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { noteFailure } from '../../room/request-limit.ts';
-import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { isImage } from './file-kind.ts';
 import { startDownload } from './save-file.ts';
@@ -14,7 +14,7 @@ import { Thumbnail } from './thumbnail.tsx';
 const SealedThumbnail = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedThumbnail');
 
 interface FileProps {
-  room: RoomModel;
+  room: RoomOfFiles;
   file: SharedFile;
 }
 
@@ -43,7 +43,7 @@ export const isDownloadable = ({ once }: SharedFile): boolean => !once;
 const maxSelected = 200;
 
 /** Returns whether the download has started. */
-export async function downloadFiles(room: RoomModel, files: readonly SharedFile[]): Promise<boolean> {
+export async function downloadFiles(room: RoomOfFiles, files: readonly SharedFile[]): Promise<boolean> {
   const [first, second] = files;
   if (!first) return false;
   if (first.meta !== undefined) return saveSealed(room, files);
@@ -53,7 +53,7 @@ export async function downloadFiles(room: RoomModel, files: readonly SharedFile[
 }
 
 /** Encrypted files are decrypted in the page. */
-async function saveSealed(room: RoomModel, files: readonly SharedFile[]): Promise<boolean> {
+async function saveSealed(room: RoomOfFiles, files: readonly SharedFile[]): Promise<boolean> {
   const parts = await import('../sealed-files/sealed-downloads.tsx').catch(() => undefined);
   if (parts) parts.saveFiles(room, files);
   else notify(t('loadFailed'));
@@ -61,7 +61,7 @@ async function saveSealed(room: RoomModel, files: readonly SharedFile[]): Promis
 }
 
 /** The URL of an archive is valid for a minute, so it is requested for each download. */
-async function downloadArchive(room: RoomModel, files: readonly SharedFile[]): Promise<boolean> {
+async function downloadArchive(room: RoomOfFiles, files: readonly SharedFile[]): Promise<boolean> {
   const isAll = files.length === room.content.value.files.filter(isDownloadable).length;
   if (!isAll && files.length > maxSelected) {
     notify(t('tooManySelected', { n: maxSelected }));

@@ -1,7 +1,7 @@
 /** Scans the QR code of a room, or of a screen that asks to be invited, with the camera. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { RoomCode } from '../../../../src/protocol/room-code.ts';
+import type { LinkId, RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
@@ -52,7 +52,7 @@ export function Scanner({ onFound, onClose }: Props) {
 }
 
 interface Found {
-  code?: RoomCode | undefined;
+  code?: RoomCode | LinkId | undefined;
   /** The fragment of the link, with `#`. */
   invitation?: string | undefined;
 }

@@ -1,51 +1,76 @@
 /** The page of a drop link: one large target for files, and a note. Its holder sees only what they have sent. */
-import { signal, useSignal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { RoomBase } from '../../../../src/client/room.ts';
-import type { RoomDetails } from '../../../../src/protocol/types.ts';
 import { Icon } from '../../components/icon.tsx';
+import { lazy } from '../../components/lazy.tsx';
+import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { RoomContent } from '../../room/room-phase.ts';
+import type { OpenedLink, RoomContent } from '../../room/room-phase.ts';
 import { createUploads } from '../../room/upload-queue.ts';
-import type { Upload, Uploads } from '../../room/upload-state.ts';
-import { blockLeaving } from '../../router.ts';
+import type { IncomingFile, Upload, UploadState, Uploads } from '../../room/upload-state.ts';
+import { Thumbnail } from '../files/thumbnail.tsx';
 import { UploadRow } from '../files/upload-rows.tsx';
+import { DropArea } from '../room/add-files.tsx';
+import '../../style/file-list.css';
+
+const LeaveDialog = lazy(() => import('../room/dialogs.tsx'), 'LeaveDialog');
 
 interface Props {
-  room: RoomBase;
-  info: RoomDetails;
+  link: OpenedLink;
+  /** The link, or its room, has ended. */
+  onEnd: () => void;
 }
 
-export function DropPage({ room, info }: Props) {
-  const uploads = useMemo(() => openUploads(room, info), []);
-  const isOver = useSignal(false);
-  const add = (files: Iterable<File>) => uploads.add(Array.from(files, (file) => ({ file })));
+export function DropPage({ link, onEnd }: Props) {
+  const { name } = link.info;
+  const uploads = useMemo(() => openUploads(link), []);
+  const add = (files: Iterable<IncomingFile>) => uploads.add(files);
+  const leaving = useLeaveQuestion(uploads.areUnfinished.value);
   useEffect(() => listenToNetwork(uploads), []);
-  useEffect(() => (uploads.areUnfinished.value ? blockLeaving(ask) : undefined), [uploads.areUnfinished.value]);
+  useEffect(() => uploads.cancelAll, []);
+  const list = uploads.list.value;
+  const hasEnded = list.some(({ state }) => isRefusal(state.value));
+  useEffect(() => {
+    if (hasEnded) onEnd();
+  }, [hasEnded]);
 
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is a shortcut; the field for files does the same.
-    <div
-      class="role-page"
-      onDragOver={(event) => {
-        event.preventDefault();
-        isOver.value = true;
-      }}
-      onDragLeave={() => {
-        isOver.value = false;
-      }}
-      onDrop={(event) => {
-        event.preventDefault();
-        isOver.value = false;
-        add(event.dataTransfer?.files ?? []);
-      }}
-    >
+    <div class="role-page">
       <header>
-        <h1 dir="auto">{info.name ? t('dropTitleNamed', { name: info.name }) : t('dropTitle')}</h1>
-        <p>{t('dropHint')}</p>
+        <h1 dir="auto">{name ? t('dropTitleNamed', { name }) : t('dropTitle')}</h1>
+        <p class="with-icon">
+          {link.fileSizes && <Icon name="lock" />}
+          {t(link.fileSizes ? 'dropSealed' : 'dropHint')}
+        </p>
       </header>
-      <label class="drop-target" data-over={isOver.value || undefined}>
+      {hasEnded ? <Ended /> : <Target onFiles={add} />}
+      <ul class="files" aria-label={t('files')}>
+        {list.map((upload) => (
+          <DroppedFile key={upload} upload={upload} hasEnded={hasEnded} />
+        ))}
+      </ul>
+      <p class="visually-hidden" role="status">
+        {list.length > 0 && !uploads.areUnfinished.value && t('dropSent')}
+      </p>
+      {!hasEnded && <NoteForm onNote={(file) => add([{ file }])} />}
+      {leaving.value && (
+        <LeaveDialog
+          onLeave={leaving.value}
+          onClose={() => {
+            leaving.value = undefined;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Files can also be dropped or pasted anywhere on the page. */
+function Target({ onFiles }: { onFiles: (files: readonly IncomingFile[]) => void }) {
+  return (
+    <DropArea onFiles={onFiles}>
+      <label class="drop-target">
         <Icon name="plus" />
         <span>{t('dropTarget')}</span>
         <input
@@ -53,31 +78,43 @@ export function DropPage({ room, info }: Props) {
           multiple
           class="visually-hidden"
           onChange={({ currentTarget }) => {
-            add(currentTarget.files ?? []);
+            onFiles(Array.from(currentTarget.files ?? [], (file) => ({ file })));
             // The same file can be chosen again.
             currentTarget.value = '';
           }}
         />
       </label>
-      <ul class="role-files" aria-label={t('files')} aria-live="polite">
-        {uploads.list.value.map((upload) => (
-          <DroppedFile key={upload} upload={upload} />
-        ))}
-      </ul>
-      <NoteForm onNote={(note) => add([note])} />
+    </DropArea>
+  );
+}
+
+/** The list stays, so that the user sees which files were sent before. */
+function Ended() {
+  return (
+    <div class="card" role="alert">
+      <h2>{t('linkGone')}</h2>
+      <p>{t('linkGoneHint')}</p>
     </div>
   );
 }
 
-function DroppedFile({ upload }: { upload: Upload }) {
-  if (upload.state.value.name !== 'done') return <UploadRow upload={upload} />;
+const isRefusal = (state: UploadState): boolean =>
+  state.name === 'failed' && /^ROOM_(NOT_FOUND|EXPIRED)$/.test(state.error.code);
+
+function DroppedFile({ upload, hasEnded }: { upload: Upload; hasEnded: boolean }) {
+  const { name, file, state } = upload;
+  const isSent = state.value.name === 'done';
+  if (!isSent && !hasEnded) return <UploadRow upload={upload} />;
   return (
-    <li class="dropped">
-      <Icon name="check" />
-      <span dir="auto">{upload.name}</span>
-      <small>
-        {size(upload.file.size)} · {t('dropSent')}
-      </small>
+    <li class="file dropped" data-state={state.value.name}>
+      <Thumbnail url="" name={name} type={file.type} />
+      <div class="file-info">
+        <span dir="auto">{name}</span>
+        <small>
+          {size(file.size)} · {t(isSent ? 'dropSent' : 'dropNotSent')}
+        </small>
+      </div>
+      <Icon name={isSent ? 'check' : 'warning'} />
     </li>
   );
 }
@@ -113,13 +150,14 @@ function noteOf(text: string): File {
 }
 
 /** The files of the room are not known here, so those that were sent stay in the list. */
-function openUploads(room: RoomBase, { limits }: RoomDetails): Uploads {
+function openUploads({ room, info: { limits }, fileSizes }: OpenedLink): Uploads {
   return createUploads(
     {
       code: room.code,
       requests: async () => room,
-      content: () => ({ limits, files: [] }) as unknown as RoomContent,
-      hide: (text) => text,
+      content: () => ({ limits, files: [], fileSizes }) as unknown as RoomContent,
+      // A dropper has no key that could hide the names of files in the storage of the browser.
+      hide: (text) => (fileSizes ? undefined : text),
       discard: (uploadId) => void room.cancelUpload(uploadId).catch(() => undefined),
     },
     { addsOnce: signal(false), isConnected: () => navigator.onLine, listedUrls: new Set() },
@@ -132,7 +170,3 @@ function listenToNetwork({ onConnected, onDisconnected }: Uploads): () => void {
   addEventListener('offline', onDisconnected, aborter);
   return () => aborter.abort();
 }
-
-const ask = (proceed: () => void): void => {
-  if (confirm(t('leaveHint'))) proceed();
-};

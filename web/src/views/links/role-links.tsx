@@ -70,6 +70,7 @@ export function RoleLinks({ room, role }: { room: RoomModel; role: LinkRole }) {
           <div class="actions">
             <CopyButton text={addressOf(current)} label={t('copyLink')} icon="link" />
           </div>
+          {role === 'read' && room.content.value.isEncrypted && <p class="aside">{t('linkHasKey')}</p>}
         </>
       ) : (
         <form class="new-link" onSubmit={create}>

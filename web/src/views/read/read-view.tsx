@@ -6,7 +6,7 @@ import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { previewOf } from '../files/file-kind.ts';
 import type { ReadElement, ReadNode } from './markdown.ts';
@@ -19,7 +19,7 @@ export interface ReadViewProps {
   text: string;
   files: readonly SharedFile[];
   /** Downloads the images of an encrypted room. */
-  room: Pick<RoomModel, 'requests'>;
+  room: RoomOfFiles;
 }
 
 /** Passed down instead of a context, whose code would be part of the first view. */
@@ -191,7 +191,7 @@ function RoomImage({ source, alt, around }: { source: string; alt: string; aroun
   if (!file) return <span class="missing-image">{alt || source}</span>;
   const show = (url: string) => <img src={url} alt={alt || file.fileName} loading="lazy" decoding="async" />;
   if (file.meta === undefined) return show(hrefOf(file));
-  return <SealedMedia key={file.fileId} room={room as RoomModel} file={file} show={show} />;
+  return <SealedMedia key={file.fileId} room={room} file={file} show={show} />;
 }
 
 const isNamed = ({ fileName, folder, fileUrl }: SharedFile, source: string): boolean =>

@@ -107,7 +107,6 @@ interface InviteProps {
 export function InviteDialog({ room, onClose, secret }: InviteProps) {
   const link = linkOf(room);
   const role = useSignal<'edit' | LinkRole>('edit');
-  const { isEncrypted } = room.content.value;
   const roles = [
     ['edit', t('linkRoleEdit')],
     ['read', t('linkRoleRead')],
@@ -116,16 +115,14 @@ export function InviteDialog({ room, onClose, secret }: InviteProps) {
   return (
     <Dialog title={t('invite')} onClose={onClose} size="full">
       <div class="invite-options">
-        {!isEncrypted && (
-          <RadioGroup
-            legend={t('linkRoles')}
-            value={role.value}
-            options={roles}
-            onChoose={(chosen) => {
-              role.value = chosen;
-            }}
-          />
-        )}
+        <RadioGroup
+          legend={t('linkRoles')}
+          value={role.value}
+          options={roles}
+          onChoose={(chosen) => {
+            role.value = chosen;
+          }}
+        />
         {role.value === 'edit' ? (
           <>
             <InviteOptions room={room} secret={secret}>

@@ -13,7 +13,7 @@ import { planZip, zipChunks } from '../../../../src/zip/format.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { forwardedTo } from '../../page-settings.ts';
 import { noteFailure } from '../../room/request-limit.ts';
-import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { createStateMachine, type StateMachine, type Transitions } from '../../room/state-machine.ts';
 import { chooseTarget, countBytes, type FileTarget, memoryTarget, startDownload } from '../files/save-file.ts';
 
@@ -98,7 +98,7 @@ export const downloads: ReadonlySignal<readonly Download[]> = list;
 const revokeAfterMs = 60_000;
 
 /** Call it after a click, or the browser does not ask where to save a large file. */
-export function saveFiles(room: RoomModel, files: readonly SharedFile[]): void {
+export function saveFiles(room: RoomOfFiles, files: readonly SharedFile[]): void {
   const [first, second] = files;
   if (first) add(second ? archiveOf(room, files) : fileSource(room, first));
 }
@@ -107,7 +107,7 @@ export function closeAll(): void {
   for (const { send } of list.peek()) send({ type: 'close' });
 }
 
-function fileSource(room: RoomModel, file: SharedFile): DownloadSource {
+function fileSource(room: RoomOfFiles, file: SharedFile): DownloadSource {
   return {
     name: file.fileName,
     type: file.contentType,
@@ -224,7 +224,7 @@ export const downloadTransitions: Transitions<DownloadState, DownloadEvent> = {
 };
 
 /** A zip archive of encrypted files, made while it is saved: the server cannot read them. */
-export function archiveOf(room: RoomModel, files: readonly SharedFile[]): DownloadSource {
+export function archiveOf(room: RoomOfFiles, files: readonly SharedFile[]): DownloadSource {
   // Windows has the strictest rules for names.
   const paths = localPaths(files, 'win32');
   const plan = planZip(
@@ -241,7 +241,7 @@ export function archiveOf(room: RoomModel, files: readonly SharedFile[]): Downlo
 }
 
 /** The error of a damaged file names it. */
-async function* chunksOf(room: RoomModel, file: SharedFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
+async function* chunksOf(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
     const { body } = await (await room.requests()).download(file, { signal });
     const reader = body?.getReader();

@@ -7,12 +7,12 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent } from '../../i18n/quantities.ts';
 import { noteFailure } from '../../room/request-limit.ts';
-import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { collectBlob, countBytes } from '../files/save-file.ts';
 import { Thumbnail } from '../files/thumbnail.tsx';
 
 interface MediaProps {
-  room: RoomModel;
+  room: RoomOfFiles;
   file: SharedFile;
   /** Shows the decrypted file. */
   show: (url: string) => ComponentChildren;
@@ -66,7 +66,7 @@ export function SealedMedia({ room, file, show }: MediaProps) {
 }
 
 interface ThumbnailProps {
-  room: RoomModel;
+  room: RoomOfFiles;
   file: SharedFile;
 }
 
@@ -138,7 +138,7 @@ async function runNext(): Promise<void> {
   void runNext();
 }
 
-async function createThumbnail(room: RoomModel, file: SharedFile, signal: AbortSignal): Promise<string> {
+async function createThumbnail(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): Promise<string> {
   const { meta = '' } = file;
   const known = kept.get(meta);
   if (known) return known;
@@ -172,7 +172,7 @@ const safeTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|(?:audio|video)\/[\
 
 /** Fails if the file is damaged, also at its end. */
 export async function openMedia(
-  room: RoomModel,
+  room: RoomOfFiles,
   file: SharedFile,
   signal: AbortSignal,
   onBytes: (bytes: number) => void = () => undefined,

@@ -8,14 +8,14 @@ import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf, toPoproomError } from '../../server-connection.ts';
 import { iconOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
 
 const SealedMedia = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedMedia');
 
-export function Preview({ room, file }: { room: RoomModel; file: SharedFile }) {
+export function Preview({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   const { fileName } = file;
   switch (previewOf(file)) {
     case 'text':
@@ -31,7 +31,7 @@ export function Preview({ room, file }: { room: RoomModel; file: SharedFile }) {
 
 type MediaState = 'loading' | 'shown' | 'failed';
 
-function MediaPreview({ room, file, url }: { room: RoomModel; file: SharedFile; url: string }) {
+function MediaPreview({ room, file, url }: { room: RoomOfFiles; file: SharedFile; url: string }) {
   const { fileName, contentType } = file;
   const state = useSignal<MediaState>('loading');
   const onShown = () => {
@@ -66,7 +66,7 @@ function MediaPreview({ room, file, url }: { room: RoomModel; file: SharedFile; 
 }
 
 /** A damaged file, or a format that this browser does not support. */
-function Unplayable({ room, file }: { room: RoomModel; file: SharedFile }) {
+function Unplayable({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   return (
     <div class="unplayable">
       <MoreIcon name={iconOf(file.fileName, file.contentType)} />
@@ -82,7 +82,7 @@ function Unplayable({ room, file }: { room: RoomModel; file: SharedFile }) {
 type TextState = { status: 'loading' } | ({ status: 'loaded' } & TextFile) | { status: 'failed'; error: PoproomError };
 
 /** The beginning of a text file, in a fixed-width font. */
-function TextPreview({ room, file }: { room: RoomModel; file: SharedFile }) {
+function TextPreview({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   const state = useSignal<TextState>({ status: 'loading' });
   const attempt = useSignal(1);
   useEffect(() => {
@@ -108,7 +108,7 @@ function TextPreview({ room, file }: { room: RoomModel; file: SharedFile }) {
   );
 }
 
-async function load(room: RoomModel, file: SharedFile, signal: AbortSignal): Promise<TextState> {
+async function load(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): Promise<TextState> {
   try {
     return { status: 'loaded', ...(await readText(await (await room.requests()).download(file, { signal }))) };
   } catch (error) {

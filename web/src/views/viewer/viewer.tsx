@@ -6,7 +6,7 @@ import { MoreIcon } from '../../components/more-icon.tsx';
 import { Notices, notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
+import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { linkToFile } from '../../router.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
@@ -16,7 +16,7 @@ import '../../style/viewer.css';
 import { useSignal } from '@preact/signals';
 
 interface ViewerProps {
-  room: RoomModel;
+  room: RoomOfFiles;
   /** All files of the room, in the order of the list. */
   files: readonly SharedFile[];
   /** The file to show first. */
@@ -272,7 +272,7 @@ function directionOf(start: Touch, end: Touch): Direction | undefined {
 }
 
 export interface CopiedFile {
-  room: RoomModel;
+  room: RoomOfFiles;
   file: SharedFile;
 }
 
