@@ -6,8 +6,8 @@ import { type LinkRole, linkDevicePrefix, mayDo, type RoomOperation } from '../p
 import { type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
-import { PoproomError, secondsUntil } from './errors.ts';
-import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
+import { PoproomError, roomMissing, secondsUntil } from './errors.ts';
+import type { ClientId, MaybePromise, Room } from './ports/basics.ts';
 import type { Allowance, Quota, Spending } from './ports/clients.ts';
 import type { LinkAdmission, LinkStore, StoredLink } from './ports/links.ts';
 import type { AccessAttempt, Refusal, SealedLog } from './ports/rooms.ts';
@@ -201,12 +201,6 @@ export function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: n
     `Too many requests: the ${tier} tier allows ${limit} per hour. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
     { retryAfter, details: { reason: 'requests', retryAfter, limit } },
   );
-}
-
-export function roomMissing(why: MissingReason): PoproomError {
-  return why === 'expired'
-    ? new PoproomError('ROOM_EXPIRED', 'This room has expired. Its text and files have been deleted.')
-    : new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
 }
 
 /** The salt is all that a stranger with the code may learn. */

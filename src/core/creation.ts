@@ -2,9 +2,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CreationMode } from '../protocol/limits.ts';
 import { PoproomError, secondsUntil } from './errors.ts';
-import type { ClientId, Clock } from './ports/basics.ts';
+import type { ClientId, Clock, CreatedBy } from './ports/basics.ts';
 import type { Allowance, Quota, RateCounter } from './ports/clients.ts';
-import type { CreatedBy } from './ports/rooms.ts';
 
 /** A request for a new room, or for a token. */
 export interface Applicant {

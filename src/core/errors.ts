@@ -1,5 +1,6 @@
 /** The error class of the service: a code for programs, a sentence for people. */
 import type { ErrorCode } from '../protocol/error-codes.ts';
+import type { MissingReason } from './ports/basics.ts';
 
 export interface ErrorExtras {
   /** Data for programs. Sent to the client, so it must not contain secrets. */
@@ -35,4 +36,10 @@ export const byteCount = (bytes: number): string =>
 /** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */
 export function secondsUntil(moment: number, now: number): number {
   return Math.max(1, Math.ceil((moment - now) / 1000));
+}
+
+export function roomMissing(why: MissingReason): PoproomError {
+  return why === 'expired'
+    ? new PoproomError('ROOM_EXPIRED', 'This room has expired. Its text and files have been deleted.')
+    : new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
 }

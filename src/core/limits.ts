@@ -1,6 +1,7 @@
 /** Limits that are not configurable, and rules built from them and the settings. */
 
 import { deviceColors } from '../protocol/limits.ts';
+import { PoproomError } from './errors.ts';
 import type { Quota, Tier } from './ports/clients.ts';
 import type { GuardRules } from './ports/rooms.ts';
 
@@ -60,3 +61,12 @@ export function quotas(limits: Record<Tier, number>): Record<Tier, Quota> {
 
 /** Results of requests with idempotency keys: how long, and how many of each client and of all, are kept. */
 export const idempotencyLimits = { keptMs: 24 * hour, perClient: 500, inTotal: 100_000 };
+
+export function checkLifetime(seconds: number, longest: number): void {
+  if (Number.isInteger(seconds) && seconds >= shortestLifetimeSeconds && seconds <= longest) return;
+  throw new PoproomError(
+    'VALIDATION_FAILED',
+    `"expiresIn" must be a whole number of seconds from ${shortestLifetimeSeconds} to ${longest}.`,
+    { details: { field: 'expiresIn', minimum: shortestLifetimeSeconds, maximum: longest } },
+  );
+}

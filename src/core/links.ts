@@ -2,15 +2,15 @@
 import { createHmac } from 'node:crypto';
 import { type LinkRole, maxLinksPerRoom } from '../protocol/link-rights.ts';
 import { type LinkId, parseLinkId } from '../protocol/room-code.ts';
-import { admit, type Caller, roomMissing } from './admission.ts';
+import { admit, type Caller } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
-import { PoproomError } from './errors.ts';
+import { PoproomError, roomMissing } from './errors.ts';
+import { checkLifetime } from './limits.ts';
 import { cleanLinkName } from './names.ts';
 import type { Room } from './ports/basics.ts';
 import type { StoredFile } from './ports/files.ts';
 import type { RoomLink, StoredLink } from './ports/links.ts';
 import { drawLinkId } from './room-code.ts';
-import { checkLifetime } from './rooms.ts';
 import { checkSealedMeta } from './sealed.ts';
 import { trashOf } from './sweep.ts';
 

@@ -11,16 +11,15 @@ import {
   type Pin,
   parsePin,
   proofOf,
-  roomMissing,
 } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
-import { hasCode, PoproomError } from './errors.ts';
+import { hasCode, PoproomError, roomMissing } from './errors.ts';
 import { expiryWithin, extendAfterWrite, extending } from './extension.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
-import { shortestLifetimeSeconds, unfinishedUploadMs } from './limits.ts';
+import { checkLifetime, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
-import type { ClientId, MaybePromise, MissingReason, Room } from './ports/basics.ts';
-import type { CreatedBy, RoomStore, RoomUpdate } from './ports/rooms.ts';
+import type { ClientId, CreatedBy, MaybePromise, MissingReason, Room } from './ports/basics.ts';
+import type { RoomStore, RoomUpdate } from './ports/rooms.ts';
 import type { Checkpoint, CheckpointInfo, Content } from './ports/texts.ts';
 import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
 import { checkSealedMeta, longestSealed } from './sealed.ts';
@@ -335,13 +334,4 @@ async function drawUntilFree(
     else made = await make(run.unseal(made.claimed).code, made.claimed.codeLength);
   }
   throw new PoproomError('INTERNAL', 'The server could not generate an unused room code.');
-}
-
-export function checkLifetime(seconds: number, longest: number): void {
-  if (Number.isInteger(seconds) && seconds >= shortestLifetimeSeconds && seconds <= longest) return;
-  throw new PoproomError(
-    'VALIDATION_FAILED',
-    `"expiresIn" must be a whole number of seconds from ${shortestLifetimeSeconds} to ${longest}.`,
-    { details: { field: 'expiresIn', minimum: shortestLifetimeSeconds, maximum: longest } },
-  );
 }

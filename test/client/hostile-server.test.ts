@@ -112,7 +112,7 @@ describe('a server that violates the protocol', { concurrency: true }, () => {
 });
 
 describe('a server that sends more than a program reads', () => {
-  it('[SDK-18] is not read while 64 MiB of messages are unread', async (t) => {
+  it('[slow] [SDK-18] is not read while 64 MiB of messages are unread', async (t) => {
     const long = 'x'.repeat(1024 * 1024);
     const flood = Array.from({ length: 100 }, (_, i) => ({ ...content, type: 'content', seq: i + 2, content: long }));
     const { url, left } = await startServer(t, () => [snapshot, ...flood]);
@@ -128,7 +128,9 @@ describe('a server that sends more than a program reads', () => {
 
 describe('a message', () => {
   for (const [type, schema] of Object.entries(serverMessages)) {
-    it(`[SDK-15] of type "${type}" causes a typed error if any field is missing or has the wrong type`, async (t) => {
+    // A snapshot contains what most of the others have.
+    const mark = type === 'snapshot' ? '' : '[slow] ';
+    it(`${mark}[SDK-15] of type "${type}" causes a typed error if any field is missing or has the wrong type`, async (t) => {
       const cases = [...malformedExamples(schema)].filter(({ value }) => !isOfUnknownType(value));
       assert.ok(cases.length > 5);
       const { url } = await startServer(t, (_, index) => [fullSnapshot, cases[index]?.value]);

@@ -148,7 +148,7 @@ describe('the text of an encrypted room on a malicious server', () => {
     assert.equal((await room.read()).content, 'five', 'nothing was restored');
   });
 
-  it('[SEALED-47] is not locked by a version that the server has invented', async (t) => {
+  it('[slow] [SEALED-47] is not locked by a version that the server has invented', async (t) => {
     const { malicious, room, misled } = await start(t);
     await room.write('one');
     const other = misled();

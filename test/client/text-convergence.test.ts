@@ -8,8 +8,11 @@ import { type Random, randomFromSeed } from '../support/seeded-random.ts';
 import { createNetwork, type Network, type SimulatedDevice } from './text-network.ts';
 import { anyPosition, createTypist, createWords, type Words } from './typist.ts';
 
-/** Of each property. */
-const runs = Number(process.env.POPROOM_SYNC_RUNS ?? 250);
+/** How often each property is tested with random edits. */
+const amounts = [
+  { mark: '', runs: 50 },
+  { mark: '[slow] ', runs: Number(process.env.POPROOM_SYNC_RUNS ?? 250) },
+];
 
 /** Pairs, marks that combine, ends of lines, NUL, right-to-left. */
 const characters = [
@@ -32,24 +35,83 @@ const characters = [
 ];
 
 describe('a text that several devices edit', () => {
-  it('[SYNC-1] becomes the same everywhere', async (t) => {
-    await repeat(t, async (random) => {
-      const network = createNetwork(random, 2 + random.number(5));
-      await run(random, network, (device) => editSomehow(random, device), { reloads: true, dropsLog: true });
-      await assertSame(network);
+  for (const { mark, runs } of amounts) {
+    it(`${mark}[SYNC-1] becomes the same everywhere`, async (t) => {
+      await repeat(t, runs, async (random) => {
+        const network = createNetwork(random, 2 + random.number(5));
+        await run(random, network, (device) => editSomehow(random, device), { reloads: true, dropsLog: true });
+        await assertSame(network);
+      });
     });
-  });
 
-  it('[SYNC-1] becomes the same everywhere after the server has lost the newest edits', async (t) => {
-    await repeat(t, async (random) => {
-      const network = createNetwork(random, 2 + random.number(3));
-      for (let failover = 0; failover < 2; failover++) {
-        await run(random, network, (device) => editSomehow(random, device), { rounds: 20, reloads: true });
-        network.failOver(1 + random.number(4));
-      }
-      await assertSame(network);
+    it(`${mark}[SYNC-1] becomes the same everywhere after the server has lost the newest edits`, async (t) => {
+      await repeat(t, runs, async (random) => {
+        const network = createNetwork(random, 2 + random.number(3));
+        for (let failover = 0; failover < 2; failover++) {
+          await run(random, network, (device) => editSomehow(random, device), { rounds: 20, reloads: true });
+          network.failOver(1 + random.number(4));
+        }
+        await assertSame(network);
+      });
     });
-  });
+
+    it(`${mark}[SYNC-2] does not interleave words that are typed at the same position`, async (t) => {
+      await repeat(t, runs, async (random) => {
+        const network = createNetwork(random, 2 + random.number(5));
+        const words = createWords();
+        // Before the text is there, everything is appended to it: at the edge of someone's word, maybe.
+        await network.settle();
+        const typists = new Map(network.devices.map((device) => [device, createTypist(random, device, words)]));
+        await run(random, network, (device) => typists.get(device)?.act());
+        await assertSame(network);
+        touchByRemovals(words, network.authority.log);
+        for (const { typed, isTouched } of words.all) {
+          assert.ok(isTouched || network.authority.text.includes(typed), `${typed} was torn apart`);
+        }
+      });
+    });
+
+    it(`${mark}[SYNC-3] has every edit exactly once, despite lost responses, reconnects, reloads and a lost log`, async (t) => {
+      await repeat(t, runs, async (random) => {
+        const network = createNetwork(random, 2 + random.number(3));
+        const inserted: string[] = [];
+        const insert = ({ text }: SimulatedDevice) => {
+          const letter = String.fromCharCode(0xe000 + inserted.length);
+          inserted.push(letter);
+          text.insert(random.number(text.value.length + 1), letter);
+        };
+        await run(random, network, insert, { reloads: true, dropsLog: true });
+        await assertSame(network);
+        // Edits whose place is not known any more go on lines of their own.
+        assert.deepEqual([...network.authority.text.replaceAll('\n', '')].sort(), inserted);
+      });
+    });
+
+    it(`${mark}[SYNC-4] loses only the edits of a device that undoes everything`, async (t) => {
+      await repeat(t, runs, async (random) => {
+        const network = createNetwork(random, 2 + random.number(4));
+        const [undoer] = network.devices;
+        const others: string[] = [];
+        const insertOwn = ({ text }: SimulatedDevice) => {
+          const letter = String.fromCharCode(0xe000 + others.length);
+          others.push(letter);
+          text.insert(anyPosition(random, text.value), letter);
+        };
+        const act = (device: SimulatedDevice) => {
+          if (device === undoer) editSomehow(random, device);
+          else if (random.number(3) > 0) insertOwn(device);
+          else removeFrom(random, device, isOfUndoer);
+        };
+        await run(random, network, act);
+        if (random.number(2) === 0) await network.settle();
+        while (undoer?.text.undo());
+        await assertSame(network);
+        assert.deepEqual([...network.authority.text].sort(), others);
+        while (undoer?.text.redo());
+        await assertSame(network);
+      });
+    });
+  }
 
   it('[SYNC-1] becomes the same everywhere if others split an edit into more ranges than it may have', async () => {
     for (const isOffline of [false, true]) {
@@ -70,63 +132,6 @@ describe('a text that several devices edit', () => {
       await assertSame(network);
       assert.equal(network.authority.text.replace('mine', '').length, 1500);
     }
-  });
-
-  it('[SYNC-2] does not interleave words that are typed at the same position', async (t) => {
-    await repeat(t, async (random) => {
-      const network = createNetwork(random, 2 + random.number(5));
-      const words = createWords();
-      // Before the text is there, everything is appended to it: at the edge of someone's word, maybe.
-      await network.settle();
-      const typists = new Map(network.devices.map((device) => [device, createTypist(random, device, words)]));
-      await run(random, network, (device) => typists.get(device)?.act());
-      await assertSame(network);
-      touchByRemovals(words, network.authority.log);
-      for (const { typed, isTouched } of words.all) {
-        assert.ok(isTouched || network.authority.text.includes(typed), `${typed} was torn apart`);
-      }
-    });
-  });
-
-  it('[SYNC-3] has every edit exactly once, despite lost responses, reconnects, reloads and a lost log', async (t) => {
-    await repeat(t, async (random) => {
-      const network = createNetwork(random, 2 + random.number(3));
-      const inserted: string[] = [];
-      const insert = ({ text }: SimulatedDevice) => {
-        const letter = String.fromCharCode(0xe000 + inserted.length);
-        inserted.push(letter);
-        text.insert(random.number(text.value.length + 1), letter);
-      };
-      await run(random, network, insert, { reloads: true, dropsLog: true });
-      await assertSame(network);
-      // Edits whose place is not known any more go on lines of their own.
-      assert.deepEqual([...network.authority.text.replaceAll('\n', '')].sort(), inserted);
-    });
-  });
-
-  it('[SYNC-4] loses only the edits of a device that undoes everything', async (t) => {
-    await repeat(t, async (random) => {
-      const network = createNetwork(random, 2 + random.number(4));
-      const [undoer] = network.devices;
-      const others: string[] = [];
-      const insertOwn = ({ text }: SimulatedDevice) => {
-        const letter = String.fromCharCode(0xe000 + others.length);
-        others.push(letter);
-        text.insert(anyPosition(random, text.value), letter);
-      };
-      const act = (device: SimulatedDevice) => {
-        if (device === undoer) editSomehow(random, device);
-        else if (random.number(3) > 0) insertOwn(device);
-        else removeFrom(random, device, isOfUndoer);
-      };
-      await run(random, network, act);
-      if (random.number(2) === 0) await network.settle();
-      while (undoer?.text.undo());
-      await assertSame(network);
-      assert.deepEqual([...network.authority.text].sort(), others);
-      while (undoer?.text.redo());
-      await assertSame(network);
-    });
   });
 });
 
@@ -212,7 +217,7 @@ async function assertSame({ authority, devices, settle }: Network): Promise<void
   assert.ok(authority.text.isWellFormed());
 }
 
-async function repeat(t: TestContext, run: (random: Random) => Promise<void>): Promise<void> {
+async function repeat(t: TestContext, runs: number, run: (random: Random) => Promise<void>): Promise<void> {
   const given = process.env.POPROOM_TEST_SEED;
   const first = given === undefined ? randomInt(2 ** 31) : Number(given);
   for (let index = 0; index < (given === undefined ? runs : 1); index++) {

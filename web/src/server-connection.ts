@@ -2,7 +2,7 @@
 import { PoproomError } from '../../src/client/error.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import type { RoomCode } from '../../src/protocol/room-code.ts';
-import { keptAccess } from './device/access.ts';
+import { keptAccess } from './device/preferences.ts';
 import { baseUrl, forwardedTo } from './page-settings.ts';
 
 export const transport = createTransport({

@@ -2,10 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import { parseRoomCode } from '../../protocol/room-code.ts';
-import { roomMissing } from '../admission.ts';
 import type { ClientHash } from '../clients.ts';
 import { mapInBatches } from '../concurrency.ts';
-import { PoproomError } from '../errors.ts';
+import { PoproomError, roomMissing } from '../errors.ts';
 import type {
   ActivityGauges,
   ActivityInterval,

@@ -1,8 +1,8 @@
 /** Uploads that arrive in several requests and survive interruptions. */
 import type { Readable } from 'node:stream';
-import { type AdmittedRoom, admit, type Caller, linkMissing, roomMissing } from '../admission.ts';
+import { type AdmittedRoom, admit, type Caller, linkMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { byteCount, hasCode, PoproomError } from '../errors.ts';
+import { byteCount, hasCode, PoproomError, roomMissing } from '../errors.ts';
 import { extending } from '../extension.ts';
 import { unfinishedUploadMs } from '../limits.ts';
 import type { MissingReason, Room } from '../ports/basics.ts';

@@ -1,9 +1,9 @@
 /** The files of a room for one zip archive, and the tickets that let a browser download it by a link. */
 import type { Readable } from 'node:stream';
 import { type LinkId, parseLinkId, parseRoomCode } from '../../protocol/room-code.ts';
-import { admit, type Caller, checkRight, linkMissing, roomMissing } from '../admission.ts';
+import { admit, type Caller, checkRight, linkMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError } from '../errors.ts';
+import { PoproomError, roomMissing } from '../errors.ts';
 import { tokenRoomOf } from '../links.ts';
 import type { StoredFile } from '../ports/files.ts';
 import type { RoomState } from '../ports/rooms.ts';

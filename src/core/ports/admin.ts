@@ -1,8 +1,7 @@
 /** For operators: blocked addresses, the activity of the server, and rooms without their content. */
 
 import type { RoomCode } from '../../protocol/room-code.ts';
-import type { ClientId, MissingReason, Room } from './basics.ts';
-import type { CreatedBy } from './rooms.ts';
+import type { ClientId, CreatedBy, MissingReason, Room } from './basics.ts';
 
 /** A blocked range of addresses. */
 export interface AddressBlock {

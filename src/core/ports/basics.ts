@@ -89,3 +89,6 @@ export interface IdempotencyStore {
   /** Ends the lease. */
   end(room: RoomCode, key: RequestKey, runner: string): Promise<void>;
 }
+
+/** The creator of a room, shown to operators: the user that a proxy named, or the name of an API key. */
+export type CreatedBy = `user:${string}` | `key:${string}`;

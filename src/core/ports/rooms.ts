@@ -5,6 +5,7 @@ import type { LinkId, RoomCode } from '../../protocol/room-code.ts';
 import type { CaretMoved, SealedCaretMoved } from '../../protocol/types.ts';
 import type {
   ClientId,
+  CreatedBy,
   FinishedRequest,
   MaybePromise,
   MissingReason,
@@ -16,9 +17,6 @@ import type {
 import type { Allowance, Quota, Spending } from './clients.ts';
 import type { StoredFile } from './files.ts';
 import type { Content, KnownText, TextEntry, TextState } from './texts.ts';
-
-/** The creator of a room, shown to operators: the user that a proxy named, or the name of an API key. */
-export type CreatedBy = `user:${string}` | `key:${string}`;
 
 export interface RoomDraft {
   /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */

@@ -7,11 +7,11 @@
  */
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ActivityStore, BlockStore, OperatorInbox, RoomSummaries } from './admin.ts';
-import type { ClientId, IdempotencyStore, Owner } from './basics.ts';
+import type { ClientId, CreatedBy, IdempotencyStore, Owner } from './basics.ts';
 import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.ts';
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
 import type { LinkStore, StoredLink } from './links.ts';
-import type { CreatedBy, RoomState, RoomStore } from './rooms.ts';
+import type { RoomState, RoomStore } from './rooms.ts';
 import type { Checkpoint, Content, LastRefs, TextEntry, TextStore } from './texts.ts';
 import type { StoredWebhooks, WebhookStore } from './webhooks.ts';
 

@@ -4,9 +4,8 @@
  */
 import type { ErrorCode } from '../../protocol/error-codes.ts';
 import type { SealedEdit } from '../../protocol/types.ts';
-import { roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError } from '../errors.ts';
+import { PoproomError, roomMissing } from '../errors.ts';
 import type { SealedLog } from '../ports/rooms.ts';
 import type { Content, TextAppend, TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';

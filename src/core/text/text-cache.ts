@@ -1,7 +1,7 @@
 /** Texts that are being edited. The least recently used are dropped first, and all when idle. */
 
-import { roomMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
+import { roomMissing } from '../errors.ts';
 import type { RoomCode } from '../room-code.ts';
 import { type TextPoint, WorkingText } from './working-text.ts';
 

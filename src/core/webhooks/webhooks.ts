@@ -1,8 +1,8 @@
 /** The webhooks of a room: members create, list and remove them. */
 import { randomBytes } from 'node:crypto';
-import { admit, type Caller, roomMissing } from '../admission.ts';
+import { admit, type Caller } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError } from '../errors.ts';
+import { PoproomError, roomMissing } from '../errors.ts';
 import type { WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
 import { createDispatcher, type DispatcherOptions } from './dispatcher.ts';

@@ -1,8 +1,9 @@
 /** The endpoints under /api/admin. Each checks the token before anything else. */
+
 import type { ClientOrder, ListedClient, ListedKey, ListedRoom, Page, RoomOrder } from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ActivityInterval, AddressBlock } from '../../core/ports/admin.ts';
-import type { CreatedBy } from '../../core/ports/rooms.ts';
+import type { CreatedBy } from '../../core/ports/basics.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { createBlockRequest } from '../../protocol/admin-schemas.ts';
 import type {

@@ -11,8 +11,7 @@ import type {
   RoomSummaries,
   RoomSummary,
 } from '../../core/ports/admin.ts';
-import type { MissingReason } from '../../core/ports/basics.ts';
-import type { CreatedBy } from '../../core/ports/rooms.ts';
+import type { CreatedBy, MissingReason } from '../../core/ports/basics.ts';
 import type { Archive, Store } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';

@@ -1,6 +1,7 @@
 /** Rooms and keys in Redis in full, for migration. */
 
-import type { CreatedBy, GuardRules } from '../../core/ports/rooms.ts';
+import type { CreatedBy } from '../../core/ports/basics.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { Archive, RoomRecord } from '../../core/ports/store.ts';
 import type { Checkpoint } from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';

@@ -3,8 +3,8 @@
  * change, and each change updates or drops the cached room before it is acknowledged.
  */
 import type { DatabaseSync } from 'node:sqlite';
-import type { MissingReason, Owner, Room } from '../../core/ports/basics.ts';
-import type { CreatedBy, GuardRules, SealedLog } from '../../core/ports/rooms.ts';
+import type { CreatedBy, MissingReason, Owner, Room } from '../../core/ports/basics.ts';
+import type { GuardRules, SealedLog } from '../../core/ports/rooms.ts';
 import type { RoomRecord } from '../../core/ports/store.ts';
 import type { Content, TextEntry } from '../../core/ports/texts.ts';
 import { codeSymbols, type RoomCode } from '../../core/room-code.ts';

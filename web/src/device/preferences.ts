@@ -1,6 +1,6 @@
 /** Settings of the page that this device stores. */
 import { effect, signal } from '@preact/signals';
-import { isBoolean, isOneOf, localStore } from './storage.ts';
+import { isBoolean, isOneOf, isRecord, localStore } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
@@ -38,3 +38,10 @@ export function persistedSignal<T>(key: string, initial: T, isValid: (value: unk
   });
   return value;
 }
+
+/** The headers with the API key or the token for a private server that this device keeps; see `views/access.tsx`. */
+export const keptAccess = () => localStore.get('access', isRecord);
+
+/** Undefined forgets them. */
+export const keepAccess = (headers: Record<string, string> | undefined): void =>
+  localStore.set('access', headers && { ...keptAccess(), ...headers });

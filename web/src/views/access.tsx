@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { PoproomError } from '../../../src/client/error.ts';
 import { createTransport, type Transport } from '../../../src/client/transport.ts';
 import { Dialog } from '../components/dialog.tsx';
-import { keepAccess, keptAccess } from '../device/access.ts';
+import { keepAccess, keptAccess } from '../device/preferences.ts';
 import { t } from '../i18n/all-strings.ts';
 import { errorMessage } from '../i18n/error-message.ts';
 import { basePath, baseUrl } from '../page-settings.ts';

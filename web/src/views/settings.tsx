@@ -3,7 +3,6 @@
 import { useSignal } from '@preact/signals';
 import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/form-fields.tsx';
-import { keepAccess, keptAccess } from '../device/access.ts';
 import {
   type NotificationAccess,
   notificationAccess,
@@ -13,7 +12,7 @@ import {
   showsNotifications,
 } from '../device/arrival-alerts.ts';
 import { maxNameLength, ownName, renameDevice } from '../device/identity.ts';
-import { showsCarets, type Theme, theme } from '../device/preferences.ts';
+import { keepAccess, keptAccess, showsCarets, type Theme, theme } from '../device/preferences.ts';
 import { t } from '../i18n/all-strings.ts';
 import type { Language } from '../i18n/languages.ts';
 import { chosenLanguage } from '../i18n/strings.ts';

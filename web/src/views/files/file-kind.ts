@@ -1,5 +1,5 @@
 /** The kind of a file, by its type and its name: its icon, and how the viewer shows it. */
-import type { SharedFile } from '../../room/room-phase.ts';
+import type { FileEntry } from '../../../../src/protocol/types.ts';
 
 export type Preview = 'text' | 'image' | 'video' | 'audio' | 'pdf';
 type Kind = Preview | 'archive' | 'document' | 'file';
@@ -35,13 +35,13 @@ export const isImage = (type: string): boolean => shownTypes.test(type) && type.
  * How the viewer shows a file, if it can. A preview of a one-time file would use it up. A decrypted PDF would be a
  * document of this origin, so it is only saved.
  */
-export function previewOf({ fileName, contentType, once, meta }: SharedFile): Preview | undefined {
+export function previewOf({ fileName, contentType, once, meta }: FileEntry): Preview | undefined {
   const kind = find(fileName, contentType) as Preview;
   if (once || (kind === 'pdf' && (meta !== undefined || !navigator.pdfViewerEnabled))) return undefined;
   return kind === 'text' || shownTypes.test(contentType) ? kind : undefined;
 }
 
-export const isViewable = (file: SharedFile): boolean => previewOf(file) !== undefined;
+export const isViewable = (file: FileEntry): boolean => previewOf(file) !== undefined;
 
 /** The file type for people: the extension, or else the declared content type. */
 export function kindOf(name: string, type: string): string {
