@@ -538,7 +538,7 @@ poproom admin numbers
 curl 'http://localhost:8080/api/admin/rooms?sort=size&limit=10' -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
     cli: `
-poproom admin rooms --sort size --limit 10
+poproom rooms --admin --sort size --limit 10
 `,
   },
   adminRevealRoom: {

@@ -152,20 +152,30 @@ export const serverCommands: readonly Command[] = [
   },
   {
     name: 'rooms',
-    args: 'list | show CODE | rm CODE…',
-    summary: 'list, show and remove the rooms of the server',
-    details: `Run it with the settings of the server, whether or not the server is running. It shows the age and size of each room and
-a hash of the client that created it, as in the log; never a text, a name or an address. Codes are masked, because anyone
-with a code can read the room. A running server removes a room within seconds.`,
+    args: '[list | show CODE | rm CODE…]',
+    summary: 'list the rooms of this machine; list, show and remove those of a server',
+    details: `Alone, it lists the rooms that you used on this machine, as "poproom recent" does. The actions are for operators: run
+them with the settings of the server, whether or not the server is running. They show the age and size of each room and a
+hash of the client that created it, as in the log; never a text, a name or an address. Codes are masked, because anyone
+with a code can read the room. A running server removes a room within seconds.
+
+With --admin, list (the default) and rm use the admin API of a running server, from anywhere; see "poproom admin --help".`,
     options: {
+      admin: { summary: 'the rooms of a running server, over its admin API' },
       client: { value: 'HASH', summary: 'only the rooms that this client created' },
-      limit: { value: 'N', summary: 'list the N largest rooms (default: 100; 0 lists all)' },
+      limit: { value: 'N', summary: 'list the N largest rooms (default: 100; 0 lists all); with --admin at most 200' },
+      offset: { value: 'N', summary: 'with --admin: skip N entries of the list' },
+      sort: { value: 'ORDER', summary: 'with --admin: by size (default) or age' },
+      url: { value: 'URL', summary: 'with --admin: server, as a URL or a name from the config file' },
+      timeout: { value: 'TIME', summary: 'with --admin: give up if the server does not respond for this long' },
       reveal: { summary: 'show full codes' },
       yes: { short: 'y', summary: 'do not ask for confirmation' },
       json,
     },
     examples: [
-      ['poproom rooms list', 'list the largest rooms'],
+      ['poproom rooms', 'list the rooms that you used on this machine'],
+      ['poproom rooms list', 'list the largest rooms of the server'],
+      ['poproom rooms --admin --sort age', 'list the oldest rooms of a running server'],
       ['poproom rooms show 7KQ2MX', 'show one room'],
       ['poproom rooms rm 7KQ2MX', 'delete it for everyone'],
       ['poproom rooms rm --client 3f9c0a51be77', 'delete all rooms of a client'],
@@ -175,21 +185,21 @@ with a code can read the room. A running server removes a room within seconds.`,
   },
   {
     name: 'admin',
-    args: 'numbers | rooms | reveal ROOM | rm ROOM… | clients | blocks | block RANGE | unblock ID | keys | revoke ID',
+    args: 'numbers | reveal ROOM | rm ROOM… | clients | blocks | block RANGE | unblock ID | keys | revoke ID',
     summary: 'watch and control a running server over its admin API',
     details: `Works from anywhere, on servers with POPROOM_ADMIN_TOKEN. Set the same variable for this command, or type the token at
 the prompt. The server is the one from --url, POPROOM_URL or the config file, or http://localhost:8080; the token is sent
 to no other server.
 
-ROOM is an ID from the list, a code or a link. Codes are masked until you reveal one, which the server logs. RANGE is an
+ROOM is an ID from "poproom rooms --admin", a code or a link. Codes are masked until you reveal one, which the server logs. RANGE is an
 address or a CIDR range. A range with your own address, or with the server itself, needs --force.`,
     options: {
       sort: {
         value: 'ORDER',
-        summary: 'rooms by size (default) or age; clients by requests (default), refused or bytes',
+        summary: 'clients by requests (default), refused or bytes',
       },
       hours: { value: 'N', summary: 'numbers of the last N hours (default: 24); clients of the last N (default: 2)' },
-      client: { value: 'HASH', summary: 'only the rooms that this client created' },
+      client: { value: 'HASH', summary: 'only the rooms that this client created, with rooms' },
       limit: { value: 'N', summary: 'length of a list, up to 200 (default: 50)' },
       offset: { value: 'N', summary: 'skip N entries of a list' },
       reason: { value: 'TEXT', summary: 'why a range is blocked, as a note for operators' },
@@ -201,7 +211,7 @@ address or a CIDR range. A range with your own address, or with the server itsel
       json,
     },
     examples: [
-      ['poproom admin rooms --sort age', 'list the oldest rooms'],
+      ['poproom admin numbers --hours 1', 'show the numbers of the last hour'],
       ['poproom admin clients --sort bytes', 'list the clients with the most traffic'],
       ['poproom admin block 198.51.100.0/24 --reason scraping --expires 1d', 'block a network for a day'],
       ['poproom admin unblock 198.51.100.0/24', 'unblock it'],

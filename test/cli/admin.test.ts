@@ -9,7 +9,7 @@ import { apiKeysOf, bearer } from '../support/keys.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('poproom admin', () => {
-  it('[ADMIN-12] shows numbers, rooms, clients, blocks and keys, as text and as JSON', async (t) => {
+  it('[ADMIN-12] [CLI-120] shows numbers, rooms, clients, blocks and keys, as text and as JSON', async (t) => {
     const server = await startTestServer(t, adminEnv);
     server.clock.now = Date.now();
     const { api, url } = server;
@@ -26,10 +26,12 @@ describe('poproom admin', () => {
 
     assert.match(await run('numbers'), /^Nodes +1\nRooms +1\n.*\nSINCE +REQUESTS .* 2 /s);
     assert.equal((await json('numbers', '--hours', '1')).points.at(-1).roomsCreated, 1);
-    const rooms = await run('rooms', '--sort', 'age');
+    const rooms = (await cli.run(['rooms', '--admin', '--sort', 'age'])).stdout;
     assert.match(rooms, /^ROOM +AGE +EXPIRES IN +SIZE +FILES +DEVICES +ENCRYPTED +CLIENT +CREATED BY +ID\n/);
     assert.ok(rooms.includes(masked(room)) && !rooms.includes(room) && !rooms.includes('private'));
-    const [{ id }] = (await json('rooms')).rooms;
+    const listed = await json('rooms');
+    assert.deepEqual(JSON.parse((await cli.run(['rooms', '--admin', '--json'])).stdout), listed);
+    const [{ id }] = listed.rooms;
     assert.equal(await run('reveal', id), `${room}\n`);
     const shown = await run('clients', '--sort', 'requests', '--limit', '2');
     assert.match(shown, /^203\.0\.113\.7 +1 +0 /m);
@@ -48,7 +50,7 @@ describe('poproom admin', () => {
     const [keyId = ''] = /^[0-9a-f]{10}(?= +build-server +pro +active +1 )/m.exec(keys) ?? [];
     assert.match(await run('revoke', keyId), /^Revoked the key "build-server"/);
     assert.match(await run('keys'), / revoked /);
-    assert.match(await run('rm', `${url}/r/${room}`), /was removed/);
+    assert.match((await cli.run(['rooms', 'rm', `${url}/r/${room}`, '--admin'])).stdout, /was removed/);
     assert.equal((await api.get(`/api/rooms/${room}`)).status, 404);
   });
 

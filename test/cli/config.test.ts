@@ -103,7 +103,7 @@ describe('the password for creating rooms', () => {
 });
 
 describe('poproom recent', () => {
-  it('[CLI-61] lists used rooms with name, server and time left, in a private file, without a request', async (t) => {
+  it('[CLI-120] [CLI-61] lists used rooms with name, server and time left, in a private file, without a request', async (t) => {
     const { cli, server } = await atServer(t);
     const created = (await cli.run(['new', '--name', 'Kitchen', '--expires', '2h'])).stdout.trim();
     const other = await server.api.room();
@@ -113,7 +113,9 @@ describe('poproom recent', () => {
     assert.match(list.stdout, new RegExp(`^${created} +(2 h|1 h 59 min) .*Kitchen\\n`, 'm'));
     assert.equal((await stat(fileOf(cli.home))).mode & 0o777, 0o600);
     await cli.run(['info', other]);
-    const [first] = JSON.parse((await cli.run(['recent', '--json'])).stdout);
+    const listed = (await cli.run(['recent', '--json'])).stdout;
+    assert.equal((await cli.run(['rooms', '--json'])).stdout, listed);
+    const [first] = JSON.parse(listed);
     assert.deepEqual([first.roomId, first.link], [other, `${server.url}/r/${other}`]);
     assert.ok(Date.parse(first.expiresAt) > Date.now());
     assert.equal((await cli.run(['recent', '--codes'])).stdout, `${other}\n${created}\n`);

@@ -153,7 +153,9 @@ describe('poproom rooms', () => {
   it('[CLI-26] reports incorrect usage in one sentence, and creates no data folder', async (t) => {
     const cli = await createCli(t, { POPROOM_DATA_DIR: 'missing' });
     for (const [args, said] of [
-      [[], /^poproom: Usage: poproom rooms list/],
+      [['all'], /^poproom: Usage: poproom rooms \[list/],
+      [['--reveal'], /--reveal is for the rooms of a server/],
+      [['show', '7KQ2MX', '--admin'], /Usage/],
       [['show'], /Usage/],
       [['rm'], /Which rooms\?/],
       [['rm', '7KQ2MX', '--client', '0123456789ab'], /Which rooms\?/],

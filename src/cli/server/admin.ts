@@ -26,8 +26,9 @@ import { countOf, formatBytes, formatJson, print, printable, printNotice, table 
 import { askHidden, mustConfirm } from '../prompt.ts';
 import { chooseNamedServer } from '../server-choice.ts';
 
+/** `rooms` is the earlier name of `poproom rooms --admin`, which scripts may use. */
 const usage =
-  'Usage: poproom admin numbers | rooms | reveal ROOM | rm ROOM… | clients | blocks | block RANGE --reason TEXT | unblock ID | keys | revoke ID';
+  'Usage: poproom admin numbers | reveal ROOM | rm ROOM… | clients | blocks | block RANGE --reason TEXT | unblock ID | keys | revoke ID';
 
 type Action = (input: Input, api: AdminApi, names: readonly string[]) => Promise<void>;
 

@@ -1,4 +1,7 @@
-/** `poproom rooms`: lists, shows and removes rooms for the operator, also while the server runs. */
+/**
+ * `poproom rooms`: lists the rooms of this machine; and lists, shows and removes those of a server for its operator, also
+ * while it runs.
+ */
 import { readConfig } from '../../config.ts';
 import type { RoomDirectory, RoomSummary } from '../../core/ports/admin.ts';
 import type { RoomCode } from '../../core/room-code.ts';
@@ -12,7 +15,7 @@ import { countOf, formatBytes, print, printNotice, table } from '../output.ts';
 import { mustConfirm } from '../prompt.ts';
 import { assertDataExists } from './keys.ts';
 
-const usage = 'Usage: poproom rooms list | show CODE | rm CODE…';
+const usage = 'Usage: poproom rooms [list | show CODE | rm CODE…], or with --admin: poproom rooms [list | rm ROOM…]';
 const shownByDefault = 100;
 
 interface ListedRoom extends RoomSummary {
@@ -21,7 +24,9 @@ interface ListedRoom extends RoomSummary {
 }
 
 export async function rooms(input: Input): Promise<void> {
-  const [command = '', ...named] = input.args;
+  if (input.isSet('admin')) return overAdminApi(input);
+  const [command, ...named] = input.args;
+  if (command === undefined) return listRecent(input);
   if (!['list', 'show', 'rm'].includes(command)) throw new UsageError(usage);
   const codes = named.map(readCode);
   const client = readClient(input.value('client'));
@@ -39,6 +44,24 @@ export async function rooms(input: Input): Promise<void> {
   } finally {
     await directory.close();
   }
+}
+
+/** Those that were used on this machine, as `poproom recent` lists them. */
+async function listRecent(input: Input): Promise<void> {
+  const option = ofServers.find((name) => input.isSet(name) || input.value(name) !== undefined);
+  if (option)
+    throw new UsageError(`--${option} is for the rooms of a server: poproom rooms list, or --admin. ${usage}`);
+  const { recent } = await import('../local/recent.ts');
+  await recent(input);
+}
+
+const ofServers = ['client', 'limit', 'offset', 'sort', 'reveal', 'yes', 'url', 'timeout'];
+
+async function overAdminApi(input: Input): Promise<void> {
+  const [command = 'list', ...named] = input.args;
+  if (!['list', 'rm'].includes(command) || (command === 'list' && named.length > 0)) throw new UsageError(usage);
+  const { admin } = await import('./admin.ts');
+  await admin({ ...input, args: command === 'list' ? ['rooms'] : ['rm', ...named] });
 }
 
 const whichRooms = `Which rooms? Give their codes, or a client with --client HASH. ${usage}`;
