@@ -82,7 +82,9 @@ const historyEntry = /* @__PURE__ */ object<HistoryEntry>({
 });
 const webhookListWebhooksLastError = /* @__PURE__ */ object<object>({
   timestamp: time,
+  code: text,
   message: text,
+  status: optional(isWhole),
 });
 const webhookEntry = /* @__PURE__ */ object<WebhookEntry>({
   id: text,

@@ -162,11 +162,18 @@ export const definitions = {
     help: 'Size of the disk of a folder.',
   },
 
+  webhookAttempts: {
+    name: 'poproom_webhook_attempts_total',
+    type: 'counter',
+    labels: ['result'],
+    help: 'Requests to webhooks, by their result: delivered, or the code of the error.',
+  },
+
   queues: {
     name: 'poproom_queue_length',
     type: 'gauge',
     labels: ['queue'],
-    help: 'Operations that wait for the store, for files, or for their turn because they are large.',
+    help: 'Operations that wait for the store, for files, or for their turn because they are large; rooms with events for webhooks.',
   },
   heldBytes: {
     name: 'poproom_held_bytes',

@@ -1,7 +1,8 @@
 /** The counters and histograms that the server updates while it works. */
 import { PoproomError } from '../core/errors.ts';
 import type { LiveMeter } from '../core/live-gateway.ts';
-import { errorCodes } from '../protocol/error-codes.ts';
+import type { WebhookSender } from '../core/ports/webhooks.ts';
+import { errorCodes, webhookErrors } from '../protocol/error-codes.ts';
 import { definitions } from './definitions.ts';
 import { Counter, type Distribution, Histogram } from './family.ts';
 
@@ -33,6 +34,7 @@ export function createInstruments() {
     uploadInterruptions: new Counter(definitions.uploadInterruptions),
     fileOperations: new Histogram(definitions.fileOperations),
     fileErrors: new Counter(definitions.fileErrors),
+    webhookAttempts: new Counter(definitions.webhookAttempts),
     loopDelay: new Histogram(definitions.loopDelay),
   };
   createSeries(instruments);
@@ -45,6 +47,7 @@ export function createInstruments() {
 function createSeries(instruments: Omit<Instruments, 'running'>): void {
   const { refusals, sweepFailures, channelsOpened, loopDelay } = instruments;
   for (const code of Object.keys(errorCodes)) refusals.with('http', code, '');
+  for (const result of ['delivered', ...Object.keys(webhookErrors)]) instruments.webhookAttempts.with(result);
   for (const transport of ['websocket', 'events', 'poll']) channelsOpened.with(transport);
   for (const operation of storeOperations) {
     instruments.storeOperations.with(operation);
@@ -70,6 +73,17 @@ export function liveMeterOf(instruments: Instruments): LiveMeter {
     diverged: () => instruments.divergences.with().add(),
   };
 }
+
+/** Counts the attempts of a sender. An attempt that was not made, because too many are running, does not count. */
+export const meteredSender = (sender: WebhookSender, { webhookAttempts }: Instruments): WebhookSender => ({
+  ...sender,
+  async send(request) {
+    const sent = await sender.send(request);
+    if (sent.outcome !== 'busy')
+      webhookAttempts.with(sent.outcome === 'failed' ? sent.problem.code : sent.outcome).add();
+    return sent;
+  },
+});
 
 export function countRefusal({ refusals }: Instruments, transport: 'http' | 'websocket', error: unknown): void {
   const code = error instanceof PoproomError ? error.code : 'INTERNAL';

@@ -59,3 +59,19 @@ export const errorCodes = {
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
+
+/** Why the last attempt to reach a webhook failed: stable codes, for programs and translations. */
+export const webhookErrors = {
+  STATUS: 'The host responded with another status than 200 to 299; see `status`.',
+  REDIRECT: 'The host responded with a redirect, which is not followed.',
+  TIMEOUT: 'The host did not respond in time.',
+  UNKNOWN_HOST: 'The host name could not be resolved.',
+  REFUSED: 'The host refused the connection.',
+  CERTIFICATE: 'The certificate of the host is not valid.',
+  CONNECTION: 'The connection failed for another reason.',
+  PRIVATE_ADDRESS: 'The host has a private address, which the operator has not allowed.',
+  NOT_ALLOWED: 'The operator no longer allows this host.',
+  DROPPED: 'Too many events were waiting, and the oldest ones were dropped.',
+} as const;
+
+export type WebhookErrorCode = keyof typeof webhookErrors;

@@ -1,5 +1,5 @@
 /** The schemas of all bodies: the source of validation, types and the OpenAPI document. */
-import { type ErrorCode, errorCodes } from './error-codes.ts';
+import { type ErrorCode, errorCodes, webhookErrors } from './error-codes.ts';
 import {
   auth,
   compact,
@@ -639,11 +639,21 @@ export const webhookEntry = {
     lastError: {
       type: 'object',
       additionalProperties: false,
-      required: ['timestamp', 'message'],
+      required: ['timestamp', 'code', 'message'],
       description: 'the last failed attempt; missing if there was none since the last delivery',
       properties: {
         timestamp: timestamp('when it failed'),
-        message: { type: 'string', description: 'what failed', examples: ['The host responded with status 500.'] },
+        code: {
+          type: 'string',
+          description: `what failed, for programs: ${Object.keys(webhookErrors).join(', ')}; later versions may add others`,
+          examples: ['STATUS'],
+        },
+        message: {
+          type: 'string',
+          description: 'the same for people',
+          examples: ['The host responded with status 500.'],
+        },
+        status: { type: 'integer', description: 'the status of the response, if there was one', examples: [500] },
       },
     },
   },

@@ -580,8 +580,12 @@ export interface WebhookEntry {
   lastError?: {
     /** when it failed */
     timestamp: string;
-    /** what failed */
+    /** what failed, for programs: STATUS, REDIRECT, TIMEOUT, UNKNOWN_HOST, REFUSED, CERTIFICATE, CONNECTION, PRIVATE_ADDRESS, NOT_ALLOWED, DROPPED; later versions may add others */
+    code: string;
+    /** the same for people */
     message: string;
+    /** the status of the response, if there was one */
+    status?: number;
   };
 }
 

@@ -135,7 +135,10 @@ async function metricSources(service: Service, probes: Probes, connections: Gaug
     maxStoredBytes,
     disks: () => diskSpace(config),
     databaseBytes: () => databaseBytes(config),
-    queues: () => ({ store: store.queueLength(), 'large-messages': turns.waiting }),
+    queues: () => ({
+      ...{ store: store.queueLength(), 'large-messages': turns.waiting },
+      webhooks: service.webhooks.dispatcher.queueLength(),
+    }),
     heldBytes: () => ({
       requests: heldOf(budgets.bodies),
       responses: heldOf(budgets.responses),

@@ -33,7 +33,13 @@ import type { PageSource } from '../http/page/source.ts';
 import { compileBodySchemas, largestContentBody, validatorOf } from '../http/request/parse-body.ts';
 import { idleTimeoutSeconds } from '../http/server.ts';
 import { createLive } from '../live/gateway.ts';
-import { createInstruments, type Instruments, liveMeterOf, measureDelay } from '../metrics/instruments.ts';
+import {
+  createInstruments,
+  type Instruments,
+  liveMeterOf,
+  measureDelay,
+  meteredSender,
+} from '../metrics/instruments.ts';
 import { meterBlobs, meterStore } from '../metrics/metered-ports.ts';
 import { eraseEveryMs } from '../store/sqlite/writer.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
@@ -117,9 +123,10 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   };
   const longestAgeMs = config.demo ? config.roomMaxTtl * 1000 : undefined;
   const deps: CoreDeps = { ...store, blobs, bus, quota, limits, clock, work, longestAgeMs, secret };
+  const webhookSender = createWebhookSender(config.webhookHosts);
   const webhooks = createWebhooks({
     core: { ...deps, webhooks: store.webhooks },
-    sender: createWebhookSender(config.webhookHosts),
+    sender: instruments ? meteredSender(webhookSender, instruments) : webhookSender,
     // Without hosts, only those of rooms that have ended are to be removed.
     scanEveryMs: config.webhookHosts.length > 0 ? options.webhookScanMs : options.sweepEveryMs,
     onFailure: (err) => onBackgroundFailure(err, 'could not deliver webhooks'),

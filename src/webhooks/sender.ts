@@ -6,7 +6,7 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { type IncomingMessage, Agent as PlainAgent, type RequestOptions, request as requestPlain } from 'node:http';
 import { request as requestTls, Agent as TlsAgent } from 'node:https';
 import { isIP } from 'node:net';
-import type { WebhookOutcome, WebhookRequest, WebhookSender } from '../core/ports/webhooks.ts';
+import type { WebhookOutcome, WebhookProblem, WebhookRequest, WebhookSender } from '../core/ports/webhooks.ts';
 import { bare, findHost, isPermitted, type WebhookHost } from './hosts.ts';
 
 export interface SenderOptions {
@@ -39,9 +39,11 @@ export function createWebhookSender(hosts: readonly WebhookHost[], options: Send
         lookup: checkedLookup(host, resolve),
         signal: AbortSignal.timeout(timeoutMs),
       });
-      return status >= 200 && status < 300 ? { outcome: 'delivered' } : failed(problemOf(status));
+      return status >= 200 && status < 300
+        ? { outcome: 'delivered' }
+        : { outcome: 'failed', problem: problemOf(status) };
     } catch (error) {
-      return failed(sentenceFor(error as NodeJS.ErrnoException, timeoutMs));
+      return failed(...reasonOf(error as NodeJS.ErrnoException, timeoutMs));
     }
   }
 
@@ -52,9 +54,9 @@ export function createWebhookSender(hosts: readonly WebhookHost[], options: Send
       const url = new URL(request.url);
       const host = findHost(hosts, url);
       // The operator may have changed the setting.
-      if (!host) return failed('The server does not allow webhooks to this host.');
+      if (!host) return failed('NOT_ALLOWED', 'The server does not allow webhooks to this host.');
       // The connection would not look up an address.
-      if (isIP(bare(url.hostname)) > 0 && !isPermitted(host, bare(url.hostname))) return failed(notPermitted);
+      if (isIP(bare(url.hostname)) > 0 && !isPermitted(host, bare(url.hostname))) return failed(...notPermitted);
       if (total >= maxRunning || (running.get(url.host) ?? 0) >= maxRunningPerHost) return { outcome: 'busy' };
       count(url.host, 1);
       try {
@@ -66,7 +68,9 @@ export function createWebhookSender(hosts: readonly WebhookHost[], options: Send
   };
 }
 
-const failed = (problem: string): WebhookOutcome => ({ outcome: 'failed', problem });
+type Reason = [code: WebhookProblem['code'], message: string];
+
+const failed = (...[code, message]: Reason): WebhookOutcome => ({ outcome: 'failed', problem: { code, message } });
 
 /** Resolves with the status when the response has ended, or enough of it was read. */
 function post(url: URL, { headers, body }: WebhookRequest, options: RequestOptions): Promise<number> {
@@ -126,23 +130,24 @@ function resolveAll(host: string): Promise<LookupAddress[]> {
   return promise;
 }
 
-const notPermitted = 'The host has a private address, which the server does not allow.';
+const notPermitted: Reason = ['PRIVATE_ADDRESS', 'The host has a private address, which the server does not allow.'];
 
-function problemOf(status: number): string {
-  if (status >= 300 && status < 400)
-    return `The host responded with a redirect (status ${status}). It was not followed.`;
-  return `The host responded with status ${status}.`;
+function problemOf(status: number): WebhookProblem {
+  if (status < 300 || status >= 400)
+    return { code: 'STATUS', message: `The host responded with status ${status}.`, status };
+  const message = `The host responded with a redirect (status ${status}). It was not followed.`;
+  return { code: 'REDIRECT', message, status };
 }
 
 /** Without the message of the error, which may contain the URL. */
-function sentenceFor(error: NodeJS.ErrnoException, timeoutMs: number): string {
+function reasonOf(error: NodeJS.ErrnoException, timeoutMs: number): Reason {
   if (error instanceof NotPermitted) return notPermitted;
   if (error.name === 'TimeoutError' || error.name === 'AbortError') {
-    return `The host did not respond within ${timeoutMs / 1000} seconds.`;
+    return ['TIMEOUT', `The host did not respond within ${timeoutMs / 1000} seconds.`];
   }
   const { code = '' } = error;
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name could not be resolved.';
-  if (code === 'ECONNREFUSED') return 'The host refused the connection.';
-  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return 'The certificate of the host is not valid.';
-  return 'The connection to the host failed.';
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['UNKNOWN_HOST', 'The host name could not be resolved.'];
+  if (code === 'ECONNREFUSED') return ['REFUSED', 'The host refused the connection.'];
+  if (/CERT|TLS|SSL|SIGNATURE/.test(code)) return ['CERTIFICATE', 'The certificate of the host is not valid.'];
+  return ['CONNECTION', 'The connection to the host failed.'];
 }

@@ -79,6 +79,25 @@ describe('poproom doctor on who may create rooms', () => {
   });
 });
 
+describe('poproom doctor on webhooks', () => {
+  it('[HOOK-15] names the hosts, and warns of entries that allow too much or cannot work', async (t) => {
+    const [doubtful, fine] = await Promise.all([
+      runDoctor(t, { POPROOM_WEBHOOK_HOSTS: '*.com, localhost:3000, hooks.invalid' }),
+      runDoctor(t, { POPROOM_WEBHOOK_HOSTS: '*.example.org, private:localhost, 192.168.1.20:8123' }),
+    ]);
+    doubtful.assertFinding('settings', 'ok', /^Webhooks may be sent to \*\.com, localhost, hooks\.invalid\.$/);
+    doubtful.assertFinding('settings', 'warning', /allows every host below \.com/);
+    doubtful.assertFinding('settings', 'warning', /hooks\.invalid in POPROOM_WEBHOOK_HOSTS cannot be resolved/);
+    const fix = doubtful.assertFinding(
+      'settings',
+      'warning',
+      /localhost in .* has only addresses that are not allowed/,
+    );
+    assert.match(fix, /write private:localhost\./);
+    assert.ok(!fine.findings.some(({ verdict, found }) => verdict !== 'ok' && found.includes('WEBHOOK')), fine.text);
+  });
+});
+
 describe('poproom doctor on a certificate', () => {
   it('[OPS-10] reports how long it is valid, or what is wrong with its files', async (t) => {
     const folder = await dataFolder(t);

@@ -144,7 +144,7 @@ describe('a webhook', () => {
     }
   });
 
-  it('[HOOK-6] is tried again with the same id, more and more seldom, for ten minutes, and members see the error', async (t) => {
+  it('[HOOK-6] [HOOK-13] [HOOK-14] is tried again with the same id, more and more seldom, for ten minutes, and members see the error', async (t) => {
     const { api, room, server, create, receiver, nothingElse } = await openStage(t);
     await create({ events: ['file'] });
     receiver.answer = (response) => response.writeHead(500).end();
@@ -152,7 +152,11 @@ describe('a webhook', () => {
     const first = await receiver.next();
     const errorOf = async () => (await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks[0].lastError;
     const error = await eventually('members see the error', errorOf);
-    assert.equal(error.message, 'The host responded with status 500.');
+    assert.deepEqual([error.code, error.status, error.message], ['STATUS', 500, 'The host responded with status 500.']);
+    const measured = (await api.get('/metrics')).text;
+    assert.match(measured, /^poproom_webhook_attempts_total\{result="STATUS"\} 1$/m);
+    assert.match(measured, /^poproom_webhook_attempts_total\{result="delivered"\} 0$/m);
+    assert.match(measured, /^poproom_queue_length\{queue="webhooks"\} \d+$/m);
     let attempts = 1;
     for (const wait of [5, 10, 20, 40, 80, 160, 160]) {
       await eventually('the error is stored', async () => (await errorOf()).timestamp === isoNow(server));
@@ -200,6 +204,7 @@ describe('a webhook', () => {
       'members see the error',
       async () => (await api.get(`/api/rooms/${room}/webhooks`)).json.webhooks[0].lastError,
     );
+    assert.equal(error.code, 'REDIRECT');
     assert.equal(error.message, 'The host responded with a redirect (status 307). It was not followed.');
     assert.equal(receiver.waiting(), 0);
   });

@@ -1,4 +1,5 @@
 /** The webhooks of rooms in the store, and the sender of events. */
+import type { WebhookErrorCode } from '../../protocol/error-codes.ts';
 import type { RoomCode } from '../../protocol/room-code.ts';
 
 /** All webhooks of a room, and the events that are to be sent. */
@@ -47,8 +48,15 @@ export interface WebhookRequest {
   body: string;
 }
 
-/** The outcome of an attempt. `problem` is a sentence for the members of the room, without the URL. */
-export type WebhookOutcome = { outcome: 'delivered' } | { outcome: 'failed'; problem: string };
+/** Why an attempt failed. The message is a sentence for the members of the room, without the URL. */
+export interface WebhookProblem {
+  code: WebhookErrorCode;
+  message: string;
+  /** Of the response, if there was one. */
+  status?: number;
+}
+
+export type WebhookOutcome = { outcome: 'delivered' } | { outcome: 'failed'; problem: WebhookProblem };
 
 export interface WebhookSender {
   /** Whether the operator allows the host of a URL. */

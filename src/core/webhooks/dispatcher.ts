@@ -8,7 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CoreDeps } from '../deps.ts';
-import type { WebhookSender, WebhookStore } from '../ports/webhooks.ts';
+import type { WebhookProblem, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { DocumentState, Webhook, WebhookDocument, WebhookDocuments } from './document.ts';
 import { dueAtOf, endOfRoom, requestFor, type SeenRoom, seenRoom, wants, withChanges, withEvents } from './events.ts';
@@ -31,6 +31,8 @@ export interface Dispatcher {
   notice(code: RoomCode): void;
   /** A room has its first webhook. Other nodes find it in their next scan. */
   know(code: RoomCode): void;
+  /** Rooms whose events are being sent, or wait for that. */
+  queueLength(): number;
   stop(): Promise<void>;
 }
 
@@ -172,6 +174,8 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
 
     know: (code) => void known.add(code),
 
+    queueLength: () => running.size + waiting.size + ending.size,
+
     async stop() {
       stopping.abort();
       clearInterval(interval);
@@ -219,7 +223,7 @@ interface SendResult {
   webhookId: string;
   delivered: string[];
   /** Undefined if all events were delivered. `problem` is undefined if nothing was tried. */
-  stopped: { eventId: string; problem: string | undefined } | undefined;
+  stopped: { eventId: string; problem: WebhookProblem | undefined } | undefined;
 }
 
 /** All webhooks concurrently, the events of each in order. */
@@ -232,7 +236,7 @@ async function sendEvents({ core, sender }: DispatcherDeps, webhook: Webhook): P
   const deadline = performance.now() + sendForMs;
   const delivered: string[] = [];
   for (const event of webhook.pending) {
-    const stop = (problem: string | undefined) => ({
+    const stop = (problem: WebhookProblem | undefined) => ({
       webhookId: webhook.id,
       delivered,
       stopped: { eventId: event.id, problem },
@@ -279,7 +283,7 @@ function withResult(webhook: Webhook, { delivered, stopped }: SendResult, now: n
   const nextAttemptAt = now + Math.min(firstRetryMs * 2 ** (failures - 1), longestRetryMs);
   // Events that are too old by then are given up.
   const pending = left.filter(({ at }) => nextAttemptAt <= at + retryForMs);
-  return { ...reached, pending, failures, nextAttemptAt, lastError: { at: now, message: stopped.problem } };
+  return { ...reached, pending, failures, nextAttemptAt, lastError: { at: now, ...stopped.problem } };
 }
 
 const withoutError = ({ lastError: _, ...webhook }: Webhook): Webhook => webhook;

@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { PoproomError } from '../errors.ts';
 import type { Device } from '../ports/rooms.ts';
-import type { StoredWebhooks, WebhookStore } from '../ports/webhooks.ts';
+import type { StoredWebhooks, WebhookProblem, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
 import { seal, unseal } from '../tokens.ts';
 
@@ -33,7 +33,7 @@ export interface Webhook {
   failures: number;
   nextAttemptAt: number;
   lastDeliveredAt?: number;
-  lastError?: { at: number; message: string };
+  lastError?: WebhookProblem & { at: number };
 }
 
 /** The state of a room that its webhooks know. */

@@ -170,7 +170,8 @@ export function withEvents(webhook: Webhook, events: readonly PendingEvent[], no
   const own = wanted.map((event) => newEvent(event.type, event.data, event.at));
   const pending = [...webhook.pending.filter(({ type }) => !(hasText && type === 'text')), ...own];
   if (pending.length <= maxPending) return { ...webhook, pending };
-  const lastError = { at: now, message: 'Too many events were waiting. The oldest ones were dropped.' };
+  const message = 'Too many events were waiting. The oldest ones were dropped.';
+  const lastError = { at: now, code: 'DROPPED', message } as const;
   return { ...webhook, pending: pending.slice(-maxPending), lastError };
 }
 

@@ -42,6 +42,11 @@ function entryOf({ id, host, events, createdAt, lastDeliveredAt, lastError }: We
   return {
     ...{ id, host, events: [...events], createdAt: toTimestamp(createdAt) },
     ...(lastDeliveredAt !== undefined && { lastDelivery: toTimestamp(lastDeliveredAt) }),
-    ...(lastError && { lastError: { timestamp: toTimestamp(lastError.at), message: lastError.message } }),
+    ...(lastError && { lastError: errorOf(lastError) }),
   };
+}
+
+/** A document of an earlier version has no code. */
+function errorOf({ at, code = 'CONNECTION', message, status }: NonNullable<WebhookInfo['lastError']>) {
+  return { timestamp: toTimestamp(at), code, message, ...(status !== undefined && { status }) };
 }

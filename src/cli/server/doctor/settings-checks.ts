@@ -1,9 +1,12 @@
 /** Checks the settings: invalid, unknown and risky ones. */
+import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import type { Config } from '../../../config.ts';
 import { demoNote, settingNames } from '../../../config.ts';
 import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
 import type { CreationMode } from '../../../protocol/limits.ts';
+import { bare, isPermitted, type WebhookHost } from '../../../webhooks/hosts.ts';
 import { nearestName } from '../../command.ts';
 import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
 
@@ -126,6 +129,31 @@ function creators(create: CreationMode, userHeader: string): string {
   }
 }
 
+/** Tells operators where members of rooms can make the server send requests. */
+const webhooks: RunCheck = async ({ webhookHosts }) => {
+  if (webhookHosts.length === 0) return [];
+  const names = webhookHosts.map((host) => `${host.isWildcard ? '*.' : ''}${host.host}`).join(', ');
+  const found = await Promise.all(webhookHosts.map(checkWebhookHost));
+  return [ok(`Webhooks may be sent to ${names}.`), ...found.flat()];
+};
+
+const setting = 'POPROOM_WEBHOOK_HOSTS';
+
+async function checkWebhookHost(entry: WebhookHost): Promise<Finding[]> {
+  const { host, isWildcard } = entry;
+  if (isWildcard && !host.includes('.'))
+    return [warning(`${setting} allows every host below .${host}.`, 'Name the hosts, or the domain that you trust.')];
+  if (isWildcard || isIP(bare(host))) return [];
+  try {
+    const addresses = await lookup(host, { all: true });
+    if (addresses.some(({ address }) => isPermitted(entry, address))) return [];
+    const refused = `${host} in ${setting} has only addresses that are not allowed, such as ${addresses[0]?.address}.`;
+    return [warning(refused, `If it is in your own network, write private:${host}.`)];
+  } catch {
+    return [warning(`${host} in ${setting} cannot be resolved.`, 'Correct the name, or the DNS of this machine.')];
+  }
+}
+
 const demonstration: RunCheck = (config) => (config.demo ? [ok(demoNote(config))] : []);
 
 const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
@@ -138,6 +166,7 @@ const risks: readonly { needs: readonly (keyof Config)[]; run: RunCheck }[] = [
   { needs: ['clientMaxBytes'], run: unboundedClients },
   { needs: ['store', 'files'], run: sharedFiles },
   { needs: ['create', 'userHeader', 'requireApiKey'], run: creation },
+  { needs: ['webhookHosts'], run: webhooks },
   { needs: ['demo', 'roomMaxTtl', 'fileMax'], run: demonstration },
 ];
 
