@@ -181,7 +181,7 @@ describe('the API documentation over HTTP', () => {
     }
   });
 
-  it('[API-11] is not sent again to a client that has it', async (t) => {
+  it('[slow] [API-11] is not sent again to a client that has it', async (t) => {
     const { server } = await openDocs(t);
     const tags = new Set<string>();
     for (const encoding of ['br', 'gzip', 'identity']) {
@@ -200,7 +200,7 @@ describe('the API documentation over HTTP', () => {
     assert.equal(tags.size, 3);
   });
 
-  it('[API-11] has another ETag if the server has other limits', async (t) => {
+  it('[slow] [API-11] has another ETag if the server has other limits', async (t) => {
     const { server, headers } = await openDocs(t, { POPROOM_PUBLIC_URL: 'https://pop.example.org' });
     await server.restart({ POPROOM_CONTENT_MAX: '2MiB' });
     const { status, headers: after } = await server.api.get('/docs', {

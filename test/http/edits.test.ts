@@ -118,7 +118,7 @@ describe('PATCH …/content', () => {
     assert.equal((await api.patch(path, { json: { append: 'x', pin: '0427' } })).status, 200);
   });
 
-  it('[TEXT-6] [TEXT-8] keeps the text across a restart, however many edits it has', async (t) => {
+  it('[slow] [TEXT-6] [TEXT-8] keeps the text across a restart, however many edits it has', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const { path, patch } = await roomWith(server, '');
     for (let n = 0; n < 150; n++) await patch({ append: `${n},` });

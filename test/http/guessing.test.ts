@@ -112,7 +112,7 @@ describe('wrong PINs of all clients', () => {
     assert.equal((await look(right, '198.51.101.2')).status, 200);
   });
 
-  it('[GUESS-3] are evaluated 50 times if 200 clients send them concurrently', async (t) => {
+  it('[slow] [GUESS-3] are evaluated 50 times if 200 clients send them concurrently', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const look = guesser(api, await api.room({ pin: right }, { from: maker }));
     const responses = await Promise.all(Array.from({ length: 200 }, (_, n) => look(wrong, `198.51.100.${n}`)));
@@ -120,7 +120,7 @@ describe('wrong PINs of all clients', () => {
     assert.equal((await look(right, maker)).status, 200);
   });
 
-  it('[GUESS-6] lock out unknown clients after 80 and newcomers after 20 more over the lifetime of a room, but no client that gave the correct one', async (t) => {
+  it('[slow] [GUESS-6] lock out unknown clients after 80 and newcomers after 20 more over the lifetime of a room, but no client that gave the correct one', async (t) => {
     const server = await startTestServer(t, pinGuards);
     const { api, clock } = server;
     const friend = '192.0.2.2';

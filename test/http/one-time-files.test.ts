@@ -185,7 +185,7 @@ describe('a one-time file', () => {
     assert.equal((await server.api.get(`${json.fileUrl}?claim=${noClaim}`)).status, 200, 'an ordinary file needs none');
   });
 
-  it('[ONCE-4] is given to one of two who claim it at the same time, in each of 50 rounds', async (t) => {
+  it('[slow] [ONCE-4] is given to one of two who claim it at the same time, in each of 50 rounds', async (t) => {
     const server = await sharedServer(t);
     for (let round = 0; round < 50; round++) {
       const file = await uploadOnce(server);

@@ -197,7 +197,7 @@ describe('long texts', () => {
     assert.equal((await device.next('written')).version, 1);
   });
 
-  it('[UP-8] do not count up to 64 KiB, nor in rooms that an API key created', async (t) => {
+  it('[slow] [UP-8] do not count up to 64 KiB, nor in rooms that an API key created', async (t) => {
     const server = await startTestServer(t, { ...noLimit, POPROOM_CLIENT_MAX_BYTES: '1KiB' });
     const { api } = server;
     const room = await api.room({ history: false }, { from: here });

@@ -12,7 +12,7 @@ const megabyte = { POPROOM_FREE_LIMIT: '0', POPROOM_CLIENT_MAX_BYTES: '1MiB' };
 const day = 86_400_000;
 
 describe('the quota of a client', () => {
-  it('[UP-8] [TUS-2] is exact when 50 uploads of both kinds start at the same time', async (t) => {
+  it('[slow] [UP-8] [TUS-2] is exact when 50 uploads of both kinds start at the same time', async (t) => {
     const server = await startTestServer(t, megabyte);
     const { api } = server;
     const rooms = await Promise.all(Array.from({ length: 4 }, () => api.room()));

@@ -66,7 +66,7 @@ describe('a text', () => {
     }
   });
 
-  it('[TEXT-1] may have 1 MiB even if every character of it is escaped', async (t) => {
+  it('[slow] [TEXT-1] may have 1 MiB even if every character of it is escaped', async (t) => {
     const { api } = await sharedServer(t);
     const path = await pathOf(api);
     const send = (escaped: string) =>

@@ -16,7 +16,8 @@ const formHeaders = { 'Content-Type': formType };
 describe('the maximum file size', () => {
   for (const encoding of ['bare', 'form'] as const) {
     for (const length of ['announced', 'not announced'] as const) {
-      it(`[UP-2] [UP-6] rejects one byte more, ${encoding}, its length ${length}`, async (t) => {
+      const mark = encoding === 'bare' && length === 'not announced' ? '' : '[slow] ';
+      it(`${mark}[UP-2] [UP-6] rejects one byte more, ${encoding}, its length ${length}`, async (t) => {
         const server = await startTestServer(t, noLimit);
         const room = await server.api.room();
         const bytes = randomBytes(largest + 1);
@@ -145,7 +146,7 @@ describe('a full room', () => {
     assert.equal((await api.upload(room, 'again.txt', 'x')).status, 201);
   });
 
-  it('[UP-3] has 100 MiB, and rejects more', async (t) => {
+  it('[slow] [UP-3] has 100 MiB, and rejects more', async (t) => {
     const server = await startTestServer(t, noLimit);
     const { api, port } = server;
     const room = await api.room();

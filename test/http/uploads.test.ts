@@ -86,7 +86,8 @@ describe('uploads', () => {
 
   for (const encoding of ['bare', 'form'] as const) {
     for (const length of ['announced', 'not announced'] as const) {
-      it(`[UP-2] [UP-7] accepts exactly the maximum size, ${encoding}, its length ${length}`, async (t) => {
+      const mark = encoding === 'bare' && length === 'not announced' ? '' : '[slow] ';
+      it(`${mark}[UP-2] [UP-7] accepts exactly the maximum size, ${encoding}, its length ${length}`, async (t) => {
         const server = await startTestServer(t, noLimit);
         const { api } = server;
         const room = await api.room();

@@ -76,7 +76,7 @@ describe('a write with If-Match', () => {
     assert.equal((await api.get(path)).headers.get('etag'), '"0"');
   });
 
-  it('[TEXT-4] succeeds once of 50 concurrent ones for the same version', async (t) => {
+  it('[slow] [TEXT-4] succeeds once of 50 concurrent ones for the same version', async (t) => {
     const { api } = await sharedServer(t);
     const { path, write } = await room(api);
     for (let round = 0; round < 5; round++) {

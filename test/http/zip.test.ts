@@ -201,7 +201,7 @@ describe('a zip archive that cannot be completed', () => {
     await eventually('it is sent again', () => statusIf(download(), 200));
   });
 
-  it('[ZIP-8] [TRANSFER-2] ends if it is read slowly and another one needs its place', async (t) => {
+  it('[slow] [ZIP-8] [TRANSFER-2] ends if it is read slowly and another one needs its place', async (t) => {
     const server = await startTestServer(t, largeFiles);
     const room = await server.api.room();
     await upload(server, room, 'large', large);

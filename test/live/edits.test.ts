@@ -208,7 +208,7 @@ describe('a device that rejoins', () => {
     }
   });
 
-  it('[LIVE-18] [TEXT-8] receives all edits of a long absence, also after a restart', async (t) => {
+  it('[slow] [LIVE-18] [TEXT-8] receives all edits of a long absence, also after a restart', async (t) => {
     const server = await startTestServer(t, { POPROOM_FREE_LIMIT: '0' });
     const room = await server.api.room();
     const append = () => server.api.patch(`/api/rooms/${room}/content`, { json: { append: 'x' } });

@@ -85,7 +85,7 @@ describe('the work limit', () => {
     assert.equal(new Set(handledIn).size, 30, `handled in turns ${handledIn}`);
   });
 
-  it('[SAFE-9] is at least four times what twenty people at one address need for typing', async (t) => {
+  it('[slow] [SAFE-9] is at least four times what twenty people at one address need for typing', async (t) => {
     const server = await startTestServer(t, { POPROOM_WORK_LIMIT: '6000' });
     const room = await server.api.room();
     await server.api.post(`/api/rooms/${room}/content`, { json: { content: 'word '.repeat(2000) } });

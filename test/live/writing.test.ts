@@ -68,7 +68,7 @@ describe('writing over the channel', () => {
     assert.ok(device.received.every(({ type }) => type !== 'error'));
   });
 
-  it('[LIVE-9] of large texts waits at the sender until the earlier ones are stored', async (t) => {
+  it('[slow] [LIVE-9] of large texts waits at the sender until the earlier ones are stored', async (t) => {
     const { api, url, port } = await sharedServer(t);
     const device = await joinRoom(t, url, await api.room());
     await device.next('snapshot');
