@@ -10,6 +10,8 @@ export interface Snippets {
   sdk?: string;
   /** Continues `cliStart`. */
   cli?: string;
+  /** What the examples print, unless test/docs/api-guide.test.ts checks more: the SDK as JSON, one line for each call. */
+  prints?: { sdk?: RegExp; cli?: RegExp };
   /** Why one of them is missing, or does more than the endpoint. */
   note?: string;
 }

@@ -64,9 +64,13 @@ describe('the SDK with a server of another version', () => {
     });
   }
 
-  it('[SDK-36] is tested with each kind of response that it reads', () => {
-    const read = [...responseChecks().matchAll(/export const is(\w+) =/g)].map(([, name]) => name);
-    assert.deepEqual(read.sort(), Object.keys(calls).sort());
+  it('[SDK-36] is tested with each kind of response that earlier versions sent', () => {
+    const read = [...responseChecks().matchAll(/export const is(\w+) =/g)].map(([, name = '']) => name);
+    const sent = new Set(storedResponses.flatMap(({ bodies }) => Object.keys(bodies)));
+    assert.deepEqual(
+      read.filter((name) => sent.has(name) && !Object.hasOwn(calls, name)),
+      [],
+    );
     const first = storedResponses.find(({ version }) => version === '0.1.0');
     assert.equal(Object.keys(first?.bodies ?? {}).length, 14);
     assert.equal(Object.keys(first?.messages ?? {}).length, 15);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { snippets } from '../../scripts/api-guide/snippets.ts';
+import { type Snippets, snippets } from '../../scripts/api-guide/snippets.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { errorCodes } from '../../src/protocol/error-codes.ts';
 import { adminEnv, adminOf, adminToken } from '../support/admin.ts';
@@ -84,7 +84,7 @@ describe('the page of the API', () => {
     const lines = await modules(examples.map(({ example }, i) => programOf(example, scenes[i] as Scene)));
     for (const [i, { operation }] of examples.entries()) {
       const [values = []] = lines[i] ?? [];
-      await t.test(operation, () => expected(sdkPrints, operation)(values, scenes[i] as Scene));
+      await t.test(operation, () => expected(sdkPrints, 'sdk', operation)(values, scenes[i] as Scene));
     }
   });
 
@@ -105,7 +105,7 @@ describe('the page of the API', () => {
       // The command says how to undo the removal on standard error.
       const isNoted = operation === 'removeFile';
       const output = isNoted ? (await running.result).stdout : await successOutput(running);
-      await expected(cliDoes, operation)(output, scene);
+      await expected(cliDoes, 'cli', operation)(output, scene);
     });
   });
 });
@@ -233,10 +233,13 @@ const cliDoes: Expectations<string> = {
   },
 };
 
-function expected<T>(expectations: Expectations<T>, operation: string) {
-  const check = expectations[operation];
-  assert.ok(check, `${operation} has an example, but no expectation`);
-  return check;
+/** The check of an example: here, or beside the example. */
+function expected<T>(expectations: Expectations<T>, kind: 'sdk' | 'cli', operation: string) {
+  const printed = (snippets as Record<string, Snippets>)[operation]?.prints?.[kind];
+  const matches = (said: T) => assert.match(typeof said === 'string' ? said : JSON.stringify(said), printed as RegExp);
+  return (
+    expectations[operation] ?? (printed ? matches : assert.fail(`${operation} has an example, but no expectation`))
+  );
 }
 
 const isSdk = ({ language }: CodeBlock) => language === 'js';

@@ -39,7 +39,17 @@ import { json, jsonText, type Reply } from '../response/reply.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
-export const writeContent = (deps: HandlerDeps): Handler => {
+export const contentHandlers = (deps: HandlerDeps) => ({
+  writeContent: writeContent(deps),
+  readContent: readContent(deps),
+  editContent: editContent(deps),
+  compactContent: compactContent(deps),
+  listHistory: listHistory(deps),
+  readHistory: readHistory(deps),
+  clearHistory: clearHistory(deps),
+});
+
+const writeContent = (deps: HandlerDeps): Handler => {
   const { rooms, largestContent } = deps;
   const bodyRules = contentRules(rooms, largestContent);
   const textRules = { ...bodyRules, maxBytes: longestSealed(largestContent) };
@@ -70,7 +80,7 @@ const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
   beforeLarge: (request) => rooms.checkCaller(callerOf(request), 'writeText'),
 });
 
-export const editContent = (deps: HandlerDeps): Handler => {
+const editContent = (deps: HandlerDeps): Handler => {
   const { rooms, largestContent } = deps;
   const bodyRules = contentRules(rooms, largestContent);
   const textRules = { ...bodyRules, maxBytes: largestContent };
@@ -91,7 +101,7 @@ export const editContent = (deps: HandlerDeps): Handler => {
 };
 
 /** Stores a snapshot of the text of an encrypted room. */
-export const compactContent = ({ rooms, largestContent }: HandlerDeps): Handler => {
+const compactContent = ({ rooms, largestContent }: HandlerDeps): Handler => {
   const bodyRules = contentRules(rooms, largestContent);
   return (request) =>
     withJson<CompactContentRequest, Reply>(request, compactContentRequest, bodyRules, async (snapshot) =>
@@ -118,7 +128,7 @@ function editOf({ edits, append, sealed, baseVersion }: Omit<EditContentRequest,
   });
 }
 
-export const readContent =
+const readContent =
   (deps: HandlerDeps): Handler =>
   (request) => {
     const waitMs = waitIn(request);
@@ -231,7 +241,7 @@ const textOf = ({ content, version, writtenAt }: Content): ContentRead => ({
   timestamp: toTimestamp(writtenAt),
 });
 
-export const listHistory =
+const listHistory =
   ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const limit = limitIn(request);
@@ -239,7 +249,7 @@ export const listHistory =
     return compress(request.raw, json(200, { history: history.map(entryOf) } satisfies HistoryList, variesByEncoding));
   };
 
-export const readHistory =
+const readHistory =
   ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const checkpoint = await rooms.readHistory(callerOf(request), versionIn(request.params.version));
@@ -247,7 +257,7 @@ export const readHistory =
     return compress(request.raw, json(200, text, variesByEncoding));
   };
 
-export const clearHistory =
+const clearHistory =
   ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const caller = await readCaller(request);

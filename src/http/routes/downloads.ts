@@ -20,7 +20,13 @@ import { bytesPerStream, holdFile, holdUntilSent } from '../response/send.ts';
 import { ownBase } from '../urls.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 
-export const serveFile =
+export const downloadHandlers = (deps: HandlerDeps) => ({
+  downloadZip: downloadZip(deps),
+  issueTicket: issueTicket(deps),
+  serveFile: serveFile(deps),
+});
+
+const serveFile =
   ({ files, claims }: HandlerDeps): Handler =>
   async (request) => {
     const file = await files.find(request.params.fileId ?? '');
@@ -127,7 +133,7 @@ const maxSelected = 200;
 const bytesPerFile = 1024;
 
 /** A ticket to download the archive by a link, or for uploads that are announced together. */
-export const issueTicket = ({ zips, uploads, links }: HandlerDeps): Handler => {
+const issueTicket = ({ zips, uploads, links }: HandlerDeps): Handler => {
   async function forUploads(base: string, caller: Caller, requested: number): Promise<TicketIssued> {
     const { roomId, ticket, expiresAt, uploads: granted } = await uploads.announce(caller, requested);
     const url = `${base}/api/rooms/${roomId}/upload`;
@@ -149,7 +155,7 @@ export const issueTicket = ({ zips, uploads, links }: HandlerDeps): Handler => {
 };
 
 /** All files of a room as one zip archive. */
-export const downloadZip = (deps: HandlerDeps): Handler => {
+const downloadZip = (deps: HandlerDeps): Handler => {
   const { zips } = deps;
   return async (request) => {
     const { code, files } = await listZipped(deps, request);

@@ -27,7 +27,18 @@ import { tagOf } from './downloads.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 import { digestOf, fingerprintOf, hashing, keyedRun, replayHeaders } from './idempotent.ts';
 
-export const uploadFile = (deps: HandlerDeps): Handler =>
+export const fileHandlers = (deps: HandlerDeps) => ({
+  uploadFile: uploadFile(deps),
+  putFile: putFile(deps),
+  listFiles: listFiles(deps),
+  removeFile: removeFile(deps),
+  restoreFile: restoreFile(deps),
+  claimFile: claimFile(deps),
+  confirmClaim: confirmClaim(deps),
+  releaseClaim: releaseClaim(deps),
+});
+
+const uploadFile = (deps: HandlerDeps): Handler =>
   receiveFile(deps, 'uploadFile', (request, store) => {
     const type = header(request.raw, 'content-type');
     if (!type) throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type header is missing.');
@@ -36,7 +47,7 @@ export const uploadFile = (deps: HandlerDeps): Handler =>
   });
 
 /** `curl -T` sends no content type. */
-export const putFile = (deps: HandlerDeps): Handler =>
+const putFile = (deps: HandlerDeps): Handler =>
   receiveFile(deps, 'putFile', (request, store) => {
     const { name = '' } = request.params;
     return uploadRaw(request, { type: header(request.raw, 'content-type') ?? '', name }, store);
@@ -166,7 +177,7 @@ function badName(message: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'X-File-Name' } });
 }
 
-export const listFiles =
+const listFiles =
   ({ files, links }: HandlerDeps): Handler =>
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
@@ -175,13 +186,13 @@ export const listFiles =
     return json(200, { files: found.map((file) => fileEntryOf(file, linkTo)) } satisfies FileList);
   };
 
-export const removeFile = ({ files }: HandlerDeps): Handler =>
+const removeFile = ({ files }: HandlerDeps): Handler =>
   changeFile((caller, fileId, { raw }) => {
     const expected = header(raw, 'if-match');
     const isExpected = (file: StoredFile) => expected === undefined || isNamedExactly(expected, tagOf(file));
     return files.remove(caller, fileId, isExpected);
   }, 'The file was removed.');
-export const restoreFile = ({ files }: HandlerDeps): Handler => changeFile(files.restore, 'The file was restored.');
+const restoreFile = ({ files }: HandlerDeps): Handler => changeFile(files.restore, 'The file was restored.');
 
 type FileChange = (caller: Caller, fileId: string, request: Request) => Promise<void>;
 
@@ -193,7 +204,7 @@ function changeFile(change: FileChange, message: string): Handler {
   };
 }
 
-export const claimFile =
+const claimFile =
   ({ claims, links }: HandlerDeps): Handler =>
   async (request) => {
     const { linkTo } = fileAddresses(request, links);
@@ -203,10 +214,9 @@ export const claimFile =
     return json(200, { claim, url, expiresAt: toTimestamp(expiresAt) } satisfies FileClaimed);
   };
 
-export const confirmClaim = ({ claims }: HandlerDeps): Handler =>
+const confirmClaim = ({ claims }: HandlerDeps): Handler =>
   endClaim(claims.confirm, 'The file was received and erased.');
-export const releaseClaim = ({ claims }: HandlerDeps): Handler =>
-  endClaim(claims.release, 'The file is available again.');
+const releaseClaim = ({ claims }: HandlerDeps): Handler => endClaim(claims.release, 'The file is available again.');
 
 function endClaim(end: HandlerDeps['claims']['confirm'], message: string): Handler {
   return async (request) => {

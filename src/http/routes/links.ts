@@ -9,7 +9,13 @@ import { json } from '../response/reply.ts';
 import { findOwnBase } from '../urls.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 
-export const createLink =
+export const linkHandlers = (deps: HandlerDeps) => ({
+  createLink: createLink(deps),
+  listLinks: listLinks(deps),
+  revokeLink: revokeLink(deps),
+});
+
+const createLink =
   ({ roomLinks, links }: HandlerDeps): Handler =>
   async (request) => {
     const newLink = await readJson<CreateLinkRequest>(request, createLinkRequest, smallBody);
@@ -17,7 +23,7 @@ export const createLink =
     return json(201, linkOf(created, findOwnBase(request, links)) satisfies Link);
   };
 
-export const listLinks =
+const listLinks =
   ({ roomLinks, links }: HandlerDeps): Handler =>
   async (request) => {
     const base = findOwnBase(request, links);
@@ -25,7 +31,7 @@ export const listLinks =
     return json(200, { links: listed.map((link) => linkOf(link, base)) } satisfies LinkList);
   };
 
-export const revokeLink =
+const revokeLink =
   ({ roomLinks }: HandlerDeps): Handler =>
   async (request) => {
     const caller = await readCaller(request);

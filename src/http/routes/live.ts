@@ -15,7 +15,12 @@ const streamHeaders = {
   Connection: 'close',
 };
 
-export const roomEvents =
+export const liveHandlers = (deps: HandlerDeps) => ({
+  roomEvents: roomEvents(deps),
+  liveChannel: liveChannel(deps),
+});
+
+const roomEvents =
   ({ live, links, rooms }: HandlerDeps): Handler =>
   async (request) => {
     const caller = callerOf(request);
@@ -43,7 +48,7 @@ export const roomEvents =
  * Requests without an upgrade, for example from the address bar of a browser. Browsers hide from a page why a WebSocket
  * was refused, so a page of another origin learns it here.
  */
-export const liveChannel =
+const liveChannel =
   ({ origins }: HandlerDeps): Handler =>
   async ({ raw }) => {
     if (isForeignOrigin(raw, origins)) throw foreignOrigin();

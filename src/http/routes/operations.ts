@@ -8,7 +8,18 @@ import { acceptedEncoding, compressedFile, variesByEncoding } from '../response/
 import { json } from '../response/reply.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 
-export const health =
+export const operationHandlers = (deps: HandlerDeps) => ({
+  health: health(deps),
+  getLimits: getLimits(deps),
+  openapi: openapi(deps),
+  asyncapi: asyncapi(deps),
+  live: live(),
+  ready: ready(deps),
+  metrics: metrics(deps),
+  robots: robots(deps),
+});
+
+const health =
   ({ probes }: HandlerDeps): Handler =>
   async () => {
     const { healthy, now, uptime } = await probes.health();
@@ -16,27 +27,27 @@ export const health =
     return json(healthy ? 200 : 503, { status, timestamp: toTimestamp(now), uptime } satisfies HealthReport);
   };
 
-export const getLimits =
+const getLimits =
   ({ serverLimits, storedBytes }: HandlerDeps): Handler =>
   async ({ client }) =>
     json(200, { ...serverLimits, storedBytes: await storedBytes(client) } satisfies ServerLimits);
 
 /** Private pages have a header for robots. They must be able to read it, so only the API is refused. */
-export const robots = ({ serverLimits: { demo } }: HandlerDeps): Handler => {
+const robots = ({ serverLimits: { demo } }: HandlerDeps): Handler => {
   const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-cache' };
   return () => ({ status: 200, headers, body: `User-agent: *\nDisallow: ${demo ? '/' : '/api/'}\n` });
 };
 
-export const live = (): Handler => async () => json(200, { status: 'ok' });
+const live = (): Handler => async () => json(200, { status: 'ok' });
 
-export const ready =
+const ready =
   ({ probes }: HandlerDeps): Handler =>
   async () => {
     const { ready, checks } = await probes.ready();
     return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks } satisfies Readiness);
   };
 
-export const metrics =
+const metrics =
   ({ metrics, metricsToken }: HandlerDeps): Handler =>
   async ({ raw }) => {
     if (!metrics)
@@ -59,14 +70,14 @@ function checkToken(given: string | undefined, token: string): void {
 }
 
 /** The committed document with the URL and the limits of this server. */
-export const openapi = ({ links, serverLimits }: HandlerDeps): Handler =>
+const openapi = ({ links, serverLimits }: HandlerDeps): Handler =>
   documentHandler(async () => {
     const { default: document } = await import('../../../openapi.json', { with: { type: 'json' } });
     const servers = document.servers.map((server) => ({ ...server, url: links.publicUrl ?? server.url }));
     return { ...document, servers, 'x-limits': serverLimits };
   });
 
-export const asyncapi = ({ links }: HandlerDeps): Handler =>
+const asyncapi = ({ links }: HandlerDeps): Handler =>
   documentHandler(async () => {
     const { default: document } = await import('../../../asyncapi.json', { with: { type: 'json' } });
     return links.publicUrl === undefined

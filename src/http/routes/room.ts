@@ -25,7 +25,15 @@ import { fileAddresses, findOwnBase } from '../urls.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
-export const createRoom =
+export const roomHandlers = (deps: HandlerDeps) => ({
+  createRoom: createRoom(deps),
+  createToken: createToken(deps),
+  getRoom: getRoom(deps),
+  updateRoom: updateRoom(deps),
+  deleteRoom: deleteRoom(deps),
+});
+
+const createRoom =
   (deps: HandlerDeps): Handler =>
   async (request) => {
     const { rooms, limits, links } = deps;
@@ -50,7 +58,7 @@ const applicantOf = ({ raw, client, isCrossSite, keyName }: Request, { userOf }:
   password: header(raw, 'x-create-password'),
 });
 
-export const createToken =
+const createToken =
   ({ creation }: HandlerDeps): Handler =>
   async (request) => {
     const { password } = await readJson<CreateTokenRequest>(request, createTokenRequest, smallBody);
@@ -58,7 +66,7 @@ export const createToken =
     return json(200, { token, expiresAt: toTimestamp(expiresAt) } satisfies CreateTokenIssued);
   };
 
-export const getRoom =
+const getRoom =
   (deps: HandlerDeps): Handler =>
   async (request) => {
     const wantsDetails = parseDetails(request.query.get('details'));
@@ -84,14 +92,14 @@ function parseDetails(text: string | null | undefined): boolean {
   throw new PoproomError('VALIDATION_FAILED', '"details" must be true or false.', { details: { field: 'details' } });
 }
 
-export const updateRoom =
+const updateRoom =
   ({ rooms, limits }: HandlerDeps): Handler =>
   async (request) => {
     const changes = await readJson<UpdateRoomRequest>(request, updateRoomRequest, smallBody);
     return json(200, infoOf(await rooms.update(callerOf(request), changes), limits));
   };
 
-export const deleteRoom =
+const deleteRoom =
   ({ rooms }: HandlerDeps): Handler =>
   async (request) => {
     const caller = await readCaller(request);

@@ -29,7 +29,14 @@ import { holdFile } from '../response/send.ts';
 import { fileAddresses, ownBase } from '../urls.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 
-export const createUpload =
+export const uploadHandlers = (deps: HandlerDeps) => ({
+  createUpload: createUpload(deps),
+  getUpload: getUpload(deps),
+  continueUpload: continueUpload(deps),
+  cancelUpload: cancelUpload(deps),
+});
+
+const createUpload =
   ({ uploads, links }: HandlerDeps): Handler =>
   async (request) => {
     const { raw } = request;
@@ -48,7 +55,7 @@ export const createUpload =
     return reply(201, { Location: location, ...offsetHeaders(status, linkTo), ...metadata });
   };
 
-export const getUpload =
+const getUpload =
   ({ uploads, links }: HandlerDeps): Handler =>
   async (request) => {
     checkVersion(request.raw);
@@ -60,7 +67,7 @@ export const getUpload =
     });
   };
 
-export const continueUpload =
+const continueUpload =
   ({ uploads, links }: HandlerDeps): Handler =>
   async (request) => {
     const { raw } = request;
@@ -73,7 +80,7 @@ export const continueUpload =
     return reply(204, offsetHeaders(status, linkTo));
   };
 
-export const cancelUpload =
+const cancelUpload =
   ({ uploads }: HandlerDeps): Handler =>
   async (request) => {
     checkVersion(request.raw);

@@ -15,7 +15,13 @@ import { json } from '../response/reply.ts';
 import { ownBase } from '../urls.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 
-export const createWebhook =
+export const webhookHandlers = (deps: HandlerDeps) => ({
+  createWebhook: createWebhook(deps),
+  listWebhooks: listWebhooks(deps),
+  deleteWebhook: deleteWebhook(deps),
+});
+
+const createWebhook =
   ({ webhooks, links }: HandlerDeps): Handler =>
   async (request) => {
     const base = ownBase(request, links);
@@ -24,14 +30,14 @@ export const createWebhook =
     return json(201, { ...entryOf(created), secret } satisfies WebhookCreated);
   };
 
-export const listWebhooks =
+const listWebhooks =
   ({ webhooks }: HandlerDeps): Handler =>
   async (request) => {
     const list = await webhooks.list(callerOf(request));
     return json(200, { webhooks: list.map(entryOf) } satisfies WebhookList);
   };
 
-export const deleteWebhook =
+const deleteWebhook =
   ({ webhooks }: HandlerDeps): Handler =>
   async (request) => {
     await webhooks.remove(await readCaller(request), request.params.webhookId ?? '');
