@@ -71,7 +71,10 @@ describe('the hosts of webhooks', () => {
     assert.equal((await strict.send(request)).outcome, 'failed');
     assert.deepEqual(await strict.send(request), {
       outcome: 'failed',
-      problem: 'The host has a private address, which the server does not allow.',
+      problem: {
+        code: 'PRIVATE_ADDRESS',
+        message: 'The host has a private address, which the server does not allow.',
+      },
     });
     assert.deepEqual([lookups, hits], [2, 0]);
     lookups = 1;
@@ -80,14 +83,15 @@ describe('the hosts of webhooks', () => {
     assert.deepEqual([lookups, hits], [2, 1]);
   });
 
-  it('[HOOK-9] have a few seconds to respond, and run a few requests at a time', async (t) => {
+  it('[HOOK-9] [HOOK-13] have a few seconds to respond, and run a few requests at a time', async (t) => {
     const server = createServer(() => undefined);
     const url = await listenOnFreePort(t, server);
     const { host } = new URL(url);
     const sender = createWebhookSender(parseWebhookHosts(host), { timeoutMs: 300 });
     const send = () => sender.send({ url, headers: {}, body: '{}' });
     const outcomes = await Promise.all([send(), send(), send(), send(), send()]);
-    const silent = { outcome: 'failed', problem: 'The host did not respond within 0.3 seconds.' };
+    const problem = { code: 'TIMEOUT', message: 'The host did not respond within 0.3 seconds.' };
+    const silent = { outcome: 'failed', problem };
     assert.deepEqual(outcomes, [silent, silent, silent, silent, { outcome: 'busy' }]);
   });
 });
