@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startTestSite } from '../support/page.ts';
 import { arrived } from './support/files.ts';
+import { switchLanguage } from './support/views.ts';
 
 describe('the page, with a root font of 200 %', () => {
   it('[PAGE-116] overflows nowhere from 320 pixels up', async (t) => {
@@ -12,6 +13,11 @@ describe('the page, with a root font of 200 %', () => {
     const code = await api.room();
     await api.upload(code, 'whiteboard photo of the meeting.png', 'x');
     await api.upload(code, 'notes.txt', 'x');
+    await api.upload(code, `${'W'.repeat(251)}.txt`, 'x');
+    for (let n = 0; n < 20; n++)
+      await api.get(`/api/rooms/${code}`, {
+        headers: { 'x-device-id': `device-${n}`, 'x-device-name': 'Patient Hedgehog' },
+      });
     await api.post(`/api/rooms/${code}/content`, { json: { content: 'https://example.org/a-long-link-in-the-text' } });
     const { page } = await site.openDevice({ viewport: { width: 320, height: 640 } });
     const faults: string[] = [];
@@ -19,6 +25,8 @@ describe('the page, with a root font of 200 %', () => {
       await page.evaluate(() => document.documentElement.style.setProperty('font-size', '200%'));
       for (const width of [320, 390, 768]) {
         await page.setViewportSize({ width, height: 640 });
+        // The page learns of a new width when it is next drawn.
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
         faults.push(...(await tooWide(page)).map((fault) => `${view} at ${width}: ${fault}`));
       }
     };
@@ -40,6 +48,9 @@ describe('the page, with a root font of 200 %', () => {
     const width = (await name.boundingBox())?.width ?? 0;
     assert.ok(width > 150, `the name of a file has ${width} pixels`);
     for (const button of ['Invite', 'Room settings', 'More', 'Add files']) await checkDialog(button);
+    // The longest words.
+    await switchLanguage(page, 'de');
+    await check('room in German');
     for (const path of ['/docs', '/admin']) {
       await page.goto(path);
       await check(path);

@@ -1,6 +1,6 @@
 /** A real browser. */
 import { type Browser, chromium } from 'playwright-core';
-import { chromiumMissing, findChromium } from './chromium.ts';
+import { chromiumMissing, findChromium, findFullChromium } from './chromium.ts';
 
 const args = [
   '--no-sandbox',
@@ -19,4 +19,10 @@ export async function launchBrowser(switches: readonly string[] = []): Promise<B
   const executablePath = findChromium();
   if (!executablePath) throw new Error(chromiumMissing);
   return chromium.launch({ executablePath, args: [...args, ...switches] });
+}
+
+/** With the viewer for PDF files. Undefined if it is not installed. */
+export async function launchFullBrowser(): Promise<Browser | undefined> {
+  const executablePath = findFullChromium();
+  return executablePath === undefined ? undefined : chromium.launch({ executablePath, args });
 }

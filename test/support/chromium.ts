@@ -15,6 +15,12 @@ export function findChromium(): string | undefined {
   return named || [...pathCandidates(), '/usr/bin/chromium'].find((path) => existsSync(path));
 }
 
+/** One with everything that the shell lacks, such as a viewer for PDF files. Undefined if only the shell is installed. */
+export const findFullChromium = (): string | undefined =>
+  [process.env.POPROOM_CHROMIUM ?? '', ...pathCandidates(), '/usr/bin/chromium'].find(
+    (path) => !path.endsWith(shell) && existsSync(path),
+  );
+
 /** Whether the browser is the configured one or the headless shell, which is faster. */
 export function hasPreferredChromium(): boolean {
   const found = findChromium();

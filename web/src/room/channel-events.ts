@@ -2,12 +2,12 @@
 import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import type { Ended, LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
-import { deviceName, maxNameLength } from '../device/identity.ts';
+import { deviceName } from '../device/identity.ts';
 import { showsCarets } from '../device/preferences.ts';
 import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
 import { toPoproomError } from '../server-connection.ts';
 import { checkRequestLimit } from './request-limit.ts';
-import type { Device, JoinAttempt, PhaseNamed, RoomEvent } from './room-phase.ts';
+import type { JoinAttempt, PhaseNamed, RoomEvent } from './room-phase.ts';
 
 /** The channel stays open until the room ends, joining fails, or the attempt is aborted. */
 export async function openChannel(
@@ -32,11 +32,9 @@ export async function openChannel(
     };
     text.live = live;
     listenToDevice(live, saveText, signal);
-    const names = nameApart(live, attempt.deviceId, signal);
     const end = await readAll(live, (event) => {
       if (signal.aborted) return;
       if (event.type === 'connected') void checkRequestLimit();
-      if ('devices' in event) names(event.devices);
       if (event.type === 'caret') text.caret.value = event;
       else send(toRoomEvent(code, event, attempt));
     });
@@ -69,27 +67,7 @@ function toRoomEvent(
   return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, name, isEncrypted }) };
 }
 
-/**
- * Follows the name of the device. If another one in the room has the same, this one adds a number to its own, once: the
- * one that joins later sees the other, and the other one keeps its name.
- */
-function nameApart(live: LiveRoom, own: string, signal: AbortSignal): (devices: readonly Device[]) => void {
-  let others: (string | undefined)[] | undefined;
-  const rename = () => {
-    const name = deviceName.value;
-    let [free, n] = [name, 1];
-    while (others?.includes(free)) free = `${name.slice(0, maxNameLength - 3)} ${++n}`;
-    live.rename(free);
-  };
-  signal.addEventListener('abort', deviceName.subscribe(skipFirst(rename)));
-  return (devices) => {
-    const isFirst = !others;
-    others = devices.filter(({ deviceId }) => deviceId !== own).map((device) => device.deviceName);
-    if (isFirst && others.includes(deviceName.value)) rename();
-  };
-}
-
-/** Reacts to visibility and network changes of the device. */
+/** Reacts to visibility, network and name changes of the device. */
 function listenToDevice(live: LiveRoom, onHidden: () => void, signal: AbortSignal): void {
   const onVisibilityChange = () => {
     if (document.visibilityState === 'visible') live.wake();
@@ -99,6 +77,7 @@ function listenToDevice(live: LiveRoom, onHidden: () => void, signal: AbortSigna
   addEventListener('online', live.wake, { signal });
   addEventListener('offline', live.interrupt, { signal });
   document.addEventListener('visibilitychange', onVisibilityChange, { signal });
+  signal.addEventListener('abort', deviceName.subscribe(skipFirst((name) => live.rename(name))));
 }
 
 /** A subscription starts with the current value, which is not a change. */

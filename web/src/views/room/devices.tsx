@@ -1,4 +1,5 @@
 /** The devices in the room, with a dot for each. */
+import { signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
@@ -7,7 +8,12 @@ import { t } from '../../i18n/strings.ts';
 import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
 
 /** As many as fit; the others are shown as a number. */
-const maxShown = () => (matchMedia('(min-width: 58rem)').matches ? 8 : 3);
+const fitting = () => (isWider(58) ? 8 : isWider(34) ? 3 : 2);
+const isWider = (rem: number) => matchMedia(`(min-width: ${rem}rem)`).matches;
+const maxShown = signal(fitting());
+addEventListener('resize', () => {
+  maxShown.value = fitting();
+});
 
 /** Loaded when another device is in the room. */
 export const loadOthers = () => import('./others.tsx');
@@ -29,7 +35,7 @@ export function Devices({ room, text, field }: Props) {
   const hasMet = useRef(false);
   hasMet.current ||= present.length > 1;
   const devices = ownFirst(present, deviceId);
-  const [shown, rest] = [devices.slice(0, maxShown()), devices.slice(maxShown())];
+  const [shown, rest] = [devices.slice(0, maxShown.value), devices.slice(maxShown.value)];
   return (
     <section
       class="devices"

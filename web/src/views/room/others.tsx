@@ -4,7 +4,7 @@ import { effect, type ReadonlySignal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
-import { nameOf } from '../../device/identity.ts';
+import { deviceName, maxNameLength, nameOf } from '../../device/identity.ts';
 import { countIfHidden, unseenCount } from '../../device/unseen.ts';
 import { t } from '../../i18n/all-strings.ts';
 import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
@@ -23,6 +23,7 @@ interface Props {
 export function Others({ room, text, field, first, isOutdated }: Props) {
   const { devices, files } = room.content.value;
   usePresenceNotices(devices, room.deviceId, first);
+  useEffect(() => nameApart(room, text, first), [text]);
   useEffect(() => followTyping(text, room.deviceId), [text]);
   useTextArrivals(room.deviceId, text.typing);
   useFileArrivals(room.deviceId, files);
@@ -87,6 +88,26 @@ function usePresenceNotices(devices: readonly Device[], deviceId: string, first:
     before.current = devices;
   }, [devices]);
   useEffect(() => () => leaving.forEach(clearTimeout), []);
+}
+
+/**
+ * If another device in the room has the same name, this one adds a number to its own. Only the one that joined later does,
+ * or the one that was renamed: the other one keeps its name.
+ */
+function nameApart(room: RoomModel, text: TextModel, first: readonly Device[]): () => void {
+  const addNumber = (devices: readonly Device[]) => {
+    const taken = devices.filter(({ deviceId }) => deviceId !== room.deviceId).map((device) => device.deviceName);
+    const name = deviceName.peek();
+    let [free, n] = [name, 1];
+    while (taken.includes(free)) free = `${name.slice(0, maxNameLength - 3)} ${++n}`;
+    if (n > 1) text.live?.rename(free);
+  };
+  addNumber(first);
+  let known = deviceName.peek();
+  return deviceName.subscribe((name) => {
+    if (name !== known) addNumber(room.content.peek().devices);
+    known = name;
+  });
 }
 
 const typingMs = 2_000;
