@@ -1,11 +1,18 @@
 /** The width of a text in terminal columns: measures it, shortens a text and wraps a help text. */
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
-const letters = new Intl.Segmenter();
+
+let segmenter: Intl.Segmenter | undefined;
+
+/** Created when it is first used, because that takes as long as loading a tenth of the server. */
+function segmentsOf(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter();
+  return segmenter.segment(text);
+}
 
 export function textWidth(text: string): number {
   let width = 0;
-  for (const { segment } of letters.segment(text)) width += wide.test(segment) ? 2 : 1;
+  for (const { segment } of segmentsOf(text)) width += wide.test(segment) ? 2 : 1;
   return width;
 }
 
@@ -13,7 +20,7 @@ export function textWidth(text: string): number {
 export function truncate(text: string, columns: number): string {
   if (textWidth(text) <= columns) return text;
   let [kept, width] = ['', 0];
-  for (const { segment } of letters.segment(text)) {
+  for (const { segment } of segmentsOf(text)) {
     width += textWidth(segment);
     if (width > columns - 1) break;
     kept += segment;

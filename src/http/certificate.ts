@@ -1,5 +1,5 @@
 /** The certificate and the private key of the server: read, checked, and read again when the files change. */
-import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Log } from '../core/ports/basics.ts';
 
@@ -62,7 +62,7 @@ const reasons: Record<string, string> = {
 };
 
 function checkPem({ cert, key }: CertificatePem, { certFile, keyFile }: CertificateFiles): void {
-  const certificate = parse(() => new X509Certificate(cert), `POPROOM_TLS_CERT: ${certFile} is not a PEM certificate.`);
+  const certificate = parse(() => readCertificate(cert), `POPROOM_TLS_CERT: ${certFile} is not a PEM certificate.`);
   const isEncrypted = key.includes('ENCRYPTED');
   const hint = isEncrypted ? 'has a passphrase; remove it with "openssl pkey"' : 'is not a PEM private key';
   const privateKey = parse(() => createPrivateKey(key), `POPROOM_TLS_KEY: ${keyFile} ${hint}.`);
@@ -80,13 +80,19 @@ function parse<T>(read: () => T, sentence: string): T {
 
 /** Days until a certificate expires, negative afterwards, and its first host name. */
 export function describeCertificate({ cert }: CertificatePem, now: number): { daysLeft: number; host?: string } {
-  const { validToDate, subjectAltName } = new X509Certificate(cert);
+  const { validToDate, subjectAltName } = readCertificate(cert);
   const [, host] = /DNS:([^,\s]+)/.exec(subjectAltName ?? '') ?? [];
   return { daysLeft: Math.floor((validToDate.getTime() - now) / 86_400_000), ...(host && { host }) };
 }
 
 /** Milliseconds since the epoch. */
-export const expiryOf = ({ cert }: CertificatePem): number => new X509Certificate(cert).validToDate.getTime();
+export const expiryOf = ({ cert }: CertificatePem): number => readCertificate(cert).validToDate.getTime();
+
+/** The class is looked up here: most servers have no certificate, and the module that has it loads slowly. */
+function readCertificate(pem: CertificatePem['cert']): X509Certificate {
+  const { X509Certificate } = process.getBuiltinModule('node:crypto');
+  return new X509Certificate(pem);
+}
 
 interface Watch {
   files: CertificateFiles;

@@ -3,8 +3,7 @@
  * to an address that was checked, without redirects, and nobody learns the response.
  */
 import { type LookupAddress, lookup } from 'node:dns';
-import { type IncomingMessage, Agent as PlainAgent, type RequestOptions, request as requestPlain } from 'node:http';
-import { request as requestTls, Agent as TlsAgent } from 'node:https';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { isIP } from 'node:net';
 import type { WebhookOutcome, WebhookProblem, WebhookRequest, WebhookSender } from '../core/ports/webhooks.ts';
 import { bare, findHost, isPermitted, type WebhookHost } from './hosts.ts';
@@ -75,13 +74,13 @@ const failed = (...[code, message]: Reason): WebhookOutcome => ({ outcome: 'fail
 /** Resolves with the status when the response has ended, or enough of it was read. */
 function post(url: URL, { headers, body }: WebhookRequest, options: RequestOptions): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  // Agents of their own: no connection is used twice, and no proxy of the environment sees it.
-  const [start, agent] =
-    url.protocol === 'https:' ? [requestTls, new TlsAgent({})] : ([requestPlain, new PlainAgent({})] as const);
-  const request = start(url, {
+  // Loaded here, because few servers have webhooks and TLS takes time at the start.
+  const client = process.getBuiltinModule(url.protocol === 'https:' ? 'node:https' : 'node:http');
+  const request = client.request(url, {
     ...options,
     method: 'POST',
-    agent,
+    // Of its own: no connection is used twice, and no proxy of the environment sees it.
+    agent: new client.Agent({}),
     headers: { ...headers, 'Content-Length': Buffer.byteLength(body), 'User-Agent': 'Poproom' },
   });
   request.on('error', reject);

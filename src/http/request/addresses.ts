@@ -128,13 +128,13 @@ export function createMatcher(ranges: readonly AddressRange[]): (address: string
 /** Whether the range contains this machine as it reaches itself. */
 export function containsLoopback(range: AddressRange): boolean {
   const isIn = createMatcher([range]);
-  return isLoopback(range.address) || isIn('127.0.0.1') || isIn('::1');
+  return createMatcher(loopback)(range.address) || isIn('127.0.0.1') || isIn('::1');
 }
 
-const isLoopback = createMatcher([
+const loopback: AddressRange[] = [
   { address: '127.0.0.0', prefix: 8, family: 'ipv4' },
   { address: '::1', prefix: 128, family: 'ipv6' },
-]);
+];
 
 const octets = (address: string) => address.split('.').map(Number);
 

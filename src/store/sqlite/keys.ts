@@ -2,8 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { ApiKey, KeyStore, Tier } from '../../core/ports/clients.ts';
 import type { SecretRecord } from '../../core/ports/store.ts';
-import type { Row } from './database.ts';
-import { prepareOnce, type Sql } from './database.ts';
+import { prepareOnce, type ReadSnapshot, type Row, type Sql } from './database.ts';
 import type { Writer } from './writer.ts';
 
 /** Other processes create and revoke keys too, and that takes effect within a second (KEY-4). */
@@ -66,22 +65,29 @@ export function revokeKey(sql: Sql, idOrName: string, now: number): ApiKey | und
   return revoked && keyOf(revoked);
 }
 
-export function createSecretRecord(db: DatabaseSync, writer: Writer): SecretRecord {
+export function createSecretRecord(db: DatabaseSync, snapshot: ReadSnapshot, writer: Writer): SecretRecord {
   const stored = db.prepare('SELECT fingerprint FROM secret_record');
+
+  function keep(fingerprint: string): void {
+    db.exec('PRAGMA query_only = OFF');
+    try {
+      snapshot.within(() => db.prepare('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint));
+    } finally {
+      db.exec('PRAGMA query_only = ON');
+    }
+  }
+
   return {
     async find() {
       return stored.get()?.fingerprint as string | undefined;
     },
+    /** On this thread: the first start does it before it serves requests, and starting the writer would take longer. */
     async keep(fingerprint) {
-      await writer.run(keepSecretRecord, fingerprint);
+      keep(fingerprint);
       return stored.get()?.fingerprint as string;
     },
     replace: (fingerprint) => writer.run(replaceSecretRecord, fingerprint),
   };
-}
-
-export function keepSecretRecord(sql: Sql, fingerprint: string): void {
-  sql('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint);
 }
 
 export function replaceSecretRecord(sql: Sql, fingerprint: string): void {

@@ -70,7 +70,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     archive: createArchive({ db, snapshot, writer, guard }),
     storage,
     idempotency: createIdempotencyStore(db),
-    secretRecord: createSecretRecord(db, writer),
+    secretRecord: createSecretRecord(db, snapshot, writer),
     summaries: createRoomSummaries(db),
     blocks: createBlockStore(db, writer),
     activity: createActivityStore(db, writer),

@@ -14,7 +14,7 @@ import {
   removeFile,
   restoreFile,
 } from './files.ts';
-import { createKey, keepSecretRecord, replaceSecretRecord, revokeKey } from './keys.ts';
+import { createKey, replaceSecretRecord, revokeKey } from './keys.ts';
 import { createLink, noteLinkUse, revokeLink } from './links.ts';
 import { chargeText } from './quota.ts';
 import { createRoom, deleteRoom, expireRooms, notePinAttempt, updateRoom } from './rooms.ts';
@@ -38,7 +38,7 @@ export const operations = {
     clearTrash,
   },
   ...{ startUpload, advanceUpload, finishUpload, cancelUpload, expireUploads, chargeText, saveCounters },
-  ...{ createKey, revokeKey, restoreKey, restoreRoom, keepSecretRecord, replaceSecretRecord },
+  ...{ createKey, revokeKey, restoreKey, restoreRoom, replaceSecretRecord },
   ...{ writeWebhooks, takeEndedWebhooks },
   ...{ putBlock, removeBlock, addReport, answerRequest },
 };
