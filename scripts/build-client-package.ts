@@ -16,11 +16,11 @@ await writeFile(join(dist, 'licenses.md'), await licensesOf(modules));
 await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
 const tsc = join(root, 'node_modules/typescript/bin/tsc');
 execFileSync(process.execPath, [tsc, '-p', join(root, 'tsconfig.client.json'), '--outDir', dist], { stdio: 'inherit' });
-await removeUnusedTypes(join(dist, 'client/index.d.ts'));
+await removeUnusedTypes(['index', 'lite'].map((name) => join(dist, `client/${name}.d.ts`)));
 
 /** tsc also writes the declarations of modules that no public type refers to. */
-async function removeUnusedTypes(entry: string): Promise<void> {
-  const used = new Set<string>([entry]);
+async function removeUnusedTypes(entries: readonly string[]): Promise<void> {
+  const used = new Set<string>(entries);
   for (const file of used) {
     const imports = (await readFile(file, 'utf8')).matchAll(/(?:from|import\()\s*["'](\.[^"']+)\.ts["']/g);
     for (const [, path = ''] of imports) used.add(join(dirname(file), `${path}.d.ts`));

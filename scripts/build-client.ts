@@ -1,12 +1,20 @@
-/** Builds the SDK for browsers and all other runtimes: index.js, and encryption.js, which it loads on demand. */
+/**
+ * Builds the SDK for browsers and all other runtimes: index.js, encryption.js, which it loads on demand, and lite.js, a
+ * small part of it.
+ */
 import { build } from 'rolldown';
 import { slimCodeMirror } from './build-slim-codemirror.ts';
 
 /** Returns the paths of the modules in the output. */
 export async function buildClient(root: string, dir = 'dist/client'): Promise<string[]> {
+  // Separately, because a common build would put the code that both use into a third file.
+  return [...(await buildEntry(root, dir, 'index')), ...(await buildEntry(root, dir, 'lite'))];
+}
+
+async function buildEntry(root: string, dir: string, name: 'index' | 'lite'): Promise<string[]> {
   const { output } = await build({
     cwd: root,
-    input: 'src/client/index.ts',
+    input: `src/client/${name}.ts`,
     platform: 'neutral',
     // The encryption imports from index.js, which is then one file for all other rooms.
     preserveEntrySignatures: 'allow-extension',
@@ -16,7 +24,7 @@ export async function buildClient(root: string, dir = 'dist/client'): Promise<st
       dir,
       format: 'esm',
       comments: { jsdoc: false, annotation: true, legal: true },
-      entryFileNames: 'index.js',
+      entryFileNames: `${name}.js`,
       chunkFileNames: 'encryption.js',
     },
     logLevel: 'warn',

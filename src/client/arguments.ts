@@ -87,11 +87,11 @@ export function checkOptions(options: unknown): void {
 }
 
 /** Makes the methods of a room reject wrong arguments with a TypeError. Changes the room. */
-export function withArgumentChecks<Room extends RoomBase>(room: Room): Room {
+export function withArgumentChecks<Room extends object>(room: Room): Room {
   type Method = (...args: unknown[]) => unknown;
-  const checked = (name: keyof RoomBase): [string, Method] => {
+  const checked = (name: keyof Room & string): [string, Method] => {
     const method = room[name] as Method;
-    const first = firstArguments[name];
+    const first = firstArguments[name as keyof RoomBase];
     return [
       name,
       async (...args) => {
@@ -101,8 +101,8 @@ export function withArgumentChecks<Room extends RoomBase>(room: Room): Room {
       },
     ];
   };
-  const isRequest = (name: keyof RoomBase) => typeof room[name] === 'function' && name !== 'pin' && name !== 'live';
-  const names = (Object.keys(room) as (keyof RoomBase)[]).filter(isRequest);
+  const isRequest = (name: keyof Room) => typeof room[name] === 'function' && name !== 'pin' && name !== 'live';
+  const names = (Object.keys(room) as (keyof Room & string)[]).filter(isRequest);
   return Object.assign(room, Object.fromEntries(names.map(checked)));
 }
 

@@ -1,48 +1,18 @@
 /** The client of the SDK: a server, and its rooms with their shared texts. */
-import { isEncryptedCode, parseLinkId, parseRoomId } from '../protocol/room-code.ts';
+import { parseLinkId } from '../protocol/room-code.ts';
 import type { CreateRoomRequest, FileUploaded, HealthReport } from '../protocol/types.ts';
-import { check, checkClientOptions, checkFiles, checkOptions, withArgumentChecks } from './arguments.ts';
+import { check, checkFiles, checkOptions, withArgumentChecks } from './arguments.ts';
+import { type ClientOptions, openTransport } from './client-options.ts';
 import { watchDownloads } from './download.ts';
-import { createEncryptedRoom, type KeyOptions, loadEncryption, parseRoomLink } from './encrypted-room.ts';
+import { createEncryptedRoom, type KeyOptions, loadEncryption } from './encrypted-room.ts';
 import type { LiveOptions } from './live-channel.ts';
 import { createRoomText, type LiveRoom, type LiveText, type LiveTextOptions, withLiveEnd } from './live-end.ts';
 import { streamBody } from './measured-stream.ts';
 import { isHealthReport } from './response-checks.ts';
-import { createRetry, newIdempotencyKey, type OnRetry, type RetryOptions } from './retry.ts';
 import { createRoomHandle, type RoomBase, type RoomKeyAccess } from './room.ts';
-import { createRoomPin, type RoomAccess, requestRoom } from './room-access.ts';
-import { createTimeouts } from './silence-limit.ts';
-import { type CallOptions, createTransport, type RateLimit, type Transport } from './transport.ts';
+import { createRoomPin, needsKey, parseRoomLink, type RoomAccess, requestRoom } from './room-access.ts';
+import type { CallOptions, RateLimit, Transport } from './transport.ts';
 import { type FileToUpload, type UploadAllOptions, type UploadSource, uploadAll } from './upload.ts';
-
-export interface ClientOptions {
-  /** URL of the server, such as `https://pop.example.org`. */
-  url: string;
-  /** Sent with every request. Requests then count against the key, not the address. Some servers require one. */
-  apiKey?: string | undefined;
-  /**
-   * The password for creating rooms, if the server requires one, or a token from `POST /api/create-token`. Sent only with
-   * the request for a new room.
-   */
-  createPassword?: string | undefined;
-  /** Id of this device: 1 to 64 characters from `A-Za-z0-9_-`. Clients with the same id count as one device. */
-  deviceId?: string | undefined;
-  /** Name of this device, shown to the other devices in a room. */
-  deviceName?: string | undefined;
-  /** The colour that this device prefers, from 0 to 7. In each room, the server gives it this one or another. */
-  deviceColor?: number | undefined;
-  /** Retries requests that fail with 429 or 503, unless that could execute them twice. Default: no retries. */
-  retry?: boolean | RetryOptions | undefined;
-  /** Called before each wait for a retry, also of uploads and one-time files, which continue after an interruption. */
-  onRetry?: OnRetry | undefined;
-  /**
-   * Fails with `TIMEOUT` if the server neither takes nor sends a byte of a request for this many seconds. 0 or Infinity:
-   * no limit. Default: 30.
-   */
-  timeoutSeconds?: number | undefined;
-}
-
-const defaultTimeoutSeconds = 30;
 
 export interface Client {
   readonly url: string;
@@ -92,15 +62,9 @@ interface Creation {
 
 /** Creates a client for a server. It sends no request yet. */
 export function createClient(options: ClientOptions): Client {
-  checkClientOptions({ ...options });
-  const { url, apiKey, createPassword, deviceId, deviceName, deviceColor, retry = false, onRetry } = options;
-  const { timeoutSeconds = defaultTimeoutSeconds } = options;
+  const transport = openTransport(options, streamBody);
+  const { createPassword, deviceId, deviceName, deviceColor } = options;
   const password = { 'X-Create-Password': createPassword };
-  const retries = retry === true ? {} : retry || undefined;
-  const transport = createTransport({
-    ...{ url, apiKey, withRetry: createRetry(retries, onRetry), onRetry },
-    ...{ newIdempotencyKey: retries && newIdempotencyKey, timeouts: createTimeouts(timeoutSeconds), streamBody },
-  });
   const access = (code: string, pin?: string) => ({
     ...{ code, pin: createRoomPin(pin) },
     ...{ deviceId, deviceName, deviceColor },
@@ -163,11 +127,6 @@ function toRoom(room: RoomBase, deviceId: string | undefined): Room {
     live: (options?: LiveOptions) => withLiveEnd(openLive(options)),
     text: (options: LiveTextOptions = {}) => createRoomText(openLive, deviceId, options),
   });
-}
-
-function needsKey(typedCode: string): boolean {
-  const code = parseRoomId(typedCode);
-  return code !== undefined && isEncryptedCode(code);
 }
 
 /** Not a copy, because `seen` of an encrypted room changes. */

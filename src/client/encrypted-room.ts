@@ -110,15 +110,3 @@ const keyRequired = () =>
 /** After `#`, which browsers do not send to the server. */
 const linkWithKey = (link: string, key: string, code: string): string =>
   `${link}#${parseLinkId(code) ? key : key.replace(/[\s\p{Pd}]/gu, '').toUpperCase()}`;
-
-/** The code and the key in the link of a room. Throws if the link belongs to another server. */
-export function parseRoomLink(serverUrl: string, text: string): { code: string; key: string | undefined } | undefined {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
-  const { origin, pathname, hash } = new URL(text);
-  const base = new URL(serverUrl);
-  const prefix = `${base.pathname.replace(/\/+$/, '')}/r/`;
-  if (origin !== base.origin || !pathname.startsWith(prefix))
-    throw new TypeError('This is not the link of a room on this server.');
-  const key = decodeURIComponent(hash.slice(1));
-  return { code: decodeURIComponent(pathname.slice(prefix.length)), key: key || undefined };
-}

@@ -24,7 +24,8 @@ export type {
   WebhookEntry,
 } from '../protocol/types.ts';
 export type { Caret } from './carets.ts';
-export { type Client, type ClientOptions, type CreatedRoom, createClient, type NewRoom, type Room } from './client.ts';
+export { type Client, type CreatedRoom, createClient, type NewRoom, type Room } from './client.ts';
+export type { ClientOptions } from './client-options.ts';
 export type { WriteAnswer } from './connection.ts';
 export type { DownloadOptions, ReceiveOptions, ZipOptions } from './download.ts';
 export type { ConflictDetails, ErrorDetails } from './error.ts';
@@ -32,8 +33,9 @@ export { EncryptionError, type EncryptionErrorCode, PoproomError, type PoproomEr
 export type { LiveOptions } from './live-channel.ts';
 export type { LiveEnd, LiveRoom, LiveText, LiveTextOptions, LiveWriteOptions } from './live-end.ts';
 export type { Ended, LiveEvent } from './live-state.ts';
+export type { EditOptions, NewWebhook, WriteOptions } from './requests.ts';
 export type { RetryEvent, RetryOptions } from './retry.ts';
-export type { EditOptions, NewWebhook, RoomKeyAccess, WriteOptions } from './room.ts';
+export type { RoomKeyAccess } from './room.ts';
 export type { SeenVersion } from './room-access.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';

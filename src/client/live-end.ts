@@ -6,7 +6,7 @@ import type { WriteAnswer } from './connection.ts';
 import { PoproomError } from './error.ts';
 import type { LiveRoom as BaseLiveRoom, LiveOptions } from './live-channel.ts';
 import type { Ended, LiveEvent } from './live-state.ts';
-import type { WriteOptions } from './room.ts';
+import type { WriteOptions } from './requests.ts';
 import { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 import type { SharedText } from './text/shared-text.ts';
 

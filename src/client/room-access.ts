@@ -1,6 +1,6 @@
 /** How a client accesses a room: creates it, and proves with a PIN or a room key that it may use it. */
 
-import { isEncryptedCode, type RoomCode } from '../protocol/room-code.ts';
+import { isEncryptedCode, parseRoomId, type RoomCode } from '../protocol/room-code.ts';
 import type { ClientMessage, CreateRoomRequest, Join, RoomCreated, ServerMessage } from '../protocol/types.ts';
 import { PoproomError } from './error.ts';
 import { isRoomCreated } from './response-checks.ts';
@@ -137,4 +137,22 @@ export async function requestRoom(
 export function randomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => (byte % 36).toString(36)).join('');
+}
+
+/** The code and the key in the link of a room. Throws if the link belongs to another server. */
+export function parseRoomLink(serverUrl: string, text: string): { code: string; key: string | undefined } | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const { origin, pathname, hash } = new URL(text);
+  const base = new URL(serverUrl);
+  const prefix = `${base.pathname.replace(/\/+$/, '')}/r/`;
+  if (origin !== base.origin || !pathname.startsWith(prefix))
+    throw new TypeError('This is not the link of a room on this server.');
+  const key = decodeURIComponent(hash.slice(1));
+  return { code: decodeURIComponent(pathname.slice(prefix.length)), key: key || undefined };
+}
+
+/** Whether a code, as typed, is that of an encrypted room. */
+export function needsKey(typedCode: string): boolean {
+  const code = parseRoomId(typedCode);
+  return code !== undefined && isEncryptedCode(code);
 }

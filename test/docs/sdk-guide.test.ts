@@ -193,6 +193,7 @@ const expected: Record<string, (lines: unknown[][], scene: Scene) => void> = {
     assert.match(String(info?.[0]), /^\d{4}-/);
     assert.deepEqual([info?.[1], pin], ['Shopping list', [true]]);
   },
+  lite: (lines) => assert.deepEqual(lines, [[1]]),
   text: (lines) => assert.deepEqual(lines, [['Milk\nBread\n', 2]]),
   edit: (lines) => assert.deepEqual(lines, [['Buy oat milk\n']]),
   conflict: (lines) => assert.deepEqual(lines, [['Cheese\n', 1]]),
@@ -269,7 +270,10 @@ const strictly = {
     // An example uses what it shows, not all that the page begins with.
     noUnusedLocals: false,
     lib: ['esnext', 'dom'],
-    paths: { '@poproom/client': [join(root, 'src/client/index.ts')] },
+    paths: {
+      '@poproom/client': [join(root, 'src/client/index.ts')],
+      '@poproom/client/lite': [join(root, 'src/client/lite.ts')],
+    },
     typeRoots: [join(root, 'node_modules/@types')],
   },
   include: ['*.mts'],

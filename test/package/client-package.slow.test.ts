@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { rolldown } from 'rolldown';
@@ -45,7 +46,7 @@ describe('the package of the SDK', () => {
     const paths = stdout.trim().split('\n');
     const kinds = [
       /^package\/(package\.json|README\.md|LICENSE|dist\/licenses\.md)$/,
-      /^package\/dist\/client\/(index|encryption)\.js$/,
+      /^package\/dist\/client\/(index|encryption|lite)\.js$/,
       /^package\/dist\/(client|protocol)\/(text\/)?[\w-]+\.d\.ts$/,
     ];
     assert.deepEqual(
@@ -85,6 +86,50 @@ describe('the package of the SDK', () => {
     await bundle.write({ dir, format: 'esm' });
     await bundle.close();
     assertOutput((await run(process.execPath, [join(dir, 'program.js')], { timeout })).stdout);
+  });
+
+  it('[SDK-38] takes less than 12 kB in a bundle of a program that only writes texts, with Rolldown and with Vite', async () => {
+    const program = join(installed.folder, 'write.js');
+    const code = `import { createClient } from '@poproom/client/lite';
+      const client = createClient({ url: 'https://pop.example.org' });
+      await (await client.createRoom()).write('Hello');
+      await client.room('7KQ2MX').write('again');`;
+    await writeFile(program, code);
+    const bundle = await rolldown({ input: program, platform: 'browser', logLevel: 'warn' });
+    const { output } = await bundle.generate({ minify: true });
+    await bundle.close();
+    const { build } = await import('vite');
+    const input = { rollupOptions: { input: program }, write: false };
+    const built = await build({ root: installed.folder, logLevel: 'error', build: { target: 'esnext', ...input } });
+    for (const chunks of [output, (built as unknown as { output: typeof output }).output]) {
+      assert.equal(chunks.length, 1);
+      const bytes = gzipSync(chunks[0].code).length;
+      assert.ok(bytes > 4000 && bytes < 12_000, `${bytes} bytes`);
+    }
+  });
+
+  it('[SDK-32] has types for the example of one-time files with the library of es2023 and of browsers', async () => {
+    const { once = '' } = readExamples('docs/sdk.md', 'ts');
+    await writeFile(join(installed.folder, 'once.mts'), once);
+    const typeRoots = [join(checkout, 'node_modules/@types')];
+    const lib = ['es2023', 'dom', 'dom.iterable'];
+    const compilerOptions = {
+      strict: true,
+      module: 'nodenext',
+      target: 'es2023',
+      lib,
+      types: ['node'],
+      typeRoots,
+      noEmit: true,
+    };
+    const config = join(installed.folder, 'tsconfig.once.json');
+    await writeFile(
+      config,
+      JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: true }, files: ['once.mts'] }),
+    );
+    const tsc = join(checkout, 'node_modules/typescript/bin/tsc');
+    const { stdout } = await run(process.execPath, [tsc, '-p', config], { timeout }).catch((error) => error);
+    assert.equal(stdout, '');
   });
 
   /** For a page, with the strictest settings. */

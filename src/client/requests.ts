@@ -1,0 +1,200 @@
+/** The requests of a room that have JSON bodies: its settings, its text, and the lists of what belongs to it. */
+import { parseRoomCode } from '../protocol/room-code.ts';
+import type {
+  Confirmation,
+  ContentEdited,
+  CreateLinkRequest,
+  CreateWebhookRequest,
+  EditContentRequest,
+  FileEntry,
+  HistoryEntry,
+  HistoryText,
+  Link,
+  RoomDetails,
+  RoomInfo,
+  RoomText,
+  TextEdit,
+  UpdateRoomRequest,
+  WebhookCreated,
+  WebhookEntry,
+} from '../protocol/types.ts';
+import { unexpectedResponse } from './error.ts';
+import {
+  isConfirmation,
+  isContentEdited,
+  isContentRead,
+  isFileList,
+  isHistoryList,
+  isHistoryText,
+  isLink,
+  isLinkList,
+  isRoomDetails,
+  isRoomInfo,
+  isWebhookCreated,
+  isWebhookList,
+} from './response-checks.ts';
+import { accessHeaders, type RoomAccess, roomPath } from './room-access.ts';
+import type { Shape } from './shapes.ts';
+import type { Call, CallOptions, Transport } from './transport.ts';
+
+export interface WriteOptions extends CallOptions {
+  /** Writes only if this is still the current version; otherwise fails with `VERSION_CONFLICT`. */
+  baseVersion?: number | undefined;
+}
+
+export interface EditOptions extends CallOptions {
+  /** The version that the positions of the edits refer to. Default: the current one. */
+  baseVersion?: number | undefined;
+}
+
+/** The URL of a webhook, and its events; all of them by default. */
+export type NewWebhook = Omit<CreateWebhookRequest, 'pin'>;
+
+export interface JsonRequests {
+  /** The room code, or the id of a link. */
+  readonly code: string;
+  /** URL of the room's page, to share with people. That of an encrypted room contains the key, after `#`. */
+  readonly link: string;
+  /** The PIN that requests send. Undefined after someone else has changed it while a live channel was open. */
+  pin(): string | undefined;
+  info(options?: CallOptions): Promise<RoomInfo>;
+  /** The same with the version and size of the text, and the files, in one request. Older servers send neither. */
+  details(options?: CallOptions): Promise<RoomDetails>;
+  /**
+   * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
+   * name. This object and its live channels use the new PIN from then on.
+   */
+  update(changes: UpdateRoomRequest, options?: CallOptions): Promise<RoomInfo>;
+  /** Reads the text and its version. */
+  read(options?: CallOptions): Promise<RoomText>;
+  /** Replaces the whole text. */
+  write(content: string, options?: WriteOptions): Promise<RoomText>;
+  /** Replaces ranges of the text. The server rebases edits of an older version over newer ones. */
+  edit(edits: readonly TextEdit[], options?: EditOptions): Promise<ContentEdited>;
+  /** Appends to the text. */
+  append(text: string, options?: CallOptions): Promise<ContentEdited>;
+  /** Lists the earlier texts of the room, newest first. In an encrypted room, `size` is that of the sealed text. */
+  history(options?: CallOptions): Promise<HistoryEntry[]>;
+  /** Reads one of the earlier texts. */
+  historyText(version: number, options?: CallOptions): Promise<HistoryText>;
+  /** Makes an earlier text the current one again, as a new version. */
+  restore(version: number, options?: CallOptions): Promise<RoomText>;
+  /** Deletes all earlier texts, but not the current one. */
+  clearHistory(options?: CallOptions): Promise<Confirmation>;
+  /** Lists the files of the room, oldest first. */
+  files(options?: CallOptions): Promise<FileEntry[]>;
+  /** Removes a file. It can be restored for 60 seconds. */
+  removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
+  /** Restores a file that was removed. */
+  restoreFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
+  /**
+   * Sends events of the room to a URL, whose host the operator of the server must have allowed. The `secret` of the
+   * signatures is not returned again.
+   */
+  createWebhook(webhook: NewWebhook, options?: CallOptions): Promise<WebhookCreated>;
+  /** Lists the webhooks of the room, oldest first, with their last delivery and their last error. */
+  webhooks(options?: CallOptions): Promise<WebhookEntry[]>;
+  deleteWebhook(id: string, options?: CallOptions): Promise<Confirmation>;
+  /** Deletes the room with everything in it, for all devices. */
+  delete(options?: CallOptions): Promise<Confirmation>;
+  /**
+   * Creates a link with fewer rights than the room code: `read` to see the room, `drop` to add files without seeing
+   * anything. Open it with `client.room(link)`. It ends with the room, or after `expiresIn` seconds.
+   */
+  createLink(request: CreateLinkRequest, options?: CallOptions): Promise<Link>;
+  /** Lists the links of the room, oldest first. */
+  links(options?: CallOptions): Promise<Link[]>;
+  /** Ends a link for everyone who has it, and closes its live channels. */
+  revokeLink(linkId: string, options?: CallOptions): Promise<Confirmation>;
+}
+
+/** How to call a room: its code in its usual form, its path, and what adds the PIN or the key to a request. */
+export function createRoomCalls(transport: Transport, access: RoomAccess) {
+  const code = parseRoomCode(access.code) ?? access.code;
+  const path = roomPath(code);
+  const withAccess: AddAccess = async (call) => ({
+    ...call,
+    headers: { ...(await accessHeaders(access)), ...call.headers },
+  });
+  const call = async <T>(end: string, shape: Shape<T>, call: Call = {}) =>
+    transport.call(path + end, shape, await withAccess(call));
+  return { code, path, withAccess, call };
+}
+
+type AddAccess = (call: Call) => Promise<Call>;
+
+/** A change of the PIN also changes `access`. */
+export function createJsonRequests(transport: Transport, access: RoomAccess): JsonRequests {
+  const { code, path, withAccess, call } = createRoomCalls(transport, access);
+
+  const room: JsonRequests = {
+    ...createTextRequests(transport, path, withAccess),
+    code,
+    link: `${transport.url}/r/${encodeURIComponent(code)}`,
+    pin: () => access.pin.current,
+    info: (options) => call('', isRoomInfo, options),
+    details: (options) => call('?details=true', isRoomDetails, options),
+    async update(changes, options) {
+      const request = call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
+      return changes.pin === undefined ? request : access.pin.change(changes.pin, request);
+    },
+    history: async (options) => (await call('/history', isHistoryList, options)).history,
+    historyText: (version, options) => call(`/history/${version}`, isHistoryText, options),
+    restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
+    clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
+    files: async (options) => (await call('/files', isFileList, options)).files,
+    removeFile: (fileId, options) =>
+      call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
+    restoreFile: (fileId, options) =>
+      call(`/files/${encodeURIComponent(fileId)}/restore`, isConfirmation, { method: 'POST', ...options }),
+    createWebhook: (webhook, options) =>
+      call('/webhooks', isWebhookCreated, { method: 'POST', json: webhook, ...options }),
+    webhooks: async (options) => (await call('/webhooks', isWebhookList, options)).webhooks,
+    deleteWebhook: (id, options) =>
+      call(`/webhooks/${encodeURIComponent(id)}`, isConfirmation, { method: 'DELETE', ...options }),
+    delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),
+    createLink: (request, options) => call('/links', isLink, { method: 'POST', json: request, ...options }),
+    links: async (options) => (await call('/links', isLinkList, options)).links,
+    revokeLink: (linkId, options) =>
+      call(`/links/${encodeURIComponent(linkId)}`, isConfirmation, { method: 'DELETE', ...options }),
+  };
+  return room;
+}
+
+type TextRequests = Pick<JsonRequests, 'read' | 'write' | 'edit' | 'append'>;
+
+/** `path` is that of the room. */
+function createTextRequests(transport: Transport, path: string, withAccess: AddAccess): TextRequests {
+  const contentPath = `${path}/content`;
+
+  async function text(call: Call): Promise<RoomText> {
+    const { status, body, header } = await transport.request(contentPath, isContentRead, await withAccess(call));
+    const version = body.version ?? parseVersion(header('ETag'));
+    if (version === undefined) throw unexpectedResponse(status);
+    return { content: body.content, version, timestamp: body.timestamp };
+  }
+
+  const patch = async (json: EditContentRequest, { signal, timeoutSeconds }: CallOptions = {}) => {
+    const call = { method: 'PATCH', json, headers: transport.newIdempotencyKey(), signal, timeoutSeconds };
+    return transport.call(contentPath, isContentEdited, await withAccess(call));
+  };
+
+  return {
+    read: (options = {}) => text(options),
+    write: (content, { baseVersion, ...options } = {}) => {
+      const ifMatch = baseVersion === undefined ? undefined : `"${baseVersion}"`;
+      const headers = { 'If-Match': ifMatch, ...transport.newIdempotencyKey() };
+      return text({ ...options, method: 'POST', json: { content }, headers });
+    },
+    edit: (edits, { baseVersion, ...options } = {}) =>
+      patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),
+    append: (text, options) => patch({ append: text }, options),
+  };
+}
+
+/** Ignores what a proxy may add to the tag, such as `W/` or `-gzip`. */
+function parseVersion(etag: string | null): number | undefined {
+  const [digits] = /\d+/.exec(etag ?? '') ?? [];
+  const version = Number(digits);
+  return Number.isSafeInteger(version) ? version : undefined;
+}
