@@ -1,4 +1,5 @@
 /** The endpoints in the API guide: parameters, requests to copy, responses and errors. */
+import { linkRights, linkRoles } from '../../src/protocol/link-rights.ts';
 import { anchor, fence, jsonFence, paragraphs, table } from '../markdown.ts';
 import { type Operation, type Response, resolveRef } from '../openapi/document.ts';
 import { type Field, fieldsOf, fieldTable } from './fields.ts';
@@ -51,7 +52,18 @@ function roomRequests(): string {
     'Every request to a room accepts these parameters:',
     fieldTable(fieldHead, fieldsOf(document, roomOperations[0] as Operation).filter(isShared)),
     `Every request to a room can return these errors: ${listErrors(sharedErrors)}.`,
+    'In place of the room code, every request also accepts the id of a [link with a role](#create-a-link-with-a-role), which may do this:',
+    linkTable(),
   ]);
+}
+
+function linkTable(): string {
+  const rows = Object.values(linkRights).map(({ description, roles }) => [
+    description,
+    'yes',
+    ...linkRoles.map((role) => ((roles as readonly string[]).includes(role) ? 'yes' : '')),
+  ]);
+  return table(['', 'room code', 'read link', 'drop link'], rows);
 }
 
 function chapter(tag: string, description: string): string[] {

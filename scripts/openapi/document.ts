@@ -28,6 +28,8 @@ export interface Operation {
   tags: string[];
   summary: string;
   description: string;
+  /** The roles of links that may use it, besides members. Missing if it is not about one room. */
+  'x-link-roles'?: readonly string[];
   security?: Record<string, string[]>[];
   parameters?: OrRef<Parameter>[];
   requestBody?: RequestBody;

@@ -9,6 +9,7 @@ import {
   tags,
 } from '../../src/protocol/endpoints/endpoint.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
+import { type LinkRole, linkRights } from '../../src/protocol/link-rights.ts';
 import { uploadForm } from '../../src/protocol/schemas.ts';
 import { defaultLimits, defaultPhrases } from '../default-limits.ts';
 import type * as document from './document.ts';
@@ -76,7 +77,8 @@ function operation(operationId: string, endpoint: Endpoint): document.Operation 
     operationId,
     tags: [tag],
     summary,
-    description,
+    description: [description, linkSentence(endpoint)].filter(Boolean).join(' '),
+    ...(endpoint.operation && { 'x-link-roles': linkRights[endpoint.operation].roles }),
     ...(!counted && { security: isTokenNeeded ? [{ adminToken: [] }] : [] }),
     ...(parameters && { parameters: parameters.map(parameterOrRef) }),
     ...(body && { requestBody: requestBodyOf(body) }),
@@ -85,6 +87,15 @@ function operation(operationId: string, endpoint: Endpoint): document.Operation 
       ...errorResponses(endpoint),
     },
   };
+}
+
+/** What holders of a link may do, from the same table as the checks of the server. */
+function linkSentence({ operation }: Endpoint): string | undefined {
+  if (operation === undefined) return undefined;
+  const roles: readonly LinkRole[] = linkRights[operation].roles;
+  if (roles.length === 0) return 'Links with a role cannot do this.';
+  const [first = '', ...rest] = roles.map((role) => `${role} links`);
+  return `${[first[0]?.toUpperCase() + first.slice(1), ...rest].join(' and ')} can do this too.`;
 }
 
 function requestBodyOf(body: NonNullable<Endpoint['body']>): document.RequestBody {

@@ -1,6 +1,8 @@
 /** Every endpoint and every live message with a link of each role, compared with the table of rights. */
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { openapiDocument } from '../../scripts/openapi/index.ts';
 import type { Endpoint } from '../../src/protocol/endpoints/endpoint.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type LinkRole, linkRights, linkRoles, mayDo, messageOperations } from '../../src/protocol/link-rights.ts';
@@ -49,6 +51,24 @@ describe('the rights of links', () => {
       assert.ok(name in requests || !needsBody, `${name} needs a request in this test`);
     }
     assert.deepEqual(Object.keys(messageOperations).sort(), Object.keys(clientMessages).sort());
+  });
+
+  it('[ROLE-15] are part of the OpenAPI document and of the API guide', async () => {
+    const { paths } = openapiDocument();
+    for (const [name, { method, path, operation = 'changeRoom' }] of ofRooms) {
+      const described = paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()];
+      assert.deepEqual(described?.['x-link-roles'], linkRights[operation].roles, name);
+      const sentence =
+        linkRights[operation].roles.length > 0 ? /(Read|Drop) links.* can do this too/ : /cannot do this/;
+      assert.match(described?.description ?? '', sentence, name);
+    }
+    const guide = await readFile(new URL('../../docs/api.md', import.meta.url), 'utf8');
+    for (const { description, roles } of Object.values<{ description: string; roles: readonly LinkRole[] }>(
+      linkRights,
+    )) {
+      const cells = linkRoles.map((role) => (roles.includes(role) ? ' yes +' : ' +')).join('\\|');
+      assert.match(guide, new RegExp(`^\\| ${description} +\\| yes +\\|${cells}\\|$`, 'm'));
+    }
   });
 
   for (const role of linkRoles) {

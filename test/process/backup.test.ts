@@ -10,10 +10,11 @@ import { dataFolder, run, startProcess } from '../support/process.ts';
 
 const pin = '0427';
 const bytes = Buffer.alloc(700_001, 'abcdefg');
+const hook = new URL('http://127.0.0.1:9/hook');
 
 describe('poproom backup', () => {
-  it('[OPS-7] copies a running server into one private file that a new server can start from', async (t) => {
-    const { folder, server, room, fileUrl, tar } = await backedUpServer(t);
+  it('[OPS-7] [ROLE-12] [HOOK-10] copies a running server into one private file that a new server can start from', async (t) => {
+    const { folder, server, room, read, fileUrl, tar } = await backedUpServer(t);
     assert.equal((await stat(tar)).mode & 0o777, 0o600);
     const listed = spawnSync('tar', ['tf', tar], { encoding: 'utf8' }).stdout.trim().split('\n');
     assert.match(listed[0] ?? '', /^files\/[0-9a-f]{64}$/);
@@ -28,6 +29,9 @@ describe('poproom backup', () => {
     const next = await startProcess(t, restored);
     const { json } = await next.api.get(`/api/rooms/${room}/content`, { pin });
     assert.equal(json.content, 'hello');
+    assert.equal((await next.api.get(`/api/rooms/${read}/content`)).json.content, 'hello', 'the link');
+    const { webhooks } = (await next.api.get(`/api/rooms/${room}/webhooks`, { pin })).json;
+    assert.equal(webhooks[0]?.host, hook.host, 'the webhook');
     const path = new URL(fileUrl).pathname;
     assert.equal((await next.api.get(path)).text, bytes.toString());
     assert.equal((await next.api.get(`/api/rooms/${room}`, { pin: '9999' })).status, 403);
@@ -106,8 +110,11 @@ describe('poproom backup', () => {
 async function backedUpServer(t: TestContext) {
   const folder = await dataFolder(t);
   const data = join(folder, 'data');
-  const server = await startProcess(t, data);
+  const server = await startProcess(t, data, { POPROOM_WEBHOOK_HOSTS: hook.host });
   const room = await server.api.room({ pin });
+  const link = await server.api.post(`/api/rooms/${room}/links`, { pin, json: { role: 'read' } });
+  // No event of this type happens.
+  await server.api.post(`/api/rooms/${room}/webhooks`, { pin, json: { url: hook.href, events: ['room'] } });
   await server.api.post(`/api/rooms/${room}/content`, { pin, json: { content: 'hello' } });
   const { json } = await server.api.upload(room, 'a.bin', bytes, { pin });
   await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: data });
@@ -119,7 +126,8 @@ async function backedUpServer(t: TestContext) {
     stdout,
     /^Backed up 1 room, 1 file \(683\.6 KiB\) and 1 key to \S+poproom\.tar\.\nIt contains the secret/,
   );
-  return { folder, data, server, room, fileUrl: json.fileUrl as string, tar };
+  const read = link.json.linkId as string;
+  return { folder, data, server, room, read, fileUrl: json.fileUrl as string, tar };
 }
 
 async function usedFolder(folder: string): Promise<string> {

@@ -9,9 +9,12 @@ import { eventually } from '../support/eventually.ts';
 import { dataFolder, launch, run, runHere, startProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
-import { createSampleData, readSampleData, type SampleData } from '../support/sample-data.ts';
+import { createSampleData, readSampleData, type SampleData, webhookUrl } from '../support/sample-data.ts';
 
-const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
+const env = {
+  ...{ POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' },
+  POPROOM_WEBHOOK_HOSTS: new URL(webhookUrl).host,
+};
 const roomCount = 43;
 const fileCount = 14;
 
@@ -74,9 +77,10 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
   const migrate = (args: string[], over: Record<string, string> = {}) => runHere(['migrate', ...args], over);
 
-  it('[MOVE-1] [MOVE-3] moves everything to Redis and S3, and back to a new folder', async (t) => {
+  it('[MOVE-1] [MOVE-3] [ROLE-12] [HOOK-10] moves everything to Redis and S3, and back to a new folder', async (t) => {
     const cluster = freshCluster();
     const folder = await copyOfSource(t);
+    assert.match(JSON.stringify(seen), /"links":\[\{.*"role":"drop".*"webhooks":\[\{.*"host":"127\.0\.0\.1:9"/);
     const TMPDIR = await dataFolder(t);
     const there = await run(['migrate', '--from', `sqlite:${folder}`, ...cluster.to], { ...cluster.s3Env, TMPDIR });
     assert.deepEqual(await readdir(TMPDIR), []);

@@ -12,6 +12,7 @@ export interface SampleData {
   keys: { valid: string; revoked: string };
 }
 
+export const webhookUrl = 'http://127.0.0.1:9/hook';
 const MiB = 1024 * 1024;
 const oddText = 'fileCount\u0000 \u{1f468}\u200d\u{1f469}\u200d\u{1f467} "\\" \r\n\u2028 e\u0301 <script> 1e400';
 
@@ -25,6 +26,10 @@ export async function createSampleData({ api }: ServerProcess, dataDir: string):
   await upload(api, odd, 'pä "per" \u{1f4c4}.bin', randomBytes(70_001));
   await upload(api, odd, 'large.bin', randomBytes(10 * MiB));
   await upload(api, secret, 'one byte', Buffer.from('x'), '0427');
+  for (const role of ['read', 'drop'])
+    await api.post(`/api/rooms/${secret}/links`, { json: { role, name: 'Guests' }, pin: '0427' });
+  // Only on a server that allows this host. No event of this type happens.
+  await api.post(`/api/rooms/${secret}/webhooks`, { json: { url: webhookUrl, events: ['room'] }, pin: '0427' });
   const many = await Promise.all(Array.from({ length: 40 }, (_, n) => smallRoom(api, n)));
   const rooms = [odd, fresh, ...many].map((code) => ({ code, pin: undefined as string | undefined }));
   return { rooms: [...rooms, { code: secret, pin: '0427' }], keys: await makeKeys(dataDir) };
@@ -70,11 +75,13 @@ export async function readSampleData(server: ServerProcess, { rooms, keys }: Sam
 
 async function readRoom({ api, url }: ServerProcess, { code, pin }: SampleData['rooms'][number]): Promise<unknown> {
   const sending = pin === undefined ? {} : { pin };
-  const [room, text, history, listed] = await Promise.all([
+  const [room, text, history, listed, links, webhooks] = await Promise.all([
     api.get(`/api/rooms/${code}`, sending),
     api.get(`/api/rooms/${code}/content`, sending),
     api.get(`/api/rooms/${code}/history`, sending),
     api.get(`/api/rooms/${code}/files`, sending),
+    api.get(`/api/rooms/${code}/links`, sending),
+    api.get(`/api/rooms/${code}/webhooks`, sending),
   ]);
   const withoutPin = pin === undefined ? undefined : await api.get(`/api/rooms/${code}`);
   const files = listed.json.files as { fileUrl: string }[];
@@ -85,7 +92,14 @@ async function readRoom({ api, url }: ServerProcess, { code, pin }: SampleData['
     files: await Promise.all(files.map(async ({ fileUrl, ...file }) => ({ ...file, hash: await hashAt(fileUrl) }))),
     addresses: files.map(({ fileUrl }) => fileUrl.replace(url, '')),
     withoutPin: withoutPin?.code,
+    links: await Promise.all(links.json.links.map((each: { linkId: string }) => readLink(api, each))),
+    webhooks: webhooks.json,
   };
+}
+
+/** Its URL depends on the server, and its last use on the test. */
+async function readLink(api: Api, { link: _, lastUsed: __, ...link }: Record<string, string>): Promise<unknown> {
+  return { ...link, status: (await api.get(`/api/rooms/${link.linkId}`)).status };
 }
 
 async function hashAt(url: string): Promise<string> {
