@@ -348,7 +348,7 @@ function fileStore(text: string): 'disk:' | FilesFolder | Bucket {
   return bucket;
 }
 
-export interface FilesFolder {
+interface FilesFolder {
   /** An absolute path. */
   folder: string;
 }

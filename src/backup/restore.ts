@@ -11,7 +11,7 @@ import { openCopy } from '../store/sqlite/inspect.ts';
 import type { BackupFolders, BackupReport } from './backup.ts';
 import { BackupError, readTar, type TarEntry } from './tar.ts';
 
-export interface RestoreJob extends BackupFolders {
+interface RestoreJob extends BackupFolders {
   source: string;
   /** Whether existing data may be replaced. */
   replace: boolean;

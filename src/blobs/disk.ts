@@ -14,7 +14,7 @@ const readChunkBytes = 128 * 1024;
 /** A crash loses at most this much of a running upload. */
 const progressEveryBytes = 16 * 1024 * 1024;
 
-export interface DiskOptions {
+interface DiskOptions {
   folder: string;
   /** Bytes that must stay free on the disk. */
   minFree: number;

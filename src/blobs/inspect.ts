@@ -11,7 +11,7 @@ import { defaultTimeouts, openS3Blobs, type S3Options } from './s3.ts';
 import { openS3Objects, type S3Objects } from './s3-objects.ts';
 
 /** The operation that failed: an object in one piece, one in parts, or listing and aborting an unfinished one. */
-export type BucketStep = 'object' | 'parts' | 'unfinished';
+type BucketStep = 'object' | 'parts' | 'unfinished';
 
 export interface BucketTrouble {
   step: BucketStep;

@@ -43,7 +43,7 @@ interface Piece {
 /** Each request adds a piece to the tail. With more pieces, they are joined. */
 const mostPieces = 64;
 
-export interface PartsRequest {
+interface PartsRequest {
   objects: S3Objects;
   blob: string;
   /** The paths of two spool files, which do not exist. */

@@ -11,7 +11,7 @@ import { isAnswer, type Redis, unavailable } from '../redis/connection.ts';
 import { createDeadlines } from '../redis/deadlines.ts';
 import { createLocalBus } from './local.ts';
 
-export interface RedisBus extends EventBus {
+interface RedisBus extends EventBus {
   close(): void;
 }
 

@@ -107,7 +107,7 @@ export function withArgumentChecks<Room extends object>(room: Room): Room {
 }
 
 /** Throws a TypeError for a URL that no server can have. */
-export function checkServerUrl(url: unknown): void {
+function checkServerUrl(url: unknown): void {
   const example = 'such as https://pop.example.org';
   const parsed = isString(url) && URL.canParse(url as string) ? new URL(url as string) : undefined;
   if (!parsed || !/^https?:$/.test(parsed.protocol))

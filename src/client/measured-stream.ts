@@ -8,7 +8,7 @@ export interface Measured {
   stop(reason: unknown): void;
 }
 
-export interface MeasureEvents {
+interface MeasureEvents {
   /** More bytes were read; `bytes` is their total. */
   onProgress?(bytes: number): void;
   /** The stream waits for its source, and not for its reader. */

@@ -72,7 +72,7 @@ export type OnRetry = (event: RetryEvent) => void;
 
 const temporary: ReadonlySet<PoproomErrorCode> = new Set(['RATE_LIMITED', 'PIN_LOCKED', 'KEY_LOCKED', 'UNAVAILABLE']);
 
-export interface RetryableRequest {
+interface RetryableRequest {
   method?: string | undefined;
   headers?: Readonly<Record<string, string | undefined>> | undefined;
   signal?: AbortSignal | undefined;

@@ -50,7 +50,7 @@ function createSilenceLimit(limit: number, signal: AbortSignal | undefined): Sil
 }
 
 /** `cause` is that of a standard timeout. */
-export const silenceError = (seconds: number): PoproomError => {
+const silenceError = (seconds: number): PoproomError => {
   const message = `The server did not respond for ${Math.round(seconds * 10) / 10} seconds.`;
   return new PoproomError('TIMEOUT', message, { cause: new DOMException(message, 'TimeoutError') });
 };

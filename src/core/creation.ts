@@ -27,7 +27,7 @@ interface CreationDeps {
   clock: Clock;
 }
 
-export interface CreateToken {
+interface CreateToken {
   token: string;
   expiresAt: number;
 }

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../protocol/error-codes.ts';
 import type { MissingReason } from './ports/basics.ts';
 
-export interface ErrorExtras {
+interface ErrorExtras {
   /** Data for programs. Sent to the client, so it must not contain secrets. */
   details?: Record<string, unknown>;
   /** Seconds to wait before the next attempt. */

@@ -48,7 +48,7 @@ export interface Idempotency {
   run<T extends Result>(request: KeyedRequest, fingerprint: () => string): KeyedRun<T>;
 }
 
-export interface IdempotencyDeps {
+interface IdempotencyDeps {
   store: IdempotencyStore;
   secret: string;
   hashClient: ClientHash;

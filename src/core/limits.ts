@@ -9,7 +9,7 @@ const second = 1000;
 const hour = 3600 * second;
 
 export const rateWindowMs = hour;
-export const shortestLifetimeSeconds = 60;
+const shortestLifetimeSeconds = 60;
 /** How long the bytes of an upload stay reserved if its node crashes. A running upload extends this. */
 export const uploadDeadlineMs = 15 * 60 * second;
 /** How long an upload in several requests may be unfinished. */

@@ -15,7 +15,7 @@ import { checkSealedMeta } from './sealed.ts';
 import { trashOf } from './sweep.ts';
 
 /** Unchecked input. */
-export interface NewLink {
+interface NewLink {
   role: LinkRole;
   name?: string | null | undefined;
   /** Seconds; undefined for a link that ends with its room. */

@@ -6,7 +6,7 @@ import type { Clock, Log } from './ports/basics.ts';
 import type { RoomStore } from './ports/rooms.ts';
 import type { Rooms } from './rooms.ts';
 
-export interface OperatorDeps {
+interface OperatorDeps {
   inbox: OperatorInbox;
   store: Pick<RoomStore, 'listDevices'>;
   rooms: Pick<Rooms, 'end'>;

@@ -34,7 +34,7 @@ import {
 } from './text/sealed-texts.ts';
 import { createTexts } from './text/texts.ts';
 
-export interface RoomRules {
+interface RoomRules {
   /** Seconds. */
   lifetime: number;
   longestLifetime: number;
@@ -66,7 +66,7 @@ interface RoomEncryption {
 export type CreatedRoom = Pick<Room, 'code' | 'expiresAt' | 'hasPin' | 'name' | 'salt' | 'extendMs'>;
 
 /** Unchecked input. Fields that are undefined stay as they are; null removes the PIN or the name. */
-export interface RoomChanges {
+interface RoomChanges {
   /** Seconds from now. */
   expiresIn?: number | undefined;
   extend?: boolean | undefined;

@@ -6,7 +6,7 @@ import type { ReachedLimit, StorageLimits } from './ports/clients.ts';
 import { toTimestamp } from './timestamp.ts';
 
 /** In bytes; 0 means no limit. */
-export interface QuotaRules {
+interface QuotaRules {
   /** Of an address without a key: an IPv4 address or an IPv6 /64. */
   client: number;
   /** Of an API key. */

@@ -28,7 +28,7 @@ import { createRoutes, type RouteDeps, type RoutePolicy } from './router.ts';
 import { type ErrorPage, isForPeople } from './routes/page.ts';
 import { basePathOf, type EndpointPath } from './urls.ts';
 
-export interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
+interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
   authorizer: Authorizer;
   origins: OwnOrigins;
   resumption: Resumption;

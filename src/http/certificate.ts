@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type { Log } from '../core/ports/basics.ts';
 
 /** Where they are. */
-export interface CertificateFiles {
+interface CertificateFiles {
   certFile: string;
   keyFile: string;
 }

@@ -31,7 +31,7 @@ export function isUpgrade(raw: IncomingMessage, endpointPath: EndpointPath): boo
   return matchOf(raw, endpointPath).kind === 'found';
 }
 
-export interface UpgradeDeps {
+interface UpgradeDeps {
   authorizer: Authorizer;
   resumption: Resumption;
   live: LiveGateway;

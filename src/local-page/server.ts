@@ -17,7 +17,7 @@ import { type Access, createAccess, isOfOtherUser } from './access.ts';
 import { createForwarder, type Forwarder, type ForwarderDeps, type Target } from './forward.ts';
 import type { PageValues } from './values.ts';
 
-export interface LocalPageDeps extends ForwarderDeps {
+interface LocalPageDeps extends ForwarderDeps {
   page: PageSource;
   limits: ServerLimits;
   /** The URL of the server in links for other devices. */

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { type Definition, Histogram, linesOf, type Reading, textOf } from './family.ts';
 
-export interface ProcessMetrics {
+interface ProcessMetrics {
   text(): Promise<string>;
 }
 

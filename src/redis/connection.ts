@@ -164,14 +164,14 @@ async function inTime(ms: number, work: Promise<unknown>): Promise<void> {
   }
 }
 
-export interface Subscriber {
+interface Subscriber {
   subscribe(channel: string): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
   ping(): Promise<unknown>;
   close(): void;
 }
 
-export interface SubscriptionHandlers {
+interface SubscriptionHandlers {
   onMessage: (message: string, channel: string) => void;
   /** Earlier messages may have been missed. */
   onReconnect: () => void;

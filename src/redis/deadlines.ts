@@ -13,7 +13,7 @@ const pollEveryMs = 200;
 const pollsPerTimeout = 6;
 const maxWaiting = 10_000;
 
-export interface Deadlines {
+interface Deadlines {
   within<T>(work: () => Promise<T>): Promise<T>;
   /** The number of running commands. */
   running(): number;
@@ -27,7 +27,7 @@ interface Waiting {
   giveUp: (error: PoproomError) => void;
 }
 
-export interface HealthCheck {
+interface HealthCheck {
   /** Checks whether Redis responds. */
   probe: () => Promise<unknown>;
   /** Whether an error is a response of Redis. */

@@ -3,7 +3,7 @@ import type { OpenedClient } from './client.ts';
 import type { RedisTarget } from './redis-url.ts';
 import { scriptWhenFull } from './script.ts';
 
-export type ServerInfo = ReadonlyMap<string, string>;
+type ServerInfo = ReadonlyMap<string, string>;
 
 type Servers = Pick<OpenedClient, 'sendToAll'>;
 

@@ -25,7 +25,7 @@ export interface AgentRoom {
   fileIds: ReadonlySet<string> | undefined;
 }
 
-export interface RoomSecrets {
+interface RoomSecrets {
   pin?: string | undefined;
   key?: string | undefined;
 }

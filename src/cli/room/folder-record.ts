@@ -79,7 +79,7 @@ async function readRecord(room: Room, file: FileEntry, signal: AbortSignal): Pro
   }
 }
 
-export function parseRecord(json: string): FolderRecord | undefined {
+function parseRecord(json: string): FolderRecord | undefined {
   try {
     const { modified, executable, empty } = JSON.parse(json) as Partial<Record<keyof FolderRecord, unknown>>;
     const times = Object.entries(modified as object).filter(([, time]) => isTime(time));

@@ -17,7 +17,7 @@ const checkBytes = 4;
 const context = utf8ToBytes('poproom/v1/drop');
 
 /** The content of a link's fragment: the keys for reading, or the public key for dropping. */
-export type LinkKeys =
+type LinkKeys =
   | { readonly role: 'read'; readonly code: RoomCode; readonly keys: RoomKeys }
   | { readonly role: 'drop'; readonly publicKey: Uint8Array };
 

@@ -89,7 +89,7 @@ export const sealDraft = (room: EncryptedRoom, draft: string): string => seal(ro
 export const openDraft = (room: EncryptedRoom, envelope: string): string => open(room, 'draft', envelope);
 
 /** Stored on this device to continue an upload. The salt must not come from the server, which could send that of another file. */
-export interface UnfinishedUpload {
+interface UnfinishedUpload {
   readonly salt: Uint8Array;
   /** A hash that differs if the file, or what its metadata contains, has changed. */
   readonly fingerprint: string;

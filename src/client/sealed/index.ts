@@ -58,7 +58,7 @@ export interface Unlocked extends UnlockedRoom {
   readonly cipher?: CreateChunkCipher | undefined;
 }
 
-export interface UnlockOptions {
+interface UnlockOptions {
   readonly seen: SeenVersion | undefined;
   readonly onSeen: (seen: SeenVersion) => void;
   readonly onSalt: (salt: string) => void;

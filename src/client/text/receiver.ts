@@ -12,7 +12,7 @@ const permanentRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'QU
 const defaultRetrySeconds = 10;
 const maxRetrySeconds = 3600;
 
-export interface ReceiverDeps {
+interface ReceiverDeps {
   replica: Replica;
   delivery: Delivery;
   deviceId: () => string;

@@ -19,7 +19,7 @@ import {
 import type { SavedText } from './shared-text.ts';
 
 /** An entry of the server's log. */
-export interface LoggedEdit {
+interface LoggedEdit {
   version: number;
   timestamp: string;
   edits: readonly TextEdit[];

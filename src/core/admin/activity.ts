@@ -34,7 +34,7 @@ export interface Activity {
   stop(): Promise<void>;
 }
 
-export interface ActivityDeps {
+interface ActivityDeps {
   store: ActivityStore;
   gauges: () => Promise<ActivityGauges>;
   clock: Clock;

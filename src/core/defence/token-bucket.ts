@@ -1,7 +1,7 @@
 /** Token buckets: a burst is free, and then the bucket refills at a steady rate. Each user says what a token stands for. */
 import type { ClientId } from '../ports/basics.ts';
 
-export interface BucketSize {
+interface BucketSize {
   burst: number;
   perSecond: number;
 }

@@ -39,7 +39,7 @@ export function localPaths(
 }
 
 /** How names with a meaning for a system or a shell are changed: `safe` adds a prefix to all of them. */
-export type Naming = 'safe' | 'hidden' | 'kept';
+type Naming = 'safe' | 'hidden' | 'kept';
 
 /** The naming below a folder of the target, by its name; that of the target itself is empty. */
 export type NamesIn = (topFolder: string) => Naming;

@@ -12,7 +12,7 @@ import { createTickets, type IssuedTicket } from '../tokens.ts';
 import { localPaths } from './local-name.ts';
 
 /** A file in an archive. */
-export interface ZippedFile extends Pick<StoredFile, 'id' | 'blob' | 'size'> {
+interface ZippedFile extends Pick<StoredFile, 'id' | 'blob' | 'size'> {
   /** Unique in the archive, and safe on every system. */
   path: string;
   modifiedAt: number;

@@ -23,7 +23,7 @@ export interface TextCharging {
 }
 
 /** A charge that is higher than the current one. */
-export interface DueCharge {
+interface DueCharge {
   bytes: number;
   /** Whether it includes an optional checkpoint that the edits cause. */
   hasCheckpoint: boolean;

@@ -41,7 +41,7 @@ import { createLoadedTexts, settle } from './text-cache.ts';
 import { chargeDue, createTextCharges, noteHistory, type TextCharging, textOverQuota } from './text-charge.ts';
 import { bytesGained, type WorkingText } from './working-text.ts';
 
-export interface TextRules {
+interface TextRules {
   /** Bytes of UTF-8. */
   largestContent: number;
 }

@@ -28,7 +28,7 @@ export interface TextPoint {
   bytes: number;
 }
 
-export interface RewindPoint extends TextPoint {
+interface RewindPoint extends TextPoint {
   lastRefs: LastRefs;
 }
 

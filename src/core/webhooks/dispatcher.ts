@@ -25,7 +25,7 @@ interface DispatcherDeps {
   sender: WebhookSender;
 }
 
-export interface Dispatcher {
+interface Dispatcher {
   start(): void;
   /** A room has changed. Cheap if it has no webhooks. */
   notice(code: RoomCode): void;

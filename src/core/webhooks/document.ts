@@ -68,7 +68,7 @@ export interface DocumentState extends Pick<StoredWebhooks, 'seq' | 'dueAt'> {
 const maxRooms = 10_000;
 const maxConflicts = 20;
 
-export interface DocumentDeps {
+interface DocumentDeps {
   webhooks: WebhookStore;
   secret: string;
   clock: () => number;

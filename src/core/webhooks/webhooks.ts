@@ -26,7 +26,7 @@ export interface WebhookInfo extends Pick<Webhook, 'id' | 'events' | 'createdAt'
   host: string;
 }
 
-export interface WebhooksDeps extends DispatcherOptions {
+interface WebhooksDeps extends DispatcherOptions {
   core: CoreDeps & { webhooks: WebhookStore };
   sender: WebhookSender;
 }

@@ -40,7 +40,7 @@ export function serverLimits(settings: LimitValues): ServerLimits {
 /** The texts of the documentation contain the names of these phrases in double braces: `{{textSize}}`. */
 export type LimitPhrases = Record<PhraseName, string>;
 
-export type PhraseName = LimitPhrase | 'roomMaxSeconds' | 'keyRule' | 'createRule' | 'limitsNote';
+type PhraseName = LimitPhrase | 'roomMaxSeconds' | 'keyRule' | 'createRule' | 'limitsNote';
 
 export function limitPhrases(limits: ServerLimits): LimitPhrases {
   const phrases = table.map(([, limit]) => [

@@ -6,7 +6,7 @@ import { PoproomError } from '../../core/errors.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import { bodyOf } from './request.ts';
 
-export interface FormFile {
+interface FormFile {
   name: string;
   type: string;
   bytes: Readable;

@@ -37,7 +37,7 @@ export interface RequestLog {
   broken(requestId: string, client: ClientId, err: unknown): void;
 }
 
-export interface RequestEvents {
+interface RequestEvents {
   /** For the metrics; undefined without them. */
   observe: ((seen: Observation) => void) | undefined;
   /** Called when a request fails because of the server. */

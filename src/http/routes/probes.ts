@@ -5,7 +5,7 @@ import type { Clock } from '../../core/ports/basics.ts';
 import type { BlobStore } from '../../core/ports/blobs.ts';
 import type { EngineParts, Store } from '../../core/ports/store.ts';
 
-export interface ProbeDeps {
+interface ProbeDeps {
   store: Store & EngineParts;
   /** Whether the store may remove rooms when it is full. */
   mayEvict: () => boolean;

@@ -231,7 +231,7 @@ export function answerRequest(sql: Sql, id: number, answer: string): void {
   sql('UPDATE operator_requests SET answer = ? WHERE id = ?').get(answer, id);
 }
 
-export interface SqliteDirectoryOptions {
+interface SqliteDirectoryOptions {
   folder: string;
   /** Removes rooms while no server runs. Returns the reason for each missing room. */
   removeAlone: (codes: readonly RoomCode[]) => Promise<(MissingReason | undefined)[]>;

@@ -273,7 +273,7 @@ type TextRow = [
 ];
 
 /** A room whose text has not been decoded yet. */
-export interface RoomToRead extends RoomAccess {
+interface RoomToRead extends RoomAccess {
   row: TextRow;
 }
 

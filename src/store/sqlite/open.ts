@@ -49,7 +49,7 @@ export interface SqliteOptions {
   eraseEveryMs?: number | undefined;
 }
 
-export type SqliteStore = Store & Required<Pick<EngineParts, 'inbox' | 'checkSpace'>>;
+type SqliteStore = Store & Required<Pick<EngineParts, 'inbox' | 'checkSpace'>>;
 
 export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseEveryMs }: SqliteOptions): SqliteStore {
   const unlock = lockFolder(makeFolder(folder));

@@ -26,7 +26,7 @@ export function keepFocus(root: HTMLElement): void {
 }
 
 /** Whether keys would go to no control: the focus is on the body or on the whole view. */
-export function isFocusNowhere(): boolean {
+function isFocusNowhere(): boolean {
   const { activeElement } = document;
   return !activeElement || activeElement === document.body || activeElement.localName === 'main';
 }

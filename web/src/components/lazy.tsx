@@ -11,7 +11,7 @@ interface Closable {
 
 type PropsOf<Component> = Component extends (props: infer P extends object) => unknown ? P : never;
 
-export type LazyComponent<Props> = FunctionComponent<Props> & {
+type LazyComponent<Props> = FunctionComponent<Props> & {
   /** Loads it before it is rendered. Never rejects. */
   load(): Promise<void>;
 };

@@ -80,7 +80,7 @@ export const draftKeys = (code = ''): string[] =>
   localStore.keys().filter((key) => key.startsWith('draft:') && key.endsWith(code && `:${code}`));
 
 /** The values of an encrypted room that this device keeps apart from its key. */
-export interface KnownRoom {
+interface KnownRoom {
   /** In base64url. */
   readonly salt?: string | undefined;
   /** The room was started on this device. */

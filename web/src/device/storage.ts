@@ -6,7 +6,7 @@ import { openCommandStorage } from './command-storage.ts';
 const prefix = `poproom${forwardedTo ? '' : basePath}:`;
 const ofCommand = forwardedTo ? openCommandStorage() : undefined;
 
-export interface KeyValueStore {
+interface KeyValueStore {
   /** The stored value, or undefined if it is not valid: another version of the page may have written it. */
   get<T>(key: string, isValid: (value: unknown) => value is T): T | undefined;
   /** `undefined` removes the value. */

@@ -2,7 +2,7 @@
 import { type Signal, signal } from '@preact/signals';
 import { isOneOf, localStore, sessionStore } from './storage.ts';
 
-export type TextView = 'edit' | 'read' | 'display';
+type TextView = 'edit' | 'read' | 'display';
 
 const isView = isOneOf<TextView>(['read', 'display']);
 const views = new Map<string, Signal<TextView>>();

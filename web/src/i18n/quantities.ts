@@ -26,7 +26,7 @@ export const timeLeft = (ms: number, format: (ms: number) => string = countdownT
   ms > 30 * day * 1000 ? t('notSoon') : t('timeLeft', { time: format(ms) });
 
 /** "23 hr", and in the last ten minutes "9:59". */
-export function countdownTime(ms: number): string {
+function countdownTime(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
   if (seconds > 10 * minute) return roughTime(ms, 'short');
   return `${Math.floor(seconds / minute)}:${String(seconds % 60).padStart(2, '0')}`;

@@ -196,7 +196,7 @@ function canonicalKey(typed: string): string {
 }
 
 /** The newest version that this device has seen, to notice when the server sends an older one. */
-export const savedSeen = (code: string): SeenVersion | undefined => localStore.get(`seen:${code}`, isSeenVersion);
+const savedSeen = (code: string): SeenVersion | undefined => localStore.get(`seen:${code}`, isSeenVersion);
 
 function saveSeen(code: string, seen: SeenVersion): void {
   // Another tab may have seen a newer one.

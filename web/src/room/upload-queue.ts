@@ -33,7 +33,7 @@ export interface UploadsOptions {
 }
 
 /** The state of the room that uploads depend on, which can change before their code is loaded. */
-export interface UploadsContext {
+interface UploadsContext {
   readonly addsOnce: Signal<boolean>;
   readonly isConnected: () => boolean;
   /** The URLs of all files that have been in the room's list. */
@@ -226,7 +226,7 @@ const used = new Set<string>();
  * Stored for this tab only: two tabs must not send parts of the same upload. Setting it to undefined removes it. `hide`
  * makes a name of a file unreadable in an encrypted room. If it cannot, the id is not stored.
  */
-export function uploadIdFor(
+function uploadIdFor(
   code: string,
   { file, folder = '', once }: { file: File; folder?: string | undefined; once: boolean },
   hide: (text: string) => string | undefined,

@@ -115,7 +115,7 @@ const languages: Record<Language, string> = {
 };
 
 /** The settings for files that arrive: a sound, a notification. */
-export function ArrivalSettings() {
+function ArrivalSettings() {
   const access = useSignal<NotificationAccess>(notificationAccess());
 
   async function switchNotifications(isOn: boolean): Promise<boolean> {

@@ -63,7 +63,7 @@ async function forgetEndedRooms(): Promise<void> {
 }
 
 /** An animation: a dot moves from one device to another. */
-export function Illustration() {
+function Illustration() {
   return (
     <svg class="illustration" viewBox="0 0 320 180" aria-hidden="true">
       <rect class="illustration-room" x="8" y="8" width="304" height="164" rx="28" />
@@ -84,7 +84,7 @@ export function Illustration() {
 }
 
 /** Tells the user that content shared from another app still needs a room. */
-export function PendingShare() {
+function PendingShare() {
   const isPending = useSignal(false);
   useEffect(() => {
     if (!('caches' in window)) return;
@@ -104,7 +104,7 @@ export function PendingShare() {
   );
 }
 
-export const hasNetwork = signal(navigator.onLine);
+const hasNetwork = signal(navigator.onLine);
 
 for (const type of ['online', 'offline'] as const) {
   addEventListener(type, () => {

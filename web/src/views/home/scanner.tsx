@@ -81,7 +81,7 @@ function parse(text: string): Found {
 }
 
 /** Returns the texts of the QR codes in the current frame. */
-export type ReadQr = (video: HTMLVideoElement) => Promise<string[]>;
+type ReadQr = (video: HTMLVideoElement) => Promise<string[]>;
 
 /** TypeScript has no declaration of it yet. */
 interface Detector {
@@ -96,7 +96,7 @@ declare const BarcodeDetector: {
 const maxSide = 720;
 
 /** Reads QR codes in a video: with the browser's detector, or with a decoder in a worker if it has none. */
-export async function createQrReader(signal: AbortSignal): Promise<ReadQr> {
+async function createQrReader(signal: AbortSignal): Promise<ReadQr> {
   return (await hasDetector()) ? detectorReader() : workerReader(signal);
 }
 

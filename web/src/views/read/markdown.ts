@@ -25,7 +25,7 @@ export interface ReadElement {
   class?: string;
 }
 
-export type ElementName = (typeof elementNames)[keyof typeof elementNames] | 'img' | 'codeblock' | 'hr' | 'br' | 'span';
+type ElementName = (typeof elementNames)[keyof typeof elementNames] | 'img' | 'codeblock' | 'hr' | 'br' | 'span';
 
 /** By the first part of the type of a token. Every other token is shown as text. */
 const elementNames = {

@@ -15,7 +15,7 @@ import '../../style/read.css';
 
 const SealedMedia = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedMedia');
 
-export interface ReadViewProps {
+interface ReadViewProps {
   text: string;
   files: readonly SharedFile[];
   /** Downloads the images of an encrypted room. */

@@ -174,7 +174,7 @@ function failureMessage(error: unknown): string {
 }
 
 /** A file, or an archive of several. */
-export interface DownloadSource {
+interface DownloadSource {
   readonly name: string;
   /** The media type, for the icon. */
   readonly type: string;
@@ -184,7 +184,7 @@ export interface DownloadSource {
   open(signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
 
-export type DownloadState =
+type DownloadState =
   /** Where to save the file: the browser may ask. */
   | { readonly name: 'choosing' }
   | SavingState
@@ -193,7 +193,7 @@ export type DownloadState =
   /** Saved, cancelled or dismissed. */
   | { readonly name: 'closed' };
 
-export interface SavingState {
+interface SavingState {
   readonly name: 'saving';
   readonly target: FileTarget;
   /** Stops the download. */
@@ -201,7 +201,7 @@ export interface SavingState {
   readonly bytes: number;
 }
 
-export type DownloadEvent =
+type DownloadEvent =
   | { type: 'start'; target: FileTarget; aborter: AbortController }
   | { type: 'progress'; bytes: number }
   | { type: 'fail'; message: string }
@@ -212,7 +212,7 @@ export type DownloadEvent =
 const fail = (_: DownloadState, { message }: { message: string }): DownloadState => ({ name: 'failed', message });
 const close = (): DownloadState => ({ name: 'closed' });
 
-export const downloadTransitions: Transitions<DownloadState, DownloadEvent> = {
+const downloadTransitions: Transitions<DownloadState, DownloadEvent> = {
   choosing: {
     start: (_, { target, aborter }) => ({ name: 'saving', target, aborter, bytes: 0 }),
     fail,
@@ -224,7 +224,7 @@ export const downloadTransitions: Transitions<DownloadState, DownloadEvent> = {
 };
 
 /** A zip archive of encrypted files, made while it is saved: the server cannot read them. */
-export function archiveOf(room: RoomOfFiles, files: readonly SharedFile[]): DownloadSource {
+function archiveOf(room: RoomOfFiles, files: readonly SharedFile[]): DownloadSource {
   // Windows has the strictest rules for names.
   const paths = localPaths(files, 'win32');
   const plan = planZip(
@@ -281,10 +281,10 @@ export function crc32(bytes: Uint8Array, before: number): number {
 /** Smaller files are decrypted in memory, so that a click is enough. */
 const smallBytes = 64 * 1024 * 1024;
 /** A browser that cannot write to the disk may fail on larger ones. */
-export const maxMemoryBytes = 512 * 1024 * 1024;
+const maxMemoryBytes = 512 * 1024 * 1024;
 
 /** Undefined if the user cancels. */
-export async function chooseSealedTarget({
+async function chooseSealedTarget({
   name,
   size,
 }: Pick<DownloadSource, 'name' | 'size'>): Promise<FileTarget | 'too-large' | undefined> {
@@ -326,7 +326,7 @@ function privateTarget(name: string): FileTarget {
 const folder = async () => (await navigator.storage.getDirectory()).getDirectoryHandle(folderName, { create: true });
 
 /** Removes files that a closed page has left. */
-export async function removeOld(): Promise<void> {
+async function removeOld(): Promise<void> {
   if (!hasPrivateFiles()) return;
   const root = await navigator.storage.getDirectory();
   const old = await root.getDirectoryHandle(folderName).catch(() => undefined);

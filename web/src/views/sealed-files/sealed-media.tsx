@@ -165,13 +165,13 @@ async function scaled(image: Blob): Promise<Blob> {
 }
 
 /** Larger ones have to be saved. */
-export const maxMediaBytes = 256 * 1024 * 1024;
+const maxMediaBytes = 256 * 1024 * 1024;
 
 /** Types that no browser shows as a document, in which scripts would run on this origin. Not `…+xml`, for example. */
 const safeTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|(?:audio|video)\/[\w.-]+)$/;
 
 /** Fails if the file is damaged, also at its end. */
-export async function openMedia(
+async function openMedia(
   room: RoomOfFiles,
   file: SharedFile,
   signal: AbortSignal,

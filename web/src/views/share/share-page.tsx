@@ -77,7 +77,7 @@ export async function takeShared(id: string): Promise<SharedContent> {
 }
 
 /** The share with this id, or the newest pending one. */
-export async function readShared(id?: string): Promise<SharedContent> {
+async function readShared(id?: string): Promise<SharedContent> {
   if (!('caches' in window) || !(await caches.has(shareCache))) return nothing;
   const cache = await caches.open(shareCache);
   const shareId = id ?? (await pendingIn(cache)).at(-1);
@@ -109,7 +109,7 @@ async function contentOf(stored: Response): Promise<Omit<SharedContent, 'id'>> {
   return { text: lines.join('\n'), files };
 }
 
-export async function deleteShared(id: string): Promise<void> {
+async function deleteShared(id: string): Promise<void> {
   if (!('caches' in window)) return;
   const cache = await caches.open(shareCache);
   await cache.delete(id);

@@ -167,7 +167,7 @@ function Steps({ index, total, onMove }: StepsProps) {
   );
 }
 
-export interface CurrentFile {
+interface CurrentFile {
   /** Undefined while another file takes the place of a removed one. */
   file: SharedFile | undefined;
   index: number;
@@ -176,7 +176,7 @@ export interface CurrentFile {
 }
 
 /** `onNone` is called when no file is left to show. */
-export function useCurrentFile(files: readonly SharedFile[], firstId: string, onNone: () => void): CurrentFile {
+function useCurrentFile(files: readonly SharedFile[], firstId: string, onNone: () => void): CurrentFile {
   const currentId = useSignal(firstId);
   const indexOf = (id: string) => files.findIndex(({ fileId }) => fileId === id);
   const index = indexOf(currentId.value);
@@ -210,7 +210,7 @@ export function useCurrentFile(files: readonly SharedFile[], firstId: string, on
 let isBack: Promise<unknown> = Promise.resolve();
 
 /** Adds an entry to the browser's history while the component is mounted. */
-export function useBackButton(onBack: () => void): void {
+function useBackButton(onBack: () => void): void {
   const latest = useRef(onBack);
   latest.current = onBack;
   useEffect(() => {
@@ -242,12 +242,12 @@ function goBack(): Promise<unknown> {
   });
 }
 
-export type Direction = 'left' | 'right';
+type Direction = 'left' | 'right';
 
 const minDistance = 50;
 
 /** Returns the event handlers of the element. */
-export function useSwipe(onSwipe: (direction: Direction) => void) {
+function useSwipe(onSwipe: (direction: Direction) => void) {
   const start = useRef<Touch>(undefined);
   return {
     onTouchStart({ touches, target }: TouchEvent): void {
