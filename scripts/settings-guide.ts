@@ -14,6 +14,7 @@ const details: { readonly [K in keyof Config]?: string } = {
   fileMax: 'at most `POPROOM_ROOM_MAX_BYTES`',
   webhookHosts: 'see [Webhooks](webhooks.md#allow-hosts)',
   adminToken: 'see [the admin interface](admin.md)',
+  abuseContact: 'see [Reports](admin.md#reports)',
   metricsToken: 'at least 16 characters; [how](monitoring.md#access)',
 };
 

@@ -153,6 +153,11 @@ export const settings = {
     'turns on /admin and /api/admin, which need this token; at least 24 characters',
     longText(24),
   ),
+  abuseContact: optional(
+    'POPROOM_ABUSE_CONTACT',
+    'email address or https URL for abuse, shown in the page; with an admin token, rooms can be reported too',
+    contact,
+  ),
   metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
   metricsToken: optional('POPROOM_METRICS_TOKEN', 'token that /metrics requires; default: none', longText(16)),
   logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),
@@ -410,6 +415,14 @@ function webAddress(text: string): string {
   const plain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   if (plain) return url.href.replace(/\/+$/, '');
   throw invalid('must be a URL, for example https://pop.example.org', text);
+}
+
+/** It becomes a link in the page. */
+function contact(text: string): string {
+  if (/^[\w.!#$%&'*+/=?^`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+$/.test(text) && text.length <= 254) return text;
+  const url = text.length <= 500 ? URL.parse(text) : null;
+  if (url?.protocol === 'https:' && !url.username && !url.password) return url.href;
+  throw new Error('must be an email address or an https URL, for example abuse@example.org');
 }
 
 /** The public URL may have a path. At these paths, it could not be told from a path of the server itself. */

@@ -136,6 +136,17 @@ const { message } = await room.revokeLink('4VNR8M2KQX7D5HWT9CJZ3BPA');
 console.log(message);
 `,
   },
+  reportRoom: {
+    curl: `
+curl http://localhost:8080/api/rooms/7KQ2MX/reports \\
+  -H 'Content-Type: application/json' \\
+  -d '{"reason": "malware", "comment": "The file setup.exe is a virus."}'
+`,
+    sdk: `
+const { message } = await room.report({ reason: 'malware', comment: 'The file setup.exe is a virus.' });
+console.log(message);
+`,
+  },
   writeContent: {
     curl: `
 curl http://localhost:8080/api/rooms/7KQ2MX/content \\
@@ -554,6 +565,22 @@ curl -X DELETE http://localhost:8080/api/admin/rooms/7KQ2MX -H "Authorization: B
 `,
     cli: `
 poproom admin rm 7KQ2MX
+`,
+  },
+  adminReports: {
+    curl: `
+curl http://localhost:8080/api/admin/reports -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+    cli: `
+poproom admin reports
+`,
+  },
+  adminDismissReport: {
+    curl: `
+curl -X DELETE http://localhost:8080/api/admin/reports/7d1e40c9ab -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
+`,
+    cli: `
+poproom admin dismiss 7d1e40c9ab
 `,
   },
   adminClients: {

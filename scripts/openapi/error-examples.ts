@@ -20,6 +20,7 @@ export const errorExamples: Record<ErrorCode, ErrorExample> = {
     message: 'This server does not allow webhooks to this host. The operator can allow it with POPROOM_WEBHOOK_HOSTS.',
     details: { field: 'url' },
   },
+  TOO_MANY_REPORTS: { message: 'The operator has too many open reports. Contact the operator directly.' },
   TOO_MANY_WEBHOOKS: { message: 'A room can have at most 5 webhooks.', details: { maximum: 5 } },
   INVALID_JSON: { message: 'The body is not well-formed JSON.' },
   PIN_REQUIRED: { message: 'This room requires a PIN. Over HTTP, send it in the header X-Room-Pin.' },

@@ -185,7 +185,7 @@ With --admin, list (the default) and rm use the admin API of a running server, f
   },
   {
     name: 'admin',
-    args: 'numbers | reveal ROOM | rm ROOM… | clients | blocks | block RANGE | unblock ID | keys | revoke ID',
+    args: 'numbers | reveal ROOM | rm ROOM… | reports | dismiss ID… | clients | blocks | block RANGE | unblock ID | keys | revoke ID',
     summary: 'watch and control a running server over its admin API',
     details: `Works from anywhere, on servers with POPROOM_ADMIN_TOKEN. Set the same variable for this command, or type the token at
 the prompt. The server is the one from --url, POPROOM_URL or the config file, or http://localhost:8080; the token is sent
@@ -216,7 +216,10 @@ address or a CIDR range. A range with your own address, or with the server itsel
       ['poproom admin block 198.51.100.0/24 --reason scraping --expires 1d', 'block a network for a day'],
       ['poproom admin unblock 198.51.100.0/24', 'unblock it'],
     ],
-    choices: ['numbers', 'rooms', 'reveal', 'rm', 'clients', 'blocks', 'block', 'unblock', 'keys', 'revoke'],
+    choices: [
+      ...['numbers', 'rooms', 'reveal', 'rm', 'reports', 'dismiss'],
+      ...['clients', 'blocks', 'block', 'unblock', 'keys', 'revoke'],
+    ],
     load: async () => (await import('./server/admin.ts')).admin,
   },
   {

@@ -103,6 +103,7 @@ const hints: Partial<Record<PoproomErrorCode, string>> = {
     'This link can only read the text and the files of the room; for anything else, ask a member for the room code.',
   DROP_ONLY:
     'This link can only add files: use poproom send LINK FILE, or poproom send LINK --note TEXT. To read the room, ask a member for another link.',
+  TOO_MANY_REPORTS: 'The operator has too many open reports; contact the operator directly.',
   TOO_MANY_LINKS: 'This room has reached its limit of links; revoke one with poproom unlink.',
 };
 

@@ -4,6 +4,7 @@ import type {
   Confirmation,
   ContentEdited,
   CreateLinkRequest,
+  CreateReportRequest,
   CreateWebhookRequest,
   EditContentRequest,
   FileEntry,
@@ -106,6 +107,8 @@ export interface JsonRequests {
   links(options?: CallOptions): Promise<Link[]>;
   /** Ends a link for everyone who has it, and closes its live channels. */
   revokeLink(linkId: string, options?: CallOptions): Promise<Confirmation>;
+  /** Reports the room to the operator of the server, if it takes reports. Sends nothing of the text or the files. */
+  report(request: CreateReportRequest, options?: CallOptions): Promise<Confirmation>;
 }
 
 /** How to call a room: its code in its usual form, its path, and what adds the PIN or the key to a request. */
@@ -157,6 +160,7 @@ export function createJsonRequests(transport: Transport, access: RoomAccess): Js
     links: async (options) => (await call('/links', isLinkList, options)).links,
     revokeLink: (linkId, options) =>
       call(`/links/${encodeURIComponent(linkId)}`, isConfirmation, { method: 'DELETE', ...options }),
+    report: (request, options) => call('/reports', isConfirmation, { method: 'POST', json: request, ...options }),
   };
   return room;
 }

@@ -10,7 +10,7 @@ import type { EngineParts, Store } from './ports/store.ts';
 import type { StorageQuota } from './storage-quota.ts';
 
 export interface CoreDeps
-  extends Pick<Store, 'rooms' | 'links' | 'texts' | 'files' | 'uploads' | 'trash'>,
+  extends Pick<Store, 'rooms' | 'links' | 'texts' | 'files' | 'uploads' | 'trash' | 'reports'>,
     Pick<EngineParts, 'trashClaims'> {
   blobs: BlobStore;
   bus: EventBus;

@@ -4,6 +4,7 @@ import { restorableMs } from './limits.ts';
 import type { Clock, MissingReason } from './ports/basics.ts';
 import { blobOf } from './ports/blobs.ts';
 import type { TrashStore } from './ports/files.ts';
+import { reportLimits } from './reports.ts';
 import type { RoomCode } from './room-code.ts';
 
 const batchSize = 500;
@@ -124,6 +125,7 @@ export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed
     let strays = 0;
     if (monotonic() >= orphansDueAt) {
       strays = await removeOrphanBlobs(deps);
+      await deps.reports.expire(clock() - reportLimits.keptMs);
       orphansDueAt = monotonic() + orphanAgeMs;
     }
     if (swept.rooms + swept.blobs + strays > 0) done({ ...swept, strays });

@@ -91,6 +91,8 @@ function serve(
         fileMax: limits.fileBytes,
         webhooks: limits.webhooks ?? false,
         ...(limits.demo && { demo: true }),
+        ...(limits.reports && { reports: true }),
+        ...(limits.abuseContact !== undefined && { abuseContact: limits.abuseContact }),
       },
       serverLimits: limits,
       address: () => shareUrl,

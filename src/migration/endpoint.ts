@@ -25,8 +25,8 @@ export async function openEnd({ store: place, files }: EnginePlace, config: Conf
       await store.close();
       await removeSpool();
     };
-    const { rooms, trash, archive, secretRecord } = store;
-    return { rooms, trash, archive, secretRecord, blobs, close };
+    const { rooms, trash, archive, secretRecord, reports } = store;
+    return { rooms, trash, archive, secretRecord, reports, blobs, close };
   } catch (error) {
     await store.close();
     throw error;

@@ -5,11 +5,13 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { forEachConcurrent } from '../core/concurrency.ts';
+import type { ReportStore } from '../core/ports/admin.ts';
 import type { Clock } from '../core/ports/basics.ts';
 import { type BlobStore, blobOf, isUnfinishedName } from '../core/ports/blobs.ts';
 import type { StoredFile, TrashStore } from '../core/ports/files.ts';
 import type { RoomStore } from '../core/ports/rooms.ts';
 import type { Archive, KeyRecord, RoomRecord, SecretRecord } from '../core/ports/store.ts';
+import { reportLimits } from '../core/reports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 
 export interface MigrationEnd {
@@ -18,6 +20,7 @@ export interface MigrationEnd {
   archive: Archive;
   blobs: BlobStore;
   secretRecord: SecretRecord;
+  reports: ReportStore;
 }
 
 interface Migration {
@@ -56,6 +59,7 @@ export async function migrate(migration: Migration): Promise<MigrationReport> {
   await moveFingerprint(migration);
   const keys = await moveKeys(migration);
   const moved = await moveRooms(migration);
+  await moveReports(migration);
   return { moved: { keys, ...moved }, ...(await checkMigration(migration, concurrentRooms)) };
 }
 
@@ -82,6 +86,13 @@ async function moveKeys({ from, to }: Migration): Promise<number> {
     if ((await to.archive.restoreKey(key)) === 'restored') moved += 1;
   }
   return moved;
+}
+
+/** Those of the target stay, so this can exceed a limit, which then ends new ones until some are dismissed. */
+async function moveReports({ from, to, clock }: Migration): Promise<void> {
+  const none = Number.MAX_SAFE_INTEGER;
+  const limits = { ...reportLimits, perRoom: none, perClient: none, inTotal: none };
+  for (const report of await from.reports.list(clock() - reportLimits.keptMs)) await to.reports.put(report, limits);
 }
 
 type Moved = Omit<MigrationReport['moved'], 'keys'>;

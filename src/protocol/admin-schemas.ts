@@ -1,5 +1,6 @@
 /** The schemas of the bodies under /api/admin. */
 import { encrypted, hasPin, roomId, timestamp } from './fields.ts';
+import { reportReasons } from './limits.ts';
 
 const count = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
@@ -110,6 +111,35 @@ export const adminRoomRevealed = {
   additionalProperties: false,
   required: ['roomId'],
   properties: { roomId },
+} as const;
+
+export const adminReport = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['id', 'code', 'reason', 'createdAt', 'clientHash'],
+  properties: {
+    id: { type: 'string', pattern: '^[0-9a-f]{10}$', description: 'the id of the report', examples: ['7d1e40c9ab'] },
+    room: { ...roomHandle, description: 'identifies the room in this API; missing if the room has ended' },
+    code: maskedCode,
+    reason: { type: 'string', enum: reportReasons, description: 'what is wrong with the room', examples: ['malware'] },
+    comment: { type: 'string', description: 'what the reporter wrote', examples: ['The file setup.exe is a virus.'] },
+    createdAt: timestamp('when the room was reported'),
+    clientHash: {
+      type: 'string',
+      description: 'the hash of the client that sent the report, as in the log',
+      examples: ['3f9c0a51be77'],
+    },
+  },
+} as const;
+
+export const adminReportList = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['total', 'reports'],
+  properties: {
+    total: count('the number of all open reports', 1),
+    reports: { type: 'array', items: adminReport, description: 'newest first' },
+  },
 } as const;
 
 export const adminClient = {

@@ -32,6 +32,8 @@ export const errorCodes = {
   NOT_ONE_TIME_FILE: 'The file can be read at its URL, and needs no claim.',
   UPLOAD_CONFLICT: 'The upload has another offset than the request. See offset in details.',
   TOO_MANY_WEBHOOKS: 'The room has the maximum number of webhooks. See maximum in details.',
+  TOO_MANY_REPORTS:
+    'The operator has as many open reports as there may be: about the room, from the client or in total.',
   REQUEST_IN_PROGRESS: 'An upload with this Idempotency-Key is still running. See Retry-After.',
   IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
   VERSION_CONFLICT:

@@ -214,6 +214,12 @@ export const demoLimits = {
 export const creationModes = ['open', 'key', 'password', 'proxy'] as const;
 export type CreationMode = (typeof creationModes)[number];
 
+/** Why someone reports a room to the operator. */
+export const reportReasons = ['malware', 'illegal', 'harassment', 'copyright', 'other'] as const;
+export type ReportReason = (typeof reportReasons)[number];
+/** In Unicode characters. */
+export const maxReportComment = 500;
+
 /** In Unicode characters. Sealed names are longer. */
 export const maxNameLength = { room: 80, device: 64 } as const;
 

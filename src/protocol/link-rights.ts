@@ -21,6 +21,7 @@ export const linkRights = {
   receiveFile: { description: 'Receive one-time files, which erases them', roles: [] },
   changeRoom: { description: 'Change or delete the room', roles: [] },
   manageLinks: { description: 'Create, list and revoke links', roles: [] },
+  reportRoom: { description: 'Report the room to the operator', roles: ['read', 'drop'] },
   manageWebhooks: { description: 'Create, list and delete webhooks', roles: [] },
 } as const satisfies Record<string, Right>;
 

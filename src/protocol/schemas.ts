@@ -21,7 +21,15 @@ import {
   timestamp,
   version,
 } from './fields.ts';
-import { creationModes, type LimitKey, type LimitSetting, limitSettings, maxNameLength } from './limits.ts';
+import {
+  creationModes,
+  type LimitKey,
+  type LimitSetting,
+  limitSettings,
+  maxNameLength,
+  maxReportComment,
+  reportReasons,
+} from './limits.ts';
 import { envelopeSize, maxDropEnvelope, maxPayloadBytes } from './sealed.ts';
 
 const success = { type: 'boolean', const: true } as const;
@@ -681,6 +689,13 @@ const serverLimitProperties = {
     examples: ['open'],
   },
   webhooks: { type: 'boolean', description: 'whether rooms can have webhooks', examples: [false] },
+  reports: { type: 'boolean', description: 'whether rooms can be reported to the operator', examples: [false] },
+  abuseContact: {
+    type: 'string',
+    description:
+      'where to reach the operator about abuse: an email address or a URL; missing if the operator gave none',
+    examples: ['abuse@example.org'],
+  },
   demo: {
     type: 'boolean',
     description:
@@ -688,6 +703,21 @@ const serverLimitProperties = {
     examples: [false],
   },
 };
+
+export const createReportRequest = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['reason'],
+  properties: {
+    reason: { type: 'string', enum: reportReasons, description: 'what is wrong with the room', examples: ['malware'] },
+    comment: {
+      type: 'string',
+      maxLength: maxReportComment,
+      description: `details for the operator; at most ${maxReportComment} characters`,
+      examples: ['The file setup.exe is a virus.'],
+    },
+  },
+} as const;
 
 export const createTokenRequest = {
   type: 'object',
@@ -721,7 +751,7 @@ export const createTokenIssued = {
 export const serverLimits = {
   type: 'object',
   additionalProperties: false,
-  required: Object.keys(serverLimitProperties),
+  required: Object.keys(serverLimitProperties).filter((name) => name !== 'abuseContact'),
   properties: serverLimitProperties,
 } as const;
 

@@ -92,6 +92,13 @@ export interface CreateLinkRequest {
   expiresIn?: number;
 }
 
+export interface CreateReportRequest {
+  /** what is wrong with the room */
+  reason: 'malware' | 'illegal' | 'harassment' | 'copyright' | 'other';
+  /** details for the operator; at most 500 characters */
+  comment?: string;
+}
+
 export interface CreateRoomRequest {
   /** a string of exactly four digits, for example "0427" */
   pin?: string;
@@ -196,6 +203,7 @@ export interface ErrorBody {
       | 'NOT_ONE_TIME_FILE'
       | 'UPLOAD_CONFLICT'
       | 'TOO_MANY_WEBHOOKS'
+      | 'TOO_MANY_REPORTS'
       | 'REQUEST_IN_PROGRESS'
       | 'IDEMPOTENCY_KEY_REUSED'
       | 'VERSION_CONFLICT'
@@ -500,6 +508,10 @@ export interface ServerLimits {
   roomCreation: 'open' | 'key' | 'password' | 'proxy';
   /** whether rooms can have webhooks */
   webhooks: boolean;
+  /** whether rooms can be reported to the operator */
+  reports: boolean;
+  /** where to reach the operator about abuse: an email address or a URL; missing if the operator gave none */
+  abuseContact?: string;
   /** whether the server is a public demonstration, where a room ends 15 minutes after its creation at the latest */
   demo: boolean;
 }
@@ -708,6 +720,30 @@ export interface AdminPoint {
   channels: number;
   /** the last known bytes of all files */
   storedBytes: number;
+}
+
+export interface AdminReport {
+  /** the id of the report */
+  id: string;
+  /** identifies the room in this API; missing if the room has ended */
+  room?: string;
+  /** the room code, masked: anyone with the code can read the room */
+  code: string;
+  /** what is wrong with the room */
+  reason: 'malware' | 'illegal' | 'harassment' | 'copyright' | 'other';
+  /** what the reporter wrote */
+  comment?: string;
+  /** when the room was reported */
+  createdAt: string;
+  /** the hash of the client that sent the report, as in the log */
+  clientHash: string;
+}
+
+export interface AdminReportList {
+  /** the number of all open reports */
+  total: number;
+  /** newest first */
+  reports: AdminReport[];
 }
 
 export interface AdminRoom {

@@ -11,7 +11,7 @@ import { createApp } from '../http/app.ts';
 import { expiryOf } from '../http/certificate.ts';
 import { limitConnections } from '../http/connections.ts';
 import type { PageLimits } from '../http/page/html.ts';
-import { serverLimits } from '../http/page/server-limits.ts';
+import { serverLimits, takesReports } from '../http/page/server-limits.ts';
 import { forwardedUser } from '../http/request/addresses.ts';
 import {
   createAuthorizer,
@@ -74,6 +74,7 @@ export async function createHttp(service: Service): Promise<Server> {
     claims: service.claims,
     zips: service.zips,
     webhooks: service.webhooks,
+    reports: takesReports(config) ? service.reports : undefined,
     space: service.space,
     idempotency: service.idempotency,
     limits: service.deps.limits,
@@ -174,6 +175,13 @@ export function networkUrls({ host, tlsCert }: Config, port: number): string[] {
   return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
 }
 
-function pageLimits({ roomTtl, roomMaxTtl, contentMax, fileMax, webhookHosts, demo }: Config): PageLimits {
-  return { roomTtl, roomMaxTtl, contentMax, fileMax, webhooks: webhookHosts.length > 0, ...(demo && { demo }) };
+function pageLimits(config: Config): PageLimits {
+  const { roomTtl, roomMaxTtl, contentMax, fileMax, webhookHosts, demo, abuseContact } = config;
+  return {
+    ...{ roomTtl, roomMaxTtl, contentMax, fileMax, webhooks: webhookHosts.length > 0 },
+    // The page is smaller without those that most servers do not have.
+    ...(demo && { demo }),
+    ...(abuseContact !== undefined && { abuseContact }),
+    ...(takesReports(config) && { reports: true }),
+  };
 }

@@ -21,6 +21,7 @@ import { answerOperator } from '../core/operator-requests.ts';
 import { type Outages, watchEviction, watchOutages } from '../core/outages.ts';
 import type { Clock, Log } from '../core/ports/basics.ts';
 import type { EventBus } from '../core/ports/rooms.ts';
+import { createReports } from '../core/reports.ts';
 import { createRooms } from '../core/rooms.ts';
 import { createStorageQuota } from '../core/storage-quota.ts';
 import { createSweeper, type SweepWatch } from '../core/sweep.ts';
@@ -191,6 +192,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     claims: createClaims(deps),
     zips: createZips(deps),
     webhooks,
+    reports: createReports(deps, hashClient, log),
     roomLinks: createLinks(deps, config.roomMaxTtl),
     budgets: createBudgets(maxMessageBytes, availableDescriptors(), options.monotonic),
     turns,

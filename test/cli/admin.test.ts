@@ -9,8 +9,8 @@ import { apiKeysOf, bearer } from '../support/keys.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('poproom admin', () => {
-  it('[ADMIN-12] [CLI-120] shows numbers, rooms, clients, blocks and keys, as text and as JSON', async (t) => {
-    const server = await startTestServer(t, adminEnv);
+  it('[ADMIN-12] [CLI-120] [REPORT-4] shows numbers, rooms, reports, clients, blocks and keys, as text and as JSON', async (t) => {
+    const server = await startTestServer(t, { ...adminEnv, POPROOM_ABUSE_CONTACT: 'abuse@example.org' });
     server.clock.now = Date.now();
     const { api, url } = server;
     const cli = await createCli(t, { POPROOM_URL: url, ...adminEnv });
@@ -36,6 +36,11 @@ describe('poproom admin', () => {
     const shown = await run('clients', '--sort', 'requests', '--limit', '2');
     assert.match(shown, /^203\.0\.113\.7 +1 +0 /m);
     assert.match(shown, /^key:[0-9a-f]{10} +1 +0 /m);
+
+    await api.post(`/api/rooms/${room}/reports`, { json: { reason: 'malware', comment: 'a virus' }, pin: '0427' });
+    assert.match(await run('reports'), /^[0-9a-f]{10} +\S+ \S+ +\S+ +malware +a virus +r\S+$/m);
+    const [report] = (await json('reports')).reports;
+    assert.equal(await run('dismiss', report.id), 'The report was removed.\n');
 
     assert.match(
       await run('block', '198.51.100.9/24', '--reason', 'a test', '--expires', '2h'),

@@ -7,7 +7,9 @@ import type {
   ActivityTotals,
   AddressBlock,
   ClientTraffic,
+  RoomReport,
 } from '../../src/core/ports/admin.ts';
+import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   createRoom,
   day,
@@ -72,6 +74,54 @@ export function blockTests(open: OpenStore): void {
     assert.equal(await blocks.put(later, 2), 'stored');
     assert.deepEqual(await blocks.list(start), [later, again]);
   });
+}
+
+export function reportTests(open: OpenStore): void {
+  it('[REPORT-3] keeps reports, newest first, until they are removed or too old, also after a restart', async (t) => {
+    const { store, reopen } = await ownStore(t, open);
+    const [first, other] = [roomReport(1), roomReport(2, { comment: undefined, client: 'bbbbbbbbbbbb' })];
+    for (const one of [first, other]) assert.equal(await store.reports.put(one, reportLimits), 'stored');
+    const { reports } = await reopen(start);
+    assert.deepEqual(await reports.list(0), [other, first]);
+    assert.deepEqual(await reports.list(start + 2), [other]);
+    await reports.expire(start + 2);
+    assert.deepEqual(await reports.list(0), [other]);
+    assert.equal(await reports.remove([first.id, other.id]), 1);
+    assert.deepEqual(await reports.list(0), []);
+  });
+
+  it('[REPORT-3] replaces the report of a client about a room, and keeps to its limits', async (t) => {
+    const { reports } = (await ownStore(t, open)).store;
+    const put = (one: RoomReport) => reports.put(one, reportLimits);
+    const ofRoom = [roomReport(1), roomReport(2, { client: 'b' })];
+    for (const one of ofRoom) assert.equal(await put(one), 'stored');
+    assert.equal(await put(roomReport(3, { client: 'c' })), 'full', 'of the room');
+    const again = roomReport(4, { reason: 'illegal' });
+    assert.equal(await put(again), 'stored');
+    assert.deepEqual(await reports.list(0), [again, ofRoom[1]]);
+    const reused = roomReport(5, { roomCreatedAt: start + 1 });
+    assert.equal(await put(reused), 'stored', 'another room with the same code');
+    assert.equal(await put(roomReport(6, { code: 'AAAAAA' as RoomCode })), 'full', 'of the client');
+    assert.equal(await put(roomReport(7, { code: 'AAAAAA' as RoomCode, client: 'd' })), 'full', 'in total');
+    const later = roomReport(8, { code: 'AAAAAA' as RoomCode, client: 'd', createdAt: start + hour + 5 });
+    assert.equal(await put(later), 'stored', 'old ones make space');
+    assert.deepEqual(await reports.list(0), [later, reused]);
+  });
+}
+
+const reportLimits = { perRoom: 2, perClient: 2, inTotal: 3, keptMs: hour };
+
+function roomReport(order: number, over: Partial<RoomReport> = {}): RoomReport {
+  return {
+    id: order.toString(16).padStart(10, '0'),
+    code: '7KQ2MX' as RoomCode,
+    roomCreatedAt: start,
+    reason: 'malware',
+    comment: 'a virus',
+    client: 'aaaaaaaaaaaa',
+    createdAt: start + order,
+    ...over,
+  };
 }
 
 function block(range: string, order: number, over: Partial<AddressBlock> = {}): AddressBlock {

@@ -1,6 +1,6 @@
 /** The contract of stores, which every engine must pass. */
 import { describe } from 'node:test';
-import { activityTests, blockTests, summaryTests } from './store-admin.ts';
+import { activityTests, blockTests, reportTests, summaryTests } from './store-admin.ts';
 import { archiveTests } from './store-archive.ts';
 import { claimTests } from './store-claims.ts';
 import { compactionTests } from './store-compaction.ts';
@@ -58,6 +58,7 @@ const suites = {
   secret: secretTests,
   'room summaries': summaryTests,
   blocks: blockTests,
+  reports: reportTests,
   activity: activityTests,
   restarts: restartTests,
   'encrypted rooms': sealedTests,

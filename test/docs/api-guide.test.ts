@@ -129,6 +129,7 @@ const sdkPrints: Expectations<unknown[]> = {
   createLink: ([linkId, link], { url }) => assert.equal(link, `${url}/r/${linkId}`),
   listLinks: ([, ...others]) => assert.deepEqual(others, ['drop', 'Photos of the party']),
   revokeLink: ([message]) => assert.equal(message, 'The link was revoked.'),
+  reportRoom: ([message]) => assert.equal(message, 'The operator can see your report.'),
   writeContent: (versions) => assert.deepEqual(versions, [1, 2]),
   readContent([content, version, time]) {
     assert.deepEqual([content, version], ['Grüezi', 1]);
@@ -222,6 +223,8 @@ const cliDoes: Expectations<string> = {
     assert.deepEqual((await api.get(`/api/rooms/${room}/files`)).json.files, []);
   },
   serveFile: (_, scene) => assertSaved(scene),
+  adminReports: (stdout) => assert.match(stdout, /^[0-9a-f]{10} .* other +Look at it\. /m),
+  adminDismissReport: (stdout) => assert.equal(stdout.trim(), 'The report was removed.'),
   adminNumbers: (stdout) => assert.match(stdout, /^Rooms +\d+$/m),
   adminRooms: (stdout) => assert.match(stdout, /^[0-9A-Z]{2}\*{4,} /m),
   async adminRemoveRoom(_, { api, room }) {
@@ -290,6 +293,7 @@ async function openStage(t: TestContext) {
   const server = await startTestServer(t, {
     ...{ POPROOM_METRICS: 'true', POPROOM_FREE_LIMIT: '1000', POPROOM_WEBHOOK_HOSTS: 'hooks.example.org' },
     ...adminEnv,
+    POPROOM_ABUSE_CONTACT: 'abuse@example.org',
   });
   const { api, url } = server;
   const key = await apiKeysOf(t, server).make('reader', 'pro');
@@ -318,6 +322,7 @@ async function openStage(t: TestContext) {
       '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10': /^(list|delete)Webhook/.test(operation) ? await createWebhook(room) : '',
       '4VNR8M2KQX7D5HWT9CJZ3BPA': /Links?$/.test(operation) ? await createLink(room) : '',
       'pop_…': key,
+      '7d1e40c9ab': operation.includes('Report') ? await report(room) : '',
       ...(operation.startsWith('admin') && (await adminValues(operation))),
     };
     const filled = (text: string) => fillPlaceholders(text, values);
@@ -335,6 +340,12 @@ async function openStage(t: TestContext) {
   async function createLink(room: string): Promise<string> {
     const json = { role: 'drop', name: 'Photos of the party', expiresIn: 3600 };
     return (await api.post(`/api/rooms/${room}/links`, { json })).json.linkId;
+  }
+
+  /** Returns the id of a report with a comment. */
+  async function report(room: string): Promise<string> {
+    await api.post(`/api/rooms/${room}/reports`, { json: { reason: 'other', comment: 'Look at it.' } });
+    return (await admin.get('/reports')).json.reports[0].id;
   }
 
   const withToken = (lines: string) => `export POPROOM_ADMIN_TOKEN='${adminToken}'\n${lines}`;

@@ -119,6 +119,15 @@ const occasions: Record<ErrorCode, Occasion> = {
     status: 403,
     meet: async (server) => server.api.get(`/api/rooms/${await createLink(server, 'drop')}/content`),
   },
+  TOO_MANY_REPORTS: {
+    status: 409,
+    env: { POPROOM_ABUSE_CONTACT: 'abuse@example.org', POPROOM_ADMIN_TOKEN: 'a token that only operators have' },
+    async meet({ api }) {
+      const report = async () => api.post(`/api/rooms/${await api.room()}/reports`, { json: { reason: 'other' } });
+      for (let n = 0; n < 10; n++) await report();
+      return report();
+    },
+  },
   TOO_MANY_LINKS: {
     status: 409,
     async meet({ api }) {

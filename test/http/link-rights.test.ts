@@ -19,6 +19,7 @@ const id = '9f86d081884c7d659a2feaa0c55ad015';
 const requests: Readonly<Record<string, RequestOptions>> = {
   updateRoom: { json: { expiresIn: 600 } },
   createLink: { json: { role: 'read' } },
+  reportRoom: { json: { reason: 'other' } },
   createWebhook: { json: { url: 'https://example.org/hook' } },
   writeContent: { json: { content: 'text' } },
   editContent: { json: { append: 'text' } },

@@ -11,7 +11,7 @@ describe('the admin page', () => {
   it('[ADMIN-10] asks for the token, shows numbers, and removes, blocks and revokes', {
     timeout: 120_000,
   }, async (t) => {
-    const site = await startTestSite(t, adminEnv);
+    const site = await startTestSite(t, { ...adminEnv, POPROOM_ABUSE_CONTACT: 'abuse@example.org' });
     const { server } = site;
     const { api } = server;
     const key = await apiKeysOf(t, server).make('build-server', 'pro');
@@ -34,6 +34,13 @@ describe('the admin page', () => {
     await button('Sign in').click();
     await page.getByRole('img', { name: /^Requests per 5 minutes, last 24 hours: highest [1-9]/ }).waitFor();
     await assertAccessible(page, 'overview');
+
+    await api.post(`/api/rooms/${room}/reports`, { json: { reason: 'malware', comment: 'a virus' } });
+    await open('Reports');
+    await page.getByRole('cell', { name: 'a virus', exact: true }).waitFor();
+    await assertAccessible(page, 'reports');
+    await button(`Dismiss the report about ${masked(room)}`).click();
+    await page.getByText('There are no reports.').waitFor();
 
     await open('Rooms');
     const row = page.getByRole('row').filter({ hasText: masked(room) });
@@ -71,7 +78,7 @@ describe('the admin page', () => {
     assert.equal((await api.get('/api/health', { headers: bearer(key) })).code, 'INVALID_API_KEY');
 
     await page.setViewportSize({ width: 390, height: 844 });
-    for (const section of ['Overview', 'Rooms', 'Clients', 'Blocks', 'Keys']) {
+    for (const section of ['Overview', 'Rooms', 'Reports', 'Clients', 'Blocks', 'Keys']) {
       await open(section);
       const [content, window] = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
       assert.equal(content, window, section);

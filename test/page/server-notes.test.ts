@@ -1,6 +1,8 @@
-/** What the page says about its server: that it is a demonstration. */
+/** What the page says about its server: that it is a demonstration, and where to report abuse. */
+import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startRoom, startTestSite } from '../support/page.ts';
+import { adminEnv, adminOf } from '../support/admin.ts';
+import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
 
 describe('the page of a demonstration', () => {
   it('[DEMO-5] says so in every view, and offers no longer lifetime', async (t) => {
@@ -20,5 +22,34 @@ describe('the page of a demonstration', () => {
     const dialog = page.getByRole('dialog', { name: 'Room settings' });
     await dialog.getByLabel('Name').waitFor();
     await dialog.getByText('Keep room for').waitFor({ state: 'detached' });
+  });
+});
+
+describe('the page of a server with a contact for abuse', () => {
+  it('[REPORT-5] leads to the contact, and reports a room to members and readers', async (t) => {
+    const site = await startTestSite(t, { POPROOM_ABUSE_CONTACT: 'abuse@example.org', ...adminEnv });
+    const { api } = site.server;
+    const { page } = await site.openDevice();
+    const link = page.getByRole('link', { name: 'Report abuse' });
+    assert.equal(await link.getAttribute('href'), 'mailto:abuse@example.org');
+    const room = await api.room({ pin: '0427' });
+    const { linkId } = (await api.post(`/api/rooms/${room}/links`, { json: { role: 'read' }, pin: '0427' })).json;
+    await page.goto(`/r/${linkId}`);
+    await page.getByRole('button', { name: 'Report this room' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Report this room' });
+    await dialog.getByRole('link', { name: 'abuse@example.org' }).waitFor();
+    await dialog.getByRole('radio', { name: 'Illegal content' }).check();
+    await dialog.getByLabel('Details').fill('See the second file.');
+    await dialog.getByRole('button', { name: 'Send report' }).click();
+    await page.getByText('Report sent. Thank you.').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    const { reports } = (await adminOf(site.server).get('/reports')).json;
+    assert.equal(reports.length, 1);
+    assert.deepEqual([reports[0].reason, reports[0].comment], ['illegal', 'See the second file.']);
+
+    const member = await joinRoom(site, await api.room());
+    await member.page.getByRole('button', { name: 'Report this room' }).click();
+    await member.page.getByRole('button', { name: 'Send report' }).click();
+    await member.page.getByText('Report sent. Thank you.').waitFor();
   });
 });

@@ -145,3 +145,21 @@ describe('a demonstration', () => {
     ]);
   });
 });
+
+describe('the contact for abuse', () => {
+  it('[REPORT-1] is an email address or an https URL', () => {
+    const read = (POPROOM_ABUSE_CONTACT: string) => inspectConfig({ POPROOM_ABUSE_CONTACT });
+    for (const valid of ['abuse@example.org', 'a.b+c@mail.example.org', 'https://example.org/abuse?from=poproom'])
+      assert.equal(read(valid).config.abuseContact, valid);
+    for (const invalid of [
+      'abuse',
+      'http://example.org',
+      'javascript:alert(1)',
+      'https://me:secret@host',
+      'a@b',
+      'a b@c.de',
+    ])
+      assert.match(read(invalid).problems[0] ?? '', /^POPROOM_ABUSE_CONTACT must be an email address or an https URL/);
+    assert.ok(!read('https://me:secret@host').problems.join().includes('secret'));
+  });
+});

@@ -16,10 +16,9 @@ import { prefetchWhenIdle, whenLoaded } from './prefetch.ts';
 import { type Route, route } from './router.ts';
 import { askRoom } from './server-connection.ts';
 import { trustedScriptUrl } from './trusted-script-url.ts';
-import { Header } from './views/header.tsx';
+import { DemoBanner, Header } from './views/header.tsx';
 import { MessagePage } from './views/message-page.tsx';
 
-const DemoBanner = lazy(() => import('./views/server-notes.tsx'), 'DemoBanner');
 const Home = lazy(() => import('./views/home/home.tsx'), 'Home');
 const InvitePage = lazy(() => import('./views/invite/invite-page.tsx'), 'InvitePage');
 const RoomPage = lazy(() => import('./views/room/room-page.tsx'), 'RoomPage');

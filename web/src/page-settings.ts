@@ -19,6 +19,10 @@ interface Limits {
   webhooks: boolean;
   /** Whether the server is a public demonstration. */
   demo?: true;
+  /** An email address or a URL. */
+  abuseContact?: string;
+  /** Whether rooms can be reported. */
+  reports?: true;
 }
 
 /** The server writes them into index.html. */

@@ -12,6 +12,8 @@ import type {
   AdminKeyList,
   AdminNumbers,
   AdminPoint,
+  AdminReport,
+  AdminReportList,
   AdminRoom,
   AdminRoomList,
   AdminRoomRevealed,
@@ -28,7 +30,7 @@ import { chooseNamedServer } from '../server-choice.ts';
 
 /** `rooms` is the earlier name of `poproom rooms --admin`, which scripts may use. */
 const usage =
-  'Usage: poproom admin numbers | reveal ROOM | rm ROOM… | clients | blocks | block RANGE --reason TEXT | unblock ID | keys | revoke ID';
+  'Usage: poproom admin numbers | reveal ROOM | rm ROOM… | reports | dismiss ID… | clients | blocks | block RANGE --reason TEXT | unblock ID | keys | revoke ID';
 
 type Action = (input: Input, api: AdminApi, names: readonly string[]) => Promise<void>;
 
@@ -38,6 +40,8 @@ const actions: Record<string, { run: Action; least: number; most: number }> = {
   rooms: { run: rooms, least: 0, most: 0 },
   reveal: { run: reveal, least: 1, most: 1 },
   rm: { run: remove, least: 1, most: Number.POSITIVE_INFINITY },
+  reports: { run: reports, least: 0, most: 0 },
+  dismiss: { run: dismiss, least: 1, most: Number.POSITIVE_INFINITY },
   clients: { run: clients, least: 0, most: 0 },
   blocks: { run: blocks, least: 0, most: 0 },
   block: { run: block, least: 1, most: 1 },
@@ -74,6 +78,18 @@ async function remove(input: Input, api: AdminApi, names: readonly string[]): Pr
   await mustConfirm(input, `Delete ${countOf(names.length, 'room')} for everyone?`);
   for (const name of names) {
     const done = await api.send<Confirmation>('DELETE', `/rooms/${roomIn(name)}`, ['message']);
+    print(input, done, printable(done.message));
+  }
+}
+
+async function reports(input: Input, api: AdminApi): Promise<void> {
+  const found = await api.get<AdminReportList>(`/reports${queryOf(input, ['limit', 'offset'])}`, ['reports']);
+  printList(input, found, found.reports, reportTable(found.reports), 'report');
+}
+
+async function dismiss(input: Input, api: AdminApi, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const done = await api.send<Confirmation>('DELETE', `/reports/${encodeURIComponent(id)}`, ['message']);
     print(input, done, printable(done.message));
   }
 }
@@ -231,6 +247,19 @@ function roomTable(rooms: readonly AdminRoom[]): string {
     room.id,
   ]);
   return printableTable([head, ...rows]);
+}
+
+/** The id of a room is long, so it comes last. */
+function reportTable(reports: readonly AdminReport[]): string {
+  const rows = reports.map(({ id, code, reason, comment = '', createdAt, room }) => [
+    id,
+    minute(createdAt),
+    code,
+    reason,
+    comment,
+    room ?? 'ended',
+  ]);
+  return printableTable([['ID', 'TIME', 'ROOM', 'REASON', 'COMMENT', 'ROOM ID'], ...rows]);
 }
 
 function clientTable(clients: readonly AdminClient[]): string {

@@ -12,18 +12,20 @@ import type {
   BlockStore,
   ClientTraffic,
   KeyUse,
+  RoomReport,
   RoomSummary,
 } from '../ports/admin.ts';
 import type { Clock, Log } from '../ports/basics.ts';
 import type { ApiKey } from '../ports/clients.ts';
 import type { Store } from '../ports/store.ts';
+import { reportLimits } from '../reports.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
 import { maskCode, type RoomHandles } from '../tokens.ts';
 import { type Activity, activityLimits } from './activity.ts';
 
 interface AdminDeps {
-  store: Pick<Store, 'rooms' | 'summaries' | 'activity' | 'keys' | 'storage'>;
+  store: Pick<Store, 'rooms' | 'summaries' | 'activity' | 'keys' | 'storage' | 'reports'>;
   rooms: Pick<Rooms, 'end'>;
   activity: Activity;
   blocks: Blocks;
@@ -39,6 +41,12 @@ export interface ListedRoom extends RoomSummary {
   handle: string;
   maskedCode: string;
   deviceCount: number;
+}
+
+export interface ListedReport extends Omit<RoomReport, 'code'> {
+  /** Undefined if the room has ended. */
+  handle: string | undefined;
+  maskedCode: string;
 }
 
 export interface ListedClient extends ClientTraffic {
@@ -64,8 +72,31 @@ export function createAdmin(deps: AdminDeps) {
     throw roomMissing('gone');
   }
 
+  const openReports = () => store.reports.list(clock() - reportLimits.keptMs);
+
+  async function dismissReportsOf(code: RoomCode): Promise<void> {
+    const about = (await openReports()).filter((report) => report.code === code);
+    if (about.length > 0) await store.reports.remove(about.map(({ id }) => id));
+  }
+
+  async function listReport({ code, ...report }: RoomReport): Promise<ListedReport> {
+    const room = await store.summaries.find(code, clock());
+    const isSame = room?.createdAt === report.roomCreatedAt;
+    return { ...report, handle: isSame ? handles.handleOf(code) : undefined, maskedCode: maskCode(code) };
+  }
+
   return {
     blocks,
+
+    async listReports({ limit, offset }: Page) {
+      const all = await openReports();
+      return { total: all.length, reports: await mapInBatches(all.slice(offset, offset + limit), listReport) };
+    },
+
+    async dismissReport(id: string, requestId: string): Promise<void> {
+      if ((await store.reports.remove([id])) === 0) throw new PoproomError('NOT_FOUND', 'There is no such report.');
+      log.info({ requestId, report: id }, 'an admin dismissed a report');
+    },
 
     async numbers(hours: number) {
       await activity.flush();
@@ -106,6 +137,7 @@ export function createAdmin(deps: AdminDeps) {
       const code = await findRoom(room);
       const reason = await rooms.end(code);
       if (reason) throw roomMissing(reason);
+      await dismissReportsOf(code);
       log.info({ requestId, room: maskCode(code) }, 'an admin removed a room');
       return maskCode(code);
     },

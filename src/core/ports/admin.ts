@@ -1,5 +1,6 @@
 /** For operators: blocked addresses, the activity of the server, and rooms without their content. */
 
+import type { ReportReason } from '../../protocol/limits.ts';
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ClientId, CreatedBy, MissingReason, Room } from './basics.ts';
 
@@ -20,6 +21,38 @@ export interface BlockStore {
   remove(id: string): Promise<'removed' | 'unknown'>;
   /** The blocks in force, newest first. */
   list(now: number): Promise<AddressBlock[]>;
+}
+
+/** What someone has reported about a room. It outlives the room. */
+export interface RoomReport {
+  id: string;
+  code: RoomCode;
+  /** Another room may get the code later. */
+  roomCreatedAt: number;
+  reason: ReportReason;
+  comment: string | undefined;
+  /** The hash of the client that reported it. */
+  client: string;
+  createdAt: number;
+}
+
+/** How many reports there may be, and for how long. */
+export interface ReportLimits {
+  perRoom: number;
+  perClient: number;
+  inTotal: number;
+  keptMs: number;
+}
+
+export interface ReportStore {
+  /** Replaces a report of the same client about the same room. `full` if it would exceed a limit. */
+  put(report: RoomReport, limits: ReportLimits): Promise<'stored' | 'full'>;
+  /** Those from `since` on, newest first. */
+  list(since: number): Promise<RoomReport[]>;
+  /** Returns how many there were. */
+  remove(ids: readonly string[]): Promise<number>;
+  /** Removes those from before this time. */
+  expire(before: number): Promise<void>;
 }
 
 /** Requests and bytes of one client, or of all. */

@@ -6,7 +6,7 @@
  * since. Times are milliseconds since the epoch and always come from the caller's clock.
  */
 import type { RoomCode } from '../../protocol/room-code.ts';
-import type { ActivityStore, BlockStore, OperatorInbox, RoomSummaries } from './admin.ts';
+import type { ActivityStore, BlockStore, OperatorInbox, ReportStore, RoomSummaries } from './admin.ts';
 import type { ClientId, CreatedBy, IdempotencyStore, Owner } from './basics.ts';
 import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.ts';
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
@@ -33,6 +33,7 @@ export interface Store {
   /** For the admin interface. */
   summaries: RoomSummaries;
   blocks: BlockStore;
+  reports: ReportStore;
   activity: ActivityStore;
   /** Operations that wait for the store: writes on SQLite, commands on Redis. */
   queueLength(): number;

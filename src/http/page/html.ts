@@ -12,6 +12,10 @@ export interface PageLimits {
   webhooks: boolean;
   /** Present only if the server is a demonstration. */
   demo?: true;
+  /** An email address or a URL. */
+  abuseContact?: string;
+  /** Present only if rooms can be reported. */
+  reports?: true;
 }
 
 const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;

@@ -14,6 +14,8 @@ export type ServerLimits = ConfigurableLimits & {
   roomCreation: CreationMode;
   webhooks: boolean;
   demo: boolean;
+  reports: boolean;
+  abuseContact?: string;
 };
 
 /** The settings that are limits. 0 means no limit where a server can have none. */
@@ -22,6 +24,8 @@ type LimitValues = Readonly<Record<LimitKey, number>> & {
   create: CreationMode;
   webhookHosts: readonly unknown[];
   demo: boolean;
+  abuseContact: string | undefined;
+  adminToken: string | undefined;
 };
 
 const table = Object.entries<LimitSetting>(limitSettings) as [LimitKey, LimitSetting][];
@@ -34,8 +38,14 @@ export function serverLimits(settings: LimitValues): ServerLimits {
     roomCreation: settings.create,
     webhooks: settings.webhookHosts.length > 0,
     demo: settings.demo,
+    reports: takesReports(settings),
+    ...(settings.abuseContact !== undefined && { abuseContact: settings.abuseContact }),
   };
 }
+
+/** Only the admin interface shows reports, so without it, people have only the contact. */
+export const takesReports = ({ abuseContact, adminToken }: Pick<LimitValues, 'abuseContact' | 'adminToken'>): boolean =>
+  abuseContact !== undefined && adminToken !== undefined;
 
 /** The texts of the documentation contain the names of these phrases in double braces: `{{textSize}}`. */
 export type LimitPhrases = Record<PhraseName, string>;

@@ -1,6 +1,13 @@
 /** The endpoints under /api/admin. Each checks the token before anything else. */
-
-import type { ClientOrder, ListedClient, ListedKey, ListedRoom, Page, RoomOrder } from '../../core/admin/admin.ts';
+import type {
+  ClientOrder,
+  ListedClient,
+  ListedKey,
+  ListedReport,
+  ListedRoom,
+  Page,
+  RoomOrder,
+} from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ActivityInterval, AddressBlock } from '../../core/ports/admin.ts';
 import type { CreatedBy } from '../../core/ports/basics.ts';
@@ -15,6 +22,8 @@ import type {
   AdminKeyList,
   AdminNumbers,
   AdminPoint,
+  AdminReport,
+  AdminReportList,
   AdminRoom,
   AdminRoomList,
   AdminRoomRevealed,
@@ -35,6 +44,8 @@ export const adminHandlers = (service: AdminService | undefined) => ({
   adminRooms: guard(service, listRooms),
   adminRevealRoom: guard(service, revealRoom),
   adminRemoveRoom: guard(service, removeRoom),
+  adminReports: guard(service, listReports),
+  adminDismissReport: guard(service, dismissReport),
   adminClients: guard(service, listClients),
   adminBlocks: guard(service, listBlocks),
   adminBlock: guard(service, block),
@@ -99,6 +110,26 @@ const revealRoom: AdminHandler = async ({ id, params }, { admin }) => {
 const removeRoom: AdminHandler = async ({ id, params }, { admin }) => {
   const masked = await admin.removeRoom(params.room ?? '', id);
   return { body: confirmation(`Room ${masked} was removed.`) };
+};
+
+const listReports: AdminHandler = async (request, { admin }) => {
+  const { total, reports } = await admin.listReports(pageIn(request));
+  return { body: { total, reports: reports.map(reportOf) } satisfies AdminReportList };
+};
+
+const reportOf = ({ id, handle, maskedCode, reason, comment, createdAt, client }: ListedReport): AdminReport => ({
+  id,
+  ...(handle !== undefined && { room: handle }),
+  code: maskedCode,
+  reason,
+  ...(comment !== undefined && { comment }),
+  createdAt: toTimestamp(createdAt),
+  clientHash: client,
+});
+
+const dismissReport: AdminHandler = async ({ id, params }, { admin }) => {
+  await admin.dismissReport(params.reportId ?? '', id);
+  return { body: confirmation('The report was removed.') };
 };
 
 const listClients: AdminHandler = async (request, { admin }) => {

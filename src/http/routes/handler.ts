@@ -10,6 +10,7 @@ import type { RoomLimits } from '../../core/limits.ts';
 import type { Links } from '../../core/links.ts';
 import type { LiveGateway } from '../../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../../core/ports/basics.ts';
+import type { Reports } from '../../core/reports.ts';
 import type { Rooms } from '../../core/rooms.ts';
 import type { Webhooks } from '../../core/webhooks/webhooks.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
@@ -39,6 +40,8 @@ export interface HandlerDeps {
   claims: Claims;
   zips: Zips;
   webhooks: Webhooks;
+  /** Undefined if the operator takes no reports. */
+  reports: Reports | undefined;
   space: FileSpace;
   idempotency: Idempotency;
   probes: Probes;

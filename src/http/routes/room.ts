@@ -7,9 +7,15 @@ import type { RoomLimits } from '../../core/limits.ts';
 import { seenByLink } from '../../core/links.ts';
 import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
-import { createRoomRequest, createTokenRequest, updateRoomRequest } from '../../protocol/schemas.ts';
+import {
+  createReportRequest,
+  createRoomRequest,
+  createTokenRequest,
+  updateRoomRequest,
+} from '../../protocol/schemas.ts';
 import type {
   Confirmation,
+  CreateReportRequest,
   CreateRoomRequest,
   CreateTokenIssued,
   CreateTokenRequest,
@@ -31,6 +37,7 @@ export const roomHandlers = (deps: HandlerDeps) => ({
   getRoom: getRoom(deps),
   updateRoom: updateRoom(deps),
   deleteRoom: deleteRoom(deps),
+  reportRoom: reportRoom(deps),
 });
 
 const createRoom =
@@ -105,6 +112,15 @@ const deleteRoom =
     const caller = await readCaller(request);
     const code = await rooms.remove(caller);
     return json(200, { success: true, message: `Room ${code} was deleted.` } satisfies Confirmation);
+  };
+
+const reportRoom =
+  ({ reports }: HandlerDeps): Handler =>
+  async (request) => {
+    if (!reports) throw new PoproomError('NOT_FOUND', 'The operator of this server takes no reports.');
+    const report = await readJson<CreateReportRequest>(request, createReportRequest, smallBody);
+    await reports.add(callerOf(request), report);
+    return json(201, { success: true, message: 'The operator can see your report.' } satisfies Confirmation);
   };
 
 /** For the holder of a link, its id replaces the code. */

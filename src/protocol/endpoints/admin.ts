@@ -123,6 +123,37 @@ export const adminEndpoints = {
     successes: [{ status: 200, description: 'The room was removed.', schema: confirmation }],
     errors: [...anyAdminError, 'ROOM_NOT_FOUND', 'ROOM_EXPIRED'],
   },
+  adminReports: {
+    ...anyAdmin,
+    method: 'GET',
+    path: '/api/admin/reports',
+    summary: 'List reports of rooms',
+    description:
+      'Lists what people have reported, for up to 30 days. To act on a report, remove its room, which also removes all ' +
+      'reports about it, or dismiss it.',
+    parameters: [limit, offset],
+    successes: [{ status: 200, description: 'The reports.', schema: schemas.adminReportList }],
+    errors: anyAdminError,
+  },
+  adminDismissReport: {
+    ...anyAdmin,
+    method: 'DELETE',
+    path: '/api/admin/reports/:reportId',
+    summary: 'Dismiss a report',
+    description: 'Removes a report, and leaves the room as it is.',
+    parameters: [
+      {
+        name: 'reportId',
+        in: 'path',
+        required: true,
+        description: 'The id of the report.',
+        pattern: '^[0-9a-f]{10}$',
+        example: '7d1e40c9ab',
+      },
+    ],
+    successes: [{ status: 200, description: 'The report was removed.', schema: confirmation }],
+    errors: anyAdminError,
+  },
   adminClients: {
     ...anyAdmin,
     method: 'GET',

@@ -154,6 +154,21 @@ export const roomsEndpoints = {
     errors: [...anyRoom, ...anyBody, 'NOT_FOUND', 'STORAGE_FULL'],
     counted: true,
   },
+  reportRoom: {
+    method: 'POST',
+    path: '/api/rooms/:roomId/reports',
+    tag: 'Rooms',
+    operation: 'reportRoom',
+    summary: 'Report a room',
+    description:
+      'Reports the room to the operator, with a reason and a comment. Nothing of the text or the files is sent. Another ' +
+      'report of the same client about the room replaces its first one. Exists only if `reports` in `GET /api/limits` is true.',
+    parameters: roomAccess,
+    body: { schema: schemas.createReportRequest, required: true },
+    successes: [{ status: 201, description: 'The operator can see the report.', schema: schemas.confirmation }],
+    errors: [...anyRoom, ...anyBody, 'NOT_FOUND', 'TOO_MANY_REPORTS', 'STORAGE_FULL'],
+    counted: true,
+  },
 } as const satisfies Record<string, Endpoint>;
 
 export const liveEndpoints = {

@@ -7,7 +7,9 @@ import type {
   BlockStore,
   ClientTraffic,
   KeyUse,
+  ReportStore,
   RoomDirectory,
+  RoomReport,
   RoomSummaries,
   RoomSummary,
 } from '../../core/ports/admin.ts';
@@ -206,6 +208,70 @@ const removeBlockScript = script(`
 function blockOf(json: string): AddressBlock {
   const { id, range, reason, createdAt, endsAt } = JSON.parse(json) as AddressBlock;
   return { id, range, reason, createdAt, endsAt };
+}
+
+/** By room and client. Few enough to read all of them. */
+export function createReportStore(redis: Redis, { reports: key }: Keys): ReportStore {
+  const removeIf = async (ids: readonly string[], before: number) =>
+    Number(await redis.run(removeReportsScript, [key], [JSON.stringify(ids), before]));
+  return {
+    async put(report, limits) {
+      const { code, roomCreatedAt, client, createdAt } = report;
+      const room = `${code} ${roomCreatedAt}`;
+      const args = [room, client, JSON.stringify(report), createdAt - limits.keptMs, JSON.stringify(limits)];
+      return (await redis.run(putReportScript, [key], args)) === 1 ? 'stored' : 'full';
+    },
+    async list(since) {
+      const jsons = (await redis.send(key, ['HVALS', key])) as string[];
+      return jsons
+        .map(reportOf)
+        .filter(({ createdAt }) => createdAt >= since)
+        .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1));
+    },
+    remove: (ids) => removeIf(ids, 0),
+    async expire(before) {
+      await removeIf([], before);
+    },
+  };
+}
+
+/** ARGV: room, client, report, the time before which reports are dropped, limits. */
+const putReportScript = script(`
+  local limits = cjson.decode(ARGV[5])
+  redis.call('HDEL', KEYS[1], ARGV[1] .. ' ' .. ARGV[2])
+  local total, of_room, of_client = 0, 0, 0
+  local entries = redis.call('HGETALL', KEYS[1])
+  for i = 1, #entries, 2 do
+    local report = cjson.decode(entries[i + 1])
+    if report.createdAt < tonumber(ARGV[4]) then redis.call('HDEL', KEYS[1], entries[i])
+    else
+      total = total + 1
+      if string.sub(entries[i], 1, #ARGV[1] + 1) == ARGV[1] .. ' ' then of_room = of_room + 1 end
+      if report.client == ARGV[2] then of_client = of_client + 1 end
+    end
+  end
+  if total >= limits.inTotal or of_room >= limits.perRoom or of_client >= limits.perClient then return 0 end
+  redis.call('HSET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], ARGV[3])
+  return 1
+`);
+
+/** ARGV: ids, and the time before which reports are removed too. */
+const removeReportsScript = scriptWhenFull(`
+  local ids, removed = {}, 0
+  for _, id in ipairs(cjson.decode(ARGV[1])) do ids[id] = true end
+  local entries = redis.call('HGETALL', KEYS[1])
+  for i = 1, #entries, 2 do
+    local report = cjson.decode(entries[i + 1])
+    if ids[report.id] or report.createdAt < tonumber(ARGV[2]) then
+      removed = removed + redis.call('HDEL', KEYS[1], entries[i])
+    end
+  end
+  return removed
+`);
+
+function reportOf(json: string): RoomReport {
+  const { id, code, roomCreatedAt, reason, comment, client, createdAt } = JSON.parse(json) as RoomReport;
+  return { id, code, roomCreatedAt, reason, comment, client, createdAt };
 }
 
 /** The maximum number of concurrent requests. */

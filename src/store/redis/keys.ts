@@ -59,6 +59,7 @@ export function createKeys(prefix: string) {
     secretRecord: `${prefix}:{secret}`,
     /** For the admin interface. */
     blocks: `${prefix}:{admin}:blocks`,
+    reports: `${prefix}:{admin}:reports`,
     activity: {
       /** When each interval starts. */
       intervals: `${prefix}:{admin}:intervals`,

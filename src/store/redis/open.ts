@@ -7,7 +7,7 @@ import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
 import { evictionPolicyOf } from '../../redis/server-info.ts';
 import { createAccess } from './access.ts';
-import { createActivityStore, createBlockStore, createRoomSummaries } from './admin.ts';
+import { createActivityStore, createBlockStore, createReportStore, createRoomSummaries } from './admin.ts';
 import { createKeyStore } from './api-keys.ts';
 import { createArchive } from './archive.ts';
 import { createClaims } from './claims.ts';
@@ -52,6 +52,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     secretRecord: createSecretRecord(redis, keys),
     summaries: createRoomSummaries(redis, keys, archive),
     blocks: createBlockStore(redis, keys),
+    reports: createReportStore(redis, keys),
     activity: createActivityStore(redis, keys),
     webhooks: createWebhookStore(redis, keys),
     queueLength: redis.queueLength,

@@ -12,7 +12,10 @@ import type {
   ClientTraffic,
   OperatorInbox,
   OperatorRequest,
+  ReportLimits,
+  ReportStore,
   RoomDirectory,
+  RoomReport,
   RoomSummaries,
   RoomSummary,
   Traffic,
@@ -32,6 +35,26 @@ export function createBlockStore(db: DatabaseSync, writer: Writer): BlockStore {
     async list(now) {
       const query = 'SELECT * FROM address_blocks WHERE ends_at IS NULL OR ends_at > ? ORDER BY created_at DESC, id';
       return sql(query).all(now).map(blockOf);
+    },
+  };
+}
+
+export function createReportStore(db: DatabaseSync, writer: Writer): ReportStore {
+  const sql = prepareOnce(db);
+  return {
+    put: (report, limits) => writer.run(putReport, report, limits),
+    remove: (ids) => writer.run(removeReports, ids),
+    async list(since) {
+      return sql('SELECT * FROM reports WHERE created_at >= ? ORDER BY created_at DESC, id').all(since).map(reportOf);
+    },
+    async expire(before) {
+      // A write would sync the disk for nothing.
+      const ids = sql('SELECT id FROM reports WHERE created_at < ?').all(before);
+      if (ids.length > 0)
+        await writer.run(
+          removeReports,
+          ids.map(({ id }) => String(id)),
+        );
     },
   };
 }
@@ -77,6 +100,18 @@ function blockOf({ id, range, reason, created_at, ends_at }: Row): AddressBlock 
   };
 }
 
+function reportOf({ id, code, room_created_at, reason, comment, client, created_at }: Row): RoomReport {
+  return {
+    id: String(id),
+    code: code as RoomCode,
+    roomCreatedAt: Number(room_created_at),
+    reason: reason as RoomReport['reason'],
+    comment: comment === null ? undefined : String(comment),
+    client: String(client),
+    createdAt: Number(created_at),
+  };
+}
+
 const intervalOf = (row: Row) => ({
   at: Number(row.at),
   ...trafficOf(row),
@@ -116,6 +151,30 @@ export function putBlock(sql: Sql, block: AddressBlock, maximum: number): 'store
 
 export function removeBlock(sql: Sql, id: string): 'removed' | 'unknown' {
   return sql('DELETE FROM address_blocks WHERE id = ? RETURNING id').get(id) ? 'removed' : 'unknown';
+}
+
+export function putReport(sql: Sql, report: RoomReport, limits: ReportLimits): 'stored' | 'full' {
+  const { id, code, roomCreatedAt, reason, comment = null, client, createdAt } = report;
+  sql('DELETE FROM reports WHERE created_at < ?').get(createdAt - limits.keptMs);
+  sql('DELETE FROM reports WHERE code = ? AND room_created_at = ? AND client = ?').get(code, roomCreatedAt, client);
+  const counts = sql(`
+    SELECT count(*) AS total, count(*) FILTER (WHERE code = ? AND room_created_at = ?) AS of_room,
+      count(*) FILTER (WHERE client = ?) AS of_client FROM reports
+  `).get(code, roomCreatedAt, client);
+  const isFull =
+    Number(counts?.total) >= limits.inTotal ||
+    Number(counts?.of_room) >= limits.perRoom ||
+    Number(counts?.of_client) >= limits.perClient;
+  if (isFull) return 'full';
+  sql(`
+    INSERT INTO reports (id, code, room_created_at, reason, comment, client, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
+  `).get(id, code, roomCreatedAt, reason, comment, client, createdAt);
+  return 'stored';
+}
+
+export function removeReports(sql: Sql, ids: readonly string[]): number {
+  const removed = ids.filter((id) => sql('DELETE FROM reports WHERE id = ? RETURNING id').get(id));
+  return removed.length;
 }
 
 export function addReport(sql: Sql, report: ActivityReport, limits: ActivityLimits, now: number): void {

@@ -11,7 +11,13 @@ import type { KeyStore } from '../../core/ports/clients.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { EngineParts, Store } from '../../core/ports/store.ts';
 import { createGuessGuard } from './access.ts';
-import { createActivityStore, createBlockStore, createOperatorInbox, createRoomSummaries } from './admin.ts';
+import {
+  createActivityStore,
+  createBlockStore,
+  createOperatorInbox,
+  createReportStore,
+  createRoomSummaries,
+} from './admin.ts';
 import { createArchive } from './archive.ts';
 import { roomIdOf } from './cache.ts';
 import { type CounterTable, createRateCounter, keepCounters } from './counters.ts';
@@ -73,6 +79,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
     secretRecord: createSecretRecord(db, snapshot, writer),
     summaries: createRoomSummaries(db),
     blocks: createBlockStore(db, writer),
+    reports: createReportStore(db, writer),
     activity: createActivityStore(db, writer),
     webhooks: createWebhookStore(db, writer),
     inbox: createOperatorInbox(db, writer),

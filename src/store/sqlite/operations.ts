@@ -1,5 +1,5 @@
 /** All changes of the database. Each runs in a transaction of the writer thread. */
-import { addReport, answerRequest, putBlock, removeBlock } from './admin.ts';
+import { addReport, answerRequest, putBlock, putReport, removeBlock, removeReports } from './admin.ts';
 import { restoreKey, restoreRoom } from './archive.ts';
 import { expireRoom } from './cache.ts';
 import { saveCounters } from './counters.ts';
@@ -40,5 +40,5 @@ export const operations = {
   ...{ startUpload, advanceUpload, finishUpload, cancelUpload, expireUploads, chargeText, saveCounters },
   ...{ createKey, revokeKey, restoreKey, restoreRoom, replaceSecretRecord },
   ...{ writeWebhooks, takeEndedWebhooks },
-  ...{ putBlock, removeBlock, addReport, answerRequest },
+  ...{ putBlock, removeBlock, putReport, removeReports, addReport, answerRequest },
 };

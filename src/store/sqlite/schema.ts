@@ -308,6 +308,20 @@ export const steps: readonly string[] = [
   `
   ALTER TABLE rooms ADD COLUMN extend_ms INTEGER; -- each write moves the expiry to this long after it; NULL if not
   `,
+  `
+  -- What people have reported about rooms. Reports outlive their rooms, whose codes may be used again.
+  CREATE TABLE reports (
+    id              TEXT PRIMARY KEY,
+    code            TEXT NOT NULL,
+    room_created_at INTEGER NOT NULL,
+    reason          TEXT NOT NULL,
+    comment         TEXT,
+    client          TEXT NOT NULL,
+    created_at      INTEGER NOT NULL,
+    UNIQUE (code, room_created_at, client)
+  ) STRICT;
+  CREATE INDEX reports_by_time ON reports (created_at);
+  `,
 ];
 
 /** Version numbers used before the first release. */

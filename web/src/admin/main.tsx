@@ -7,12 +7,14 @@ import { Blocks } from './blocks.tsx';
 import { Clients } from './clients.tsx';
 import { Keys } from './keys.tsx';
 import { Overview } from './overview.tsx';
+import { Reports } from './reports.tsx';
 import { Rooms } from './rooms.tsx';
 import type { SectionProps } from './section.tsx';
 
 const sections = {
   overview: { title: 'Overview', View: Overview },
   rooms: { title: 'Rooms', View: Rooms },
+  reports: { title: 'Reports', View: Reports },
   clients: { title: 'Clients', View: Clients },
   blocks: { title: 'Blocks', View: Blocks },
   keys: { title: 'Keys', View: Keys },

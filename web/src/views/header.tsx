@@ -7,6 +7,9 @@ import { t } from '../i18n/strings.ts';
 import { basePath, forwardedTo } from '../page-settings.ts';
 import { goHome, onPlainClick, route } from '../router.ts';
 
+const loadNotes = () => import('./server-notes.tsx');
+export const DemoBanner = lazy(loadNotes, 'DemoBanner');
+export const AbuseContact = lazy(loadNotes, 'AbuseContact');
 const Settings = lazy(() => import('./settings.tsx'), 'Settings');
 
 export function Header() {

@@ -414,4 +414,19 @@ export const strings: Translation = {
   demoBanner:
     'Esto es una demo. Las salas duran {time} como máximo y los archivos pueden tener hasta {size}. No compartas nada privado.',
   dropNotSent: 'No enviado',
+  reportAbuse: 'Denunciar abuso',
+  reportRoom: 'Denunciar esta sala',
+  reportHint:
+    'El operador de este servidor recibe tu denuncia y el código de la sala. No se envían el texto ni los archivos.',
+  reportReason: 'Motivo',
+  reportMalware: 'Software malicioso o phishing',
+  reportIllegal: 'Contenido ilegal',
+  reportHarassment: 'Acoso o amenazas',
+  reportCopyright: 'Infracción de derechos de autor',
+  reportOther: 'Otra cosa',
+  reportComment: 'Detalles (opcional)',
+  reportSend: 'Enviar denuncia',
+  reportSent: 'Denuncia enviada. Gracias.',
+  reportTooMany: 'El operador tiene demasiadas denuncias pendientes. Contáctalo directamente.',
+  reportContact: 'Contactar con el operador:',
 };

@@ -411,4 +411,19 @@ export const strings: Translation = {
   demoBanner:
     'Ceci est une démo. Durée maximale d’un salon : {time}. Taille maximale d’un fichier : {size}. Ne partagez rien de privé.',
   dropNotSent: 'Non envoyé',
+  reportAbuse: 'Signaler un abus',
+  reportRoom: 'Signaler ce salon',
+  reportHint:
+    'L’opérateur de ce serveur reçoit votre signalement et le code du salon. Le texte et les fichiers ne sont pas envoyés.',
+  reportReason: 'Motif',
+  reportMalware: 'Logiciel malveillant ou hameçonnage',
+  reportIllegal: 'Contenu illégal',
+  reportHarassment: 'Harcèlement ou menaces',
+  reportCopyright: 'Violation du droit d’auteur',
+  reportOther: 'Autre chose',
+  reportComment: 'Détails (facultatif)',
+  reportSend: 'Envoyer le signalement',
+  reportSent: 'Signalement envoyé. Merci.',
+  reportTooMany: 'L’opérateur a trop de signalements en attente. Contactez-le directement.',
+  reportContact: 'Contacter l’opérateur :',
 };

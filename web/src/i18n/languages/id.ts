@@ -398,4 +398,18 @@ export const strings: Translation = {
   demoBanner:
     'Ini adalah demo. Ruang bertahan paling lama {time}, ukuran file maksimal {size}. Jangan bagikan hal pribadi.',
   dropNotSent: 'Tidak terkirim',
+  reportAbuse: 'Laporkan penyalahgunaan',
+  reportRoom: 'Laporkan ruang ini',
+  reportHint: 'Pengelola server ini menerima laporan Anda dan kode ruang. Teks dan file tidak ikut dikirim.',
+  reportReason: 'Alasan',
+  reportMalware: 'Malware atau phishing',
+  reportIllegal: 'Konten ilegal',
+  reportHarassment: 'Pelecehan atau ancaman',
+  reportCopyright: 'Pelanggaran hak cipta',
+  reportOther: 'Lainnya',
+  reportComment: 'Detail (opsional)',
+  reportSend: 'Kirim laporan',
+  reportSent: 'Laporan terkirim. Terima kasih.',
+  reportTooMany: 'Pengelola memiliki terlalu banyak laporan terbuka. Hubungi langsung.',
+  reportContact: 'Hubungi pengelola:',
 };

@@ -410,4 +410,19 @@ export const strings: Translation = {
   demoBanner:
     'Questa è una demo. Durata massima di una stanza: {time}. Dimensione massima di un file: {size}. Non condividere nulla di privato.',
   dropNotSent: 'Non inviato',
+  reportAbuse: 'Segnala un abuso',
+  reportRoom: 'Segnala questa stanza',
+  reportHint:
+    'Il gestore di questo server riceve la segnalazione e il codice della stanza. Il testo e i file non vengono inviati.',
+  reportReason: 'Motivo',
+  reportMalware: 'Malware o phishing',
+  reportIllegal: 'Contenuti illegali',
+  reportHarassment: 'Molestie o minacce',
+  reportCopyright: 'Violazione del copyright',
+  reportOther: 'Altro',
+  reportComment: 'Dettagli (facoltativi)',
+  reportSend: 'Invia segnalazione',
+  reportSent: 'Segnalazione inviata. Grazie.',
+  reportTooMany: 'Il gestore ha troppe segnalazioni aperte. Contattalo direttamente.',
+  reportContact: 'Contatta il gestore:',
 };

@@ -395,4 +395,18 @@ export const strings: Translation = {
   demoBanner:
     'これはデモです。ルームの有効期間は最長 {time}、ファイルは最大 {size} です。個人的な内容は共有しないでください。',
   dropNotSent: '未送信',
+  reportAbuse: '不正使用を報告',
+  reportRoom: 'このルームを報告',
+  reportHint: 'このサーバーの運営者に、報告内容とルームコードが送信されます。テキストとファイルは送信されません。',
+  reportReason: '理由',
+  reportMalware: 'マルウェアまたはフィッシング',
+  reportIllegal: '違法なコンテンツ',
+  reportHarassment: '嫌がらせまたは脅迫',
+  reportCopyright: '著作権侵害',
+  reportOther: 'その他',
+  reportComment: '詳細（任意）',
+  reportSend: '報告を送信',
+  reportSent: '報告を送信しました。ありがとうございます。',
+  reportTooMany: '未処理の報告が多すぎます。運営者に直接連絡してください。',
+  reportContact: '運営者に連絡:',
 };

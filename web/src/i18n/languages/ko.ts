@@ -392,4 +392,18 @@ export const strings: Translation = {
   demoBanner:
     '데모 서버입니다. 방은 최대 {time} 동안 유지되고 파일은 최대 {size}까지 가능합니다. 개인 정보를 공유하지 마세요.',
   dropNotSent: '전송되지 않음',
+  reportAbuse: '악용 신고',
+  reportRoom: '이 방 신고하기',
+  reportHint: '이 서버의 운영자에게 신고 내용과 방 코드가 전달됩니다. 텍스트와 파일은 전송되지 않습니다.',
+  reportReason: '사유',
+  reportMalware: '악성코드 또는 피싱',
+  reportIllegal: '불법 콘텐츠',
+  reportHarassment: '괴롭힘 또는 위협',
+  reportCopyright: '저작권 침해',
+  reportOther: '기타',
+  reportComment: '세부 정보(선택사항)',
+  reportSend: '신고 보내기',
+  reportSent: '신고를 보냈습니다. 감사합니다.',
+  reportTooMany: '처리되지 않은 신고가 너무 많습니다. 운영자에게 직접 문의하세요.',
+  reportContact: '운영자에게 문의:',
 };

@@ -447,4 +447,18 @@ export const strings: Translation = {
   demoBanner:
     'To jest wersja demonstracyjna. Czas trwania pokoju: maks. {time}. Rozmiar pliku: maks. {size}. Nie udostępniaj niczego prywatnego.',
   dropNotSent: 'Nie wysłano',
+  reportAbuse: 'Zgłoś nadużycie',
+  reportRoom: 'Zgłoś ten pokój',
+  reportHint: 'Operator tego serwera otrzyma zgłoszenie i kod pokoju. Tekst i pliki nie zostaną wysłane.',
+  reportReason: 'Powód',
+  reportMalware: 'Złośliwe oprogramowanie lub phishing',
+  reportIllegal: 'Nielegalne treści',
+  reportHarassment: 'Nękanie lub groźby',
+  reportCopyright: 'Naruszenie praw autorskich',
+  reportOther: 'Coś innego',
+  reportComment: 'Szczegóły (opcjonalnie)',
+  reportSend: 'Wyślij zgłoszenie',
+  reportSent: 'Zgłoszenie wysłane. Dziękujemy.',
+  reportTooMany: 'Operator ma zbyt wiele otwartych zgłoszeń. Skontaktuj się z nim bezpośrednio.',
+  reportContact: 'Kontakt z operatorem:',
 };

@@ -405,4 +405,19 @@ export const strings: Translation = {
   demoBanner:
     'Esta é uma demonstração. As salas duram no máximo {time} e os arquivos podem ter até {size}. Não compartilhe nada particular.',
   dropNotSent: 'Não enviado',
+  reportAbuse: 'Denunciar abuso',
+  reportRoom: 'Denunciar esta sala',
+  reportHint:
+    'O operador deste servidor recebe sua denúncia e o código da sala. O texto e os arquivos não são enviados.',
+  reportReason: 'Motivo',
+  reportMalware: 'Malware ou phishing',
+  reportIllegal: 'Conteúdo ilegal',
+  reportHarassment: 'Assédio ou ameaças',
+  reportCopyright: 'Violação de direitos autorais',
+  reportOther: 'Outra coisa',
+  reportComment: 'Detalhes (opcional)',
+  reportSend: 'Enviar denúncia',
+  reportSent: 'Denúncia enviada. Obrigado.',
+  reportTooMany: 'O operador tem denúncias demais em aberto. Fale diretamente com ele.',
+  reportContact: 'Falar com o operador:',
 };

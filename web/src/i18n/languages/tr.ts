@@ -404,4 +404,18 @@ export const strings: Translation = {
   demoBanner:
     'Bu bir demo. Odalar en fazla {time} açık kalır, dosyalar en fazla {size} olabilir. Özel bir şey paylaşmayın.',
   dropNotSent: 'Gönderilmedi',
+  reportAbuse: 'Kötüye kullanımı bildir',
+  reportRoom: 'Bu odayı bildir',
+  reportHint: 'Bu sunucunun işletmecisi bildiriminizi ve oda kodunu alır. Metin ve dosyalar gönderilmez.',
+  reportReason: 'Neden',
+  reportMalware: 'Kötü amaçlı yazılım veya oltalama',
+  reportIllegal: 'Yasa dışı içerik',
+  reportHarassment: 'Taciz veya tehdit',
+  reportCopyright: 'Telif hakkı ihlali',
+  reportOther: 'Başka bir şey',
+  reportComment: 'Ayrıntılar (isteğe bağlı)',
+  reportSend: 'Bildirimi gönder',
+  reportSent: 'Bildirim gönderildi. Teşekkürler.',
+  reportTooMany: 'İşletmecinin çok fazla açık bildirimi var. Onunla doğrudan iletişime geçin.',
+  reportContact: 'İşletmeciyle iletişim:',
 };

@@ -10,8 +10,9 @@ import { RecentRooms } from './recent-room-list.tsx';
 import { StartForm } from './start-form.tsx';
 import '../../style/home.css';
 import { signal, useSignal } from '@preact/signals';
-import { basePath } from '../../page-settings.ts';
+import { basePath, limits } from '../../page-settings.ts';
 import { shareCacheOf } from '../../share-target.ts';
+import { AbuseContact } from '../header.tsx';
 
 export function Home() {
   useEffect(() => {
@@ -50,6 +51,7 @@ export function Home() {
       </button>
       <RequestsLeft />
       <p class="small-print">{t('smallPrint')}</p>
+      {limits.abuseContact && <AbuseContact />}
     </div>
   );
 }

@@ -14,10 +14,12 @@ import { savedKey, saveNewKey, takeKeyFromAddress } from '../../device/room-keys
 import { isBoolean, sessionStore } from '../../device/storage.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
+import { limits } from '../../page-settings.ts';
 import type { OpenedLink } from '../../room/room-phase.ts';
 import { openRequests } from '../../room/room-requests.ts';
 import { toPoproomError } from '../../server-connection.ts';
 import { MessagePage } from '../message-page.tsx';
+import { AbuseContact } from '../server-notes.tsx';
 import { DropPage } from './drop-page.tsx';
 import { ReadPage } from './read-page.tsx';
 import '../../style/role-links.css';
@@ -55,10 +57,16 @@ export function LinkPage({ id }: { id: LinkId }) {
   const { value } = state;
   if (typeof value === 'string') return <Message state={value} />;
   if ('error' in value) return <Problem id={id} error={value.error} onRetry={() => void open()} />;
-  return value.link.role === 'drop' ? (
-    <DropPage link={value.link} onEnd={() => forgetKeys(id)} />
-  ) : (
-    <ReadPage link={value.link} onEnd={onEnd} />
+  const { link } = value;
+  return (
+    <>
+      {link.role === 'drop' ? (
+        <DropPage link={link} onEnd={() => forgetKeys(id)} />
+      ) : (
+        <ReadPage link={link} onEnd={onEnd} />
+      )}
+      {limits.abuseContact && <AbuseContact room={{ requests: async () => link.room }} />}
+    </>
   );
 }
 

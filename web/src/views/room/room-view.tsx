@@ -7,12 +7,14 @@ import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
 import { timeLeft } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
+import { limits } from '../../page-settings.ts';
 import { prefetchWhenIdle } from '../../prefetch.ts';
 import { loadUploads } from '../../room/lazy-uploads.ts';
 import { loadRequests } from '../../room/room-model.ts';
 import type { RoomContent, RoomModel, TextModel } from '../../room/room-phase.ts';
 import type { IncomingFile } from '../../room/upload-state.ts';
 import { shareFor } from '../../share-target.ts';
+import { AbuseContact } from '../header.tsx';
 import { addFiles, DropArea, loadUploadParts } from './add-files.tsx';
 import { Alerts } from './alerts.tsx';
 import { Devices, loadOthers } from './devices.tsx';
@@ -66,6 +68,7 @@ export function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
                 {t('roomSettings')}
               </button>
             </div>
+            {limits.abuseContact && <AbuseContact room={room} />}
           </footer>
         </div>
       </div>

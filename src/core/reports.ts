@@ -1,0 +1,44 @@
+/** Reports of rooms, which people send to the operator. */
+import { randomBytes } from 'node:crypto';
+import { removeUnsafeCharacters } from '../protocol/file-name.ts';
+import type { ReportReason } from '../protocol/limits.ts';
+import { admit, type Caller } from './admission.ts';
+import type { ClientHash } from './clients.ts';
+import type { CoreDeps } from './deps.ts';
+import { PoproomError } from './errors.ts';
+import type { ReportLimits } from './ports/admin.ts';
+import type { Log } from './ports/basics.ts';
+
+/** Strangers send them, so few are kept. */
+export const reportLimits: ReportLimits = { perRoom: 20, perClient: 10, inTotal: 500, keptMs: 30 * 86_400_000 };
+
+/** Input that the schema has accepted. */
+interface NewReport {
+  reason: ReportReason;
+  comment?: string | undefined;
+}
+
+export type Reports = ReturnType<typeof createReports>;
+
+export function createReports(deps: CoreDeps, hashClient: ClientHash, log: Log) {
+  return {
+    /** Everyone with access to the room may report it. Nothing of its content is stored with the report. */
+    async add(caller: Caller, { reason, comment = '' }: NewReport): Promise<void> {
+      const { code, createdAt: roomCreatedAt } = await admit(deps, caller, 'reportRoom');
+      const report = {
+        id: randomBytes(5).toString('hex'),
+        code,
+        roomCreatedAt,
+        reason,
+        comment: removeUnsafeCharacters(comment) || undefined,
+        client: hashClient(caller.client),
+        createdAt: deps.clock(),
+      };
+      if ((await deps.reports.put(report, reportLimits)) === 'full') throw tooManyReports();
+      log.warn({ report: report.id, reason }, 'someone reported a room');
+    },
+  };
+}
+
+const tooManyReports = () =>
+  new PoproomError('TOO_MANY_REPORTS', 'The operator has too many open reports. Contact the operator directly.');
