@@ -4,6 +4,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { strings as firstStrings } from '../../web/src/i18n/languages/en.ts';
+import { strings as homeStrings } from '../../web/src/i18n/languages/en-home.ts';
 import { strings as moreStrings } from '../../web/src/i18n/languages/en-more.ts';
 import { strings as names } from '../../web/src/i18n/languages/en-names.ts';
 import { languageCodes } from '../../web/src/i18n/languages.ts';
@@ -33,7 +34,7 @@ describe('the strings of the page', () => {
   it('are all used', () => {
     assert.equal(
       keys.length,
-      [firstStrings, moreStrings, names].reduce((sum, strings) => sum + Object.keys(strings).length, 0),
+      [firstStrings, homeStrings, moreStrings, names].reduce((sum, strings) => sum + Object.keys(strings).length, 0),
       'no name is used twice',
     );
     const files = globSync('**/*.{ts,tsx}', { cwd: sources, exclude: ['i18n/languages/**'] });

@@ -1,5 +1,6 @@
 /** The strings of the page in all languages. */
 import { strings as english } from '../../../web/src/i18n/languages/en.ts';
+import { strings as englishHome } from '../../../web/src/i18n/languages/en-home.ts';
 import { strings as moreEnglish } from '../../../web/src/i18n/languages/en-more.ts';
 import { strings as englishNames } from '../../../web/src/i18n/languages/en-names.ts';
 import { type Language, languageCodes, loaders } from '../../../web/src/i18n/languages.ts';
@@ -18,5 +19,7 @@ export const translatorFor =
     format(tables[language][name], language, values);
 
 async function stringsIn(language: Language): Promise<Translation> {
-  return language === 'en' ? { ...english, ...moreEnglish, ...englishNames } : (await loaders[language]()).strings;
+  return language === 'en'
+    ? { ...english, ...englishHome, ...moreEnglish, ...englishNames }
+    : (await loaders[language]()).strings;
 }

@@ -1,12 +1,13 @@
 /** The format of a language's strings, and how one of them becomes a sentence. */
 import type { strings as english } from './languages/en.ts';
+import type { strings as englishHome } from './languages/en-home.ts';
 import type { strings as moreEnglish } from './languages/en-more.ts';
 import type { strings as englishNames } from './languages/en-names.ts';
 
 /** The strings that every view may show. */
 export type FirstKey = keyof typeof english;
 /** All strings, with those of the parts that are loaded on demand. */
-export type StringKey = FirstKey | keyof typeof moreEnglish | keyof typeof englishNames;
+export type StringKey = FirstKey | keyof typeof englishHome | keyof typeof moreEnglish | keyof typeof englishNames;
 
 export type Values = Record<string, string | number>;
 

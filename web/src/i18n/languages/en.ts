@@ -2,10 +2,6 @@
 
 export const strings = {
   // Home page
-  headline: 'One room, all your devices.',
-  tagline:
-    'Start a room here, join it there. Text and files appear on both instantly. When the room expires, everything is deleted.',
-  smallPrint: 'No account, no app, no tracking.',
   startTitle: 'New room',
   start: 'Start a room',
   starting: 'Starting…',
@@ -17,14 +13,12 @@ export const strings = {
   pinLabel: '4-digit PIN',
   pinRequired: 'Others need the PIN to join.',
   pinInvalid: 'Enter a 4-digit PIN.',
-  youAreOffline: 'You’re offline. Reconnect to start or join a room.',
   joinTitle: 'Join a room',
   codeLabel: 'Code or link',
   join: 'Join',
   codeMissing: 'Enter the code shown on the other device.',
   codeInvalid: 'Invalid room code. Codes have at least 6 letters and numbers.',
   scan: 'Scan QR code',
-  showInviteQr: 'Show a QR code to be invited',
   recentRooms: 'Recent rooms',
   timeLeft: '{time} left',
   notSoon: 'Does not expire soon',
@@ -93,9 +87,6 @@ export const strings = {
   // Room settings and changes of the room
   roomSettings: 'Room settings',
   fileCount: { one: '1 file', other: '{n} files' },
-  // Content shared from other apps
-  sharePending: 'You shared something from another app. Choose a room to send it to.',
-  chooseRoom: 'Choose room',
   // Errors
   loadFailed: 'Couldn’t load part of the page. Try again or reload the page.',
   reload: 'Reload page',

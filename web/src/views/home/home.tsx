@@ -3,7 +3,8 @@ import { useEffect } from 'preact/hooks';
 import { RequestsLeft } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { draftKeys, recentRooms } from '../../device/recent-rooms.ts';
-import { t } from '../../i18n/strings.ts';
+import { strings } from '../../i18n/languages/en-home.ts';
+import { addEnglish, translate as t } from '../../i18n/strings.ts';
 import { navigate } from '../../router.ts';
 import { JoinForm } from './join-form.tsx';
 import { RecentRooms } from './recent-room-list.tsx';
@@ -13,6 +14,8 @@ import { signal, useSignal } from '@preact/signals';
 import { basePath, limits } from '../../page-settings.ts';
 import { shareCacheOf } from '../../share-target.ts';
 import { AbuseContact } from '../header.tsx';
+
+addEnglish(strings);
 
 export function Home() {
   useEffect(() => {
