@@ -49,7 +49,7 @@ describe('links on the command line', () => {
       [['link', code, '--read', '--drop'], /Use --read/],
       [['link', code, '--read', '--expires', 'soon'], /"soon" is not a valid duration/],
       [['unlink', code], /Which link\?/],
-      [['unlink', code, code], /is a room code; give a link from "poproom links"/],
+      [['unlink', code, code], /is not a link; give one from "poproom links"/],
     ] as const) {
       const { code: exit, stderr } = await member.run(args);
       assert.equal(exit, 2, stderr);
@@ -152,7 +152,7 @@ describe('links on the command line', () => {
     assert.match(stdout, /The link no longer works\./);
   });
 
-  it('[CLI-112] of an encrypted room carry keys, which are read only where nobody else sees them', async (t) => {
+  it('[CLI-112] [CLI-114] of an encrypted room carry keys, which are read only where nobody else sees them', async (t) => {
     const { member, guest, code, link } = await start(t, ['--encrypted', '--name', 'Vault']);
     const [read, drop] = [await link('--read'), await link('--drop', '--name', 'Party')];
     assert.match(read, /\/r\/E[0-9A-Z]{23}#E[0-9A-Z]+\.[\w-]{134}$/);
@@ -178,6 +178,10 @@ describe('links on the command line', () => {
     await writeFile(join(guest.home, 'b.txt'), 'dropped');
     await succeed(guest, ['send', drop, 'b.txt', '--note', 'From Ada']);
     assert.equal(await succeed(member, ['fetch', code, 'b.txt', '-o', '-']), 'dropped');
+    const fetched = await guest.run(['fetch', '-', '--list'], { stdin: read });
+    assert.deepEqual([fetched.code, fetched.stderr], [0, 'Left out 2 files that only members of the room can open.\n']);
+    const sealing = await guest.run(['seal', idOf(read), '--auth'], { env });
+    assert.deepEqual([sealing.code, sealing.stdout], [4, '']);
     const unreadable = await guest.run(['get', drop]);
     assert.deepEqual([unreadable.code, /can only add files/.test(unreadable.stderr)], [4, true], unreadable.stderr);
     const written = await guest.run(['put', '-', 'x'], { stdin: read });

@@ -4,11 +4,12 @@ import { lstat, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { type FileEntry, PoproomError, parseLinkId, type Room } from '../../client/index.ts';
 import { type LocalPath, localPaths, type NamesIn, pathsWithoutFolders } from '../../core/files/local-name.ts';
+import { dropEnvelopePrefix } from '../../protocol/sealed.ts';
 import { formatColumns, type Input } from '../command.ts';
 import { timeoutOf } from '../duration.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
-import { print, printable, printableText, printNotice, runSequentially, writeStdout } from '../output.ts';
+import { countOf, print, printable, printableText, printNotice, runSequentially, writeStdout } from '../output.ts';
 import { withRoom } from '../server-context.ts';
 import {
   atomicWrite,
@@ -45,7 +46,7 @@ export async function fetchFiles(input: Input): Promise<void> {
   readExistingChoice(input);
   if (input.isSet('zip')) return fetchZip(input);
   await withRoom(input, async (room) => {
-    const all = await room.files();
+    const all = withoutSealed(await room.files(), room);
     const found = name === undefined ? all : [findFile(all, name)];
     if (input.isSet('list')) return list(input, found);
     if (all.length === 0) printNotice('There are no files in this room.');
@@ -58,6 +59,15 @@ export async function fetchFiles(input: Input): Promise<void> {
       output === '-' ? toStandardOutput(input, room, files, signal) : toDisk(input, room, files, signal),
     );
   });
+}
+
+/** Files that were dropped into an encrypted room are sealed for its members, so readers cannot open them. */
+function withoutSealed(files: readonly FileEntry[], room: Room): readonly FileEntry[] {
+  if (!parseLinkId(room.code)) return files;
+  const opened = files.filter(({ meta }) => !meta?.startsWith(dropEnvelopePrefix));
+  const sealed = files.length - opened.length;
+  if (sealed > 0) console.error(`Left out ${countOf(sealed, 'file')} that only members of the room can open.`);
+  return opened;
 }
 
 /** Receiving a one-time file erases it, so it must be deliberate. */

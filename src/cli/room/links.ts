@@ -1,5 +1,6 @@
 /** `poproom link`, `links` and `unlink`: links with which others may only read a room, or only add files to it. */
 import { type Link, type LinkId, PoproomError, parseLinkId, type Room } from '../../client/index.ts';
+import { linkIdLength } from '../../protocol/room-code.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
 import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
 import { UsageError } from '../errors.ts';
@@ -51,9 +52,9 @@ export async function revokeLink(input: Input): Promise<void> {
 
 /** Reads the id of a link, or its URL. */
 async function readLink(text: string): Promise<LinkId> {
-  const { code } = await readRoom(text);
-  const id = parseLinkId(code);
-  if (!id) throw new UsageError(`"${text}" is a room code; give a link from "poproom links".`);
+  const isShort = text.length < linkIdLength;
+  const id = isShort ? undefined : parseLinkId((await readRoom(text)).code);
+  if (!id) throw new UsageError(`"${text}" is not a link; give one from "poproom links".`);
   return id;
 }
 

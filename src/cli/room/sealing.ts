@@ -5,6 +5,7 @@ import { createFileCipher } from '../../client/crypto/file-cipher.ts';
 import type { EncryptedRoom } from '../../client/crypto/keys.ts';
 import { createFileSalt, openFileMetadata, sealFileMetadata } from '../../client/crypto/metadata.ts';
 import { chainStart, sealText } from '../../client/crypto/text-chain.ts';
+import { PoproomError } from '../../client/index.ts';
 import { isContentRead, isFileList, isHistoryText } from '../../client/response-checks.ts';
 import { openFiles } from '../../client/sealed/opened.ts';
 import { openVersion } from '../../client/sealed/versions.ts';
@@ -20,6 +21,8 @@ export async function seal(input: Input): Promise<void> {
   const [name, metaPath] = [input.value('name'), input.value('meta')];
   if ((name === undefined) !== (metaPath === undefined)) throw new UsageError('Use --name and --meta together.');
   const { room, auth } = await unlockRoom(input);
+  // A reader has the keys, but the server would refuse what it sends.
+  if (auth === undefined) throw new PoproomError('READ_ONLY', 'This link may only read the room.');
   if (input.isSet('auth')) return console.log(`X-Room-Auth: ${auth}`);
   if (name !== undefined && metaPath !== undefined) return sealFile(room, input, name, metaPath);
   const base = await baseOf(room, input.value('base'));
