@@ -11,12 +11,23 @@ export const clientCore = 1;
 
 /** Keeps this process and its children off the core of the servers. */
 export function pinToClientCore(): void {
-  if (canPin) execFileSync('taskset', ['-apc', String(clientCore), String(process.pid)]);
+  pinTo(String(clientCore));
+}
+
+/** `taskset` fails if one of the threads ends meanwhile. */
+function pinTo(cores: string, attempts = 3): void {
+  if (!canPin) return;
+  try {
+    execFileSync('taskset', ['-apc', cores, String(process.pid)], { stdio: 'ignore' });
+  } catch (error) {
+    if (attempts === 1) throw error;
+    pinTo(cores, attempts - 1);
+  }
 }
 
 /** For a program that needs more than one core, such as a browser. */
 export async function withAllCores<T>(start: () => Promise<T>): Promise<T> {
-  if (canPin) execFileSync('taskset', ['-apc', `${serverCore},${clientCore}`, String(process.pid)]);
+  pinTo(`${serverCore},${clientCore}`);
   try {
     return await start();
   } finally {
