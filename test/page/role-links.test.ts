@@ -30,6 +30,8 @@ describe('the page, links with a role', () => {
     await entry.getByText('For the press').waitFor();
     await entry.getByText('Not used yet').waitFor();
     assert.equal((await site.server.api.get(`/api/rooms/${id}`)).json.role, 'read');
+    await dialog.getByRole('button', { name: 'New link' }).click();
+    await dialog.getByLabel('Name (optional)').waitFor();
     await entry.getByRole('button', { name: 'Revoke' }).click();
     await entry.waitFor({ state: 'detached' });
     assert.equal((await site.server.api.get(`/api/rooms/${id}`)).status, 404);

@@ -42,6 +42,7 @@ describe('the page, links to encrypted rooms', () => {
     await page.getByRole('heading', { name: secrets.room }).waitFor();
     await page.getByText(secrets.text).waitFor();
     assert.equal(new URL(page.url()).hash, '');
+    await member.page.locator('.devices').getByText('View only').waitFor({ state: 'attached' });
     const saved = await downloaded(page, () => page.getByRole('button', { name: `Download ${secrets.file}` }).click());
     assert.equal(String(await bytesOf(saved)), secrets.content);
     await room.write(`${secrets.text}.\n\nChanged`);

@@ -42,6 +42,7 @@ describe('the page, a room that stays', () => {
     assert.equal((await api.get(`/api/rooms/${code}`)).json.extend, true);
     await eventually('the change is reported', () => hits > 0);
 
+    await page.reload();
     await page.getByRole('button', { name: 'Room settings' }).click();
     assert.ok(await dialog.getByRole('checkbox', { name: 'Extend while used' }).isChecked());
     await webhooks.getByRole('button', { name: /^Remove/ }).click();

@@ -27,7 +27,8 @@ describe('the page, every view', () => {
   it('[PAGE-20] [PAGE-21] fits from 320 to 1280 pixels in all languages, and passes axe-core in light and dark', {
     timeout: 300_000,
   }, async (t) => {
-    const site = await startTestSite(t, {}, { hasServiceWorker: true });
+    // The settings of a room then have webhooks.
+    const site = await startTestSite(t, { POPROOM_WEBHOOK_HOSTS: 'example.org' }, { hasServiceWorker: true });
     const views = await allViews(site);
     const { page, context } = await site.openDevice();
     // From here on, the service worker has every language, also for the views without a network.

@@ -62,8 +62,11 @@ describe('the links of an encrypted room', () => {
   });
 
   it('[ROLE-43] have a check that notices a changed fragment and that of another link, which older ones lack', () => {
+    const checks = { read: '2edacef6', drop: '775e371b' };
     for (const role of ['read', 'drop'] as const) {
       const fragment = fragmentOf(room, role, linkId);
+      const bytes = Buffer.from(fragment.replace(/.*\./, ''), 'base64url');
+      assert.equal(hex(bytes.subarray(-4)), checks[role]);
       for (const at of [0, fragment.length >> 1, fragment.length - 1]) {
         const changed = fragment.slice(0, at) + (fragment[at] === '4' ? 'R' : '4') + fragment.slice(at + 1);
         assert.throws(() => parseFragment(changed, linkId), { code: 'KEY_WRONG' }, `${role} at ${at}`);

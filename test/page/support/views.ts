@@ -6,6 +6,7 @@ import { askToDelete, chooseEntry, type TestSite } from '../../support/page.ts';
 import { encryptionViews } from './encryption-views.ts';
 import { dropFiles, picture } from './files.ts';
 import { inviteViews } from './invite-views.ts';
+import { linkViews } from './link-views.ts';
 import { shareFromOtherApp } from './service-worker.ts';
 import { type Translate, translatorFor } from './translations.ts';
 
@@ -80,6 +81,7 @@ export async function allViews(site: TestSite): Promise<Record<string, ShowView>
   return {
     ...{ ...homeViews, ...inviteViews, ...(await joinViews(site)), ...(await roomViews(site)), ...shareViews },
     ...(await encryptionViews(site)),
+    ...(await linkViews(site)),
   };
 }
 

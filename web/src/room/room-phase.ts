@@ -283,10 +283,10 @@ type PhaseWithChannel = PhaseNamed<'joining' | 'pin-checking' | 'joined'>;
 
 function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPhase {
   const { recent, devices, files, pinAttempts } = event;
-  const { limits } = event.room;
+  const { limits, extend } = event.room;
   const { pinChanges = 0 } = phase.content ?? {};
   const { fileSizes } = phase.attempt.encryption ?? {};
-  const content = { ...recent, devices, files, limits, pinAttempts, pinChanges, fileSizes };
+  const content = { ...recent, devices, files, limits, extend, pinAttempts, pinChanges, fileSizes };
   return { ...phase, name: 'joined', content };
 }
 

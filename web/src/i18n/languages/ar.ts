@@ -430,6 +430,7 @@ export const strings: Translation = {
   linkDropHint: 'يمكن لمن لديه هذا الرابط إرسال ملفات إلى الغرفة، دون رؤية محتواها.',
   linkName: 'الاسم (اختياري)',
   linkCreate: 'إنشاء رابط',
+  linkNew: 'رابط جديد',
   linkList: 'الروابط',
   linkLastUsed: 'آخر استخدام:',
   linkNeverUsed: 'لم يُستخدم بعد',

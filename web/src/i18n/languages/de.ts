@@ -384,6 +384,7 @@ export const strings: Translation = {
   linkDropHint: 'Wer diesen Link hat, kann Dateien in den Raum schicken, sieht aber nichts davon.',
   linkName: 'Name (optional)',
   linkCreate: 'Link erstellen',
+  linkNew: 'Neuer Link',
   linkList: 'Links',
   linkLastUsed: 'Zuletzt benutzt:',
   linkNeverUsed: 'Noch nicht benutzt',

@@ -270,6 +270,7 @@ export const strings = {
   linkDropHint: 'People with this link can send files to the room. They see nothing of it.',
   linkName: 'Name (optional)',
   linkCreate: 'Create link',
+  linkNew: 'New link',
   linkList: 'Links',
   linkLastUsed: 'Last used:',
   linkNeverUsed: 'Not used yet',

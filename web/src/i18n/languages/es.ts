@@ -385,6 +385,7 @@ export const strings: Translation = {
   linkDropHint: 'Con este enlace se pueden enviar archivos a la sala, sin ver nada de ella.',
   linkName: 'Nombre (opcional)',
   linkCreate: 'Crear enlace',
+  linkNew: 'Enlace nuevo',
   linkList: 'Enlaces',
   linkLastUsed: 'Último uso:',
   linkNeverUsed: 'Sin usar',

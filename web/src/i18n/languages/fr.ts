@@ -382,6 +382,7 @@ export const strings: Translation = {
   linkDropHint: 'Avec ce lien, on peut envoyer des fichiers dans le salon, sans rien en voir.',
   linkName: 'Nom (facultatif)',
   linkCreate: 'Créer un lien',
+  linkNew: 'Nouveau lien',
   linkList: 'Liens',
   linkLastUsed: 'Dernière utilisation :',
   linkNeverUsed: 'Pas encore utilisé',

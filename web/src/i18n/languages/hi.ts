@@ -365,6 +365,7 @@ export const strings: Translation = {
   linkDropHint: 'इस लिंक से लोग रूम में फ़ाइलें भेज सकते हैं, पर रूम का कुछ नहीं देख सकते।',
   linkName: 'नाम (वैकल्पिक)',
   linkCreate: 'लिंक बनाएँ',
+  linkNew: 'नया लिंक',
   linkList: 'लिंक',
   linkLastUsed: 'पिछली बार इस्तेमाल:',
   linkNeverUsed: 'अभी तक इस्तेमाल नहीं हुआ',

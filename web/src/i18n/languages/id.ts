@@ -369,6 +369,7 @@ export const strings: Translation = {
   linkDropHint: 'Pemilik tautan ini dapat mengirim file ke ruang, tetapi tidak melihat isinya.',
   linkName: 'Nama (opsional)',
   linkCreate: 'Buat tautan',
+  linkNew: 'Tautan baru',
   linkList: 'Tautan',
   linkLastUsed: 'Terakhir dipakai:',
   linkNeverUsed: 'Belum dipakai',

@@ -381,6 +381,7 @@ export const strings: Translation = {
   linkDropHint: 'Chi ha questo link può inviare file alla stanza, senza vederne nulla.',
   linkName: 'Nome (facoltativo)',
   linkCreate: 'Crea link',
+  linkNew: 'Nuovo link',
   linkList: 'Link',
   linkLastUsed: 'Ultimo utilizzo:',
   linkNeverUsed: 'Mai usato',

@@ -366,6 +366,7 @@ export const strings: Translation = {
   linkDropHint: 'このリンクを知っている人は、ルームにファイルを送れます。ルームの中は見えません。',
   linkName: '名前（任意）',
   linkCreate: 'リンクを作成',
+  linkNew: '新しいリンク',
   linkList: 'リンク',
   linkLastUsed: '最終使用:',
   linkNeverUsed: '未使用',

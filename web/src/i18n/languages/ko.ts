@@ -363,6 +363,7 @@ export const strings: Translation = {
   linkDropHint: '이 링크가 있는 사람은 방에 파일을 보낼 수 있지만, 방의 내용은 볼 수 없습니다.',
   linkName: '이름(선택 사항)',
   linkCreate: '링크 만들기',
+  linkNew: '새 링크',
   linkList: '링크',
   linkLastUsed: '마지막 사용:',
   linkNeverUsed: '아직 사용되지 않음',

@@ -418,6 +418,7 @@ export const strings: Translation = {
   linkDropHint: 'Z tym linkiem można wysyłać pliki do pokoju, nie widząc niczego w nim.',
   linkName: 'Nazwa (opcjonalnie)',
   linkCreate: 'Utwórz link',
+  linkNew: 'Nowy link',
   linkList: 'Linki',
   linkLastUsed: 'Ostatnio użyty:',
   linkNeverUsed: 'Jeszcze nieużyty',

@@ -376,6 +376,7 @@ export const strings: Translation = {
   linkDropHint: 'Quem tem este link pode enviar arquivos para a sala, sem ver nada dela.',
   linkName: 'Nome (opcional)',
   linkCreate: 'Criar link',
+  linkNew: 'Novo link',
   linkList: 'Links',
   linkLastUsed: 'Último uso:',
   linkNeverUsed: 'Ainda não usado',

@@ -419,6 +419,7 @@ export const strings: Translation = {
   linkDropHint: 'По этой ссылке можно отправлять файлы в комнату, но не видно, что в ней.',
   linkName: 'Название (необязательно)',
   linkCreate: 'Создать ссылку',
+  linkNew: 'Новая ссылка',
   linkList: 'Ссылки',
   linkLastUsed: 'Последний раз:',
   linkNeverUsed: 'Ещё не использовалась',

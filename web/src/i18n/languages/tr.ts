@@ -375,6 +375,7 @@ export const strings: Translation = {
   linkDropHint: 'Bu bağlantıya sahip olanlar odaya dosya gönderebilir, odayı göremez.',
   linkName: 'Ad (isteğe bağlı)',
   linkCreate: 'Bağlantı oluştur',
+  linkNew: 'Yeni bağlantı',
   linkList: 'Bağlantılar',
   linkLastUsed: 'Son kullanım:',
   linkNeverUsed: 'Henüz kullanılmadı',

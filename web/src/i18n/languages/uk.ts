@@ -417,6 +417,7 @@ export const strings: Translation = {
   linkDropHint: 'За цим посиланням можна надсилати файли до кімнати, не бачачи її вмісту.',
   linkName: 'Назва (необов’язково)',
   linkCreate: 'Створити посилання',
+  linkNew: 'Нове посилання',
   linkList: 'Посилання',
   linkLastUsed: 'Востаннє:',
   linkNeverUsed: 'Ще не використовувалося',

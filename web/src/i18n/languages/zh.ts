@@ -354,6 +354,7 @@ export const strings: Translation = {
   linkDropHint: '拥有此链接的人可以向房间发送文件，但看不到房间内容。',
   linkName: '名称（可选）',
   linkCreate: '创建链接',
+  linkNew: '新建链接',
   linkList: '链接',
   linkLastUsed: '上次使用：',
   linkNeverUsed: '尚未使用',

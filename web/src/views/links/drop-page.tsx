@@ -13,6 +13,7 @@ import { Thumbnail } from '../files/thumbnail.tsx';
 import { UploadRow } from '../files/upload-rows.tsx';
 import { DropArea } from '../room/add-files.tsx';
 import '../../style/file-list.css';
+import '../../style/file-rows.css';
 
 const LeaveDialog = lazy(() => import('../room/dialogs.tsx'), 'LeaveDialog');
 
@@ -44,7 +45,7 @@ export function DropPage({ link, onEnd }: Props) {
           {t(link.fileSizes ? 'dropSealed' : 'dropHint')}
         </p>
       </header>
-      {hasEnded ? <Ended /> : <Target onFiles={add} />}
+      {hasEnded ? <Ended /> : <Target onFiles={add} isSmall={list.length > 0} />}
       <ul class="files" aria-label={t('files')}>
         {list.map((upload) => (
           <DroppedFile key={upload} upload={upload} hasEnded={hasEnded} />
@@ -67,10 +68,10 @@ export function DropPage({ link, onEnd }: Props) {
 }
 
 /** Files can also be dropped or pasted anywhere on the page. */
-function Target({ onFiles }: { onFiles: (files: readonly IncomingFile[]) => void }) {
+function Target({ onFiles, isSmall }: { onFiles: (files: readonly IncomingFile[]) => void; isSmall: boolean }) {
   return (
     <DropArea onFiles={onFiles}>
-      <label class="drop-target">
+      <label class="drop-target" data-small={isSmall || undefined}>
         <Icon name="plus" />
         <span>{t('dropTarget')}</span>
         <input

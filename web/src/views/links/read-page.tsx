@@ -66,7 +66,8 @@ export function ReadPage({ link, onEnd }: Props) {
         </p>
       </header>
       {text.value !== undefined && (
-        <section class="card" aria-label={t('text')}>
+        <section class="card">
+          <h2 class="visually-hidden">{t('text')}</h2>
           {text.value ? (
             <>
               <ReadView text={text.value} files={content.value.files} room={roomOfFiles} />
@@ -102,7 +103,8 @@ function Files({ room, files, isSealed }: FilesProps) {
   const readable = files.filter((file) => !file.once && !isForMembers(file)).toReversed();
   if (files.length === 0) return null;
   return (
-    <section class="card" aria-label={t('files')}>
+    <section class="card">
+      <h2>{t('files')}</h2>
       {isSealed && (
         <ul class="files">
           <SealedDownloads />

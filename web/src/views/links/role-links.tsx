@@ -1,8 +1,10 @@
 /** Links with a role in the invitation: a new one, its QR code, and the list of all. */
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Link } from '../../../../src/protocol/types.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -18,7 +20,17 @@ export type LinkRole = Link['role'];
 /** By the address for others, and with the fragment that an encrypted room needs. */
 const addressOf = ({ linkId, link }: Link): string => linkTo(linkId, /#(.+)$/.exec(link ?? '')?.[1]);
 
-export function RoleLinks({ room, role }: { room: RoomModel; role: LinkRole }) {
+/** Without a name, the last symbols tell links apart. */
+const nameOf = ({ name, linkId }: Link): string => name ?? `…${linkId.slice(-4)}`;
+
+interface Props {
+  room: RoomModel;
+  role: LinkRole;
+  /** Another way to pass a link on. */
+  share: (link: string) => ComponentChildren;
+}
+
+export function RoleLinks({ room, role, share }: Props) {
   const links = useSignal<readonly Link[]>([]);
   const shown = useSignal<Link | undefined>(undefined);
   const problem = useSignal('');
@@ -69,6 +81,11 @@ export function RoleLinks({ room, role }: { room: RoomModel; role: LinkRole }) {
           </p>
           <div class="actions">
             <CopyButton text={addressOf(current)} label={t('copyLink')} icon="link" />
+            {share(addressOf(current))}
+            <button type="button" class="button" onClick={() => (shown.value = undefined)}>
+              <Icon name="plus" />
+              {t('linkNew')}
+            </button>
           </div>
           {role === 'read' && room.content.value.isEncrypted && <p class="aside">{t('linkHasKey')}</p>}
         </>
@@ -90,8 +107,13 @@ export function RoleLinks({ room, role }: { room: RoomModel; role: LinkRole }) {
         <ul class="link-list" aria-label={t('linkList')}>
           {own.map((link) => (
             <li key={link.linkId}>
-              <button type="button" class="link-name" onClick={() => (shown.value = link)}>
-                <span dir="auto">{link.name ?? `…${link.linkId.slice(-4)}`}</span>
+              <button
+                type="button"
+                class="link-name"
+                aria-pressed={current?.linkId === link.linkId}
+                onClick={() => (shown.value = link)}
+              >
+                <span dir="auto">{nameOf(link)}</span>
                 <small>
                   {link.lastUsed ? (
                     <>
@@ -102,7 +124,12 @@ export function RoleLinks({ room, role }: { room: RoomModel; role: LinkRole }) {
                   )}
                 </small>
               </button>
-              <button type="button" class="button danger" onClick={() => void revoke(link)}>
+              <button
+                type="button"
+                class="button danger"
+                aria-label={`${t('linkRevoke')}: ${nameOf(link)}`}
+                onClick={() => void revoke(link)}
+              >
                 {t('linkRevoke')}
               </button>
             </li>

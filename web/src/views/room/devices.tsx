@@ -18,6 +18,7 @@ addEventListener('resize', () => {
 /** Loaded when another device is in the room. */
 export const loadOthers = () => import('./others.tsx');
 const Others = lazy(loadOthers, 'Others');
+const RoleMark = lazy(loadOthers, 'RoleMark');
 const TypingBubble = lazy(loadOthers, 'TypingBubble');
 
 interface Props {
@@ -51,6 +52,7 @@ export function Devices({ room, text, field }: Props) {
               {nameOf(device)}
             </span>
             {device.deviceId === deviceId && <small>{t('you')}</small>}
+            {device.role && <RoleMark role={device.role} />}
             {typing.value.has(device.deviceId) && <TypingBubble />}
           </li>
         ))}

@@ -133,7 +133,7 @@ export function InviteDialog({ room, onClose, secret }: InviteProps) {
             <Code code={room.code} />
           </>
         ) : (
-          <RoleLinks key={role.value} room={room} role={role.value} />
+          <RoleLinks key={role.value} room={room} role={role.value} share={(link) => <ShareButton link={link} />} />
         )}
       </div>
     </Dialog>

@@ -31,6 +31,11 @@ export function Others({ room, text, field, first, isOutdated }: Props) {
   return isOutdated ? null : <TypingAnnouncement devices={devices} typing={text.typing.value} />;
 }
 
+/** Of a device that has only a link. */
+export function RoleMark({ role }: Required<Pick<Device, 'role'>>) {
+  return <small>{t(role === 'read' ? 'linkRoleRead' : 'linkRoleDrop')}</small>;
+}
+
 export function TypingBubble() {
   return (
     <span class="typing" aria-hidden="true">
