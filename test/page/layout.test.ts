@@ -142,6 +142,7 @@ describe('the page, layout', () => {
     for (const language of ['de', 'es'] as const) {
       const device = await joinRoom(site, code, { locale: language, viewport });
       const translate = translatorFor(language);
+      await eventually('everything can be reached', async () => (await outOfReach(device.page)).length === 0);
       const [first, , second] = translate('friendlyNames').split(';');
       const name = new RegExp(`^(${first}) (${second})$`);
       await device.page.locator('[data-own] .device-name').filter({ hasText: name }).waitFor();
@@ -157,20 +158,22 @@ describe('the page, layout', () => {
   });
 });
 
-/** The controls of a room that are not visible as a whole, or that something covers. */
+/** The controls of an empty room that are not visible as a whole, or that something covers. */
 const outOfReach = (page: Page): Promise<string[]> =>
-  page.locator('textarea, .room button').evaluateAll((controls) =>
-    controls
-      .filter((control) => {
-        const { top, bottom, left, right } = control.getBoundingClientRect();
-        const isReached = [top + 2, (top + bottom) / 2, bottom - 2].every((y) => {
-          const found = document.elementFromPoint((left + right) / 2, y);
-          return found !== null && control.contains(found);
-        });
-        return top < 0 || bottom > innerHeight || !isReached;
-      })
-      .map((control) => control.textContent || control.id),
-  );
+  page
+    .locator('textarea, .invitation-head button, .tools button, .file-picker button, footer button')
+    .evaluateAll((controls) =>
+      controls
+        .filter((control) => {
+          const { top, bottom, left, right } = control.getBoundingClientRect();
+          const isReached = [top + 2, (top + bottom) / 2, bottom - 2].every((y) => {
+            const found = document.elementFromPoint((left + right) / 2, y);
+            return found !== null && control.contains(found);
+          });
+          return top < 0 || bottom > innerHeight || !isReached;
+        })
+        .map((control) => control.textContent || control.id),
+    );
 
 async function assertDirections(device: BrowserDevice): Promise<void> {
   const { page } = device;

@@ -8,6 +8,7 @@ import { showText, textViewOf } from '../../device/text-view.ts';
 import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel, TextModel } from '../../room/room-phase.ts';
 import { replaceWithUndo, saveAsFile } from './text-actions.tsx';
+import '../../style/print.css';
 
 const HistoryDialog = lazy(() => import('./history-dialog.tsx'), 'HistoryDialog');
 
