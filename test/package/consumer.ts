@@ -23,6 +23,7 @@ import {
   type ErrorDetails,
   type FileClaimed,
   type FileEntry,
+  type FileToUpload,
   type FileUploaded,
   type HealthReport,
   type HistoryEntry,
@@ -66,8 +67,10 @@ import {
   type TextEvents,
   type TextState,
   type UpdateRoomRequest,
+  type UploadAllOptions,
   type UploadOptions,
   type UploadSource,
+  type UploadTicket,
   type WebhookCreated,
   type WebhookEntry,
   type WriteAnswer,
@@ -145,7 +148,14 @@ async function useFiles(room: Room, call: CallOptions): Promise<string> {
   const bytes = new TextEncoder().encode('bytes');
   const sources: UploadSource[] = [new Blob(['blob!']), bytes, bytes.buffer, new Blob(['strea']).stream()];
   const uploaded: FileUploaded[] = [];
-  for (const source of sources) uploaded.push(await room.upload(source, options));
+  const together: UploadAllOptions = { ...call, onUploaded: (file) => void uploaded.push(file) };
+  const [first, second, ...others] = sources.map((source): FileToUpload => ({ ...options, source }));
+  await room.uploadAll(
+    [first, second].filter((file) => file !== undefined),
+    together,
+  );
+  const { ticket }: UploadTicket = await room.uploadTicket(others.length, call);
+  for (const { source } of others) uploaded.push(await room.upload(source, { ...options, ticket }));
   const files: FileEntry[] = await room.files(call);
   const texts = await Promise.all(files.map(async (file) => (await room.download(file, call)).text()));
   const [gone] = files;

@@ -63,10 +63,15 @@ const inPackage = (path: string) => join(installed.folder, 'node_modules/poproom
 describe('the package', () => {
   it('[PACK-1] has every file that its package.json names', async () => {
     const { bin, exports, files } = JSON.parse(await readFile(inPackage('package.json'), 'utf8'));
-    const named: string[] = [...Object.values(bin), exports['./package.json'], ...Object.values(exports['./client'])];
+    const entries = ['./client', './client/lite'];
+    const named: string[] = [
+      ...Object.values(bin),
+      exports['./package.json'],
+      ...entries.flatMap((name) => Object.values<string>(exports[name])),
+    ];
     for (const path of named) assert.ok(contents.includes(normalize(path)), path);
     for (const pattern of files) assert.ok(contents.some(isOf(pattern)), `something of ${pattern}`);
-    assert.deepEqual(Object.keys(exports), ['./client', './package.json']);
+    assert.deepEqual(Object.keys(exports), [...entries, './package.json']);
   });
 
   const isOf = (pattern: string) => {
@@ -80,7 +85,7 @@ describe('the package', () => {
       /^dist\/([\w-]+\.js|licenses\.md)$/,
     ];
     kinds.push(
-      /^dist\/client\/(index|encryption)\.js$/,
+      /^dist\/client\/(index|encryption|lite)\.js$/,
       /^dist\/(client|protocol|text)\/((text|sealed|crypto)\/)?[\w-]+\.d\.ts$/,
     );
     kinds.push(
@@ -178,6 +183,7 @@ describe('the SDK, installed', () => {
       return code.match(/^\s*(import|export)\b.*\bfrom\b.*|\bimport\(.*\)|\brequire\(.*/gm) ?? [];
     };
     assert.deepEqual(await importsIn('index.js'), ['import("./encryption.js")']);
+    assert.deepEqual(await importsIn('lite.js'), []);
     const [own, ...others] = await importsIn('encryption.js');
     assert.match(own ?? '', /from "\.\/index\.js";$/);
     assert.deepEqual(others, []);
