@@ -150,8 +150,7 @@ export async function retryKey(error: unknown, code: string): Promise<string> {
 /** Prompts for the key of an encrypted room, or for the keys of a link to one. Fails without a terminal. */
 export async function requireKey(code: string): Promise<string> {
   const isLink = parseLinkId(code) !== undefined;
-  const question = isLink ? 'Whole link, with the part after #: ' : `Key of room ${code}: `;
-  const key = await askKey(question, isLink ? code : undefined);
+  const key = await askKey(isLink ? 'Whole link, with the part after #: ' : `Key of room ${code}: `, isLink);
   if (key !== undefined) return key;
   throw new PoproomError('KEY_REQUIRED', isLink ? linkKeysRequired : roomKeyRequired);
 }
@@ -161,7 +160,7 @@ const linkKeysRequired =
   'This link is to an encrypted room, and its part after # is missing; pass - and pipe in the whole link, or set POPROOM_ROOM_KEY to it.';
 
 /** Accepts a key or a link. A typo is detected locally, so that it does not use up a try. */
-async function askKey(question: string, linkId: string | undefined): Promise<string | undefined> {
+async function askKey(question: string, isLink: boolean): Promise<string | undefined> {
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
   const { parseFragment } = await import('../client/crypto/links.ts');
   for (;;) {
@@ -169,8 +168,8 @@ async function askKey(question: string, linkId: string | undefined): Promise<str
     if (text === undefined) return undefined;
     const key = keyIn(text);
     try {
-      if (linkId === undefined) return parseRoomKey(key);
-      parseFragment(key, linkId);
+      if (!isLink) return parseRoomKey(key);
+      parseFragment(key);
       return key;
     } catch (error) {
       if (!(error instanceof EncryptionError)) throw error;

@@ -63,7 +63,7 @@ export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
     await room.info();
     const { code, key, salt } = room;
     if (key !== undefined && parseLinkId(code)) {
-      const found = parseFragment(key, code);
+      const found = parseFragment(key);
       if (found.role === 'drop') throw new PoproomError('DROP_ONLY', 'This link may only add files to the room.');
       return { room: { code: found.code, keys: found.keys }, auth: undefined };
     }
@@ -219,8 +219,8 @@ function parseRoom(text: string): NamedRoom {
   return { code: parseCode(linked ?? named, named), ...(url && { url }), ...(isPublicKey && { key: fragment }) };
 }
 
-/** The fragment of a drop link to an encrypted room: a public key, mostly with a check. Nobody can read anything with it. */
-const dropKeyForm = /^[\w-]{43}(?:[\w-]{5})?$/;
+/** The fragment of a drop link to an encrypted room: a public key, with which nobody can read anything. */
+const dropKeyForm = /^[\w-]{43}$/;
 
 /** Parses a room code or the id of a link. `given` is what the user wrote, such as a URL. */
 export function parseCode(text: string, given = text): RoomCode | LinkId {

@@ -5,7 +5,7 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { LinkRole } from '../../protocol/link-rights.ts';
-import { parseLinkId, parseRoomCode, type RoomCode } from '../../protocol/room-code.ts';
+import { parseRoomCode, type RoomCode } from '../../protocol/room-code.ts';
 import { dropEnvelopePrefix, minimumSizes, nonceBytes, tagBytes } from '../../protocol/sealed.ts';
 import { EncryptionError } from '../error.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
@@ -13,7 +13,6 @@ import { damaged, pad, unpad } from './envelope.ts';
 import type { EncryptedRoom, RoomKeys } from './keys.ts';
 
 const keyBytes = 32;
-const checkBytes = 4;
 const context = utf8ToBytes('poproom/v1/drop');
 
 /** The content of a link's fragment: the keys for reading, or the public key for dropping. */
@@ -22,40 +21,25 @@ type LinkKeys =
   | { readonly role: 'drop'; readonly publicKey: Uint8Array };
 
 /** After `#`, which browsers do not send. A reader gets neither the room key nor `auth`, so it cannot become a member. */
-export function fragmentOf({ code, keys }: EncryptedRoom, role: LinkRole, linkId: string): string {
-  if (role === 'drop') return withCheck(linkId, '', x25519.getPublicKey(keys.drop));
-  return `${code}.${withCheck(linkId, code, concatBytes(keys.text, keys.meta, keys.file))}`;
+export function fragmentOf({ code, keys }: EncryptedRoom, role: LinkRole): string {
+  if (role === 'drop') return encodeBase64url(x25519.getPublicKey(keys.drop));
+  return `${code}.${encodeBase64url(concatBytes(keys.text, keys.meta, keys.file))}`;
 }
 
-/**
- * Throws `KEY_WRONG` if it is not the fragment of this link. The check notices a damaged one and that of another link,
- * before anything is sealed for a key that nobody has. Fragments without a check are accepted too.
- */
-export function parseFragment(fragment: string, linkId: string): LinkKeys {
+/** Throws `KEY_WRONG` if it is not the fragment of a link. */
+export function parseFragment(fragment: string): LinkKeys {
   const [first = '', second, ...rest] = fragment.split('.');
-  const code = second === undefined ? '' : parseRoomCode(first);
   const bytes = decodeBase64url(second ?? first);
-  if (code === undefined || rest.length > 0 || !bytes) throw wrongFragment();
-  const keys = bytes.slice(0, code ? 3 * keyBytes : keyBytes);
-  const isWhole = bytes.length === (code ? 3 * keyBytes : keyBytes);
-  if (!isWhole && encodeBase64url(bytes) !== withCheck(linkId, code, keys)) throw wrongFragment();
-  if (!code) return { role: 'drop', publicKey: keys };
-  const [text, meta, file] = [0, 1, 2].map((n) => keys.slice(n * keyBytes, (n + 1) * keyBytes));
+  if (second === undefined && bytes?.length === keyBytes) return { role: 'drop', publicKey: bytes };
+  const code = parseRoomCode(first);
+  if (!code || rest.length > 0 || bytes?.length !== 3 * keyBytes) throw wrongFragment();
+  const [text, meta, file] = [0, 1, 2].map((n) => bytes.slice(n * keyBytes, (n + 1) * keyBytes));
   const none = new Uint8Array(0);
   return { role: 'read', code, keys: { auth: none, drop: none, text, meta, file } as RoomKeys };
 }
 
-/** The keys, followed by a check that belongs to them and to the link. */
-function withCheck(linkId: string, code: string, keys: Uint8Array): string {
-  const hash = sha256(concatBytes(utf8ToBytes(`poproom/v1/link\0${parseLinkId(linkId)}\0${code}\0`), keys));
-  return encodeBase64url(concatBytes(keys, hash.subarray(0, checkBytes)));
-}
-
 const wrongFragment = () =>
-  new EncryptionError(
-    'KEY_WRONG',
-    'The part of the link after # is missing or incomplete, or belongs to another link. Copy the whole link.',
-  );
+  new EncryptionError('KEY_WRONG', 'The part of the link after # is missing or incomplete. Copy the whole link.');
 
 /** Seals the metadata of a file for the members of a room. Throws `DATA_DAMAGED` for a public key of low order. */
 export const sealDrop = (publicKey: Uint8Array, payload: string): string =>

@@ -74,7 +74,7 @@ export async function unlock(
   source: KeySource,
   { seen: start, onSeen, onSalt }: UnlockOptions,
 ): Promise<Unlocked> {
-  if (parseLinkId(code)) return unlockLink(code, source, { seen: start, onSeen });
+  if (parseLinkId(code)) return unlockLink(source, { seen: start, onSeen });
   const key = parseRoomKey(source.key);
   const ask = () => transport.call(path, isRoomInfo, { timeoutSeconds: saltTimeoutSeconds });
   const { derive = deriveKeys } = source;
@@ -92,12 +92,8 @@ export async function unlock(
 }
 
 /** The keys of a link are in its fragment, so nothing is requested. */
-function unlockLink(
-  linkId: string,
-  source: KeySource,
-  { seen: start, onSeen }: Omit<UnlockOptions, 'onSalt'>,
-): Unlocked {
-  const found = parseFragment(source.key, linkId);
+function unlockLink(source: KeySource, { seen: start, onSeen }: Omit<UnlockOptions, 'onSalt'>): Unlocked {
+  const found = parseFragment(source.key);
   const none = new Uint8Array(0);
   const noKeys: RoomKeys = { auth: none, text: none, meta: none, file: none, drop: none };
   const room = found.role === 'read' ? { code: found.code, keys: found.keys } : { code: '' as RoomCode, keys: noKeys };
@@ -200,7 +196,7 @@ export function createSealedOperations(
   /** The URL with the keys, which the server does not have. */
   const openLink = ({ name, ...link }: Link): Link => {
     const opened = name === undefined ? undefined : openNameOf(room, link.role, name);
-    const url = `${transport.url}/r/${encodeURIComponent(link.linkId)}#${fragmentOf(room, link.role, link.linkId)}`;
+    const url = `${transport.url}/r/${encodeURIComponent(link.linkId)}#${fragmentOf(room, link.role)}`;
     return { ...link, link: url, ...(opened !== undefined && { name: opened }) };
   };
 

@@ -72,7 +72,7 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
   };
 }
 
-/** The fragment decides the role, whatever the server says. Sends nothing. Throws `KEY_WRONG` if the fragment does not belong to the link. */
+/** The fragment decides the role, whatever the server says. Sends nothing. Throws `KEY_WRONG` if the fragment is malformed. */
 export async function openSealedLink(id: LinkId, fragment: string): Promise<Omit<OpenedLink, 'info'>> {
   omitKeyWorker();
   const { room, unlock } = open(id, {
