@@ -36,8 +36,8 @@ export async function measureFirstView(): Promise<Row[]> {
   try {
     const room = `${poproom.url}/r/${await createRoom(poproom)}`;
     return [
-      ...(await rowsOf('first page', browser, `${poproom.url}/`, 1_000)),
-      ...(await rowsOf('room', browser, room, 2_000)),
+      ...(await rowsOf('first page', browser, `${poproom.url}/`, 1_500)),
+      ...(await rowsOf('room', browser, room, 1_800)),
     ];
   } finally {
     await browser.close();
