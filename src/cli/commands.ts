@@ -90,14 +90,14 @@ after the room has expired. "clear" does not.`,
     summary: 'show and change the server, the API key and the password that commands use',
     details: `NAME is one of these:
 
-  url              URL of the server that commands use
-  api-key          API key for it
-  create-password  password for creating rooms, if it requires one
-  default          name of a server below, which commands use instead of url
-  server.NAME.url  URL of a further server; --url NAME selects it
-  server.NAME.api-key, server.NAME.create-password
-                   API key and password for it
-  recent           on (default) or off: whether used rooms are remembered
+  url                          URL of the server that commands use
+  api-key                      API key for it
+  create-password              password for creating rooms, if it requires one
+  default                      name of a server below, which commands use instead of url
+  server.NAME.url              URL of a further server; --url NAME selects it
+  server.NAME.api-key          API key for it
+  server.NAME.create-password  password for creating rooms on it
+  recent                       on (default) or off: whether used rooms are remembered
 
 Secrets are read from a prompt or from standard input, never from an argument, and are never shown in full. The file is
 poproom/config.json in XDG_CONFIG_HOME (default: ~/.config), and only you can read it. An option comes before an

@@ -274,7 +274,7 @@ comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt o
     summary: 'create a link that can only read a room, or only add files to it',
     details: `${codeHelp}
 Prints the link and, on a terminal, also a QR code. With --read, its holders can read the text and the files. With
---drop, they can add files and notes, and see nothing of the room. Neither reveals the room code, and none needs the PIN.
+--drop, they can add files and notes, and see nothing of the room. Neither reveals the room code, or needs the PIN.
 A link ends with its room, or when you revoke it with "poproom unlink".
 
 A link to an encrypted room has keys after #. Those of a read link open the room to everyone who sees them, so pass the
