@@ -88,6 +88,7 @@ for it, as \`X-Create-Password\`. Without it, \`POST /api/rooms\` returns \`401 
 ## Rate limits
 
 The free tier allows {{freeRequests}}, and the pro tier {{proRequests}}. The hour starts with your first request. Every request under \`/api\` counts; file downloads, pages and probes do not. \
+Several uploads that you announce together, with \`uploads\` in \`POST …/tickets\`, count as one. \
 Every response contains your current limit:
 
 \`\`\`http
