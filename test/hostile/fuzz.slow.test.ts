@@ -32,6 +32,9 @@ const settings = {
   POPROOM_FREE_LIMIT: '100000000',
   POPROOM_MISS_LIMIT: '0',
   POPROOM_TRUSTED_PROXIES: '127.0.0.1',
+  // Both are needed for reports.
+  POPROOM_ABUSE_CONTACT: 'abuse@example.org',
+  POPROOM_ADMIN_TOKEN: 'a'.repeat(24),
   ...withInspector,
 };
 

@@ -45,7 +45,7 @@ export async function operationsOf(url: string): Promise<Operation[]> {
   return operations;
 }
 
-/** Without an admin token, the paths of the admin interface are unknown ones. */
+/** Not the admin interface, which needs its token for every request. */
 const isOn = ([path]: [string, Node]) => !/^(\/api)?\/admin(\/|$)/.test(path);
 
 function operationOf(path: string, method: string, described: Node, follow: (node: Node) => Node): Operation {
