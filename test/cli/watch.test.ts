@@ -268,7 +268,7 @@ describe('poproom watch, after failures', () => {
     await server.api.delete(`/api/rooms/${code}`);
     const { code: exit, stdout, stderr } = await watching.result;
     assert.deepEqual([exit, stdout], [3, '']);
-    assert.equal(stderr, 'poproom: The room was deleted before its text changed.\n');
+    assert.equal(stderr, 'poproom: The room was deleted before the text changed.\n');
   });
 
   it('[slow] [CLI-16] ends quietly when its reader stops reading', async (t) => {
