@@ -235,10 +235,10 @@ async function useSharedText(room: Room, call: CallOptions): Promise<string> {
   const unbound: SharedText = createSharedText(offline);
   const appending: EditOptions = call;
   const { version }: ContentEdited = await room.append(' eight', appending);
-  const [newest]: HistoryEntry[] = await room.history(call);
-  const earlier: HistoryText | undefined = newest && (await room.historyText(newest.version, call));
+  const entries: HistoryEntry[] = await room.history(call);
+  const texts: HistoryText[] = await Promise.all(entries.map(({ version }) => room.historyText(version, call)));
   const facts = [state, saved === undefined, ended, unbound.state, version === text.version + 1];
-  return `shared ${(await room.read()).content}, ${origins.join(' ')}, ${facts.join(' ')}, ${earlier?.content === longText}`;
+  return `shared ${(await room.read()).content}, ${origins.join(' ')}, ${facts.join(' ')}, ${texts.some(({ content }) => content === longText)}`;
 }
 
 async function useEncryption(client: Client, call: CallOptions): Promise<string> {
