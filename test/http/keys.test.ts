@@ -39,6 +39,16 @@ describe('an API key', () => {
     assert.ok(!server.logged().includes(key.slice(4)));
   });
 
+  it('[KEY-4] is known as soon as another process has created it, also right after a read', async (t) => {
+    const server = await startTestServer(t);
+    const keys = apiKeysOf(t, server);
+    for (let n = 0; n < 3; n++) {
+      await server.api.get(`/api/rooms/${await server.api.room()}/content`);
+      const headers = bearer(await keys.make(`laptop ${n}`, 'pro'));
+      assert.equal((await server.api.get('/api/health', { headers })).status, 200);
+    }
+  });
+
   it('[KEY-2] is optional: without one a request is on the free tier', async (t) => {
     const { api } = await startTestServer(t);
     assert.equal(spent(await api.get('/api/health')), 'free 99');

@@ -9,13 +9,15 @@ import type { Writer } from './writer.ts';
 const knownForMs = 500;
 const maxKnown = 1000;
 
-export function createKeyStore(db: DatabaseSync, writer: Writer): KeyStore {
+export function createKeyStore(db: DatabaseSync, snapshot: ReadSnapshot, writer: Writer): KeyStore {
   const sql = prepareOnce(db);
   /** By hash. Only valid keys, so that wrong ones cannot fill it. */
   const known = new Map<string, { key: ApiKey; until: number }>();
 
   function read(hash: string, now: number): ApiKey | undefined {
-    const row = sql('SELECT * FROM api_keys WHERE hash = ? AND revoked_at IS NULL').get(hash);
+    const rowOf = () => sql('SELECT * FROM api_keys WHERE hash = ? AND revoked_at IS NULL').get(hash);
+    // A shared read may have started before another process created the key.
+    const row = rowOf() ?? snapshot.within(rowOf);
     if (!row) return undefined;
     const key = keyOf(row);
     if (known.size >= maxKnown) known.clear();

@@ -72,7 +72,7 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
   return {
     ...createRoomStores({ db, snapshot, writer, rules, guard, storage, dropCounters: counters.dropExpired }),
     rates,
-    keys: createKeyStore(db, writer),
+    keys: createKeyStore(db, snapshot, writer),
     archive: createArchive({ db, snapshot, writer, guard }),
     storage,
     idempotency: createIdempotencyStore(db),
@@ -99,8 +99,8 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
 
 /** For the command line. A server may be running. */
 export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<void> } {
-  const { db, writer, close } = open(makeFolder(folder), usualEraseEveryMs);
-  return { ...createKeyStore(db, writer), close };
+  const { db, snapshot, writer, close } = open(makeFolder(folder), usualEraseEveryMs);
+  return { ...createKeyStore(db, snapshot, writer), close };
 }
 
 function makeFolder(folder: string): string {
