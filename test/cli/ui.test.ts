@@ -512,7 +512,7 @@ describe('poproom ui, values of the page', () => {
     const command = cli.start(['ui', code], { env: { DISPLAY: ':9', POPROOM_LAN_LINK: 'off' } });
     const opened = await eventually('the browser is started', () =>
       readFile(join(cli.home, 'opened'), 'utf8').then(
-        (text) => text.trim(),
+        (text) => text.trim() || undefined,
         () => undefined,
       ),
     );

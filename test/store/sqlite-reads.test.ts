@@ -88,7 +88,7 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
     const codes = await manyRooms(store, 10);
     const reading = new AbortController();
     const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
-    // 32 MiB in all; SQLite restarts its log after about 4.
+    // More than 32 MiB in all; SQLite restarts its log after about 4, or later if a read is active.
     for (let n = 0; n < 500; n++) {
       const text = String(n % 7).repeat(64 * 1024);
       await storeFullText(store, codes[n % codes.length] as RoomCode, 1 + Math.floor(n / codes.length), text);
@@ -96,7 +96,7 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
     reading.abort();
     await reads;
     const { size } = await stat(join(folder, 'poproom.db-wal'));
-    assert.ok(size < 12 * 1024 * 1024, `the log has ${size} bytes`);
+    assert.ok(size < 20 * 1024 * 1024, `the log has ${size} bytes`);
   });
 });
 
