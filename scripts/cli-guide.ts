@@ -14,17 +14,20 @@ export function cliGuide(): string {
     '<!-- Written by "npm run generate" from src/cli/commands.ts, src/cli/room-commands.ts, src/cli/errors.ts, src/cli/failure.ts and scripts/cli-recipes.ts. -->',
     intro,
     fence('sh', 'npm install --global poproom'),
-    'In a checkout, run `node bin/poproom.js`. For completion in your shell, run `source <(poproom completion bash)`.',
+    'In a checkout, run `npm link`, or `node bin/poproom.js` instead of `poproom`. Commands use the server at `http://localhost:8080` unless you [choose another one](#server-api-key-and-pin):',
+    fence('sh', 'export POPROOM_URL=https://pop.example.org'),
+    'For completion in your shell, run `source <(poproom completion bash)`.',
     overview(),
-    settings,
     '## Recipes',
     ...recipes.flatMap(({ name, title, lines }) => [`### ${title}`, `<!-- ${name} -->`, fence('sh', lines)]),
+    settings,
     scripts,
     '## Exit codes',
     table(['code', ''], [['0', 'done'], ...exitCodes.map(([code, means]) => [String(code), means])]),
     '## Commands',
-    `${unwrapped(codeHelp)} The commands that take a code have these options:`,
-    table(['option', ''], Object.entries(inRoom).map(optionRow)),
+    unwrapped(codeHelp),
+    'All commands in rooms have these options. In `poproom new` and `poproom send`, `--pin` also protects the new room.',
+    table(['option', ''], Object.entries(roomOptions).map(optionRow)),
     ...commands.map(section),
   ])}\n`;
 }
@@ -137,14 +140,13 @@ file \`.poproom-….part\` is beside the target; remove it if you do not want to
 complete files again. This works for 24 hours, unless a file has changed. Standard input and pipes start again.
 - After \`429\` or \`503\`, the command retries up to twice if the server asks it to wait 5 seconds or less.`;
 
-/** Options that all commands with a code share are listed once. */
-const takingCode = [...roomCommands, ...cryptoCommands].filter(({ args }) => args.startsWith('CODE'));
-const [first] = takingCode as [Command];
-const inRoom: Command['options'] = { ...inAll(first.options), help };
+/** Options that all commands in rooms share are listed once. */
+export const roomOptions: Command['options'] = { ...sharedOptions(), help };
 
-function inAll(options: Command['options']): Command['options'] {
-  const isInAll = ([name, option]: [string, Option]) => takingCode.every(({ options }) => options[name] === option);
-  return Object.fromEntries(Object.entries(options).filter(isInAll));
+function sharedOptions(): Command['options'] {
+  const [first, ...rest] = roomCommands.filter(({ args }) => args.startsWith('CODE')) as [Command, ...Command[]];
+  const isShared = ([name, option]: [string, Option]) => rest.every(({ options }) => options[name] === option);
+  return Object.fromEntries(Object.entries(first.options).filter(isShared));
 }
 
 function section(command: Command): string {
@@ -159,9 +161,10 @@ function section(command: Command): string {
   ]);
 }
 
-function ownOptions(command: Command): Command['options'] {
-  if (!takingCode.includes(command)) return command.options;
-  return Object.fromEntries(Object.entries(command.options).filter(([name, option]) => inRoom[name] !== option));
+/** Without those that all commands in rooms share. */
+export function ownOptions(command: Command): Command['options'] {
+  if (!roomCommands.includes(command)) return command.options;
+  return Object.fromEntries(Object.entries(command.options).filter(([name, option]) => roomOptions[name] !== option));
 }
 
 function optionRow([name, { value, short, summary }]: [string, Option]): [string, string] {

@@ -1,10 +1,11 @@
 /** Writes man/poproom.1 from the table of commands. */
 
-import { type Command, help, type Option } from '../src/cli/command.ts';
+import type { Command, Option } from '../src/cli/command.ts';
 import { commands, localCommands, serverCommands } from '../src/cli/commands.ts';
 import { exitCodes } from '../src/cli/errors.ts';
-import { cryptoCommands, roomCommands } from '../src/cli/room-commands.ts';
-import { variables } from './cli-guide.ts';
+import { codeHelp, cryptoCommands, roomCommands } from '../src/cli/room-commands.ts';
+import { ownOptions, roomOptions, variables } from './cli-guide.ts';
+import { recipes } from './cli-recipes.ts';
 
 export function manPage(): string {
   const lines = [
@@ -20,15 +21,25 @@ export function manPage(): string {
     ...group('Encrypted data in requests of your own', cryptoCommands),
     ...group('This machine', localCommands),
     ...group('Your own server', serverCommands),
+    '.SH ROOM CODES',
+    plain(codeHelp.replaceAll('\n', ' ')),
+    '.SH OPTIONS',
+    'All commands for rooms have these options. The options of each command are below.',
+    ...Object.entries(roomOptions).flatMap(([name, option]) => optionItem(name, option)),
     '.SH COMMANDS',
     ...commands.flatMap(section),
+    '.SH EXAMPLES',
+    ...recipes.flatMap(({ title, lines }) => ['.PP', `${plain(title)}:`, ...code(lines)]),
     '.SH ENVIRONMENT',
     ...variables.flatMap(([name, meaning]) => item(bold(unquoted(name)), unquoted(meaning))),
     '.SH EXIT STATUS',
     ...[[0, 'done'] as const, ...exitCodes].flatMap(([code, means]) => item(bold(String(code)), means)),
     '.SH FILES',
     ...item(bold('~/.config/poproom/config.json'), 'the servers and API keys; see "poproom config"'),
-    ...item(bold('~/.local/state/poproom'), 'the last server used, recent rooms and the ids of unfinished uploads'),
+    ...item(
+      bold('~/.local/state/poproom'),
+      'the last server used, recent rooms, keys of encrypted rooms and the ids of unfinished uploads',
+    ),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -41,16 +52,18 @@ const group = (title: string, list: readonly Command[]): string[] => [
   ...list.flatMap(({ name, summary }) => item(bold(name), summary)),
 ];
 
-function section({ name, args, summary, details = '', options, examples }: Command): string[] {
+function section(command: Command): string[] {
+  const { name, args, summary, details = '', examples } = command;
   return [
     `.SS ${plain(['poproom', name, args].filter(Boolean).join(' '))}`,
     plain(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`),
     ...details
+      .replace(codeHelp, '')
       .trim()
       .split(/\n{2,}/)
       .filter(Boolean)
       .flatMap(paragraph),
-    ...Object.entries({ ...options, help }).flatMap(([option, definition]) => optionItem(option, definition)),
+    ...Object.entries(ownOptions(command)).flatMap(([option, definition]) => optionItem(option, definition)),
     '.PP',
     'Examples:',
     ...examples.flatMap(([line, meaning]) => item(bold(line), meaning)),
@@ -70,6 +83,9 @@ function optionItem(name: string, { value, short, summary }: Option): string[] {
   const spellings = [...(short ? [bold(`-${short}`)] : []), bold(`--${name}`)].join(', ');
   return item(value ? `${spellings} \\fI${plain(value)}\\fR` : spellings, summary);
 }
+
+/** Lines that keep their breaks. */
+const code = (lines: string): string[] => ['.PP', '.RS 4', '.nf', plain(lines.trim()), '.fi', '.RE'];
 
 const item = (tag: string, text: string): string[] => ['.TP', tag, plain(text)];
 const bold = (text: string) => `\\fB${plain(text)}\\fR`;

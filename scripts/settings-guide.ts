@@ -33,7 +33,9 @@ const withCode = (text: string) => text.replace(typed, (word) => `\`${word}\``);
 
 const typed = new RegExp(
   [
-    'POPROOM_[A-Z_]+',
+    'POPROOM_[A-Z_]+(?:=\\w+)?',
+    '\\*\\.example\\.org',
+    'private:HOST',
     '\\b(?:sqlite|disk):(?:/FOLDER)?(?=[\\s,;]|$)',
     '\\b(?:redis|s3)://[^\\s,;]+',
     'X-Forwarded-For',

@@ -52,7 +52,7 @@ function roomRequests(): string {
     'Every request to a room accepts these parameters:',
     fieldTable(fieldHead, fieldsOf(document, roomOperations[0] as Operation).filter(isShared)),
     `Every request to a room can return these errors: ${listErrors(sharedErrors)}.`,
-    'In place of the room code, every request also accepts the id of a [link with a role](#create-a-link-with-a-role), which may do this:',
+    'In place of the room code, requests also accept the id of a [link with a role](#create-a-link-with-a-role), which has fewer rights:',
     linkTable(),
   ]);
 }

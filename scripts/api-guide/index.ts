@@ -25,7 +25,7 @@ export function apiGuideTemplate(): string {
 
 const aboutTheExamples = `The examples use a server at \`http://localhost:8080\` and a room with the code \`7KQ2MX\`. Replace both with yours. \
 Tests run every example as it is printed here. Your own server has the same documentation at \`/docs\`, with its own URL and limits. The machine-readable versions are \
-at \`/api/openapi.json\` and \`/api/asyncapi.json\`. [spec.md](spec.md) lists what the API guarantees, rule by rule.`;
+at \`/api/openapi.json\` and \`/api/asyncapi.json\`. [spec.md](spec.md) lists the guarantees of the API, rule by rule.`;
 
 const aboutThisServer = `The examples use the server at http://localhost:8080 and a room with the code \`7KQ2MX\`. Replace both if yours differ. The limits on this \
 page are those of this server. For programs, the API is described at [/api/openapi.json](/api/openapi.json) and \
@@ -74,8 +74,8 @@ older version over the newer ones, so that concurrent writers do not overwrite e
 then, the server returns \`412 VERSION_CONFLICT\` with the current text and version in \`details\`. Merge both texts, and \
 write again.
 - To read the text only if it has changed, send \`If-None-Match: "7"\`. If the text is unchanged, the server returns \
-\`304\`. This still counts as a request. With \`?wait=30\`, the server waits for a change first, which is enough \
-for a script. Programs follow a room over [the live channel](#endpoints-live).`;
+\`304\`. This still counts as a request. With \`?wait=30\`, the server waits up to 30 seconds \
+for a change, which is enough for a script. Other programs follow a room over [the live channel](#endpoints-live).`;
 }
 
 function errorCodes(): string {
@@ -100,7 +100,7 @@ function rateHeaders(): string {
   const rows = named.map(([name, { description, example }]) => [`\`${name}\``, `\`${example}\``, description]);
   return paragraphs([
     '## Response headers',
-    'Every response has these headers, except `Retry-After`, which only `429` and `503` responses have.',
+    'Every response has these headers, except `Retry-After`. Every `429` and `503` response has it, and errors that tell you to wait.',
     table(['header', 'example', 'meaning'], rows),
   ]);
 }

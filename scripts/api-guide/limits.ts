@@ -8,7 +8,7 @@ export function limitsChapter(): string {
     '## Limits',
     '{{limitsNote}}',
     table(['limit', 'value', 'if exceeded'], [...rows(), ...fixed]),
-    'For programs, `/api/openapi.json` has most of them in `x-limits`.',
+    'Programs find most of them in `GET /api/limits`, and in `x-limits` of `/api/openapi.json`.',
   ]);
 }
 

@@ -10,7 +10,7 @@ export interface Snippets {
   sdk?: string;
   /** Continues `cliStart`. */
   cli?: string;
-  /** What the examples print, unless test/docs/api-guide.test.ts checks more: the SDK as JSON, one line for each call. */
+  /** The expected output, if test/docs/api-guide.test.ts has no check of its own. The SDK prints one line of JSON for each call. */
   prints?: { sdk?: RegExp; cli?: RegExp };
   /** Why one of them is missing, or does more than the endpoint. */
   note?: string;
@@ -79,7 +79,7 @@ console.log(expiresAt, hasPin, deviceCount);
     cli: `
 poproom info 7KQ2MX
 `,
-    note: 'The command also shows the text and the files, and makes three requests.',
+    note: 'The command also shows the text and the files: it sends `details=true`.',
   },
   updateRoom: {
     curl: `
@@ -118,6 +118,10 @@ curl http://localhost:8080/api/rooms/7KQ2MX/links \\
 const { linkId, link } = await room.createLink({ role: 'drop', name: 'Photos of the party', expiresIn: 3600 });
 console.log(linkId, link);
 `,
+    cli: `
+poproom link 7KQ2MX --drop --name 'Photos of the party' --expires 1h
+`,
+    prints: { cli: /^http\S+\/r\/[0-9A-Z]{24}$/m },
   },
   listLinks: {
     curl: `
@@ -126,6 +130,10 @@ curl http://localhost:8080/api/rooms/7KQ2MX/links
     sdk: `
 for (const { linkId, role, name } of await room.links()) console.log(linkId, role, name);
 `,
+    cli: `
+poproom links 7KQ2MX
+`,
+    prints: { cli: /^[0-9A-Z]{24} .*Photos of the party/m },
   },
   revokeLink: {
     curl: `
@@ -135,6 +143,10 @@ curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/links/4VNR8M2KQX7D5HWT9CJZ
 const { message } = await room.revokeLink('4VNR8M2KQX7D5HWT9CJZ3BPA');
 console.log(message);
 `,
+    cli: `
+poproom unlink 7KQ2MX 4VNR8M2KQX7D5HWT9CJZ3BPA
+`,
+    prints: { cli: /revoked/i },
   },
   reportRoom: {
     curl: `
@@ -146,6 +158,7 @@ curl http://localhost:8080/api/rooms/7KQ2MX/reports \\
 const { message } = await room.report({ reason: 'malware', comment: 'The file setup.exe is a virus.' });
 console.log(message);
 `,
+    note: 'There is no command for this request.',
   },
   writeContent: {
     curl: `
@@ -191,8 +204,8 @@ console.log(content, version, timestamp);
 poproom get 7KQ2MX
 `,
     note:
-      'A script that follows the text sends the `ETag` of each response in the next `If-None-Match`, with `wait`. `304` ' +
-      'means that nothing has changed. Programs use a live channel instead, which does not count each change as a request.',
+      'To follow the text in a script, repeat the request with `wait`, and send the `ETag` of the last response as ' +
+      '`If-None-Match`. `304` means that nothing has changed. A live channel does the same without counting each change as a request.',
   },
   editContent: {
     curl: `
@@ -325,7 +338,7 @@ poproom send 7KQ2MX photo.jpg
     curl: `
 curl -T photo.jpg http://localhost:8080/api/rooms/7KQ2MX/upload/photo.jpg
 `,
-    note: 'If the URL ends with `upload/`, curl adds the name of the file. SDK and command use the endpoint above.',
+    note: 'If the URL ends with `upload/`, curl adds the name of the file. The SDK and the command line use the endpoint above.',
   },
   createUpload: {
     curl: `
@@ -333,14 +346,14 @@ curl -X POST http://localhost:8080/api/rooms/7KQ2MX/uploads \\
   -H 'Tus-Resumable: 1.0.0' -H 'Upload-Length: 5' \\
   -H 'Upload-Metadata: filename aGVsbG8udHh0,filetype dGV4dC9wbGFpbg=='
 `,
-    note: 'SDK and command use it for files over 5 MiB, and do all of its requests. So does every tus client.',
+    note: 'The SDK and the command line send files over 5 MiB this way. Any tus client works too.',
   },
   getUpload: {
     curl: `
 curl -I http://localhost:8080/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015 \\
   -H 'Tus-Resumable: 1.0.0'
 `,
-    note: 'SDK and command do this themselves.',
+    note: 'The SDK and the command line do this themselves.',
   },
   continueUpload: {
     curl: `
@@ -348,14 +361,14 @@ curl -X PATCH http://localhost:8080/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2
   -H 'Tus-Resumable: 1.0.0' -H 'Upload-Offset: 0' \\
   -H 'Content-Type: application/offset+octet-stream' -d Hello
 `,
-    note: 'SDK and command do this themselves.',
+    note: 'The SDK and the command line do this themselves.',
   },
   cancelUpload: {
     curl: `
 curl -X DELETE http://localhost:8080/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015 \\
   -H 'Tus-Resumable: 1.0.0'
 `,
-    note: 'SDK and command leave an interrupted upload on the server for 24 hours, so that it can be continued.',
+    note: 'The SDK and the command line leave an interrupted upload on the server for 24 hours, so that you can continue it.',
   },
   restoreFile: {
     curl: `
@@ -382,8 +395,8 @@ console.log(await blob.text());
 poproom fetch 7KQ2MX secret.txt
 `,
     note:
-      'With curl, download the file from the `url` of the response, then confirm the receipt. SDK and command do all of ' +
-      'this. If the download fails, they give the file back.',
+      'With curl, download the file from the `url` of the response, then confirm the receipt. The SDK and the command line ' +
+      'do all of this. If the download fails, they give the file back.',
   },
   confirmClaim: {
     curl: `
@@ -432,12 +445,20 @@ poproom fetch 7KQ2MX --zip
   },
   issueTicket: {
     curl: `
+# To download the archive:
 curl -X POST http://localhost:8080/api/rooms/7KQ2MX/tickets
+
+# To upload 40 files:
+curl http://localhost:8080/api/rooms/7KQ2MX/tickets \\
+  -H 'Content-Type: application/json' -d '{"uploads": 40}'
 `,
     sdk: `
 console.log(await room.zipUrl());
+
+const { ticket } = await room.uploadTicket(40);
+await room.upload('photo.jpg', { ticket });
 `,
-    note: 'The command line sends the PIN in a header and needs no ticket.',
+    note: '`poproom send` requests a ticket if it sends several files. `poproom fetch` needs none.',
   },
   removeFile: {
     curl: `
@@ -558,6 +579,10 @@ poproom rooms --admin --sort size --limit 10
     curl: `
 curl -X POST http://localhost:8080/api/admin/rooms/7KQ2MX/reveal -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
+    cli: `
+poproom admin reveal 7KQ2MX
+`,
+    prints: { cli: /^[0-9A-Z]{6,}$/m },
   },
   adminRemoveRoom: {
     curl: `
@@ -587,11 +612,19 @@ poproom admin dismiss 7d1e40c9ab
     curl: `
 curl 'http://localhost:8080/api/admin/clients?sort=bytes' -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
+    cli: `
+poproom admin clients --sort bytes
+`,
+    prints: { cli: /^127\.0\.0\.1 /m },
   },
   adminBlocks: {
     curl: `
 curl http://localhost:8080/api/admin/blocks -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
+    cli: `
+poproom admin blocks
+`,
+    prints: { cli: /^[0-9a-f]{10} +203\.0\.113\.0\/24 /m },
   },
   adminBlock: {
     curl: `
@@ -607,15 +640,27 @@ poproom admin block 198.51.100.0/24 --reason 'automated sign-ups' --expires 1d
     curl: `
 curl -X DELETE http://localhost:8080/api/admin/blocks/5e0c9ab412 -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
+    cli: `
+poproom admin unblock 5e0c9ab412
+`,
+    prints: { cli: /^Unblocked / },
   },
   adminKeys: {
     curl: `
 curl http://localhost:8080/api/admin/keys -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
+    cli: `
+poproom admin keys
+`,
+    prints: { cli: /^[0-9a-f]{10} .* pro /m },
   },
   adminRevokeKey: {
     curl: `
 curl -X DELETE http://localhost:8080/api/admin/keys/0a1b2c3d4e -H "Authorization: Bearer $POPROOM_ADMIN_TOKEN"
 `,
+    cli: `
+poproom admin revoke 0a1b2c3d4e
+`,
+    prints: { cli: /revoked/i },
   },
 };

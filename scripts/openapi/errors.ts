@@ -51,7 +51,7 @@ function nameOf(set: readonly ErrorCode[]): string {
 function responseOf(set: ErrorCode[]): Response {
   return {
     description: set.map((code) => `\`${code}\`: ${errorCodes[code]}`).join(' '),
-    headers: headersOf(ownHeaders[statusOf[set[0] as ErrorCode]] ?? []),
+    headers: headersOf(ownHeaders[statusOf[set[0] as ErrorCode]] ?? (set.some(isTemporary) ? ['Retry-After'] : [])),
     content: {
       'application/json': {
         schema: refer(errorBody),
@@ -60,6 +60,9 @@ function responseOf(set: ErrorCode[]): Response {
     },
   };
 }
+
+/** Of the conflicts, only these end without the client. */
+const isTemporary = (code: ErrorCode) => code === 'FILE_CLAIMED' || code === 'REQUEST_IN_PROGRESS';
 
 const ownHeaders: Record<number, readonly string[]> = {
   401: ['WWW-Authenticate'],

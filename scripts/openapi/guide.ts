@@ -60,11 +60,15 @@ PINs lead to these locks, each with \`Retry-After\`:
 
 ## Encrypted rooms
 
-A room created with \`encryption\` stores only data that clients have sealed with its room key, which the server never \
-receives. Its code starts with \`E\`, and no other code does. Every operation needs the header \`X-Room-Auth\`, which clients derive from the key. A request without it \
-returns \`401 KEY_REQUIRED\` with the salt for the derivation, one with a wrong one \`403 KEY_INCORRECT\`. After \
-five wrong ones, a client gets \`429 KEY_LOCKED\` for further wrong ones; the right one always works. Unsealed data returns \`400 ENCRYPTION_REQUIRED\`. The documentation of \
-the source, docs/encryption.md, defines the format.
+A room created with \`encryption\` stores only data that clients have encrypted (sealed) with its room key, which the \
+server never receives. Its code starts with \`E\`, and no other code does. The SDK and the command line encrypt and \
+decrypt for you. The document \`docs/encryption.md\` in the repository defines the format.
+
+- Every request needs the header \`X-Room-Auth\`, which clients derive from the key. Without it, the server returns \
+\`401 KEY_REQUIRED\` with the salt for the derivation in \`details\`.
+- A wrong value returns \`403 KEY_INCORRECT\`. After five wrong values, further wrong ones from the same client return \
+\`429 KEY_LOCKED\`. The correct one always works.
+- Data that is not sealed returns \`400 ENCRYPTION_REQUIRED\`.
 
 ## API keys
 
@@ -80,15 +84,22 @@ The header \`X-API-Key\` works too. An unknown or revoked key returns \`401 INVA
 
 ## Who may create rooms
 
-{{createRule}} Everyone with a code can join a room. Where creating one needs a password, send it, or a token that stands \
-for it, as \`X-Create-Password\`. Without it, \`POST /api/rooms\` returns \`401 PASSWORD_REQUIRED\`, and with a wrong one \
-\`403 PASSWORD_INCORRECT\`. Where only users who have signed in may create rooms, it returns \`403 SIGN_IN_REQUIRED\`. \
-\`roomCreation\` in \`GET /api/limits\` tells who may create rooms.
+{{createRule}} Everyone with a code can join a room. \`roomCreation\` in \`GET /api/limits\` is one of these:
+
+| \`roomCreation\` | who may create rooms | error for others |
+| --- | --- | --- |
+| \`open\` | everyone | |
+| \`key\` | clients with an API key | \`401 API_KEY_REQUIRED\` |
+| \`password\` | clients that send the password, or a token from \`POST /api/create-token\`, as \`X-Create-Password\` | \`401 PASSWORD_REQUIRED\`, \`403 PASSWORD_INCORRECT\` |
+| \`proxy\` | users who have signed in at the proxy of the server | \`403 SIGN_IN_REQUIRED\` |
+
+An API key always works.
 
 ## Rate limits
 
-The free tier allows {{freeRequests}}, and the pro tier {{proRequests}}. The hour starts with your first request. Every request under \`/api\` counts; file downloads, pages and probes do not. \
-Several uploads that you announce together, with \`uploads\` in \`POST …/tickets\`, count as one. \
+The free tier allows {{freeRequests}}, and the pro tier {{proRequests}}. The hour starts with your first request. \
+Every request under \`/api\` counts, unless its description says otherwise. File downloads, pages and probes do not \
+count. To upload many files, announce them with \`uploads\` in \`POST …/tickets\`: they then count as one request. \
 Every response contains your current limit:
 
 \`\`\`http
@@ -124,17 +135,19 @@ with \`Allow\`. If a response has \`Retry-After\`, wait that many seconds before
 
 ## Conventions
 
-- A request that creates a room, a file, an upload or a ticket returns \`201\`. Continuing and cancelling a resumable \
-upload return \`204\`, and other successful requests \`200\`.
+- A request that creates something, such as a room, a file or a link, returns \`201\`. Continuing and cancelling a \
+resumable upload return \`204\`, and other successful requests \`200\`.
 - Timestamps are UTC with milliseconds: \`2026-11-15T09:30:00.000Z\`. Sizes are in bytes.
 - JSON bodies are UTF-8 with \`Content-Type: application/json\`. The server rejects unknown fields, so that typos are \
 noticed.
 - Texts of 1 KiB or more are compressed if \`Accept-Encoding\` allows \`br\` or \`gzip\` (\`curl --compressed\`).
 - The server logs the trace id of a valid \`traceparent\`.
-- \`HEAD\` works wherever \`GET\` does. Pages of any origin may call the API (CORS, without credentials). Their \
-requests count as requests of the visitor, who keeps half of the failed lookups. The server rejects other cross-site \
-requests, such as images and forms.
-- Code generators create clients from \`/api/openapi.json\`. Those of openapi-generator for Python and Go are tested \
-by hand. openapi-python-client leaves out the continuation of resumable uploads.
+- To retry a write safely, send an \`Idempotency-Key\`. The repeated response has \`Idempotency-Replayed: true\`.
+- \`HEAD\` works wherever \`GET\` does.
+- Pages of any origin may call the API (CORS, without credentials). Their requests count against the limits of the \
+visitor, but can use up only half of the visitor's failed lookups. The server rejects other cross-site requests, such \
+as images and forms.
+- Code generators create clients from \`/api/openapi.json\`. openapi-generator for Python and Go is tested by hand. \
+openapi-python-client leaves out the continuation of resumable uploads.
 - Future versions only add to \`/api\`. Ignore fields that you do not know.
 `.trim();

@@ -39,7 +39,7 @@ export const headers = {
     example: 30,
   },
   'WWW-Authenticate': {
-    description: 'What the request needs: `Bearer` for an API key, `RoomPin` for a PIN.',
+    description: 'The missing credential: `Bearer` for an API key, `RoomPin` for a PIN.',
     schema: { type: 'string' },
     example: 'RoomPin',
   },
@@ -91,17 +91,17 @@ export const headers = {
   UploadLocation: {
     description: 'The URL of the upload, which contains its id.',
     schema: { type: 'string', format: 'uri' },
-    example: 'https://pop.example.org/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015',
+    example: 'http://localhost:8080/api/rooms/7KQ2MX/uploads/9f86d081884c7d659a2feaa0c55ad015',
   },
   RoomLocation: {
     description: 'The URL of the room in the API. Absent if the Host header is malformed.',
     schema: { type: 'string', format: 'uri' },
-    example: 'https://pop.example.org/api/rooms/7KQ2MX',
+    example: 'http://localhost:8080/api/rooms/7KQ2MX',
   },
   FileLocation: {
     description: 'The URL of the file, the same as `fileUrl`.',
     schema: { type: 'string', format: 'uri' },
-    example: 'https://pop.example.org/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg',
+    example: 'http://localhost:8080/files/9f86d081884c7d659a2feaa0c55ad015/photo.jpg',
   },
   'Upload-Offset': {
     description: 'The number of bytes that the server has.',

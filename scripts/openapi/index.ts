@@ -71,13 +71,15 @@ function paths(): document.OpenApiDocument['paths'] {
 }
 
 function operation(operationId: string, endpoint: Endpoint): document.Operation {
-  const { tag, summary, description, parameters, body, successes, counted, isAdmin } = endpoint;
+  const { tag, summary, description, parameters, body, successes, counted, free, isAdmin } = endpoint;
   const isTokenNeeded = isAdmin && endpoint.path.startsWith('/api/');
   return {
     operationId,
     tags: [tag],
     summary,
-    description: [description, linkSentence(endpoint)].filter(Boolean).join(' '),
+    description: [free ? `${description} Does not count as a request.` : description, accessLine(endpoint)]
+      .filter(Boolean)
+      .join('\n\n'),
     ...(endpoint.operation && { 'x-link-roles': linkRights[endpoint.operation].roles }),
     ...(!counted && { security: isTokenNeeded ? [{ adminToken: [] }] : [] }),
     ...(parameters && { parameters: parameters.map(parameterOrRef) }),
@@ -89,13 +91,11 @@ function operation(operationId: string, endpoint: Endpoint): document.Operation 
   };
 }
 
-/** What holders of a link may do, from the same table as the checks of the server. */
-function linkSentence({ operation }: Endpoint): string | undefined {
+/** The roles that may use an endpoint, from the table that the server checks. */
+function accessLine({ operation }: Endpoint): string | undefined {
   if (operation === undefined) return undefined;
   const roles: readonly LinkRole[] = linkRights[operation].roles;
-  if (roles.length === 0) return 'Links with a role cannot do this.';
-  const [first = '', ...rest] = roles.map((role) => `${role} links`);
-  return `${[first[0]?.toUpperCase() + first.slice(1), ...rest].join(' and ')} can do this too.`;
+  return `**Access:** ${['room code', ...roles.map((role) => `${role} link`)].join(', ')}.`;
 }
 
 function requestBodyOf(body: NonNullable<Endpoint['body']>): document.RequestBody {

@@ -9,7 +9,7 @@ export const localCommands: readonly Command[] = [
     args: '[CODE]',
     summary: 'open the page of this installation in a browser, connected to a server',
     details: `The page, with its encryption, comes from this installation and not from the server, which only stores and forwards
-data. Use it if you do not trust the server, or its connection, with the page.
+data. Use it if you do not trust the server, or the connection to it, to deliver the page.
 
 The command listens on 127.0.0.1 only, on a random port, prints a link, and opens it if there is a desktop. The link
 works once, in one browser. The page works until you press Ctrl-C. It keeps recent rooms and settings in the state
@@ -38,8 +38,8 @@ enter it there.`,
     args: '',
     summary: 'let AI agents use rooms, by the Model Context Protocol on standard input and output',
     details: `An MCP client starts this command; docs/agents.md has the configuration for well-known ones. Agents can create and open
-rooms, read, append and edit texts, list files and wait for changes. They use one server, the one that this command
-would choose.
+rooms, read, append and edit texts, list files and wait for changes. They use one server, which the command chooses as
+all others do.
 
 Without --folder, agents can neither send nor save files. With it, they can only use files in that folder, without
 hidden names such as .env, and without symbolic links.
@@ -69,9 +69,9 @@ invitation with it. POPROOM_PIN and POPROOM_ROOM_KEY open rooms without telling 
 Completion offers these codes. The list is in the state folder, in a file that only you can read. To keep no list, run
 "poproom config set recent off" or set POPROOM_RECENT=off.
 
-Of an encrypted room, this computer also remembers the salt, the expiry time and the newest version that it has seen,
-and its key if it created the room. Only "poproom recent forget" and "poproom rm" erase that, or seven days without use
-after the room has expired. "clear" does not.`,
+For an encrypted room, this computer also remembers the salt, the expiry time and the newest version that it has seen,
+and the key if it created the room. "poproom recent forget" and "poproom rm" erase that; "clear" does not. The command
+erases it automatically when the room has been expired and unused for seven days.`,
     options: {
       codes: { summary: 'print only the codes of the rooms on the current server, for completion' },
       json,
@@ -187,7 +187,7 @@ With --admin, list (the default) and rm use the admin API of a running server, f
     name: 'admin',
     args: 'numbers | reveal ROOM | rm ROOM… | reports | dismiss ID… | clients | blocks | block RANGE | unblock ID | keys | revoke ID',
     summary: 'watch and control a running server over its admin API',
-    details: `Works from anywhere, on servers with POPROOM_ADMIN_TOKEN. Set the same variable for this command, or type the token at
+    details: `Works from anywhere, on servers that have POPROOM_ADMIN_TOKEN set. Set the same variable for this command, or type the token at
 the prompt. The server is the one from --url, POPROOM_URL or the config file, or http://localhost:8080; the token is sent
 to no other server.
 
@@ -199,7 +199,7 @@ address or a CIDR range. A range with your own address, or with the server itsel
         summary: 'clients by requests (default), refused or bytes',
       },
       hours: { value: 'N', summary: 'numbers of the last N hours (default: 24); clients of the last N (default: 2)' },
-      client: { value: 'HASH', summary: 'only the rooms that this client created, with rooms' },
+      client: { value: 'HASH', summary: 'with the earlier action rooms: only the rooms that this client created' },
       limit: { value: 'N', summary: 'length of a list, up to 200 (default: 50)' },
       offset: { value: 'N', summary: 'skip N entries of a list' },
       reason: { value: 'TEXT', summary: 'why a range is blocked, as a note for operators' },
@@ -277,8 +277,8 @@ differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS vari
     details: `Run it with the settings of the server, whether or not the server is running. It checks the settings, the stores, the
 disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.
 
-With --url it checks only that server, from anywhere. The exit code is 1 if something is wrong, and 8 if the server does
-not respond, so that the checks of a running server were skipped.`,
+With --url it checks only that server, from anywhere. The exit code is 1 if something is wrong. It is 8 if the server does
+not respond, because the checks of a running server are then skipped.`,
     options: {
       url: {
         value: 'URL',

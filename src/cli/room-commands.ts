@@ -16,11 +16,10 @@ const commonOptions = { url, timeout, json };
 const noPin: Option = { summary: 'create the room without a PIN, even if POPROOM_PIN is set' };
 const noLan: Option = { summary: 'do not replace localhost in the link by the address of this machine in its network' };
 const roomOptions = { pin, ...commonOptions };
-/** The help of every command that takes a code has this. The guide has it once. */
+/** The help of every command that takes a code has this. The guide and the man page have it once. */
 export const codeHelp = `CODE is a room code, in upper or lower case, with or without dashes, or the link of a room. With -, it is read from
-standard input. A code that starts with E is that of an encrypted room. Its key comes from this computer, if it created
-the room, from POPROOM_ROOM_KEY or a prompt. A link with a role (see "poproom link")
-works too, for what it allows.`;
+standard input. A link with a role (see "poproom link") works too, for what it allows. The key of an encrypted room, whose
+code starts with E, comes from this computer if it created the room, from POPROOM_ROOM_KEY, or from a prompt.`;
 
 export const roomCommands: readonly Command[] = [
   {
@@ -169,7 +168,7 @@ target folder that ends with / is created. Names that are hidden or special, suc
 prefix _. Invisible characters are removed from names.
 
 Files that were sent with their folders are written to folders of the same names, with their modification times, and
-executable if they were. A folder that does not exist yet keeps hidden names; the command names files in it that
+executable if they were. A folder that does not exist yet keeps hidden names; the command warns about files in it that
 programs may run automatically, such as .git/hooks and .envrc. After an interruption, run the same command again: it
 requests only what is missing.
 
@@ -302,7 +301,7 @@ link on with care. The key of a drop link can only encrypt.`,
     args: 'CODE [LINK]',
     summary: 'list the links of a room, or show one of them again',
     details: `${codeHelp}
-Shows the role, the end, the last use and the name of each link. With LINK, its URL and its QR code are shown again.`,
+Shows the role, the expiry, the last use and the name of each link. With LINK, its URL and its QR code are shown again.`,
     options: { 'no-lan': noLan, ...roomOptions },
     examples: [
       ['poproom links 7KQ2MX', 'list the links'],
@@ -400,7 +399,7 @@ header that every request needs.`,
     summary: 'decrypt a response of an encrypted room on standard input',
     details: `${codeHelp}
 Standard input is the response of GET …/content, of GET …/history/VERSION or of GET …/files, or with --meta the bytes of
-a file. Nothing is printed if it was changed; of a file, only what was verified.`,
+a file. If the response was tampered with, nothing is printed; of a file, only the bytes before the change.`,
     options: {
       meta: { value: 'META', summary: 'decrypt a file; META is its "meta" in GET …/files' },
       url,

@@ -214,11 +214,6 @@ export const isFileUploaded = /* @__PURE__ */ object<FileUploaded>({
   fileSize: isWhole,
   once: optional(isTrue),
 });
-export const isFileClaimed = /* @__PURE__ */ object<FileClaimed>({
-  claim: isToken,
-  url: text,
-  expiresAt: time,
-});
 export const isFileList = /* @__PURE__ */ object<FileList>({
   files: list(fileEntry),
 });
@@ -227,6 +222,11 @@ export const isTicketIssued = /* @__PURE__ */ object<TicketIssued>({
   url: text,
   expiresAt: time,
   uploads: optional(isWhole),
+});
+export const isFileClaimed = /* @__PURE__ */ object<FileClaimed>({
+  claim: isToken,
+  url: text,
+  expiresAt: time,
 });
 export const isWebhookCreated = /* @__PURE__ */ object<WebhookCreated>({
   id: text,

@@ -1,4 +1,4 @@
-/** What the holder of a read link sees of a room: no code, no PIN, no ids of devices. */
+/** The room as the holder of a read link sees it: no code, no PIN, no ids of devices. */
 
 import type { CoreDeps } from '../core/deps.ts';
 import { aliasFor, tokenRoomOf } from '../core/links.ts';

@@ -1,6 +1,5 @@
 /** The schemas of the bodies under /api/admin. */
-import { encrypted, hasPin, roomId, timestamp } from './fields.ts';
-import { reportReasons } from './limits.ts';
+import { encrypted, hasPin, reportReason, roomId, timestamp } from './fields.ts';
 
 const count = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
@@ -121,8 +120,12 @@ export const adminReport = {
     id: { type: 'string', pattern: '^[0-9a-f]{10}$', description: 'the id of the report', examples: ['7d1e40c9ab'] },
     room: { ...roomHandle, description: 'identifies the room in this API; missing if the room has ended' },
     code: maskedCode,
-    reason: { type: 'string', enum: reportReasons, description: 'what is wrong with the room', examples: ['malware'] },
-    comment: { type: 'string', description: 'what the reporter wrote', examples: ['The file setup.exe is a virus.'] },
+    reason: reportReason,
+    comment: {
+      type: 'string',
+      description: 'the comment of the reporter',
+      examples: ['The file setup.exe is a virus.'],
+    },
     createdAt: timestamp('when the room was reported'),
     clientHash: {
       type: 'string',

@@ -11,13 +11,13 @@ import { webhooksEndpoints } from './endpoints/webhooks.ts';
 export const endpoints = {
   ...roomsEndpoints,
   ...textEndpoints,
-  ...uploadsEndpoints,
   ...filesEndpoints,
+  ...uploadsEndpoints,
   ...liveEndpoints,
   ...webhooksEndpoints,
   ...serviceEndpoints,
-  ...adminEndpoints,
   ...pageEndpoints,
+  ...adminEndpoints,
 };
 
 export type EndpointName = keyof typeof endpoints;

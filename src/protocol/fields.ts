@@ -1,4 +1,5 @@
 /** Fields that bodies and live messages share. */
+import { reportReasons } from './limits.ts';
 import { linkRoles } from './link-rights.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
@@ -46,7 +47,7 @@ export const expiresAt = timestamp('when the room expires', '2026-11-15T10:30:00
 export const extend = {
   type: 'boolean',
   const: true,
-  description: 'if each write moves expiresAt; missing if not',
+  description: 'true if each write moves `expiresAt`; missing otherwise',
 } as const;
 export const hasPin = {
   type: 'boolean',
@@ -79,8 +80,15 @@ export const roomName = {
   type: 'string',
   minLength: 1,
   maxLength: envelopeSize('room', maxPayloadBytes.room),
-  description: 'the name of the room, in an encrypted room sealed; missing if it has none',
+  description: 'the name of the room, sealed in an encrypted room; missing if it has none',
   examples: ['Kitchen table'],
+} as const;
+
+export const reportReason = {
+  type: 'string',
+  enum: reportReasons,
+  description: `one of ${reportReasons.join(', ')}`,
+  examples: ['malware'],
 } as const;
 
 export const content = { type: 'string', description: 'a string, the shared text', examples: ['Hello'] } as const;
@@ -172,5 +180,5 @@ export const sealedEdits = {
 export const compact = {
   type: 'boolean',
   const: true,
-  description: 'in an encrypted room: the log is getting long; please store a snapshot of this or a later version',
+  description: 'in an encrypted room: true if the log is long; store a snapshot of this or a later version',
 } as const;

@@ -199,7 +199,7 @@ function inLargest(value: number, times: number, ...units: [size: number, name: 
   return `${value / size}${name}`;
 }
 
-/** What a public demonstration allows at most (`POPROOM_DEMO`), which is also its default. */
+/** The limits of a public demonstration (`POPROOM_DEMO`), which settings can only lower. */
 export const demoLimits = {
   roomTtl: 15 * 60,
   roomMaxTtl: 15 * 60,

@@ -1,4 +1,4 @@
-/** What links may do: one table for the server, the documentation and the tests. Members, with the room code, may do everything. */
+/** The rights of links: one table for the server, the documentation and the tests. Members, with the room code, may do everything. */
 
 export const linkRoles = ['read', 'drop'] as const;
 export type LinkRole = (typeof linkRoles)[number];
@@ -25,7 +25,7 @@ export const linkRights = {
   manageWebhooks: { description: 'Create, list and delete webhooks', roles: [] },
 } as const satisfies Record<string, Right>;
 
-/** What a request or a live message does in a room. */
+/** The right that a request or a live message needs. */
 export type RoomOperation = keyof typeof linkRights;
 
 export const mayDo = (role: LinkRole, operation: RoomOperation): boolean =>

@@ -22,7 +22,7 @@ import {
   version,
 } from './fields.ts';
 import { deviceColors, maxNameLength } from './limits.ts';
-import { fileEntry, roomLimits } from './schemas.ts';
+import { fileEntry, roomCreated, roomLimits } from './schemas.ts';
 import { envelopeSize, maxPayloadBytes } from './sealed.ts';
 
 const seq = {
@@ -37,7 +37,7 @@ const deviceName = {
   minLength: 1,
   // The server checks the length of a name that is not sealed.
   maxLength: envelopeSize('device', maxPayloadBytes.device),
-  description: `a display name of at most ${maxNameLength.device} characters, in an encrypted room sealed`,
+  description: `a display name of at most ${maxNameLength.device} characters, sealed in an encrypted room`,
   examples: ['Chrome on Android'],
 } as const;
 
@@ -66,6 +66,7 @@ export const device = {
     deviceColor,
     role: { ...linkRole, description: 'the role of the link by which it has access; missing for members' },
   },
+  examples: [{ deviceId: deviceId.examples[0], deviceName: deviceName.examples[0], deviceColor: 3 }],
 } as const;
 
 const devices = { type: 'array', description: 'the devices in the room', items: device } as const;
@@ -96,6 +97,8 @@ export const text = {
       },
     },
   },
+  // Of a room that is not encrypted, for a client without edits.
+  examples: [{ content: content.examples[0], version: 7, timestamp: '2026-11-15T09:30:00.000Z' }],
 } as const;
 
 /** For clients to check their copy of a text. */
@@ -135,7 +138,10 @@ export const join = {
         `a number from 0 to ${deviceColors - 1}: the colour that you prefer. You get another one if another device ` +
         'has it. Send the one that you had when you reconnect',
     },
-    seq: { ...seq, description: 'your last seq; the server sends a snapshot only if you missed something' },
+    seq: {
+      ...seq,
+      description: 'the last seq that you received; the server sends a snapshot only if you missed something',
+    },
     edits: {
       type: 'boolean',
       description:
@@ -163,6 +169,17 @@ export const join = {
       examples: [true],
     },
   },
+  examples: [
+    {
+      type: 'join',
+      pin: pin.examples[0],
+      deviceId: deviceId.examples[0],
+      deviceName: deviceName.examples[0],
+      edits: true,
+      deviceChanges: true,
+      carets: true,
+    },
+  ],
 } as const;
 
 export const writeText = {
@@ -201,7 +218,7 @@ export const compactText = {
     'Replaces the log of an encrypted room up to a version by a sealed snapshot of that version. The response is `written`.',
   properties: {
     type: is('compact'),
-    content: { ...content, description: 'a string, the sealed snapshot' },
+    content: { ...content, description: 'a string, the sealed snapshot', examples: sealed.examples },
     version: { ...version, description: 'a whole number, the version that the snapshot contains' },
     ref,
   },
@@ -234,8 +251,8 @@ export const moveCaret = {
   additionalProperties: false,
   required: ['type', 'version', 'position'],
   description:
-    'Shows others where your caret is. Nothing is stored, and there is no response. The server sends at most five a ' +
-    'second to others, and then the last one. An edit shows your caret too.',
+    'Shows others where your caret is. Nothing is stored, and there is no response. The server forwards at most five per ' +
+    'second, and always the last one. An edit shows your caret too.',
   properties: { type: is('caret'), ...caret },
 } as const;
 
@@ -255,6 +272,8 @@ export const clientHeartbeat = {
   properties: { type: is('heartbeat') },
 } as const;
 
+const { link: _, ...exampleRoom } = roomCreated.examples[0];
+
 export const snapshot = {
   type: 'object',
   additionalProperties: false,
@@ -269,6 +288,7 @@ export const snapshot = {
       required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
       description: 'the room, as in the response to its GET request',
       properties: { roomId, role: linkRole, expiresAt, extend, hasPin, encrypted, name: roomName, limits: roomLimits },
+      examples: [exampleRoom],
     },
     content: text,
     files: { type: 'array', description: 'the files, oldest first', items: fileEntry },
@@ -284,6 +304,7 @@ export const textChanged = {
   required: ['type', 'seq', 'content', 'version', 'timestamp'],
   description: 'The text has changed. Contains the current text.',
   properties: { type: is('content'), seq, ...text.properties },
+  examples: [{ type: 'content', seq: 12, ...text.examples[0] }],
 } as const;
 
 export const textEdited = {
@@ -357,7 +378,7 @@ export const fileRemoved = {
     received: {
       type: 'boolean',
       const: true,
-      description: 'for a one-time file that someone has received; missing otherwise',
+      description: 'true if someone has received a one-time file; missing otherwise',
     },
   },
 } as const;
@@ -380,7 +401,7 @@ export const deviceChanges = {
     seq,
     joined: {
       ...devices,
-      description: 'the devices that joined; one with a known id replaces that device, and has another name',
+      description: 'the devices that joined or changed their name; replace a device that has the same id',
     },
     left: {
       type: 'array',
@@ -415,8 +436,7 @@ export const roomChanged = {
     pinChanged: {
       type: 'boolean',
       const: true,
-      description:
-        'set if the room has another PIN than before: requests then need it, and so do you when this channel ends',
+      description: 'true if the PIN has changed: new requests and channels need the new one; missing otherwise',
     },
     pinAttempts: { ...snapshot.properties.pinAttempts, description: 'the number of wrong PINs; 0 after a PIN change' },
   },
@@ -436,6 +456,7 @@ export const written = {
     ...check,
     compact,
   },
+  examples: [{ type: 'written', seq: 12, version: 7, timestamp: '2026-11-15T09:30:00.000Z', ref: 'a1', length: 14 }],
 } as const;
 
 export const conflict = {
@@ -443,7 +464,7 @@ export const conflict = {
   additionalProperties: false,
   required: ['type', 'version', 'timestamp'],
   description:
-    'Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. In an encrypted room it contains no text: you have received, or will receive, everything up to `version`.',
+    'Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if another message contains it. In an encrypted room, the text is always omitted, and other messages contain everything up to `version`.',
   properties: { type: is('conflict'), content, version, timestamp: text.properties.timestamp, ref },
 } as const;
 
@@ -451,7 +472,7 @@ export const problem = {
   type: 'object',
   additionalProperties: false,
   required: ['type', 'error'],
-  description: 'A message or the join was rejected. Has the format of a REST API error.',
+  description: 'The server rejected a message or the join.',
   properties: {
     type: is('error'),
     error: {

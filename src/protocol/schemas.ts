@@ -13,6 +13,7 @@ import {
   hasPin,
   linkRole,
   pin,
+  reportReason,
   roomId,
   roomName,
   salt,
@@ -28,7 +29,6 @@ import {
   limitSettings,
   maxNameLength,
   maxReportComment,
-  reportReasons,
 } from './limits.ts';
 import { envelopeSize, maxDropEnvelope, maxPayloadBytes } from './sealed.ts';
 
@@ -104,17 +104,17 @@ const expiresIn = {
   examples: [3600],
 } as const;
 
-/** What a client asks for. */
+/** Unlike `extend` in a response, it can be false. */
 const newExtend = {
   type: 'boolean',
-  description: 'true or false; with true, each write moves the expiry to the lifetime after it',
+  description: 'true or false; with true, each write restarts the lifetime of the room',
   examples: [true],
 } as const;
 
 /** Cleaned before its length is checked, so the schema has no maximum. */
 const newName = {
   type: ['string', 'null'],
-  description: `a string of at most ${maxNameLength.room} characters, in an encrypted room sealed; null or "" for no name`,
+  description: `a string of at most ${maxNameLength.room} characters, sealed in an encrypted room; null or "" for no name`,
   examples: ['Kitchen table'],
 } as const;
 
@@ -235,7 +235,7 @@ export const roomInfo = {
 const linkName = {
   type: ['string', 'null'],
   description:
-    `a string of at most ${maxNameLength.device} characters, in an encrypted room sealed; droppers see it, and ` +
+    `a string of at most ${maxNameLength.device} characters, sealed in an encrypted room; droppers see it, and ` +
     'members see devices without a name of their own under it',
   examples: ['Photos of the party'],
 } as const;
@@ -286,7 +286,7 @@ export const link = {
       type: 'string',
       minLength: 1,
       maxLength: envelopeSize('device', maxPayloadBytes.device),
-      description: 'its name, in an encrypted room sealed; missing if it has none',
+      description: 'its name, sealed in an encrypted room; missing if it has none',
       examples: ['Photos of the party'],
     },
     createdAt: timestamp('when it was created'),
@@ -326,7 +326,7 @@ export const confirmation = {
   required: ['success', 'message'],
   properties: {
     success,
-    message: { type: 'string', description: 'what was done', examples: ['Room 7KQ2MX was deleted.'] },
+    message: { type: 'string', description: 'a sentence for people', examples: ['Room 7KQ2MX was deleted.'] },
   },
 } as const;
 
@@ -447,7 +447,7 @@ export const uploadForm = {
       type: 'string',
       format: 'binary',
       contentMediaType: 'application/octet-stream',
-      description: 'the file, at most 10,485,760 bytes',
+      description: 'the bytes of the file',
     },
   },
 } as const;
@@ -653,7 +653,7 @@ export const webhookEntry = {
         timestamp: timestamp('when it failed'),
         code: {
           type: 'string',
-          description: `what failed, for programs: ${Object.keys(webhookErrors).join(', ')}; later versions may add others`,
+          description: `the kind of failure, for programs: ${Object.keys(webhookErrors).join(', ')}; later versions may add others`,
           examples: ['STATUS'],
         },
         message: {
@@ -709,7 +709,7 @@ export const createReportRequest = {
   additionalProperties: false,
   required: ['reason'],
   properties: {
-    reason: { type: 'string', enum: reportReasons, description: 'what is wrong with the room', examples: ['malware'] },
+    reason: reportReason,
     comment: {
       type: 'string',
       maxLength: maxReportComment,

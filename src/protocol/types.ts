@@ -46,7 +46,7 @@ export interface CompactContentRequest {
 
 export interface Confirmation {
   success: true;
-  /** what was done */
+  /** a sentence for people */
   message: string;
 }
 
@@ -56,7 +56,7 @@ export interface ContentEdited {
   version: number;
   /** when it was written */
   timestamp: string;
-  /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
+  /** in an encrypted room: true if the log is long; store a snapshot of this or a later version */
   compact?: true;
 }
 
@@ -86,14 +86,14 @@ export interface ContentWritten {
 export interface CreateLinkRequest {
   /** "read" or "drop" */
   role: 'read' | 'drop';
-  /** a string of at most 64 characters, in an encrypted room sealed; droppers see it, and members see devices without a name of their own under it */
+  /** a string of at most 64 characters, sealed in an encrypted room; droppers see it, and members see devices without a name of their own under it */
   name?: string | null;
   /** a whole number of seconds, 60 or more; default: until the room ends */
   expiresIn?: number;
 }
 
 export interface CreateReportRequest {
-  /** what is wrong with the room */
+  /** one of malware, illegal, harassment, copyright, other */
   reason: 'malware' | 'illegal' | 'harassment' | 'copyright' | 'other';
   /** details for the operator; at most 500 characters */
   comment?: string;
@@ -104,9 +104,9 @@ export interface CreateRoomRequest {
   pin?: string;
   /** a whole number of seconds, 60 or more */
   expiresIn?: number;
-  /** true or false; with true, each write moves the expiry to the lifetime after it */
+  /** true or false; with true, each write restarts the lifetime of the room */
   extend?: boolean;
-  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
+  /** a string of at most 80 characters, sealed in an encrypted room; null or "" for no name */
   name?: string | null;
   /** true or false; with false, the room keeps no earlier texts */
   history?: boolean;
@@ -339,7 +339,7 @@ export interface Link {
   role: 'read' | 'drop';
   /** the URL of the page for its holders; in an encrypted room they also need the fragment, which clients add; missing if the Host header is malformed */
   link?: string;
-  /** its name, in an encrypted room sealed; missing if it has none */
+  /** its name, sealed in an encrypted room; missing if it has none */
   name?: string;
   /** when it was created */
   createdAt: string;
@@ -391,13 +391,13 @@ export interface RoomCreated {
   link?: string;
   /** when the room expires */
   expiresAt: string;
-  /** if each write moves expiresAt; missing if not */
+  /** true if each write moves `expiresAt`; missing otherwise */
   extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
   encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  /** the name of the room, sealed in an encrypted room; missing if it has none */
   name?: string;
   limits: RoomLimits;
 }
@@ -409,13 +409,13 @@ export interface RoomDetails {
   role?: 'read' | 'drop';
   /** when the room expires */
   expiresAt: string;
-  /** if each write moves expiresAt; missing if not */
+  /** true if each write moves `expiresAt`; missing otherwise */
   extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
   encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none; for a drop link, the name of the link */
+  /** the name of the room, sealed in an encrypted room; missing if it has none; for a drop link, the name of the link */
   name?: string;
   /** the number of devices in the room */
   deviceCount: number;
@@ -444,13 +444,13 @@ export interface RoomInfo {
   role?: 'read' | 'drop';
   /** when the room expires */
   expiresAt: string;
-  /** if each write moves expiresAt; missing if not */
+  /** true if each write moves `expiresAt`; missing otherwise */
   extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
   /** for an encrypted room, whose data is sealed; missing for other rooms */
   encrypted?: true;
-  /** the name of the room, in an encrypted room sealed; missing if it has none; for a drop link, the name of the link */
+  /** the name of the room, sealed in an encrypted room; missing if it has none; for a drop link, the name of the link */
   name?: string;
   /** the number of devices in the room */
   deviceCount: number;
@@ -530,11 +530,11 @@ export interface TicketIssued {
 export interface UpdateRoomRequest {
   /** a whole number of seconds from now, 60 or more */
   expiresIn?: number;
-  /** true or false; with true, each write moves the expiry to the lifetime after it */
+  /** true or false; with true, each write restarts the lifetime of the room */
   extend?: boolean;
   /** the new PIN, a string of exactly four digits, or null for no PIN */
   pin?: string | null;
-  /** a string of at most 80 characters, in an encrypted room sealed; null or "" for no name */
+  /** a string of at most 80 characters, sealed in an encrypted room; null or "" for no name */
   name?: string | null;
 }
 
@@ -545,7 +545,7 @@ export interface UploadForm {
   once?: 'true' | 'false';
   /** in an encrypted room: the sealed metadata of the file; must precede the file */
   meta?: string;
-  /** the file, at most 10,485,760 bytes */
+  /** the bytes of the file */
   file: string;
 }
 
@@ -592,7 +592,7 @@ export interface WebhookEntry {
   lastError?: {
     /** when it failed */
     timestamp: string;
-    /** what failed, for programs: STATUS, REDIRECT, TIMEOUT, UNKNOWN_HOST, REFUSED, CERTIFICATE, CONNECTION, PRIVATE_ADDRESS, NOT_ALLOWED, DROPPED; later versions may add others */
+    /** the kind of failure, for programs: STATUS, REDIRECT, TIMEOUT, UNKNOWN_HOST, REFUSED, CERTIFICATE, CONNECTION, PRIVATE_ADDRESS, NOT_ALLOWED, DROPPED; later versions may add others */
     code: string;
     /** the same for people */
     message: string;
@@ -729,9 +729,9 @@ export interface AdminReport {
   room?: string;
   /** the room code, masked: anyone with the code can read the room */
   code: string;
-  /** what is wrong with the room */
+  /** one of malware, illegal, harassment, copyright, other */
   reason: 'malware' | 'illegal' | 'harassment' | 'copyright' | 'other';
-  /** what the reporter wrote */
+  /** the comment of the reporter */
   comment?: string;
   /** when the room was reported */
   createdAt: string;
@@ -837,7 +837,7 @@ export interface CompactText {
   ref?: string;
 }
 
-/** Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if you have already received it, or will receive it when you have read earlier messages. In an encrypted room it contains no text: you have received, or will receive, everything up to `version`. */
+/** Your text was not stored, because the text had changed. Contains the current text. A text of more than 4,096 UTF-16 code units is omitted if another message contains it. In an encrypted room, the text is always omitted, and other messages contain everything up to `version`. */
 export interface Conflict {
   type: 'conflict';
   /** a string, the shared text */
@@ -853,7 +853,7 @@ export interface Conflict {
 export interface RoomDevice {
   /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
   deviceId: string;
-  /** a display name of at most 64 characters, in an encrypted room sealed */
+  /** a display name of at most 64 characters, sealed in an encrypted room */
   deviceName?: string;
   /** a number from 0 to 7: the colour of the device in this room */
   deviceColor?: number;
@@ -866,7 +866,7 @@ export interface DeviceChanges {
   type: 'devices-changed';
   /** a whole number that increases with every change of the room */
   seq: number;
-  /** the devices that joined; one with a known id replaces that device, and has another name */
+  /** the devices that joined or changed their name; replace a device that has the same id */
   joined: RoomDevice[];
   /**
    * the ids of the devices that left
@@ -927,7 +927,7 @@ export interface FileRemoved {
   seq: number;
   /** the id of the removed file */
   fileId: string;
-  /** for a one-time file that someone has received; missing otherwise */
+  /** true if someone has received a one-time file; missing otherwise */
   received?: true;
 }
 
@@ -951,11 +951,11 @@ export interface Join {
   auth?: string;
   /** 1 to 64 letters, digits, dashes or underscores; channels with the same id are one device */
   deviceId?: string;
-  /** a display name of at most 64 characters, in an encrypted room sealed */
+  /** a display name of at most 64 characters, sealed in an encrypted room */
   deviceName?: string;
   /** a number from 0 to 7: the colour that you prefer. You get another one if another device has it. Send the one that you had when you reconnect */
   deviceColor?: number;
-  /** your last seq; the server sends a snapshot only if you missed something */
+  /** the last seq that you received; the server sends a snapshot only if you missed something */
   seq?: number;
   /** true to receive text changes as `edit` messages instead of the whole text; an encrypted room always sends `sealed-edit` */
   edits?: boolean;
@@ -971,7 +971,7 @@ export interface Join {
   carets?: boolean;
 }
 
-/** Shows others where your caret is. Nothing is stored, and there is no response. The server sends at most five a second to others, and then the last one. An edit shows your caret too. */
+/** Shows others where your caret is. Nothing is stored, and there is no response. The server forwards at most five per second, and always the last one. An edit shows your caret too. */
 export interface MoveCaret {
   type: 'caret';
   /** the version of the text that the position refers to */
@@ -1000,7 +1000,7 @@ export interface PinAttempts {
   pinAttempts: number;
 }
 
-/** A message or the join was rejected. Has the format of a REST API error. */
+/** The server rejected a message or the join. */
 export interface Problem {
   type: 'error';
   /** the error, with the same fields as an error of the REST API */
@@ -1022,13 +1022,13 @@ export interface RoomChanged {
   seq: number;
   /** when the room expires */
   expiresAt: string;
-  /** if each write moves expiresAt; missing if not */
+  /** true if each write moves `expiresAt`; missing otherwise */
   extend?: true;
   /** whether the room requires a PIN */
   hasPin: boolean;
-  /** the name of the room, in an encrypted room sealed; missing if it has none */
+  /** the name of the room, sealed in an encrypted room; missing if it has none */
   name?: string;
-  /** set if the room has another PIN than before: requests then need it, and so do you when this channel ends */
+  /** true if the PIN has changed: new requests and channels need the new one; missing otherwise */
   pinChanged?: true;
   /** the number of wrong PINs; 0 after a PIN change */
   pinAttempts: number;
@@ -1075,13 +1075,13 @@ export interface Snapshot {
     role?: 'read' | 'drop';
     /** when the room expires */
     expiresAt: string;
-    /** if each write moves expiresAt; missing if not */
+    /** true if each write moves `expiresAt`; missing otherwise */
     extend?: true;
     /** whether the room requires a PIN */
     hasPin: boolean;
     /** for an encrypted room, whose data is sealed; missing for other rooms */
     encrypted?: true;
-    /** the name of the room, in an encrypted room sealed; missing if it has none */
+    /** the name of the room, sealed in an encrypted room; missing if it has none */
     name?: string;
     limits: RoomLimits;
   };
@@ -1196,7 +1196,7 @@ export interface Written {
   length?: number;
   /** every few versions: the 32-bit FNV-1a hash of the UTF-16 code units of the text after this version */
   checksum?: number;
-  /** in an encrypted room: the log is getting long; please store a snapshot of this or a later version */
+  /** in an encrypted room: true if the log is long; store a snapshot of this or a later version */
   compact?: true;
 }
 

@@ -1,12 +1,15 @@
-/** Runs the three examples in the README as written. */
+/** Runs the three examples in the README as written, and compares its figures with the benchmark's. */
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, it, type TestContext } from 'node:test';
+import { tableCells } from '../../scripts/markdown.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   createExampleRunner,
   fillPlaceholders,
   parseCurlOutput,
   readExamples,
+  readGuide,
   successOutput,
 } from '../support/guide.ts';
 import { startTestServer } from '../support/server.ts';
@@ -40,7 +43,23 @@ describe('the README', () => {
     assert.match(await successOutput(folder.shell(example('cli'))), /Hello from a terminal$/);
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files[0].fileName, 'photo.jpg');
   });
+
+  it('[DOCS-7] has the figures of the benchmark, each with the row that repeats it', () => {
+    const performance = textOf('docs/performance.md');
+    const numbers = readGuide('README.md').find(({ heading }) => heading === 'Numbers')?.text ?? '';
+    const [, , ...rows] = tableCells(numbers.slice(numbers.indexOf('| work')).split('\n\n')[0] ?? '');
+    assert.ok(rows.length > 3);
+    for (const [work = '', own = '', compared = '', command = ''] of rows) {
+      const measured = performance.split('\n').find((line) => line.startsWith(`| ${work} `)) ?? assert.fail(work);
+      const figures = `${own} ${compared}`.match(/\d[\d.,]*/g) ?? [];
+      for (const figure of figures) assert.ok(measured.includes(figure), `${work}: ${figure}`);
+      const [, row] = /^`npm run bench -- --only ([\w-]+)`$/.exec(command) ?? [];
+      assert.ok(performance.match(/^The rows are .*$/m)?.[0].includes(`\`${row}\``), command);
+    }
+  });
 });
+
+const textOf = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 async function setUp(t: TestContext) {
   const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '10000' });

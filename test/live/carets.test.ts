@@ -36,7 +36,7 @@ describe('the caret of a device', () => {
     assert.deepEqual(await laptop.next('caret'), { ...selected, deviceId: 'phone' });
     await readUntil(events, 'event: caret\ndata: {"type":"caret","version":0,"position":3,"deviceId":"phone"}\n\n');
 
-    // What follows shows that no caret is on its way.
+    // The next message shows that no caret is on its way.
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'next' } });
     for (const device of devices) await device.next('content');
     for (const device of [phone, tab, plain]) assert.ok(!device.received.some(({ type }) => type === 'caret'));

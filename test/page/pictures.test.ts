@@ -56,7 +56,7 @@ function stubShareSheet(): void {
   Object.assign(navigator, { canShare: () => true, share });
 }
 
-/** What the desktop would get. */
+/** The data that a drag to the desktop would carry. */
 const draggedFrom = (page: Page, name: string) =>
   page.getByRole('link', { name, exact: true }).evaluate((link) => {
     const dataTransfer = new DataTransfer();

@@ -1,4 +1,4 @@
-/** What the page says about its server: that it is a demonstration, and where to report abuse. */
+/** The notes of the page about its server: that it is a demonstration, and where to report abuse. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { adminEnv, adminOf } from '../support/admin.ts';

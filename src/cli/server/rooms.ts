@@ -46,7 +46,7 @@ export async function rooms(input: Input): Promise<void> {
   }
 }
 
-/** Those that were used on this machine, as `poproom recent` lists them. */
+/** Lists the rooms that were used on this machine, as `poproom recent` lists them. */
 async function listRecent(input: Input): Promise<void> {
   const option = ofServers.find((name) => input.isSet(name) || input.value(name) !== undefined);
   if (option)

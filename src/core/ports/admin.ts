@@ -23,7 +23,7 @@ export interface BlockStore {
   list(now: number): Promise<AddressBlock[]>;
 }
 
-/** What someone has reported about a room. It outlives the room. */
+/** A report about a room. It outlives the room. */
 export interface RoomReport {
   id: string;
   code: RoomCode;

@@ -17,9 +17,9 @@ export interface StoredWebhooks {
 export interface WebhookScan {
   /** All rooms with webhooks, including those that have ended. */
   all: RoomCode[];
-  /** Those that have changed, or that are due. */
+  /** Rooms that have changed, or whose deliveries are due. */
   due: RoomCode[];
-  /** Those that have ended. */
+  /** Rooms that have ended. */
   ended: RoomCode[];
 }
 

@@ -1,4 +1,4 @@
-/** What webhooks report: the differences between two states of a room as events, and the signed request for an event. */
+/** Events of webhooks: the differences between two states of a room as events, and the signed request for an event. */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { StoredFile } from '../ports/files.ts';
 import type { Device, RoomState } from '../ports/rooms.ts';

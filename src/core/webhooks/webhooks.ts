@@ -21,7 +21,7 @@ export interface NewWebhook {
   base: string;
 }
 
-/** What members learn of a webhook. The rest of its URL may contain a token. */
+/** The public part of a webhook. The rest of its URL may contain a token. */
 export interface WebhookInfo extends Pick<Webhook, 'id' | 'events' | 'createdAt' | 'lastDeliveredAt' | 'lastError'> {
   host: string;
 }

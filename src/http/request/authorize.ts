@@ -217,7 +217,7 @@ export function keyOf(raw: IncomingMessage): string | undefined {
   return bearer?.trim() ?? header(raw, 'x-api-key')?.trim() ?? inProtocols(raw, keyPrefix);
 }
 
-/** What a WebSocket of a browser, which cannot send headers, offers as a subprotocol with this prefix. */
+/** The value of a subprotocol with this prefix. Browsers cannot send other headers with a WebSocket. */
 function inProtocols({ headers }: IncomingMessage, prefix: string): string | undefined {
   const offered = headers['sec-websocket-protocol']?.split(',').map((name) => name.trim()) ?? [];
   return offered.find((name) => name.startsWith(prefix))?.slice(prefix.length);

@@ -1,8 +1,7 @@
 /** Endpoints for the operator of a server. They exist only if `POPROOM_ADMIN_TOKEN` is set. */
 
 import * as schemas from '../admin-schemas.ts';
-import { confirmation } from '../schemas.ts';
-import { anyBody, type Endpoint, type Parameter, pageResponses } from './endpoint.ts';
+import { anyBody, confirms, type Endpoint, type Parameter, pageResponses } from './endpoint.ts';
 
 const anyAdmin = { tag: 'Admin', counted: false, sameOriginOnly: true, isAdmin: true } as const;
 
@@ -81,8 +80,8 @@ export const adminEndpoints = {
     path: '/api/admin/numbers',
     summary: 'Get numbers over time',
     description:
-      'Returns the current numbers, and those of the last hours in intervals: 5 minutes for up to 24 hours, otherwise an hour. ' +
-      'They are summed over all nodes, and kept for 7 days.',
+      'Returns the current numbers and those of the last hours, in intervals of 5 minutes for up to 24 hours and otherwise of an hour. ' +
+      'They are the sums of all nodes. The server keeps them for 7 days.',
     parameters: [query('hours', 'How many hours, from 1 to 168. Default: 24.', '24', '^[1-9][0-9]{0,2}$')],
     successes: [{ status: 200, description: 'The numbers.', schema: schemas.adminNumbers }],
     errors: anyAdminError,
@@ -118,9 +117,9 @@ export const adminEndpoints = {
     method: 'DELETE',
     path: '/api/admin/rooms/:room',
     summary: 'Remove a room',
-    description: 'Deletes a room for everyone, with its text and its files, as its members could.',
+    description: 'Deletes a room for everyone, with its text and its files.',
     parameters: [room],
-    successes: [{ status: 200, description: 'The room was removed.', schema: confirmation }],
+    successes: [confirms('The room was removed.', 'Room 7K**** was removed.')],
     errors: [...anyAdminError, 'ROOM_NOT_FOUND', 'ROOM_EXPIRED'],
   },
   adminReports: {
@@ -129,8 +128,8 @@ export const adminEndpoints = {
     path: '/api/admin/reports',
     summary: 'List reports of rooms',
     description:
-      'Lists what people have reported, for up to 30 days. To act on a report, remove its room, which also removes all ' +
-      'reports about it, or dismiss it.',
+      'Lists the reports about rooms of the last 30 days. To act on a report, remove its room, which also removes all ' +
+      'reports about it, or dismiss the report.',
     parameters: [limit, offset],
     successes: [{ status: 200, description: 'The reports.', schema: schemas.adminReportList }],
     errors: anyAdminError,
@@ -151,7 +150,7 @@ export const adminEndpoints = {
         example: '7d1e40c9ab',
       },
     ],
-    successes: [{ status: 200, description: 'The report was removed.', schema: confirmation }],
+    successes: [confirms('The report was removed.')],
     errors: anyAdminError,
   },
   adminClients: {
@@ -186,7 +185,7 @@ export const adminEndpoints = {
     summary: 'Block addresses',
     description:
       'Refuses all requests from a range of addresses with `403 ADDRESS_BLOCKED` and closes their connections, on all nodes within a few seconds. ' +
-      'A block of the same range is replaced. A range that contains your own address or this machine needs `force`. ' +
+      'A block of the same range is replaced. A range that contains your own address or that of the server needs `force`. ' +
       '`/api/admin`, `/livez`, `/readyz` and `/metrics` still respond to these addresses.',
     body: { schema: schemas.createBlockRequest, required: true },
     successes: [{ status: 201, description: 'The block.', schema: schemas.adminBlock }],
@@ -208,7 +207,7 @@ export const adminEndpoints = {
         example: '5e0c9ab412',
       },
     ],
-    successes: [{ status: 200, description: 'The block was removed.', schema: confirmation }],
+    successes: [confirms('The block was removed.')],
     errors: anyAdminError,
   },
   adminKeys: {

@@ -2,6 +2,7 @@
 import type { ErrorCode } from '../error-codes.ts';
 import { auth, pin } from '../fields.ts';
 import type { RoomOperation } from '../link-rights.ts';
+import { confirmation } from '../schemas.ts';
 import { envelopeSize, maxDropEnvelope, maxPayloadBytes } from '../sealed.ts';
 
 export interface Parameter {
@@ -36,9 +37,9 @@ export const tags = {
   Text: 'The text that all devices in a room share.',
   Files: 'Upload, list, download and remove files.',
   Live: 'Receive changes in a room as they happen, and write to it.',
-  Webhooks: 'Have the server report changes in a room to a URL.',
+  Webhooks: 'Let the server send the changes in a room to a URL.',
   Service: 'Server status and documentation.',
-  Admin: 'For the operator. Only if `POPROOM_ADMIN_TOKEN` is set, and with this token.',
+  Admin: 'For the operator. These endpoints exist only if `POPROOM_ADMIN_TOKEN` is set, and require this token.',
   Page: 'The web page.',
 } as const;
 
@@ -46,7 +47,7 @@ export interface Endpoint {
   method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   path: string;
   tag: keyof typeof tags;
-  /** What it does in a room, which decides about links; required with `:roomId`. */
+  /** The right that a link needs; required with `:roomId`. */
   operation?: RoomOperation;
   summary: string;
   /** In Markdown, with limits as `{{textSize}}`: see `LimitPhrases`. */
@@ -100,11 +101,16 @@ export const anyRoom = [
 ] as const;
 /** Writes to encrypted rooms. */
 export const anySealedWrite = ['ENCRYPTION_REQUIRED', 'BASE_VERSION_REQUIRED'] as const;
+export const anyUpload = ['FILE_TOO_LARGE', 'ROOM_FULL', 'ENCRYPTION_REQUIRED'] as const;
 export const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 /** Of requests that accept an Idempotency-Key. An upload reserves it while the file is received. */
 export const anyKeyed = ['IDEMPOTENCY_KEY_REUSED'] as const;
 export const anyKeyedUpload = ['REQUEST_IN_PROGRESS', ...anyKeyed] as const;
+
+/** A response with only a sentence. */
+export const confirms = (description: string, message = description) =>
+  ({ status: 200, description, schema: confirmation, example: { success: true, message } }) as const;
 
 /** Responses with a document that browsers show. */
 export const pageResponses = [
@@ -165,7 +171,7 @@ const pinQuery: Parameter = {
 const authHeader: Parameter = {
   name: 'X-Room-Auth',
   in: 'header',
-  description: 'For an encrypted room: the key `auth`, 32 bytes in base64url. It has no form for the query.',
+  description: 'For an encrypted room: the key `auth`, 32 bytes in base64url. Never send it in the query.',
   pattern: auth.pattern,
   example: auth.examples[0],
 };
@@ -173,7 +179,7 @@ const device: Parameter = {
   name: 'X-Device-Id',
   in: 'header',
   description:
-    'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as in the room for 60 seconds.',
+    'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as present for 60 seconds.',
   pattern: '^[A-Za-z0-9_-]{1,64}$',
   example: 'my-phone',
 };
@@ -181,8 +187,8 @@ export const idempotencyKey: Parameter = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A random value of 16 to 128 characters. If the response is lost, send the same request with the same key again ' +
-    'within 24 hours: it runs only once, and you get the first response.',
+    'A random value of 16 to 128 characters, which makes retries safe: a request with the same key runs only once within ' +
+    '24 hours, and later ones get the first response.',
   pattern: '^"?[!#-\\[\\]-~]{16,128}"?$',
   example: '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
 };

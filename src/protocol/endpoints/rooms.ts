@@ -7,6 +7,7 @@ import {
   anyKeyed,
   anyRequest,
   anyRoom,
+  confirms,
   createPassword,
   details,
   type Endpoint,
@@ -36,7 +37,7 @@ export const roomsEndpoints = {
     description:
       'Creates a room, optionally with a PIN, a name and a lifetime. The body is optional. A room expires after {{roomLifetime}}, ' +
       'or after `expiresIn` seconds: from 60 to {{roomMaxSeconds}}. With `encryption`, the room is encrypted: it stores ' +
-      'only sealed data, every request needs `X-Room-Auth`, and its code starts with `E`, as no other does. {{createRule}}',
+      'only sealed data, and every request needs `X-Room-Auth`. {{createRule}}',
     parameters: [idempotencyKey, createPassword],
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [
@@ -52,19 +53,6 @@ export const roomsEndpoints = {
       'ENCRYPTION_REQUIRED',
       'STORAGE_FULL',
     ],
-    counted: true,
-  },
-  createToken: {
-    method: 'POST',
-    path: '/api/create-token',
-    tag: 'Rooms',
-    summary: 'Get a token for creating rooms',
-    description:
-      'Only on a server that requires a password for creating rooms. Exchanges the password for a token, which a device ' +
-      'can keep instead: it works as `X-Create-Password` for 30 days, or until the operator changes the password.',
-    body: { schema: schemas.createTokenRequest, required: true },
-    successes: [{ status: 200, description: 'The token.', schema: schemas.createTokenIssued }],
-    errors: [...anyRequest, ...anyBody, 'PASSWORD_INCORRECT', 'NOT_FOUND'],
     counted: true,
   },
   getRoom: {
@@ -89,9 +77,9 @@ export const roomsEndpoints = {
     summary: 'Change a room',
     description:
       'Changes when the room expires, its PIN or its name, and leaves the rest as it is. Send at least one field. ' +
-      '`expiresIn` counts from now, from 60 to {{roomMaxSeconds}} seconds, so a room can be extended or shortened. `pin` ' +
-      'is the new PIN: send the current one as a header or in the query. A new PIN ends all locks of the room. Devices ' +
-      'with a live channel stay in the room, and all others need the new PIN. An encrypted room cannot have a PIN.',
+      '`expiresIn` is the time left from now in seconds, from 60 to {{roomMaxSeconds}}, and can be longer or shorter than ' +
+      'before. `pin` is the new PIN: send the current one in a header or the query. A new PIN ends all locks of the room. ' +
+      'Devices with a live channel stay in the room, and all others need the new PIN. An encrypted room cannot have a PIN.',
     parameters: roomAccess,
     body: { schema: schemas.updateRoomRequest, required: true },
     successes: [{ status: 200, description: 'The room after the change.', schema: schemas.roomInfo }],
@@ -107,7 +95,7 @@ export const roomsEndpoints = {
     description: 'Deletes the room with its text and files, immediately and permanently.',
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
-    successes: [{ status: 200, description: 'The room was deleted.', schema: schemas.confirmation }],
+    successes: [confirms('The room was deleted.', 'Room 7KQ2MX was deleted.')],
     errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
     counted: true,
   },
@@ -146,11 +134,11 @@ export const roomsEndpoints = {
     operation: 'manageLinks',
     summary: 'Revoke a link',
     description:
-      'Ends a link immediately: its live channels are closed, and its running and unfinished uploads add no file. Files ' +
-      'that its holders know the URL of stay readable by that URL until they are removed.',
+      'Ends a link immediately: its live channels are closed, and its running and unfinished uploads add no file. If its ' +
+      'holders have kept the URL of a file, they can read it until the file is removed or the room ends.',
     parameters: [...roomAccess, linkId],
     body: { schema: schemas.pinOnlyRequest, required: false },
-    successes: [{ status: 200, description: 'The link was revoked.', schema: schemas.confirmation }],
+    successes: [confirms('The link was revoked.')],
     errors: [...anyRoom, ...anyBody, 'NOT_FOUND', 'STORAGE_FULL'],
     counted: true,
   },
@@ -161,12 +149,25 @@ export const roomsEndpoints = {
     operation: 'reportRoom',
     summary: 'Report a room',
     description:
-      'Reports the room to the operator, with a reason and a comment. Nothing of the text or the files is sent. Another ' +
-      'report of the same client about the room replaces its first one. Exists only if `reports` in `GET /api/limits` is true.',
+      'Reports the room to the operator, with a reason and a comment. The report contains no text and no files. A second ' +
+      'report by the same client about the room replaces the first one. Exists only if `reports` in `GET /api/limits` is true.',
     parameters: roomAccess,
     body: { schema: schemas.createReportRequest, required: true },
-    successes: [{ status: 201, description: 'The operator can see the report.', schema: schemas.confirmation }],
+    successes: [{ ...confirms('The operator can see your report.'), status: 201 }],
     errors: [...anyRoom, ...anyBody, 'NOT_FOUND', 'TOO_MANY_REPORTS', 'STORAGE_FULL'],
+    counted: true,
+  },
+  createToken: {
+    method: 'POST',
+    path: '/api/create-token',
+    tag: 'Rooms',
+    summary: 'Get a token for creating rooms',
+    description:
+      'Only on a server that requires a password for creating rooms. Exchanges the password for a token, which a device ' +
+      'can keep instead: it works as `X-Create-Password` for 30 days, or until the operator changes the password.',
+    body: { schema: schemas.createTokenRequest, required: true },
+    successes: [{ status: 200, description: 'The token.', schema: schemas.createTokenIssued }],
+    errors: [...anyRequest, ...anyBody, 'PASSWORD_INCORRECT', 'NOT_FOUND'],
     counted: true,
   },
 } as const satisfies Record<string, Endpoint>;
@@ -179,14 +180,14 @@ export const liveEndpoints = {
     operation: 'followRoom',
     summary: 'Follow a room over server-sent events',
     description:
-      'A stream of all changes in the room, starting with a `snapshot`, for `curl -N` and `EventSource`. See ' +
-      '/api/asyncapi.json for the messages. Opening the stream counts as one request, unless it resumes another stream.',
+      'A stream of all changes in the room, starting with a `snapshot`, for `curl -N` and `EventSource`. ' +
+      '`/api/asyncapi.json` describes the messages. Opening the stream counts as one request, unless it resumes another stream.',
     parameters: [
       ...roomAccess,
       {
         name: 'deviceId',
         in: 'query',
-        description: 'The device id, instead of the header X-Device-Id.',
+        description: 'The device id, instead of the header `X-Device-Id`.',
         example: 'my-phone',
       },
       { name: 'deviceName', in: 'query', description: 'The display name of the device.', example: 'Chrome on Android' },
@@ -199,7 +200,7 @@ export const liveEndpoints = {
       {
         name: 'Last-Event-ID',
         in: 'header',
-        description: 'Your last seq. The server sends a snapshot only if you missed something.',
+        description: 'The last `seq` that you received. The server sends a snapshot only if you missed something.',
         example: '12',
       },
       {
@@ -231,8 +232,8 @@ export const liveEndpoints = {
     operation: 'followRoom',
     summary: 'Join a room over WebSocket',
     description:
-      'A bidirectional channel. Send `join` as the first message, within 5 seconds, with the PIN or `auth` if the room needs it. See ' +
-      '/api/asyncapi.json for the messages. Opening the channel counts as one request; messages do not count. To resume a ' +
+      'A bidirectional channel. Send `join` as the first message, within 5 seconds, with the PIN or `auth` if the room needs it. ' +
+      '`/api/asyncapi.json` describes the messages. Opening the channel counts as one request; messages do not count. To resume a ' +
       'channel that ended at most 10 minutes ago, offer the subprotocols `poproom` and `resume.` followed by its latest ' +
       '`resumeToken`. The new channel then needs no PIN, does not count as a request, and opens even if the request limit ' +
       'is used up.',

@@ -10,7 +10,7 @@ export const serviceEndpoints = {
     tag: 'Service',
     summary: 'Check service health',
     description:
-      'Reports whether the service and its stores respond. Counts as a request, like everything under /api. For probes, use /readyz.',
+      'Reports whether the server and its stores respond. Counts as a request, like everything under `/api`. For probes, use `/readyz`.',
     successes: [
       { status: 200, description: 'All stores respond.', schema: schemas.healthReport },
       {
@@ -81,8 +81,8 @@ export const serviceEndpoints = {
     tag: 'Service',
     summary: 'Readiness probe',
     description:
-      'For a load balancer: checks that the stores respond and evict nothing, the disk has space for texts, and the sweep is not late. ' +
-      '`uploads` is `full` if there is no space for files; the server is still ready then, because texts work.',
+      'For a load balancer: checks that the stores respond and evict nothing, that the disk has space for texts, and that expired rooms are removed in time. ' +
+      'If there is no space for files, `uploads` is `full`, but the server is still ready, because texts work.',
     successes: [
       { status: 200, description: 'The server is ready.', schema: schemas.readiness },
       {
@@ -168,7 +168,7 @@ export const pageEndpoints = {
     path: '/invite',
     summary: 'Invite a screen',
     description:
-      'The same page. It shows a QR code, by which another device invites it into a room. The link in the QR code has the invitation in its fragment.',
+      'The same page, with a QR code. A device that scans it invites this one into a room. The invitation is in the fragment of the link.',
     successes: pageResponses,
   },
   favicon: {

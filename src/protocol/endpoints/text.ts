@@ -7,6 +7,7 @@ import {
   anyRoom,
   anySealedWrite,
   checkpointVersion,
+  confirms,
   type Endpoint,
   idempotencyKey,
   listLimit,
@@ -22,9 +23,9 @@ export const textEndpoints = {
     summary: 'Update room content',
     description:
       'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
-      'responds. Each write creates the next version. The response has it in `version` and `ETag`. A body of type ' +
-      '`text/plain`, or of the default type of `curl -d`, is the text itself, in UTF-8. The PIN is then in a header or the query. In an encrypted room, the text is sealed ' +
-      'and `If-Match` is required.',
+      'responds. Each write creates the next version, which the response has in `version` and `ETag`.\n\n' +
+      'A body of type `text/plain`, or of the default type of `curl -d`, is the text itself, in UTF-8. Send the PIN in a ' +
+      'header or the query then. In an encrypted room, the text is sealed and `If-Match` is required.',
     parameters: [
       ...roomAccess,
       idempotencyKey,
@@ -58,9 +59,10 @@ export const textEndpoints = {
     summary: 'Get room content',
     description:
       'Returns the current text. It is empty before the first write. With `Accept: text/plain`, the response is only the ' +
-      'text. Any other `Accept` returns JSON. In an encrypted room, `content` is the sealed text of `contentVersion`, and ' +
-      '`sealedEdits` lead from it to `version`. With `wait` and `If-None-Match`, the response comes when the text changes ' +
-      'or the time is over. The request counts once, and as a live channel while it waits.',
+      'text. Any other `Accept` returns JSON.\n\n' +
+      'With `wait` and `If-None-Match`, the server responds when the text changes or the time has passed. The request ' +
+      'counts once, and as a live channel while it waits. In an encrypted room, `content` is the sealed text of ' +
+      '`contentVersion`, and `sealedEdits` lead from it to `version`.',
     parameters: [
       ...roomAccess,
       { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
@@ -87,11 +89,12 @@ export const textEndpoints = {
     operation: 'writeText',
     summary: 'Edit room content',
     description:
-      'Changes parts of the text, or appends to it, without sending the whole text. `edits` replace ranges of the version ' +
-      '`baseVersion`, in UTF-16 code units. If the text has changed since, the server rebases them and nothing is lost. ' +
-      'Send either `edits` or `append`. A body of type `text/plain`, or of the default type of `curl -d`, is appended as it ' +
-      'is; the PIN is then in a header or the query. In an encrypted room, send `sealed` and `baseVersion`: the server stores a sealed ' +
-      'edit only on the current version, and otherwise returns `EDIT_CONFLICT` with the newer ones.',
+      'Changes parts of the text, or appends to it, without sending the whole text. Send either `edits` or `append`. ' +
+      '`edits` replace ranges of the version `baseVersion`, in UTF-16 code units. If the text has changed since, the server ' +
+      'rebases them, so that no change is lost.\n\n' +
+      'A body of type `text/plain`, or of the default type of `curl -d`, is appended as it is. Send the PIN in a header or ' +
+      'the query then. In an encrypted room, send `sealed` and `baseVersion`: the server stores a sealed edit only on the ' +
+      'current version, and otherwise returns `EDIT_CONFLICT` with the newer edits.',
     parameters: [
       ...roomAccess,
       idempotencyKey,
@@ -125,7 +128,7 @@ export const textEndpoints = {
     summary: 'Store a snapshot of an encrypted text',
     description:
       'Replaces the log of sealed edits up to `version` by a sealed snapshot of that version, which the log must contain. ' +
-      'The text and its version stay the same. Send this when a response contains `compact`. Repeating it is harmless.',
+      'The text and its version stay the same. Send this when a response contains `compact`. You can safely repeat it.',
     parameters: roomAccess,
     body: { schema: schemas.compactContentRequest, required: true },
     successes: [
@@ -141,8 +144,12 @@ export const textEndpoints = {
     operation: 'useHistory',
     summary: 'List earlier texts',
     description:
-      'Lists checkpoints of the text, newest first: the first after 3 seconds of changes, then one after every 30 seconds of changes, and one before each large removal or ' +
-      'replacement, but not more than one in 5 seconds for a text that is only replaced with `POST` (30 seconds if it is longer than 32,768 characters). A room keeps at most 50 checkpoints, with at most 4 MiB in total. To restore one, write it as the new text. In an encrypted room, only full texts and snapshots become checkpoints.',
+      'Lists checkpoints of the text, newest first. To restore one, write it as the new text. A room keeps at most 50 ' +
+      'checkpoints, with at most 4 MiB in total.\n\n' +
+      'The server stores the first one after 3 seconds of changes, then one after every 30 seconds of changes, and one ' +
+      'before each large removal or replacement. While a text is only replaced with `POST`, it stores at most one in 5 ' +
+      'seconds, or in 30 seconds if the text is longer than 32,768 characters. In an encrypted room, only full texts and ' +
+      'snapshots become checkpoints.',
     parameters: [...roomAccess, listLimit],
     successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
     errors: anyRoom,
@@ -171,14 +178,7 @@ export const textEndpoints = {
       'edits after `contentVersion` stay too, because they are part of the text.',
     parameters: roomAccess,
     body: { schema: schemas.pinOnlyRequest, required: false },
-    successes: [
-      {
-        status: 200,
-        description: 'The history was deleted.',
-        schema: schemas.confirmation,
-        example: { success: true, message: 'The history was deleted.' },
-      },
-    ],
+    successes: [confirms('The history was deleted.')],
     errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
     counted: true,
   },

@@ -1,13 +1,8 @@
-/** Endpoints that upload files. */
-
-import * as schemas from '../schemas.ts';
+/** Endpoints of resumable uploads (tus). */
 import {
-  anyKeyedUpload,
   anyRoom,
+  anyUpload,
   type Endpoint,
-  fileMeta,
-  idempotencyKey,
-  type Parameter,
   roomAccess,
   tusResumable,
   uploadChecksum,
@@ -18,85 +13,9 @@ import {
   uploadTicket,
 } from './endpoint.ts';
 
-const oneTime: Parameter = {
-  name: 'once',
-  in: 'query',
-  description: 'With `true`: a one-time file, which is erased after one receipt.',
-  example: 'true',
-};
-
-const fileErrors = ['FILE_TOO_LARGE', 'ROOM_FULL', 'ENCRYPTION_REQUIRED'] as const;
 const tusErrors = ['UNSUPPORTED_VERSION'] as const;
 
 export const uploadsEndpoints = {
-  uploadFile: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/upload',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Upload a file to a room',
-    description:
-      'Uploads one file of at most {{fileSize}}: as a form with the part `file` (and, before it, `pin` if the PIN is not in a ' +
-      'header), or as raw bytes with `Content-Type` and a name. In an encrypted room, the bytes are an encrypted file, and ' +
-      'the sealed metadata replaces name, type and folder.',
-    parameters: [
-      ...roomAccess,
-      idempotencyKey,
-      {
-        name: 'X-File-Name',
-        in: 'header',
-        description: 'The file name for an upload of raw bytes, as percent-encoded UTF-8.',
-        example: 'caf%C3%A9.txt',
-      },
-      {
-        name: 'fileName',
-        in: 'query',
-        description: 'The file name for an upload of raw bytes, instead of the header.',
-        example: 'a.txt',
-      },
-      fileMeta,
-      oneTime,
-      uploadTicket,
-    ],
-    body: 'file',
-    successes: [
-      { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
-    ],
-    errors: [...anyRoom, ...anyKeyedUpload, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
-    counted: true,
-    acceptsUploadTicket: true,
-  },
-  putFile: {
-    method: 'PUT',
-    path: '/api/rooms/:roomId/upload/:name',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Upload a file by its name',
-    description:
-      'Uploads the body as a file of this name, of at most {{fileSize}}, for `curl -T`. Without a `Content-Type`, the file ' +
-      'is `application/octet-stream`. It does not replace a file with the same name.',
-    parameters: [
-      ...roomAccess,
-      idempotencyKey,
-      {
-        name: 'name',
-        in: 'path',
-        required: true,
-        description: 'The file name, as percent-encoded UTF-8.',
-        example: 'photo.jpg',
-      },
-      fileMeta,
-      oneTime,
-      uploadTicket,
-    ],
-    body: 'raw-file',
-    successes: [
-      { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
-    ],
-    errors: [...anyRoom, ...anyKeyedUpload, ...fileErrors, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
-    counted: true,
-    acceptsUploadTicket: true,
-  },
   createUpload: {
     method: 'POST',
     path: '/api/rooms/:roomId/uploads',
@@ -104,9 +23,9 @@ export const uploadsEndpoints = {
     operation: 'addFile',
     summary: 'Start a resumable upload',
     description:
-      'Starts an upload by the tus protocol, version 1.0, for large files and bad connections. The ' +
-      'response names its URL in `Location`. The request may contain the first bytes, as `application/offset+octet-stream`. An unfinished upload counts ' +
-      'towards all limits, and ends after 24 hours or with its room.',
+      'Starts an upload with the tus protocol, version 1.0, for large files and bad connections. The response has its URL in ' +
+      '`Location`. The request may contain the first bytes, as `application/offset+octet-stream`. An unfinished upload ' +
+      'counts towards all limits, and ends after 24 hours or with its room.',
     // Without the optional body: clients that are generated for Go and Python cannot leave out one that is described.
     parameters: [...roomAccess, tusResumable, uploadLength, uploadMetadata, uploadChecksum, uploadTicket],
     successes: [
@@ -119,7 +38,7 @@ export const uploadsEndpoints = {
     errors: [
       ...anyRoom,
       ...tusErrors,
-      ...fileErrors,
+      ...anyUpload,
       'QUOTA_EXCEEDED',
       'CHECKSUM_MISMATCH',
       'UNSUPPORTED_MEDIA_TYPE',
@@ -156,8 +75,8 @@ export const uploadsEndpoints = {
     operation: 'addFile',
     summary: 'Continue an upload',
     description:
-      'Sends bytes from `Upload-Offset` on. Bytes that arrive before an interruption are kept. After the last byte, the ' +
-      'file is in the room: its id is the id of the upload, and the response has its URL in `X-File-Url`.',
+      'Sends the bytes from `Upload-Offset` on. The server keeps bytes that arrive before an interruption. After the last ' +
+      'byte, the file is in the room: its id is the id of the upload, and the response has its URL in `X-File-Url`.',
     parameters: [...roomAccess, uploadId, tusResumable, uploadOffset, uploadChecksum],
     body: 'bytes',
     successes: [

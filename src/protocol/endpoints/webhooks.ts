@@ -1,6 +1,6 @@
 /** Endpoints of the webhooks of a room. */
 import * as schemas from '../schemas.ts';
-import { anyBody, anyRoom, type Endpoint, roomAccess, webhookId } from './endpoint.ts';
+import { anyBody, anyRoom, confirms, type Endpoint, roomAccess, webhookId } from './endpoint.ts';
 
 export const webhooksEndpoints = {
   createWebhook: {
@@ -11,8 +11,8 @@ export const webhooksEndpoints = {
     summary: 'Create a webhook',
     description:
       'Sends events of the room to a URL: `text`, `file`, `device` and `room`. The operator must have allowed its host. ' +
-      'A room can have 5 webhooks. Requests are signed with `secret` as Standard Webhooks. They contain the link to the ' +
-      'room and the version of the text, but not the text.',
+      'A room can have 5 webhooks. Requests are signed with `secret`, as Standard Webhooks specifies. They contain the ' +
+      'link to the room and the version of the text, but not the text.',
     parameters: roomAccess,
     body: { schema: schemas.createWebhookRequest, required: true },
     successes: [{ status: 201, description: 'The webhook, with its secret.', schema: schemas.webhookCreated }],
@@ -26,8 +26,8 @@ export const webhooksEndpoints = {
     operation: 'manageWebhooks',
     summary: 'List webhooks',
     description:
-      'Lists the webhooks of the room, with the last delivery and the last error of each. Of its URL, only the host is ' +
-      'returned, because the rest may contain a token.',
+      'Lists the webhooks of the room, with the last delivery and the last error of each. Returns only the host of ' +
+      'each URL, because the rest may contain a token.',
     parameters: roomAccess,
     successes: [
       {
@@ -58,14 +58,7 @@ export const webhooksEndpoints = {
     description: 'Deletes a webhook, with the events that are waiting for it.',
     parameters: [...roomAccess, webhookId],
     body: { schema: schemas.pinOnlyRequest, required: false },
-    successes: [
-      {
-        status: 200,
-        description: 'The webhook was deleted.',
-        schema: schemas.confirmation,
-        example: { success: true, message: 'The webhook was deleted.' },
-      },
-    ],
+    successes: [confirms('The webhook was deleted.')],
     errors: [...anyRoom, ...anyBody, 'NOT_FOUND', 'STORAGE_FULL'],
     counted: true,
   },

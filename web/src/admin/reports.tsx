@@ -1,4 +1,4 @@
-/** What people have reported about rooms. */
+/** Reports about rooms. */
 import { useState } from 'preact/hooks';
 import type { AdminReport, AdminReportList } from '../../../src/protocol/types.ts';
 import { call, formatAge } from './api.ts';

@@ -62,7 +62,7 @@ function toRoomEvent(
 ): RoomEvent {
   if (event.type !== 'snapshot') return event;
   const { expiresAt, hasPin, name } = event.room;
-  // Whatever the server says: only with the key is anything encrypted.
+  // The server could claim encryption. Only the key proves it.
   const isEncrypted = encryption ? true : undefined;
   return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, name, isEncrypted }) };
 }

@@ -1,4 +1,4 @@
-/** What the operator of the server has to say on every view: that it is a demonstration, and where to report abuse. */
+/** Notes of the operator on every view: that the server is a demonstration, and where to report abuse. */
 import { useSignal } from '@preact/signals';
 import type { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';

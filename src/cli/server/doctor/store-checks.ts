@@ -103,7 +103,7 @@ function evictionFinding(policy: string | undefined, isAllowed: boolean): Findin
   return isAllowed ? warning(found, fix) : bad(`${found} The server does not start.`, fix);
 }
 
-/** See "What an answer promises" in docs/operations.md. */
+/** See "Durability" in docs/operations.md. */
 function persistenceFinding({ writesLog, syncsLog }: RedisFacts): Finding {
   if (!writesLog) {
     const found = 'Redis has no AOF: if it stops, all changes since its last snapshot are lost.';

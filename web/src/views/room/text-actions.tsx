@@ -1,4 +1,4 @@
-/** What happens to the text as a whole: saved, kept after the room is gone, or replaced. Loaded on demand. */
+/** Actions on the whole text: save it, keep it after the room has ended, or replace it. Loaded on demand. */
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
