@@ -1,14 +1,7 @@
 /** The settings. Only this module reads the environment. `--help` is generated from the same table. */
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
-import {
-  creationModes,
-  demoLimits,
-  type LimitKey,
-  type LimitSetting,
-  limitSettings,
-  writtenLimit,
-} from './protocol/limits.ts';
+import { creationModes, type LimitKey, type LimitSetting, limitTable, writtenLimit } from './protocol/limits.ts';
 import { parseRedisUrl } from './redis/redis-url.ts';
 import { parseWebhookHosts } from './webhooks/hosts.ts';
 
@@ -31,9 +24,13 @@ function optional<T>(name: string, help: string, read: (text: string) => T): Set
   return { name, standard: undefined, help, read: (text) => (text ? read(text) : undefined) };
 }
 
-/** A limit that clients notice. The documents of the API have it too. */
-function limit(key: LimitKey): Setting<number> {
-  const { variable, help, unit, mayBeOff, highest, default: standard }: LimitSetting = limitSettings[key];
+/** The limits that clients notice. */
+function limits() {
+  const entries = limitTable.map(([key, entry]) => [key, limit(entry)]);
+  return Object.fromEntries(entries) as Record<LimitKey, Setting<number>>;
+}
+
+function limit({ variable, help, unit, mayBeOff, highest, default: standard }: LimitSetting): Setting<number> {
   const range = highest === undefined ? '' : `, up to ${writtenLimit(highest, unit)}`;
   const least = mayBeOff ? 0 : 1;
   const read = unit === 'seconds' ? duration : unit === 'bytes' ? size(least, highest) : wholeNumber(least, highest);
@@ -75,25 +72,13 @@ export const settings = {
     yesOrNo,
   ),
   filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
-  roomTtl: limit('roomTtl'),
-  roomMaxTtl: limit('roomMaxTtl'),
-  contentMax: limit('contentMax'),
-  fileMax: limit('fileMax'),
-  roomMaxBytes: limit('roomMaxBytes'),
-  roomMaxFiles: limit('roomMaxFiles'),
+  ...limits(),
   minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'free disk space below which uploads are rejected', size(0)),
-  clientMaxBytes: limit('clientMaxBytes'),
-  keyMaxBytes: limit('keyMaxBytes'),
   totalMaxBytes: optional(
     'POPROOM_TOTAL_MAX_BYTES',
     'storage for all files; 0: no limit; default: 80 % of the disk, no limit with S3',
     size(0),
   ),
-  freeLimit: limit('freeLimit'),
-  proLimit: limit('proLimit'),
-  missLimit: limit('missLimit'),
-  maxDevices: limit('maxDevices'),
-  maxChannels: limit('maxChannels'),
   workLimit: setting(
     'POPROOM_WORK_LIMIT',
     '6000',
@@ -226,8 +211,8 @@ export function inspectConfig(env: Env = process.env, options: ServeOptions = {}
 
 /** Sets the limits of a demonstration that the environment leaves open, and reports those that exceed them. */
 function applyDemo(config: Record<string, unknown>, env: Env): string[] {
-  return Object.entries(demoLimits).flatMap(([key, most]) => {
-    const { variable, unit }: LimitSetting = limitSettings[key as LimitKey];
+  return limitTable.flatMap(([key, { variable, unit, inDemo: most }]) => {
+    if (most === undefined) return [];
     if (!env[variable]?.trim()) {
       config[key] = most;
       return [];

@@ -1,6 +1,6 @@
 /** The limits in the API guide. */
 import { maxEdits } from '../../src/protocol/fields.ts';
-import { type LimitSetting, limitSettings } from '../../src/protocol/limits.ts';
+import { limitTable } from '../../src/protocol/limits.ts';
 import { paragraphs, table } from '../markdown.ts';
 
 export function limitsChapter(): string {
@@ -13,7 +13,7 @@ export function limitsChapter(): string {
 }
 
 function rows(): string[][] {
-  return Object.values<LimitSetting>(limitSettings).flatMap(({ phrase, guide }) =>
+  return limitTable.flatMap(([, { phrase, guide }]) =>
     guide ? [[guide.what, guide.value ?? `{{${phrase}}}`, guide.beyond]] : [],
   );
 }

@@ -1,6 +1,6 @@
 /** Checks the arguments of programs, which may be written without types, before anything is sent. */
 import { deviceColors } from '../protocol/limits.ts';
-import type { RoomBase } from './room.ts';
+import type { MethodWithArgument } from './room.ts';
 import { isObject, isWhole } from './shapes.ts';
 
 type Check = readonly [isValid: (value: unknown) => boolean, expected: string];
@@ -28,8 +28,9 @@ const source: Check = [
   'a Blob, bytes, a stream, or the path of a file',
 ];
 
-/** The first argument of each method, if it has a required one. The others have only options. */
-const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: string, check: Check] } = {
+const report: Check = [isObject, 'an object with the reason: { reason }'];
+
+const firstArguments: Readonly<Record<MethodWithArgument, readonly [name: string, check: Check]>> = {
   update: ['changes', changes],
   write: ['text', anyText],
   append: ['text', anyText],
@@ -50,6 +51,7 @@ const firstArguments: { readonly [Name in keyof RoomBase]?: readonly [name: stri
   deleteWebhook: ['id', id],
   createLink: ['link', newLink],
   revokeLink: ['linkId', id],
+  report: ['report', report],
 };
 
 /** A string is iterable too, and so are bytes. */
@@ -91,7 +93,7 @@ export function withArgumentChecks<Room extends object>(room: Room): Room {
   type Method = (...args: unknown[]) => unknown;
   const checked = (name: keyof Room & string): [string, Method] => {
     const method = room[name] as Method;
-    const first = firstArguments[name as keyof RoomBase];
+    const first = firstArguments[name as MethodWithArgument] as readonly [string, Check] | undefined;
     return [
       name,
       async (...args) => {

@@ -3,7 +3,6 @@ import type {
   Confirmation,
   ContentEdited,
   ContentRead,
-  ContentWritten,
   FileClaimed,
   FileEntry,
   FileList,
@@ -176,12 +175,6 @@ export const isLink = /* @__PURE__ */ object<Link>({
 });
 export const isLinkList = /* @__PURE__ */ object<LinkList>({
   links: list(isLink),
-});
-export const isContentWritten = /* @__PURE__ */ object<ContentWritten>({
-  success: isTrue,
-  content: text,
-  version: isWhole,
-  timestamp: time,
 });
 export const isContentRead = /* @__PURE__ */ object<ContentRead>({
   content: text,

@@ -73,6 +73,11 @@ export interface RoomBase extends JsonRequests {
   live(options?: LiveOptions): LiveRoom;
 }
 
+/** The methods with a required argument. The others have only options. */
+export type MethodWithArgument = {
+  [K in keyof RoomBase]: RoomBase[K] extends (...args: infer Args) => unknown ? ([] extends Args ? never : K) : never;
+}[keyof RoomBase];
+
 /** A change of the PIN also changes `access`. */
 export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
   const { path, withAccess, call } = createRoomCalls(transport, access);

@@ -20,16 +20,6 @@ export const restorableMs = 60 * second;
 export const claimMs = 30 * 60 * second;
 const rememberExpiredMs = 24 * hour;
 
-/** The limits of each room. Clients learn them with the room. */
-export interface RoomLimits {
-  /** Bytes of UTF-8. */
-  textBytes: number;
-  fileBytes: number;
-  filesPerRoom: number;
-  /** All files together. */
-  fileBytesPerRoom: number;
-}
-
 export function guardRules(missesPerClient: number, devicesPerRoom = 100): GuardRules {
   return {
     triesBeforeLock: 5,

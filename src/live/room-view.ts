@@ -1,6 +1,5 @@
 /** The view that a member has of a room, and the messages from one view to the next. */
 import { fileEntryOf } from '../core/files/files.ts';
-import type { RoomLimits } from '../core/limits.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { StoredFile } from '../core/ports/files.ts';
 import type { Device, RoomState } from '../core/ports/rooms.ts';
@@ -8,6 +7,7 @@ import type { TextEntry } from '../core/ports/texts.ts';
 import { sealedEditOf } from '../core/text/sealed-texts.ts';
 import { toTimestamp } from '../core/timestamp.ts';
 import { areOfSameRoom } from '../core/tokens.ts';
+import type { RoomLimits } from '../protocol/limits.ts';
 import type { RoomChanged, SealedEdited, ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
 import { type Outgoing, outgoing, outgoingWith } from './wire.ts';

@@ -10,6 +10,8 @@ export interface LimitSetting {
   default: number;
   /** The largest value that a server accepts. */
   highest?: number;
+  /** The limit of a public demonstration (`POPROOM_DEMO`), which settings can only lower. */
+  inDemo?: number;
   /** With 0, there is no limit, which is null in the API. */
   mayBeOff?: true;
   /** The name in the API, and the description in its schema. */
@@ -20,6 +22,8 @@ export interface LimitSetting {
   /** Seconds, bytes, or what it counts. */
   unit: 'seconds' | 'bytes' | (string & {});
   isPerHour?: true;
+  /** Clients learn it with each room. */
+  isPerRoom?: true;
   /** Its row in the API guide: what is limited, and what happens beyond it. `value` replaces the phrase. */
   guide?: { what: string; value?: string; beyond: string };
 }
@@ -36,6 +40,7 @@ export const limitSettings = {
     variable: 'POPROOM_ROOM_TTL',
     help: 'default lifetime of a room',
     default: day,
+    inDemo: 15 * 60,
     name: 'roomLifetimeSeconds',
     description: 'the default lifetime of a room',
     phrase: 'roomLifetime',
@@ -47,6 +52,7 @@ export const limitSettings = {
     help: 'longest lifetime that a client may request',
     default: 7 * day,
     highest: 3650 * day,
+    inDemo: 15 * 60,
     name: 'roomMaxLifetimeSeconds',
     description: 'the longest lifetime that a client may request',
     phrase: 'roomMaxLifetime',
@@ -62,10 +68,12 @@ export const limitSettings = {
     help: 'maximum size of a text',
     default: MiB,
     highest: 8 * MiB,
+    inDemo: 64 * KiB,
     name: 'textBytes',
     description: 'the maximum size of the text, in bytes of UTF-8',
     phrase: 'textSize',
     unit: 'bytes',
+    isPerRoom: true,
     guide: { what: 'Size of a text, in UTF-8', beyond: '`413 CONTENT_TOO_LARGE`' },
   },
   fileMax: {
@@ -73,36 +81,43 @@ export const limitSettings = {
     help: 'maximum size of a file',
     default: 10 * MiB,
     highest: TiB,
+    inDemo: MiB,
     name: 'fileBytes',
     description: 'the maximum size of a file in bytes',
     phrase: 'fileSize',
     unit: 'bytes',
+    isPerRoom: true,
     guide: { what: 'Size of a file', beyond: '`413 FILE_TOO_LARGE`' },
-  },
-  roomMaxBytes: {
-    variable: 'POPROOM_ROOM_MAX_BYTES',
-    help: 'maximum size of all files in a room',
-    default: 100 * MiB,
-    name: 'fileBytesPerRoom',
-    description: 'the maximum size of all files together',
-    phrase: 'roomFileSize',
-    unit: 'bytes',
   },
   roomMaxFiles: {
     variable: 'POPROOM_ROOM_MAX_FILES',
     help: 'maximum number of files in a room',
     default: 100,
     highest: 1000,
+    inDemo: 10,
     name: 'filesPerRoom',
     description: 'the maximum number of files',
     phrase: 'roomFiles',
     unit: 'file',
+    isPerRoom: true,
     guide: { what: 'Files in a room', value: '{{roomFiles}}; in total {{roomFileSize}}', beyond: '`413 ROOM_FULL`' },
+  },
+  roomMaxBytes: {
+    variable: 'POPROOM_ROOM_MAX_BYTES',
+    help: 'maximum size of all files in a room',
+    default: 100 * MiB,
+    inDemo: 5 * MiB,
+    name: 'fileBytesPerRoom',
+    description: 'the maximum size of all files together',
+    phrase: 'roomFileSize',
+    unit: 'bytes',
+    isPerRoom: true,
   },
   clientMaxBytes: {
     variable: 'POPROOM_CLIENT_MAX_BYTES',
     help: 'storage per address without an API key, four times as much per IPv6 /48',
     default: 500 * MiB,
+    inDemo: 20 * MiB,
     mayBeOff: true,
     name: 'storedBytesPerAddress',
     description: 'the bytes that an address without an API key may store',
@@ -187,6 +202,23 @@ type Value<K extends LimitKey> = Table[K] extends { mayBeOff: true } ? number | 
 export type ConfigurableLimits = { [K in LimitKey as Table[K]['name']]: Value<K> };
 export type LimitPhrase = Table[LimitKey]['phrase'];
 
+/** The limits of each room, by their names in the API. */
+export type RoomLimits = { [K in LimitKey as Table[K] extends { isPerRoom: true } ? Table[K]['name'] : never]: number };
+
+// Bundlers drop both tables from a page that does not use them.
+export const limitTable = /* @__PURE__ */ Object.entries<LimitSetting>(limitSettings) as readonly [
+  LimitKey,
+  LimitSetting,
+][];
+export const defaultRoomLimits: RoomLimits = /* @__PURE__ */ perRoom((_, limit) => limit.default);
+
+export const roomLimitsOf = (settings: Readonly<Record<LimitKey, number>>) => perRoom((key) => settings[key]);
+
+function perRoom(read: (key: LimitKey, limit: LimitSetting) => number): RoomLimits {
+  const limits = limitTable.filter(([, { isPerRoom }]) => isPerRoom);
+  return Object.fromEntries(limits.map(([key, limit]) => [limit.name, read(key, limit)])) as RoomLimits;
+}
+
 /** A limit as a user would write it in a setting: `24h`, `1MiB`, `100`. */
 export function writtenLimit(value: number, unit: LimitSetting['unit']): string {
   if (unit === 'bytes') return inLargest(value, 1, [TiB, 'TiB'], [GiB, 'GiB'], [MiB, 'MiB'], [KiB, 'KiB']);
@@ -198,17 +230,6 @@ function inLargest(value: number, times: number, ...units: [size: number, name: 
   const [size, name] = units.find(([size]) => value >= times * size && value % size === 0) ?? [1, ''];
   return `${value / size}${name}`;
 }
-
-/** The limits of a public demonstration (`POPROOM_DEMO`), which settings can only lower. */
-export const demoLimits = {
-  roomTtl: 15 * 60,
-  roomMaxTtl: 15 * 60,
-  contentMax: 64 * KiB,
-  fileMax: MiB,
-  roomMaxBytes: 5 * MiB,
-  roomMaxFiles: 10,
-  clientMaxBytes: 20 * MiB,
-} as const satisfies Partial<Record<LimitKey, number>>;
 
 /** Who may create rooms. */
 export const creationModes = ['open', 'key', 'password', 'proxy'] as const;

@@ -24,9 +24,9 @@ import {
 } from './fields.ts';
 import {
   creationModes,
-  type LimitKey,
+  defaultRoomLimits,
   type LimitSetting,
-  limitSettings,
+  limitTable,
   maxNameLength,
   maxReportComment,
 } from './limits.ts';
@@ -71,8 +71,10 @@ const natural = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
 
 /** The schemas of limits that settings change, by their names in the API. */
-const limitProperties = (keys: readonly LimitKey[]) =>
-  Object.fromEntries(keys.map((key) => [limitSettings[key].name, limitSchema(limitSettings[key])]));
+const limitProperties = (isIncluded: (limit: LimitSetting) => boolean) =>
+  Object.fromEntries(
+    limitTable.filter(([, limit]) => isIncluded(limit)).map(([, limit]) => [limit.name, limitSchema(limit)]),
+  );
 
 function limitSchema({ description, default: value, mayBeOff }: LimitSetting) {
   if (!mayBeOff) return natural(description, value);
@@ -80,20 +82,12 @@ function limitSchema({ description, default: value, mayBeOff }: LimitSetting) {
   return { type: orNull, minimum: 0, description: `${description}; null for no limit`, examples: [value] } as const;
 }
 
-/** Clients learn these with each room. */
-const ofRoom: readonly LimitKey[] = ['contentMax', 'fileMax', 'roomMaxFiles', 'roomMaxBytes'];
-const ofLifetime: readonly LimitKey[] = ['roomTtl', 'roomMaxTtl'];
-const ofClients = (Object.keys(limitSettings) as LimitKey[]).filter((key) => ![...ofRoom, ...ofLifetime].includes(key));
-
 export const roomLimits = {
   type: 'object',
   additionalProperties: false,
-  required: ofRoom.map((key) => limitSettings[key].name),
+  required: Object.keys(defaultRoomLimits),
   description: 'the limits of each room on this server',
-  // A room is never without limits.
-  properties: Object.fromEntries(
-    ofRoom.map((key) => [limitSettings[key].name, natural(limitSettings[key].description, limitSettings[key].default)]),
-  ),
+  properties: limitProperties(({ isPerRoom }) => isPerRoom === true),
 } as const;
 
 /** The maximum lifetime is a setting, so it is checked outside the schema. */
@@ -154,7 +148,6 @@ export const createRoomRequest = {
   examples: [{ pin: '0427', expiresIn: 3600, name: 'Kitchen table', history: false }],
 } as const;
 
-const exampleLimits = Object.fromEntries(ofRoom.map((key) => [limitSettings[key].name, limitSettings[key].default]));
 const exampleRoom = { expiresAt: expiresAt.examples[0], hasPin: true, name: roomName.examples[0] };
 
 export const roomCreated = {
@@ -162,7 +155,7 @@ export const roomCreated = {
   additionalProperties: false,
   required: ['roomId', 'expiresAt', 'hasPin', 'limits'],
   examples: [
-    { roomId: roomId.examples[0], link: 'http://localhost:8080/r/7KQ2MX', ...exampleRoom, limits: exampleLimits },
+    { roomId: roomId.examples[0], link: 'http://localhost:8080/r/7KQ2MX', ...exampleRoom, limits: defaultRoomLimits },
   ],
   properties: {
     roomId,
@@ -209,7 +202,7 @@ export const roomInfo = {
       deviceCount: 2,
       fileCount: 3,
       fileBytes: 34_567,
-      limits: exampleLimits,
+      limits: defaultRoomLimits,
     },
   ],
   properties: {
@@ -675,10 +668,8 @@ export const webhookList = {
 } as const;
 
 const serverLimitProperties = {
-  ...limitProperties(ofLifetime),
-  ...roomLimits.properties,
+  ...limitProperties(() => true),
   storedBytes: natural('the bytes that you have stored on this server', 34_567),
-  ...limitProperties(ofClients),
   apiKeyRequired: { type: 'boolean', description: 'whether every request needs an API key', examples: [false] },
   roomCreation: {
     type: 'string',

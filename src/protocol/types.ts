@@ -486,8 +486,6 @@ export interface ServerLimits {
   filesPerRoom: number;
   /** the maximum size of all files together */
   fileBytesPerRoom: number;
-  /** the bytes that you have stored on this server */
-  storedBytes: number;
   /** the bytes that an address without an API key may store; null for no limit */
   storedBytesPerAddress: number | null;
   /** the bytes that an API key may store; null for no limit */
@@ -502,6 +500,8 @@ export interface ServerLimits {
   devicesPerRoom: number;
   /** the maximum number of live channels of a client */
   channelsPerClient: number;
+  /** the bytes that you have stored on this server */
+  storedBytes: number;
   /** whether every request needs an API key */
   apiKeyRequired: boolean;
   /** who may create rooms: everyone (`open`), clients with an API key (`key`) or the password (`password`), or users who have signed in at the proxy of the server (`proxy`). An API key always works. */

@@ -14,7 +14,6 @@ import { createFileSpace } from '../core/files/space.ts';
 import { createUploads } from '../core/files/uploads.ts';
 import { createZips } from '../core/files/zips.ts';
 import { createIdempotency } from '../core/idempotency.ts';
-import type { RoomLimits } from '../core/limits.ts';
 import { createLinks } from '../core/links.ts';
 import { noLiveMeter } from '../core/live-gateway.ts';
 import { answerOperator } from '../core/operator-requests.ts';
@@ -42,6 +41,7 @@ import {
   meteredSender,
 } from '../metrics/instruments.ts';
 import { meterBlobs, meterStore } from '../metrics/metered-ports.ts';
+import { roomLimitsOf } from '../protocol/limits.ts';
 import { eraseEveryMs } from '../store/sqlite/writer.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
 
@@ -113,7 +113,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const maxStoredBytes = totalMaxBytes(config);
   const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
   const quota = createStorageQuota(quotaRules, hashClient);
-  const limits = roomLimits(config);
+  const limits = roomLimitsOf(config);
   const work = new WorkBudget(config.workLimit);
   const bus: EventBus = {
     publish(code, change) {
@@ -265,10 +265,3 @@ export function startBackgroundWork({ sweeper, live, webhooks }: Service, log: L
     stopCollecting();
   };
 }
-
-const roomLimits = ({ contentMax, fileMax, roomMaxFiles, roomMaxBytes }: Config): RoomLimits => ({
-  textBytes: contentMax,
-  fileBytes: fileMax,
-  filesPerRoom: roomMaxFiles,
-  fileBytesPerRoom: roomMaxBytes,
-});

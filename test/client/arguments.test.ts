@@ -77,6 +77,7 @@ describe('a room', () => {
     claim: (room) => room.confirmClaim(wrong(undefined)),
     uploadId: (room) => room.cancelUpload(wrong(undefined)),
     changes: (room) => room.update(wrong(undefined)),
+    report: (room) => room.report(wrong(undefined)),
     options: (room) => room.read(wrong('now')),
     signal: (room) => room.files({ signal: wrong(new AbortController()) }),
     timeout: (room) => room.info({ timeoutSeconds: -1 }),

@@ -9,32 +9,10 @@ import {
   schemasByName,
   storedResponses,
 } from '../../scripts/protocol-schemas.ts';
-import { responseChecks } from '../../scripts/response-checks.ts';
-import { type Client, createClient, type LiveEvent, type Room } from '../../src/client/index.ts';
+import { createClient, type LiveEvent } from '../../src/client/index.ts';
 import { serverMessages } from '../../src/protocol/live.ts';
 import { listenOnFreePort } from '../support/listen.ts';
-
-/** A call that reads each kind of body. */
-const calls: Readonly<Record<string, (room: Room, client: Client) => Promise<unknown>>> = {
-  Confirmation: (room) => room.delete(),
-  ContentEdited: (room) => room.append('x'),
-  ContentRead: (room) => room.read(),
-  ContentWritten: (room) => room.write('x'),
-  FileClaimed: (room) => room.claim('0'),
-  FileList: (room) => room.files(),
-  FileUploaded: (room) => room.upload(new Blob(['x']), { name: 'x' }),
-  HealthReport: (_, client) => client.health(),
-  HistoryList: (room) => room.history(),
-  HistoryText: (room) => room.historyText(1),
-  Link: (room) => room.createLink({ role: 'read' }),
-  LinkList: (room) => room.links(),
-  RoomCreated: (_, client) => client.createRoom(),
-  RoomDetails: (room) => room.details(),
-  RoomInfo: (room) => room.info(),
-  TicketIssued: (room) => room.zipUrl(),
-  WebhookCreated: (room) => room.createWebhook({ url: 'https://hooks.example.org/' }),
-  WebhookList: (room) => room.webhooks(),
-};
+import { responseCalls } from './response-calls.ts';
 
 const newer = { addedLater: { by: ['a newer server'] } };
 
@@ -45,7 +23,7 @@ describe('the SDK with a server of another version', () => {
         for (const body of (bodies as object[]).filter(isOfPlainRoom)) {
           for (const sent of [body, { ...body, ...newer }]) {
             const { client, room } = await startServer(t, { body: sent });
-            await assert.doesNotReject(calls[name]?.(room, client) ?? assert.fail(`nothing reads ${name}`), name);
+            for (const call of callsOf(name)) await assert.doesNotReject(call(room, client), name);
           }
         }
       }
@@ -64,13 +42,7 @@ describe('the SDK with a server of another version', () => {
     });
   }
 
-  it('[SDK-36] is tested with each kind of response that earlier versions sent', () => {
-    const read = [...responseChecks().matchAll(/export const is(\w+) =/g)].map(([, name = '']) => name);
-    const sent = new Set(storedResponses.flatMap(({ bodies }) => Object.keys(bodies)));
-    assert.deepEqual(
-      read.filter((name) => sent.has(name) && !Object.hasOwn(calls, name)),
-      [],
-    );
+  it('[SDK-36] is tested with the responses of the first version', () => {
     const first = storedResponses.find(({ version }) => version === '0.1.0');
     assert.equal(Object.keys(first?.bodies ?? {}).length, 14);
     assert.equal(Object.keys(first?.messages ?? {}).length, 15);
@@ -89,6 +61,12 @@ describe('the SDK with a server of another version', () => {
     assert.deepEqual([...missing(schemasByName.Confirmation ?? {})], []);
   });
 });
+
+/** The SDK reads of a text that was written the same as of one that was read. */
+function callsOf(name: string) {
+  const calls = responseCalls[(name === 'ContentWritten' ? 'ContentRead' : name) as keyof typeof responseCalls];
+  return calls ?? assert.fail(`nothing reads ${name}`);
+}
 
 const closed = { type: 'closed', reason: 'expired' };
 

@@ -27,7 +27,7 @@ import { openLinkName, sealLinkName, sealRoomName } from '../crypto/metadata.ts'
 import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
 import { isFileList, isHistoryList, isRoomInfo } from '../response-checks.ts';
-import { type RoomBase, senderHeaders } from '../room.ts';
+import { type MethodWithArgument, type RoomBase, senderHeaders } from '../room.ts';
 import { accessHeaders, type RoomAccess, type SeenVersion, type UnlockedRoom } from '../room-access.ts';
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';
@@ -163,7 +163,7 @@ interface PlainRoom {
   access: RoomAccess;
 }
 
-/** The operations that differ from those of an ordinary room. */
+/** The operations that differ from those of an ordinary room, and all that send an argument: it may be plaintext. */
 export function createSealedOperations(
   { room, seen, cipher, dropKey }: Pick<Unlocked, 'room' | 'seen' | 'cipher' | 'dropKey'>,
   { transport, path, plain, access }: PlainRoom,
@@ -200,7 +200,13 @@ export function createSealedOperations(
     return { ...link, link: url, ...(opened !== undefined && { name: opened }) };
   };
 
+  // These send ids or settings, and nothing of the room's content.
+  const { claim, confirmClaim, releaseClaim, removeFile, restoreFile, revokeLink, report } = plain;
+  const { createWebhook, deleteWebhook, uploadTicket } = plain;
+
   return {
+    ...{ claim, confirmClaim, releaseClaim, removeFile, restoreFile, revokeLink, report },
+    ...{ createWebhook, deleteWebhook, uploadTicket },
     ...content,
     ...files,
     info,
@@ -229,7 +235,7 @@ export function createSealedOperations(
     links: async (options?: CallOptions): Promise<Link[]> => (await plain.links(options)).map(openLink),
     downloadZip: zipUnavailable,
     zipUrl: zipUnavailable,
-  };
+  } satisfies Partial<RoomBase> & Pick<RoomBase, MethodWithArgument>;
 }
 
 /** Undefined if it does not open. */

@@ -5,7 +5,7 @@ import {
   type LimitKey,
   type LimitPhrase,
   type LimitSetting,
-  limitSettings,
+  limitTable,
 } from '../../protocol/limits.ts';
 
 /** Null means no limit. */
@@ -28,10 +28,11 @@ type LimitValues = Readonly<Record<LimitKey, number>> & {
   adminToken: string | undefined;
 };
 
-const table = Object.entries<LimitSetting>(limitSettings) as [LimitKey, LimitSetting][];
-
 export function serverLimits(settings: LimitValues): ServerLimits {
-  const limits = table.map(([key, { name, mayBeOff }]) => [name, mayBeOff ? settings[key] || null : settings[key]]);
+  const limits = limitTable.map(([key, { name, mayBeOff }]) => [
+    name,
+    mayBeOff ? settings[key] || null : settings[key],
+  ]);
   return {
     ...Object.fromEntries(limits),
     apiKeyRequired: settings.requireApiKey,
@@ -53,7 +54,7 @@ export type LimitPhrases = Record<PhraseName, string>;
 type PhraseName = LimitPhrase | 'roomMaxSeconds' | 'keyRule' | 'createRule' | 'limitsNote';
 
 export function limitPhrases(limits: ServerLimits): LimitPhrases {
-  const phrases = table.map(([, limit]) => [
+  const phrases = limitTable.map(([, limit]) => [
     limit.phrase,
     phraseOf(limit, limits[limit.name as keyof ConfigurableLimits]),
   ]);

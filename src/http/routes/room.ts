@@ -3,10 +3,10 @@
 import type { Applicant } from '../../core/creation.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
-import type { RoomLimits } from '../../core/limits.ts';
 import { seenByLink } from '../../core/links.ts';
 import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
+import type { RoomLimits } from '../../protocol/limits.ts';
 import {
   createReportRequest,
   createRoomRequest,

@@ -1,5 +1,6 @@
 /** Endpoints of rooms and of their live channels. */
 import { resumeToken } from '../fields.ts';
+import { defaultRoomLimits } from '../limits.ts';
 import { resumeHeader } from '../live-protocol.ts';
 import * as schemas from '../schemas.ts';
 import {
@@ -25,7 +26,7 @@ const withoutDetails = {
   deviceCount: 2,
   fileCount: 3,
   fileBytes: 34_567,
-  limits: { textBytes: 1_048_576, fileBytes: 10_485_760, filesPerRoom: 100, fileBytesPerRoom: 104_857_600 },
+  limits: defaultRoomLimits,
 };
 
 export const roomsEndpoints = {
