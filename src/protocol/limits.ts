@@ -205,6 +205,19 @@ export type LimitPhrase = Table[LimitKey]['phrase'];
 /** The limits of each room, by their names in the API. */
 export type RoomLimits = { [K in LimitKey as Table[K] extends { isPerRoom: true } ? Table[K]['name'] : never]: number };
 
+/** What the page knows of its server before it has opened a room. */
+export interface PageLimits
+  extends Pick<Record<LimitKey, number>, 'roomTtl' | 'roomMaxTtl' | 'contentMax' | 'fileMax'> {
+  /** Whether rooms can have webhooks. */
+  webhooks: boolean;
+  /** Present only if the server is a public demonstration. */
+  demo?: true;
+  /** An email address or a URL. */
+  abuseContact?: string;
+  /** Present only if rooms can be reported. */
+  reports?: true;
+}
+
 // Bundlers drop both tables from a page that does not use them.
 export const limitTable = /* @__PURE__ */ Object.entries<LimitSetting>(limitSettings) as readonly [
   LimitKey,

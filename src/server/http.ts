@@ -10,7 +10,6 @@ import { filesPlaceOf } from '../engine/open.ts';
 import { createApp } from '../http/app.ts';
 import { expiryOf } from '../http/certificate.ts';
 import { limitConnections } from '../http/connections.ts';
-import type { PageLimits } from '../http/page/html.ts';
 import { serverLimits, takesReports } from '../http/page/server-limits.ts';
 import { forwardedUser } from '../http/request/addresses.ts';
 import {
@@ -29,6 +28,7 @@ import { createHttpServer } from '../http/server.ts';
 import { createUpgrade } from '../http/upgrade.ts';
 import { endpointPathOf, lanAddresses } from '../http/urls.ts';
 import { countBroken, countMalformed } from '../metrics/instruments.ts';
+import type { PageLimits } from '../protocol/limits.ts';
 import type { Service } from './service.ts';
 
 export async function createHttp(service: Service): Promise<Server> {

@@ -1,4 +1,5 @@
 /** Where this page is hosted, and the limits of its server. A server may have a path on its host, such as `/poproom`. */
+import type { PageLimits } from '../../src/protocol/limits.ts';
 
 /** The URL of the server without a slash at the end. All scripts are in the folder `assets` below it. */
 export const baseUrl = import.meta.url.replace(/(\/[^/]*){2}$/, '');
@@ -8,25 +9,8 @@ export const basePath = baseUrl.slice(location.origin.length);
 /** The URL of the server, if `poproom ui` serves this page and forwards its requests. Empty otherwise. */
 export const forwardedTo = document.querySelector<HTMLMetaElement>('meta[name="poproom-server"]')?.content ?? '';
 
-interface Limits {
-  /** Seconds. */
-  roomTtl: number;
-  roomMaxTtl: number;
-  /** Bytes. */
-  contentMax: number;
-  fileMax: number;
-  /** Whether rooms can have webhooks. */
-  webhooks: boolean;
-  /** Whether the server is a public demonstration. */
-  demo?: true;
-  /** An email address or a URL. */
-  abuseContact?: string;
-  /** Whether rooms can be reported. */
-  reports?: true;
-}
-
 /** The server writes them into index.html. */
-export const limits: Limits = JSON.parse(
+export const limits: PageLimits = JSON.parse(
   document.querySelector<HTMLMetaElement>('meta[name="poproom-limits"]')?.content ?? '{}',
 );
 

@@ -1,15 +1,8 @@
 /** The files of the page, read into memory once. They are few and small, and no request determines a path. */
+import type { PageLimits } from '../../protocol/limits.ts';
 import { compressedFile, type Encoding, hashOf, type PageFile } from '../response/negotiation.ts';
 import type { LinkSettings } from '../urls.ts';
-import {
-  createAdminPage,
-  createDocs,
-  filledPage,
-  type HtmlDocument,
-  type PageLimits,
-  pageHeaders,
-  type View,
-} from './html.ts';
+import { createAdminPage, createDocs, filledPage, type HtmlDocument, pageHeaders, type View } from './html.ts';
 import type { ServerLimits } from './server-limits.ts';
 import type { PageSource } from './source.ts';
 

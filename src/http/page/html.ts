@@ -1,22 +1,8 @@
 /** The HTML documents, with the limits of this server and their security headers: the page, the documentation, and the page for operators. */
+import type { PageLimits } from '../../protocol/limits.ts';
 import { compressedFile, type PageFile } from '../response/negotiation.ts';
 import { basePathOf, type LinkSettings } from '../urls.ts';
 import { fillPhrases, limitPhrases, type ServerLimits } from './server-limits.ts';
-
-/** The limits that the page shows. Times are in seconds, sizes in bytes. */
-export interface PageLimits {
-  roomTtl: number;
-  roomMaxTtl: number;
-  contentMax: number;
-  fileMax: number;
-  webhooks: boolean;
-  /** Present only if the server is a demonstration. */
-  demo?: true;
-  /** An email address or a URL. */
-  abuseContact?: string;
-  /** Present only if rooms can be reported. */
-  reports?: true;
-}
 
 const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;
 
