@@ -3,7 +3,7 @@ import { unreliableFields } from '../../scripts/protocol-schemas.ts';
 import { linkRoles } from '../../src/protocol/link-rights.ts';
 
 interface Schema {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
   readonly examples?: readonly unknown[];
