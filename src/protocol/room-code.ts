@@ -16,7 +16,8 @@ export const encryptedCodeSymbol = 'E';
 export const isEncryptedCode = (code: RoomCode | LinkId): boolean => code.startsWith(encryptedCodeSymbol);
 
 /** Parses a typed code: any case, spaces and dashes, O for 0, I and L for 1. */
-export const parseRoomCode = (text: string): RoomCode | undefined => parse(text, codeForm) as RoomCode | undefined;
+export const parseRoomCode = (text: string): RoomCode | undefined =>
+  parse(text, shortestCode, codeForm) as RoomCode | undefined;
 
 /** The id of a link in canonical form: as long as a secret, because it needs no PIN and no key. */
 export type LinkId = string & { readonly [canonical]: 'link' };
@@ -24,12 +25,14 @@ export type LinkId = string & { readonly [canonical]: 'link' };
 export const linkIdLength = 24;
 
 /** Parses the id of a link as leniently as a room code. */
-export const parseLinkId = (text: string): LinkId | undefined => parse(text, linkForm) as LinkId | undefined;
+export const parseLinkId = (text: string): LinkId | undefined =>
+  parse(text, linkIdLength, linkForm) as LinkId | undefined;
 
 /** The canonical form of what requests have in place of `:roomId`. */
 export const parseRoomId = (text: string): RoomCode | LinkId | undefined => parseRoomCode(text) ?? parseLinkId(text);
 
-function parse(text: string, canonicalForm: RegExp): string | undefined {
+function parse(text: string, shortest: number, canonicalForm: RegExp): string | undefined {
+  if (text.length < shortest) return undefined;
   if (canonicalForm.test(text)) return text;
   if (!typedForm.test(text)) return undefined;
   const folded = text

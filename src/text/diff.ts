@@ -48,7 +48,8 @@ function refine(texts: Texts, change: Change, [match, ...finer]: readonly Match[
   if (from === to || start === end) return [trimmed];
   const kept = keptWhole(texts, trimmed);
   if (kept) return between(trimmed, [kept]).filter(isEffective);
-  if (!match || !areSimilar(texts, trimmed)) return [trimmed];
+  if (!match || isOneWord(texts.before, from, to) || isOneWord(texts.after, start, end)) return [trimmed];
+  if (!areSimilar(texts, trimmed)) return [trimmed];
   const parts = between(trimmed, match(texts, trimmed));
   // More parts would be joined in the end.
   const finest = parts.length > maxEdits ? [] : finer;
@@ -74,6 +75,13 @@ function keptWhole(texts: Texts, { from, to, start, end }: Change): Change | und
   if (!isWordEdge(searched, at) || !isWordEdge(searched, at + length)) return undefined;
   const found = { from: wholeFrom + at, to: wholeFrom + at + length };
   return isLonger ? { from, to, start: found.from, end: found.to } : { ...found, start, end };
+}
+
+/** Then the other text has it more than once or not at all, and looking for common words is in vain. */
+function isOneWord(text: string, from: number, to: number): boolean {
+  if (to - from > maxKeptLength) return false;
+  for (let at = from; at < to; at++) if (kinds[text.charCodeAt(at)] !== word) return false;
+  return true;
 }
 
 /** Whether a position is not between two characters of a word. */
@@ -247,19 +255,27 @@ function boundaryAfter({ before, after }: Texts, { to, end }: Change, length: nu
 }
 
 function commonStart(one: string, other: string): number {
-  return commonLength(one, other, (text, from, to) => text.slice(from, to));
+  const max = Math.min(one.length, other.length);
+  let same = commonBlocks(max, (from, to) => one.slice(from, to) === other.slice(from, to));
+  while (same < max && one.charCodeAt(same) === other.charCodeAt(same)) same += 1;
+  return same;
 }
 
 function commonEnd(one: string, other: string): number {
-  return commonLength(one, other, (text, from, to) => text.slice(text.length - to, text.length - from));
+  const max = Math.min(one.length, other.length);
+  let same = commonBlocks(
+    max,
+    (from, to) => one.slice(-to, -from || undefined) === other.slice(-to, -from || undefined),
+  );
+  while (same < max && one.charCodeAt(one.length - 1 - same) === other.charCodeAt(other.length - 1 - same)) same += 1;
+  return same;
 }
 
-/** Compares blocks that become smaller: V8 compares slices about ten times as fast as a loop compares characters. */
-function commonLength(one: string, other: string, part: (text: string, from: number, to: number) => string): number {
-  const max = Math.min(one.length, other.length);
+/** V8 compares slices about ten times as fast as a loop compares characters, unless they are short. */
+function commonBlocks(max: number, isSame: (from: number, to: number) => boolean): number {
   let same = 0;
-  for (let block = 4096; block >= 1; block /= 8) {
-    while (same + block <= max && part(one, same, same + block) === part(other, same, same + block)) same += block;
+  for (let block = 4096; block >= 32; block /= 2) {
+    while (same + block <= max && isSame(same, same + block)) same += block;
   }
   return same;
 }

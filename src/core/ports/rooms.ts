@@ -159,7 +159,7 @@ export interface AccessAttempt {
   /** The PIN itself, for stores that know the right one. */
   pin?: string | undefined;
   /** The hash of the key `auth`, which an encrypted room requires instead of a PIN. */
-  keyHash?: Uint8Array;
+  keyHash?: Uint8Array | undefined;
   deviceId: string | undefined;
   now: number;
   /** Counts this request too, if it is not counted yet and the store counts with accesses. It needs a code. */
