@@ -173,12 +173,13 @@ function marked(part: string): Html {
 function codeSpan(text: string): Html {
   const [, error] = /^\d{3} ([A-Z_]+)$/.exec(text) ?? [];
   if (error) return html`<a class="error" href="#error-${error}"><code>${text}</code></a>`;
+  if (text.length <= 20) return html`<code class="short">${text}</code>`;
   return html`<code>${breakable(text)}</code>`;
 }
 
-/** Lets long paths and values wrap after slashes and commas. */
+/** Lets long paths and values wrap after slashes and commas, but not within `http://localhost:8080`. */
 function breakable(text: string): Html[] {
-  return text.split(/(?<=[/,])/).map((part, i) => (i === 0 ? html`${part}` : html`<wbr>${part}`));
+  return text.split(/(?<=[^:/]\/|,)/).map((part, i) => (i === 0 ? html`${part}` : html`<wbr>${part}`));
 }
 
 function renderTable({ head, rows }: Table): Html {

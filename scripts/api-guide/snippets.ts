@@ -94,7 +94,7 @@ console.log(changed.expiresAt, changed.name);
     cli: `
 poproom set 7KQ2MX --expires 2h --name 'Kitchen table'
 `,
-    note: 'To set or change the PIN, send `pin` with the new one, or `null` to remove it. A protected room needs its current PIN in a header.',
+    note: 'To remove the PIN, send `"pin": null`.',
   },
   deleteRoom: {
     curl: `

@@ -86,7 +86,7 @@ The header \`X-API-Key\` works too. An unknown or revoked key returns \`401 INVA
 
 {{createRule}} Everyone with a code can join a room. \`roomCreation\` in \`GET /api/limits\` is one of these:
 
-| \`roomCreation\` | who may create rooms | error for others |
+| value | who may create rooms | error for others |
 | --- | --- | --- |
 | \`open\` | everyone | |
 | \`key\` | clients with an API key | \`401 API_KEY_REQUIRED\` |

@@ -285,8 +285,8 @@ export const filesEndpoints = {
     operation: 'receiveFile',
     summary: 'Claim a one-time file',
     description:
-      'Reserves a one-time file for you for 30 minutes. Until then, the `url` of the response returns it as often as needed, ' +
-      'also in ranges, so that a broken download can continue. Others receive `FILE_CLAIMED`.',
+      'Reserves a one-time file for you for 30 minutes. During this time, the `url` of the response returns it as often as ' +
+      'needed, also in ranges, so that a broken download can continue. Others receive `FILE_CLAIMED`.',
     parameters: [...roomAccess, fileId],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [{ status: 200, description: 'The file is yours to receive.', schema: schemas.fileClaimed }],
