@@ -1,5 +1,5 @@
 /** Handles a request: matches its route, authorizes it, answers it and sends the response. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { chain } from '../core/concurrency.ts';
 import type { Budgets } from '../core/defence/transfer-budget.ts';
 import type { Turns } from '../core/defence/turns.ts';
@@ -23,7 +23,7 @@ import { overloaded } from './request/body.ts';
 import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn } from './request/request.ts';
 import { errorReply, type Reply } from './response/reply.ts';
 import { isFailure, type RequestLog } from './response/request-log.ts';
-import { encodeLong, holdUnsent, send } from './response/send.ts';
+import { encodeLong, holdUnsent, type RouteResponse, send } from './response/send.ts';
 import { createRoutes, type RouteDeps, type RoutePolicy } from './router.ts';
 import { type ErrorPage, isForPeople } from './routes/page.ts';
 import { basePathOf, type EndpointPath } from './urls.ts';
@@ -44,18 +44,21 @@ interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
   /** Undefined if there is no admin token. */
   connections: Connections | undefined;
   endpointPath: EndpointPath;
+  /** Whether search engines may show anything of this server. */
+  isIndexable: boolean;
 }
 
 /** `awaitsContinue`: the client sends its body only after a `100 Continue`. */
-export type App = (raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => Promise<void>;
+export type App = (raw: IncomingMessage, response: RouteResponse, awaitsContinue: boolean) => Promise<void>;
 
 /** A request on its way to its response. */
-interface Exchange extends Pick<Request, 'id' | 'raw' | 'response' | 'params' | 'query' | 'resumeToken' | 'ticket'> {
+interface Exchange extends Pick<Request, 'id' | 'raw' | 'params' | 'query' | 'resumeToken' | 'ticket'> {
+  response: RouteResponse;
   /** From `performance.now()`. */
   startedAt: number;
   path: string;
   policy: RoutePolicy;
-  /** Headers of the response. */
+  /** Headers of the response, without those of the route. */
   headers: Record<string, string>;
   invalidFraming: PoproomError | undefined;
   /** Whether the client still waits for `100 Continue`. */
@@ -78,7 +81,7 @@ export function createApp(deps: AppDeps): App {
     requestLog,
     errorPage,
   } = deps;
-  const { budgets, turns, connections, endpointPath } = deps;
+  const { budgets, turns, connections, endpointPath, isIndexable } = deps;
   const basePath = basePathOf(origins.publicUrl);
   const findRoute = createRoutes({ ...deps, hasAdmin: connections !== undefined, basePath });
 
@@ -107,7 +110,9 @@ export function createApp(deps: AppDeps): App {
     const { policy, params } = findRoute(raw, path);
     const { roomId = '' } = params;
     const query = queryOf(url);
-    const headers: Record<string, string> = { ...policy.headers, 'X-Request-Id': id };
+    response.headerLines = policy.headerLines;
+    const headers: Record<string, string> = { 'X-Request-Id': id };
+    if (!isIndexable) headers['X-Robots-Tag'] = 'noindex';
     if (stopping.aborted) headers.Connection = 'close';
     const invalidFraming = framingError(raw);
     // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.

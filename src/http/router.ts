@@ -18,8 +18,8 @@ import type { Handler, Handlers } from './routes/handler.ts';
 export interface RoutePolicy {
   /** For the log: the path without the values of parameters. */
   route: string;
-  /** On every response. */
-  headers: Readonly<Record<string, string>>;
+  /** On every response, each with its line break. */
+  headerLines: string;
   /** Whether a request counts against the client's rate limit. */
   isCounted: boolean;
   /** Whether it works without a required key, and while the counters are unavailable. */
@@ -56,27 +56,25 @@ export interface RouteDeps {
   idleTimeoutMs: number;
   /** Bytes. */
   fileMax: number;
-  /** Whether search engines may show anything of this server. */
-  isIndexable: boolean;
 }
 
 /** Returns a function that finds the route of a request. `path` is that of an endpoint, without the base path. */
 export function createRoutes(deps: RouteDeps): (raw: IncomingMessage, path: string) => Route {
   const { handlers, hasAdmin, basePath } = deps;
   const known = Object.entries<Endpoint>(endpoints).filter(([, { isAdmin }]) => !isAdmin || hasAdmin);
-  const headersOf = createHeaders(deps);
+  const headerLinesOf = createHeaderLines(deps);
   const byPath = Map.groupBy(known, ([, { path }]) => path).entries();
   const paths = new Map(
     byPath.map(([path, group]) => {
       const of = group.map(([, endpoint]) => endpoint);
-      return [path, routesOfPath(path, of, headersOf, deps)] as const;
+      return [path, routesOfPath(path, of, headerLinesOf, deps)] as const;
     }),
   );
   const match = createRouter(
     known.map(([name, endpoint]) => {
       const { method, path, sameOriginOnly } = endpoint;
-      const headers = headersOf({ sameOriginOnly, isTus: paths.get(path)?.isTus });
-      const policy = policyOf(endpoint, headers, handlers[name as EndpointName]);
+      const headerLines = headerLinesOf({ sameOriginOnly, isTus: paths.get(path)?.isTus });
+      const policy = policyOf(endpoint, headerLines, handlers[name as EndpointName]);
       return { method, path, target: { ...policy, countsWithAccess: countedWithAccess.has(name) } };
     }),
   );
@@ -108,7 +106,7 @@ export function createRoutes(deps: RouteDeps): (raw: IncomingMessage, path: stri
     const found = match(raw.method ?? '', path);
     if (found.kind === 'found') return { policy: found.target, params: found.params };
     if (found.kind === 'wrong-method') return otherMethod(raw, path, paths.get(found.path) as PathRoutes);
-    const policy = { ...withoutEndpoint(path, headersOf({}), refuseUnknown), route: 'none' };
+    const policy = { ...withoutEndpoint(path, headerLinesOf({}), refuseUnknown), route: 'none' };
     const redirect = redirectOf(raw, path);
     return { policy: redirect ? { ...policy, isNeverRefused: true, handle: () => redirect } : policy, params: {} };
   };
@@ -125,25 +123,30 @@ const countedWithAccess: ReadonlySet<string> = new Set<EndpointName>([
 /** People type these URLs, and may add a slash. */
 const openedByPeople: ReadonlySet<string> = new Set(['/docs', '/share', '/invite', '/admin', '/r/:roomId']);
 
-type HeadersOf = (of: { sameOriginOnly?: boolean | undefined; isTus?: boolean | undefined }) => Record<string, string>;
+type HeaderLinesOf = (of: { sameOriginOnly?: boolean | undefined; isTus?: boolean | undefined }) => string;
 
-/** The headers of a route. Pages of other origins may not read some responses. */
-function createHeaders({ idleTimeoutMs, isIndexable }: RouteDeps): HeadersOf {
+/** The headers of a route. Replies must not repeat them. Pages of other origins may not read some responses. */
+function createHeaderLines({ idleTimeoutMs }: RouteDeps): HeaderLinesOf {
   const own = {
     ...fixedHeaders,
     // Keeps clients from reusing a connection that is about to be closed.
     'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
-    ...(!isIndexable && { 'X-Robots-Tag': 'noindex' }),
   };
-  const readable = { ...corsHeaders, ...own };
-  const tus = { ...tusCorsHeaders, ...own, ...tusHeaders };
-  return ({ sameOriginOnly, isTus }) => (sameOriginOnly ? own : isTus ? tus : readable);
+  const ownLines = linesOf(own);
+  const readable = linesOf({ ...corsHeaders, ...own });
+  const tus = linesOf({ ...tusCorsHeaders, ...own, ...tusHeaders });
+  return ({ sameOriginOnly, isTus }) => (sameOriginOnly ? ownLines : isTus ? tus : readable);
 }
 
-function policyOf(endpoint: Endpoint, headers: Record<string, string>, handle: Handler): RoutePolicy {
+const linesOf = (headers: Record<string, string>): string =>
+  Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}\r\n`)
+    .join('');
+
+function policyOf(endpoint: Endpoint, headerLines: string, handle: Handler): RoutePolicy {
   return {
     route: endpoint.path,
-    headers,
+    headerLines,
     isCounted: endpoint.counted,
     isAlwaysOpen: endpoint.alwaysOpen === true,
     isFree: endpoint.free === true,
@@ -164,14 +167,19 @@ interface PathRoutes {
   isTus: boolean;
 }
 
-function routesOfPath(path: string, of: readonly Endpoint[], headersOf: HeadersOf, { fileMax }: RouteDeps): PathRoutes {
+function routesOfPath(
+  path: string,
+  of: readonly Endpoint[],
+  headerLinesOf: HeaderLinesOf,
+  { fileMax }: RouteDeps,
+): PathRoutes {
   const methods: string[] = of.map(({ method }) => method);
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
   const isTus = of.some((endpoint) => endpoint.isTus);
   const sameOriginOnly = of.some((endpoint) => endpoint.sameOriginOnly);
   const { headers, ...reply } = preflight(allow, sameOriginOnly);
   const answer = { ...reply, headers: { ...headers, ...(isTus && tusCapabilities(fileMax)) } };
-  const wrongMethod = withoutEndpoint(path, headersOf({ sameOriginOnly, isTus }), ({ raw }) => {
+  const wrongMethod = withoutEndpoint(path, headerLinesOf({ sameOriginOnly, isTus }), ({ raw }) => {
     throw methodNotAllowed(raw.method, allow);
   });
   return {
@@ -183,10 +191,10 @@ function routesOfPath(path: string, of: readonly Endpoint[], headersOf: HeadersO
 }
 
 /** Every path under /api counts, including unknown ones: otherwise they could be probed without a limit. */
-function withoutEndpoint(path: string, headers: Record<string, string>, handle: Handler): RoutePolicy {
+function withoutEndpoint(path: string, headerLines: string, handle: Handler): RoutePolicy {
   return {
     route: path,
-    headers,
+    headerLines,
     isCounted: path === '/api' || path.startsWith('/api/'),
     isAlwaysOpen: false,
     isFree: false,

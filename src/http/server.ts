@@ -1,5 +1,5 @@
 /** The HTTP server: its limits, and responses to malformed requests. */
-import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerOptions } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,7 +9,7 @@ import type { App } from './app.ts';
 import type { CertificatePem } from './certificate.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
-import { closeSoon, endWith } from './response/send.ts';
+import { closeSoon, endWith, RouteResponse } from './response/send.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
 import type { EndpointPath } from './urls.ts';
 
@@ -37,9 +37,12 @@ interface HttpServerDeps {
   certificate: CertificatePem | undefined;
 }
 
+type Options = ServerOptions<typeof IncomingMessage, typeof RouteResponse>;
+
 export function createHttpServer(deps: HttpServerDeps): Server {
   const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, endpointPath, certificate } = deps;
   const server = create(deps, {
+    ServerResponse: RouteResponse,
     // The app rejects a missing Host, with an error body of our format.
     requireHostHeader: false,
     // Most requests have no body, and waiting for the end of an empty one is a tenth of their cost.
@@ -56,9 +59,11 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   });
   // Node emits `timeout` to the reader of a body (see `notifyBodyReader`) and closes other connections silently.
   server.timeout = idleTimeoutMs;
-  const { serve, guard } = createPipeline((raw, response, awaitsContinue) => void app(raw, response, awaitsContinue));
+  const { serve, guard } = createPipeline((raw, response, awaitsContinue) => {
+    app(raw, response as RouteResponse, awaitsContinue);
+  });
   server.on(certificate ? 'secureConnection' : 'connection', guard);
-  const serveWhole = (raw: IncomingMessage, response: ServerResponse) => serve(raw, response, false);
+  const serveWhole = (raw: IncomingMessage, response: RouteResponse) => serve(raw, response, false);
   server.on('request', serveWhole);
   server.on('checkContinue', (raw, response) => serve(raw, response, true));
   server.on('checkExpectation', serveWhole);
@@ -90,7 +95,7 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   return server;
 }
 
-function create({ certificate, endpointPath }: HttpServerDeps, options: ServerOptions): Server {
+function create({ certificate, endpointPath }: HttpServerDeps, options: Options): Server {
   if (!certificate) return createServer(options);
   const { createServer: createTlsServer } = process.getBuiltinModule('node:https');
   const server = createTlsServer({ ...options, ...certificate, minVersion: 'TLSv1.2', handshakeTimeout: 15_000 });

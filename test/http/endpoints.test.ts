@@ -1,6 +1,9 @@
 /** Health, the list of files, and rules for all endpoints. */
 import assert from 'node:assert/strict';
+import { request } from 'node:http';
 import { describe, it } from 'node:test';
+import type { Endpoint } from '../../src/protocol/endpoints/endpoint.ts';
+import { endpoints } from '../../src/protocol/endpoints.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { breakFileStore, breakStore } from '../support/break-store.ts';
@@ -133,6 +136,20 @@ describe('a response', () => {
     for (const [status, response] of statuses) assert.equal(response.status, status, response.text);
   });
 
+  it('[API-15] has the headers of all responses, and none of them twice', async (t) => {
+    const { api, port } = await sharedServer(t);
+    const room = await api.room();
+    const paths = new Set(Object.values<Endpoint>(endpoints).map(({ path }) => path.replace(':roomId', room)));
+    for (const path of [...paths, '/api/nothing', '/docs/']) {
+      for (const method of ['GET', 'OPTIONS', 'POST', 'PUT']) {
+        const names = await headerNames(port, method, path);
+        assert.deepEqual(names, [...new Set(names)], `${method} ${path}`);
+        for (const name of ['x-content-type-options', 'referrer-policy', 'x-request-id'])
+          assert.ok(names.includes(name), `${method} ${path}: ${name}`);
+      }
+    }
+  });
+
   it('[API-10] has timestamps in UTC with milliseconds, even if those are zero', async (t) => {
     const { api, clock } = await startTestServer(t);
     const form = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
@@ -150,6 +167,16 @@ describe('a response', () => {
     }
   });
 });
+
+function headerNames(port: number, method: string, path: string): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ port, method, path, headers: { accept: 'text/html' } }, ({ rawHeaders }) => {
+      resolve(rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
+      sent.destroy();
+    });
+    sent.on('error', reject).end();
+  });
+}
 
 async function assertDegraded({ api, clock }: TestServer): Promise<void> {
   const { status, json } = await api.get('/api/health');

@@ -174,7 +174,6 @@ export const tusHeaders = { 'Tus-Resumable': tusVersion, 'Tus-Version': tusVersi
 
 /** On a response to OPTIONS. */
 export const tusCapabilities = (maxBytes: number): Record<string, string> => ({
-  ...tusHeaders,
   'Tus-Extension': 'creation,creation-with-upload,termination,expiration,checksum',
   'Tus-Checksum-Algorithm': Object.keys(checksumAlgorithms).join(','),
   'Tus-Max-Size': String(maxBytes),
