@@ -59,6 +59,22 @@ describe('poproom doctor on settings', () => {
   });
 });
 
+describe('poproom doctor on a demonstration', () => {
+  it('[DEMO-3] names its limits, and each setting that allows more', async (t) => {
+    const [plain, demo, strict, wide] = await Promise.all([
+      runDoctor(t, {}),
+      runDoctor(t, { POPROOM_DEMO: 'true' }),
+      runDoctor(t, { POPROOM_DEMO: 'true', POPROOM_ROOM_MAX_TTL: '5m', POPROOM_ROOM_TTL: '5m' }),
+      runDoctor(t, { POPROOM_DEMO: 'true', POPROOM_FILE_MAX: '2MiB', POPROOM_ROOM_MAX_TTL: '1h' }),
+    ]);
+    assert.ok(!plain.text.includes('POPROOM_DEMO'));
+    demo.assertFinding('settings', 'ok', /^POPROOM_DEMO is true: rooms end after 15m, files have at most 1MiB,/);
+    strict.assertFinding('settings', 'ok', /rooms end after 5m,/);
+    for (const name of ['POPROOM_FILE_MAX', 'POPROOM_ROOM_MAX_TTL'])
+      wide.assertFinding('settings', 'bad', new RegExp(`^${name} .*POPROOM_DEMO`));
+  });
+});
+
 describe('poproom doctor on who may create rooms', () => {
   it('[CREATE-9] explains it for each setting, and warns if nobody can', async (t) => {
     const [open, key, password, proxy] = await Promise.all([

@@ -1,7 +1,7 @@
 /** Reports of rooms: from everyone with access to a room, to the operator. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { adminEnv, adminOf, masked } from '../support/admin.ts';
+import { adminOf, masked, reportsEnv } from '../support/admin.ts';
 import { assertError } from '../support/assert-error.ts';
 import { roomWithLinks } from '../support/links.ts';
 import { createSealedRoom } from '../support/sealed-room.ts';
@@ -24,7 +24,7 @@ describe('reports of rooms', () => {
   });
 
   it('[REPORT-2] [REPORT-4] reach the admin interface from members, readers and droppers, without anything of the room', async (t) => {
-    const server = await startTestServer(t, { ...contact, ...adminEnv });
+    const server = await startTestServer(t, reportsEnv);
     const { api, logged } = server;
     const admin = adminOf(server);
     const { room, read, drop } = await roomWithLinks(server);
@@ -66,7 +66,7 @@ describe('reports of rooms', () => {
   });
 
   it('[REPORT-3] are kept for 30 days, also after the end of the room, and are few of each client', async (t) => {
-    const server = await startTestServer(t, { ...contact, ...adminEnv });
+    const server = await startTestServer(t, reportsEnv);
     const { api, clock } = server;
     const admin = adminOf(server);
     const report = async (room: string) => api.post(`/api/rooms/${room}/reports`, { json: { reason: 'other' } });
@@ -83,7 +83,7 @@ describe('reports of rooms', () => {
   });
 
   it('[REPORT-2] of encrypted rooms need the key, and send nothing else', async (t) => {
-    const server = await startTestServer(t, { ...contact, ...adminEnv });
+    const server = await startTestServer(t, reportsEnv);
     const { api } = server;
     const { code, access } = await createSealedRoom(api);
     const report = (options: object) =>

@@ -6,15 +6,16 @@ import { mkdir, open, readdir, readFile, stat, truncate, writeFile } from 'node:
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { createTarWriter, from, readTar } from '../../src/backup/tar.ts';
-import { dataFolder, run, startProcess } from '../support/process.ts';
+import { adminOf, reportsEnv } from '../support/admin.ts';
+import { dataFolder, run, type ServerProcess, startProcess } from '../support/process.ts';
 
 const pin = '0427';
 const bytes = Buffer.alloc(700_001, 'abcdefg');
 const hook = new URL('http://127.0.0.1:9/hook');
 
 describe('poproom backup', () => {
-  it('[OPS-7] [ROLE-12] [HOOK-10] copies a running server into one private file that a new server can start from', async (t) => {
-    const { folder, server, room, read, fileUrl, tar } = await backedUpServer(t);
+  it('[OPS-7] [ROLE-12] [HOOK-10] [REPORT-6] copies a running server into one private file that a new server can start from', async (t) => {
+    const { folder, server, room, read, fileUrl, reports, tar } = await backedUpServer(t);
     assert.equal((await stat(tar)).mode & 0o777, 0o600);
     const listed = spawnSync('tar', ['tf', tar], { encoding: 'utf8' }).stdout.trim().split('\n');
     assert.match(listed[0] ?? '', /^files\/[0-9a-f]{64}$/);
@@ -26,12 +27,13 @@ describe('poproom backup', () => {
     const result = await run(['backup', 'restore', tar], { POPROOM_DATA_DIR: restored });
     assert.deepEqual([result.code, result.stderr], [0, '']);
     assert.equal(result.stdout, `Restored 1 room, 1 file (683.6 KiB) and 1 key into ${restored}.\n`);
-    const next = await startProcess(t, restored);
+    const next = await startProcess(t, restored, reportsEnv);
     const { json } = await next.api.get(`/api/rooms/${room}/content`, { pin });
     assert.equal(json.content, 'hello');
     assert.equal((await next.api.get(`/api/rooms/${read}/content`)).json.content, 'hello', 'the link');
     const { webhooks } = (await next.api.get(`/api/rooms/${room}/webhooks`, { pin })).json;
     assert.equal(webhooks[0]?.host, hook.host, 'the webhook');
+    assert.deepEqual((await adminOf(next).get('/reports')).json, reports);
     const path = new URL(fileUrl).pathname;
     assert.equal((await next.api.get(path)).text, bytes.toString());
     assert.equal((await next.api.get(`/api/rooms/${room}`, { pin: '9999' })).status, 403);
@@ -110,13 +112,14 @@ describe('poproom backup', () => {
 async function backedUpServer(t: TestContext) {
   const folder = await dataFolder(t);
   const data = join(folder, 'data');
-  const server = await startProcess(t, data, { POPROOM_WEBHOOK_HOSTS: hook.host });
+  const server = await startProcess(t, data, { ...reportsEnv, POPROOM_WEBHOOK_HOSTS: hook.host });
   const room = await server.api.room({ pin });
   const link = await server.api.post(`/api/rooms/${room}/links`, { pin, json: { role: 'read' } });
   // No event of this type happens.
   await server.api.post(`/api/rooms/${room}/webhooks`, { pin, json: { url: hook.href, events: ['room'] } });
   await server.api.post(`/api/rooms/${room}/content`, { pin, json: { content: 'hello' } });
   const { json } = await server.api.upload(room, 'a.bin', bytes, { pin });
+  const reports = await reportRooms(server, room);
   await run(['keys', 'create', 'laptop'], { POPROOM_DATA_DIR: data });
   await mkdir(join(folder, 'backup'));
   const tar = join(folder, 'backup', 'poproom.tar');
@@ -127,7 +130,18 @@ async function backedUpServer(t: TestContext) {
     /^Backed up 1 room, 1 file \(683\.6 KiB\) and 1 key to \S+poproom\.tar\.\nIt contains the secret/,
   );
   const read = link.json.linkId as string;
-  return { folder, data, server, room, read, fileUrl: json.fileUrl as string, tar };
+  return { folder, data, server, room, read, fileUrl: json.fileUrl as string, reports, tar };
+}
+
+/** Two reports, one of them about a room that has ended. Returns what the admin interface shows. */
+async function reportRooms({ api }: ServerProcess, room: string): Promise<unknown> {
+  const ended = await api.room();
+  await api.post(`/api/rooms/${ended}/reports`, { json: { reason: 'other' } });
+  await api.delete(`/api/rooms/${ended}`);
+  await api.post(`/api/rooms/${room}/reports`, { pin, json: { reason: 'malware', comment: 'a virus' } });
+  const { json } = await adminOf({ api }).get('/reports');
+  assert.equal(json.total, 2);
+  return json;
 }
 
 async function usedFolder(folder: string): Promise<string> {

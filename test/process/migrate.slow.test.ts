@@ -4,6 +4,7 @@ import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { reportsEnv } from '../support/admin.ts';
 import { storedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, launch, run, runHere, startProcess } from '../support/process.ts';
@@ -13,6 +14,7 @@ import { createSampleData, readSampleData, type SampleData, webhookUrl } from '.
 
 const env = {
   ...{ POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' },
+  ...reportsEnv,
   POPROOM_WEBHOOK_HOSTS: new URL(webhookUrl).host,
 };
 const roomCount = 43;
@@ -77,10 +79,11 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
 
   const migrate = (args: string[], over: Record<string, string> = {}) => runHere(['migrate', ...args], over);
 
-  it('[MOVE-1] [MOVE-3] [ROLE-12] [HOOK-10] moves everything to Redis and S3, and back to a new folder', async (t) => {
+  it('[MOVE-1] [MOVE-3] [ROLE-12] [HOOK-10] [REPORT-3] moves everything to Redis and S3, and back to a new folder', async (t) => {
     const cluster = freshCluster();
     const folder = await copyOfSource(t);
     assert.match(JSON.stringify(seen), /"links":\[\{.*"role":"drop".*"webhooks":\[\{.*"host":"127\.0\.0\.1:9"/);
+    assert.match(JSON.stringify(seen), /"reports":\{"total":2,/);
     const TMPDIR = await dataFolder(t);
     const there = await run(['migrate', '--from', `sqlite:${folder}`, ...cluster.to], { ...cluster.s3Env, TMPDIR });
     assert.deepEqual(await readdir(TMPDIR), []);

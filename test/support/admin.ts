@@ -4,6 +4,8 @@ import type { TestServer } from './server.ts';
 
 export const adminToken = 'a token that only operators have';
 export const adminEnv = { POPROOM_ADMIN_TOKEN: adminToken };
+/** The settings of a server on which rooms can be reported. */
+export const reportsEnv = { ...adminEnv, POPROOM_ABUSE_CONTACT: 'abuse@example.org' };
 /** A documentation address that tests do not block. */
 const operator = '192.0.2.1';
 

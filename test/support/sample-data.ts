@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { hashOf } from './acknowledged.ts';
+import { adminOf } from './admin.ts';
 import type { createApi } from './api.ts';
 import { runHere, type ServerProcess } from './process.ts';
 
@@ -30,8 +31,10 @@ export async function createSampleData({ api }: ServerProcess, dataDir: string):
     await api.post(`/api/rooms/${secret}/links`, { json: { role, name: 'Guests' }, pin: '0427' });
   // Only on a server that allows this host. No event of this type happens.
   await api.post(`/api/rooms/${secret}/webhooks`, { json: { url: webhookUrl, events: ['room'] }, pin: '0427' });
+  await report(api, secret, { reason: 'malware', comment: oddText }, '0427');
   const many = await Promise.all(Array.from({ length: 40 }, (_, n) => smallRoom(api, n)));
   const rooms = [odd, fresh, ...many].map((code) => ({ code, pin: undefined as string | undefined }));
+  await reportEndedRoom(api);
   return { rooms: [...rooms, { code: secret, pin: '0427' }], keys: await makeKeys(dataDir) };
 }
 
@@ -52,6 +55,17 @@ async function upload(api: Api, code: string, name: string, bytes: Buffer, pin?:
   assert.equal((await api.upload(code, name, body, pin === undefined ? {} : { pin })).status, 201);
 }
 
+async function reportEndedRoom(api: Api): Promise<void> {
+  const code = await api.room();
+  await report(api, code, { reason: 'other' });
+  assert.equal((await api.delete(`/api/rooms/${code}`)).status, 200);
+}
+
+/** Only on a server with an admin token and a contact. */
+async function report(api: Api, code: string, json: object, pin?: string): Promise<void> {
+  await api.post(`/api/rooms/${code}/reports`, { json, ...(pin !== undefined && { pin }) });
+}
+
 async function makeKeys(dataDir: string): Promise<SampleData['keys']> {
   const make = async (name: string) =>
     (await runHere(['keys', 'create', name], { POPROOM_DATA_DIR: dataDir })).stdout.trim();
@@ -70,6 +84,7 @@ export async function readSampleData(server: ServerProcess, { rooms, keys }: Sam
   return {
     rooms: await Promise.all(rooms.map((room) => readRoom(server, room))),
     keys: [await statusWith(keys.valid), await statusWith(keys.revoked)],
+    reports: (await adminOf(server).get('/reports')).json,
   };
 }
 
