@@ -32,13 +32,13 @@ const programs: readonly Program[] = [
   {
     name: 'HAProxy',
     debianPackage: 'haproxy',
-    startedBy: ['test/support/haproxy.ts', 'test/support/sub-path-proxy.ts'],
+    startedBy: ['test/support/haproxy.ts', 'test/support/proxy.ts'],
     isInstalled: hasHaproxy,
   },
   {
     name: 'nginx',
     debianPackage: 'nginx-light',
-    startedBy: ['test/docs/nginx.slow.test.ts', 'test/support/sub-path-proxy.ts'],
+    startedBy: ['test/support/proxy.ts'],
     isInstalled: () => isCommand('nginx', '-v'),
   },
   {

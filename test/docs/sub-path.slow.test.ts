@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
 import { adminEnv } from '../support/admin.ts';
+import { hasProxy, type ProxyKind, startBehindProxy } from '../support/proxy.ts';
 import { startTestServer } from '../support/server.ts';
-import { hasProxy, type ProxyKind, startBehindProxy } from '../support/sub-path-proxy.ts';
 
 /** Changes a sample so that the proxy removes the path. */
 const stripping: Record<ProxyKind, (sample: string) => string> = {

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { showsText, startRoom, startTestSite, textOf } from '../support/page.ts';
-import { startBehindProxy } from '../support/sub-path-proxy.ts';
+import { startBehindProxy } from '../support/proxy.ts';
 import { arrived, pickFiles, rowOf } from './support/files.ts';
 import { readQr } from './support/qr.ts';
 import { submitShare, waitForServiceWorker } from './support/service-worker.ts';
