@@ -1,5 +1,5 @@
 /** The recipes in docs/cli.md. test/docs/cli-guide.test.ts runs them. */
-export interface Recipe {
+interface Recipe {
   name: string;
   title: string;
   lines: string;

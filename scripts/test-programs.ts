@@ -69,7 +69,7 @@ const programs: readonly Program[] = [
 
 const mayInstall = process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
 
-export interface Provided {
+interface Provided {
   /** The jobs without the files that cannot run. */
   jobs: Job[];
   /** Names the missing programs, how to install them, and the files. Empty if nothing is missing. */

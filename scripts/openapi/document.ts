@@ -14,7 +14,7 @@ export interface OpenApiDocument {
   'x-limits': ServerLimits;
 }
 
-export interface Components {
+interface Components {
   schemas: Record<string, object>;
   responses: Record<string, Response>;
   parameters: Record<string, Parameter>;

@@ -12,7 +12,7 @@ export type PoproomErrorCode = ErrorCode | EncryptionErrorCode | 'OFFLINE' | 'TI
 /**
  * - `KEY_MALFORMED`: a string that cannot be a room key.
  * - `KEY_MISTYPED`: a room key whose check symbol is wrong.
- * - `KEY_WRONG`: a room key that is valid but belongs to another room.
+ * - `KEY_WRONG`: the part of a link after `#` is missing or incomplete.
  * - `NOT_ENCRYPTED`: the caller has a room key, but the server says that the room is not encrypted.
  * - `DATA_DAMAGED`: the data was changed, cut or moved, or was sealed with another key.
  * - `ROLLBACK`: the server sent an older version than this device has seen.

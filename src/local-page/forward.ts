@@ -40,7 +40,7 @@ export interface Forwarder {
 }
 
 /** The page for a person who opens a file that the server does not send. Programs get the error of the server. */
-export type ErrorPage = (status: number) => Promise<Reply | undefined>;
+type ErrorPage = (status: number) => Promise<Reply | undefined>;
 
 /** A server that neither sends nor takes a byte for this long has failed. Live channels have a heartbeat. */
 const idleMs = 90_000;

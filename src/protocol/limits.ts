@@ -35,7 +35,7 @@ const TiB = 1024 * GiB;
 const day = 86_400;
 
 /** By the name of the setting in the program. */
-export const limitSettings = {
+const limitSettings = {
   roomTtl: {
     variable: 'POPROOM_ROOM_TTL',
     help: 'default lifetime of a room',

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { localName, localNames, localPaths } from '../../src/core/files/local-name.ts';
+import { localName, localPaths, pathsWithoutFolders } from '../../src/core/files/local-name.ts';
 import { anyText } from '../contract/any-text.ts';
 
 const harmful = fc.constantFrom(
@@ -121,6 +121,9 @@ describe('the name of a fetched file', () => {
     assert.ok(performance.now() - startedAt < 5_000);
   });
 });
+
+const localNames = (names: readonly string[]) =>
+  pathsWithoutFolders(names.map((fileName) => ({ fileName }))).map(([name = '']) => name);
 
 describe('the path of a fetched file', () => {
   it('[CLI-30] keeps the files of a folder together, and numbers folders that a disk could confuse', () => {

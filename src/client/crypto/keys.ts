@@ -1,11 +1,9 @@
 /** Derives the keys of an encrypted room from its room key and its salt. */
-import { equalBytes } from '@noble/ciphers/utils.js';
 import { expand } from '@noble/hashes/hkdf.js';
 import { scrypt as nobleScrypt, scryptAsync } from '@noble/hashes/scrypt.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { RoomCode } from '../../protocol/room-code.ts';
-import { EncryptionError } from '../error.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged } from './envelope.ts';
 import { findNativeCrypto, type NativeCrypto } from './native.ts';
@@ -65,13 +63,6 @@ export const authToken = ({ auth }: RoomKeys): string | undefined =>
 
 /** Stored by the server, which cannot derive `auth` from it. */
 export const verifierOf = ({ auth }: RoomKeys): string => encodeBase64url(sha256(auth));
-
-/** Throws `KEY_WRONG` unless the verifier belongs to these keys. */
-export function checkVerifier(keys: RoomKeys, verifier: string): void {
-  const expected = decodeBase64url(verifier);
-  if (expected && equalBytes(expected, sha256(keys.auth))) return;
-  throw new EncryptionError('KEY_WRONG', 'The room key is not that of this room.');
-}
 
 /** Of scrypt, which makes it expensive to guess a room key. Fixed by the scheme: a server could weaken parameters that it sends. */
 const cost = { N: 2 ** 15, r: 8, p: 1 };

@@ -15,9 +15,6 @@ const encoder = new TextEncoder();
 type Platform = string;
 const thisPlatform: Platform = (globalThis as { process?: { platform: string } }).process?.platform ?? 'win32';
 
-/** Returns unique names: a second "photo.jpg" becomes "photo (2).jpg". */
-export const localNames = (names: readonly string[]): string[] => names.map(createNaming(thisPlatform));
-
 /** The local path of a file, as the names of its folders and its own name. */
 export type LocalPath = readonly string[];
 

@@ -7,7 +7,7 @@ import { toTimestamp } from '../timestamp.ts';
 import type { DocumentState, PendingEvent, ReportedState, Webhook, WebhookDocument, WebhookEvent } from './document.ts';
 
 /** Changes of the text and of the devices are reported at most once in this time, together. */
-export const quietMs = 5000;
+const quietMs = 5000;
 /** A device that lost its connection is noticed by reading the list again. */
 const deviceCheckMs = 60_000;
 const maxPending = 20;

@@ -5,7 +5,6 @@ import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import fc from 'fast-check';
 import { decodeBase64url, encodeBase64url } from '../../../src/client/crypto/base64url.ts';
 import {
-  checkVerifier,
   createSalt,
   deriveKeys,
   parseSalt,
@@ -92,12 +91,10 @@ describe('the keys of a room', () => {
     const [key, salt] = [generateRoomKey(), createSalt()];
     const keys = await deriveKeys(key, salt);
     assert.equal(new Set(Object.values(keys).map(bytesToHex)).size, 5);
-    checkVerifier(await deriveKeys(key, parseSalt(encodeBase64url(salt))), verifierOf(keys));
+    const same = await deriveKeys(key, parseSalt(encodeBase64url(salt)));
+    assert.equal(verifierOf(same), verifierOf(keys));
     const others = [await deriveKeys(generateRoomKey(), salt), await deriveKeys(key, createSalt())];
-    for (const other of others) throwsWith('KEY_WRONG', () => checkVerifier(other, verifierOf(keys)));
-    for (const verifier of ['', 'AAAA', `${verifierOf(keys)}AA`, verifierOf(keys).slice(0, -2), '!']) {
-      throwsWith('KEY_WRONG', () => checkVerifier(keys, verifier));
-    }
+    for (const other of others) assert.notEqual(verifierOf(other), verifierOf(keys));
   });
 
   it('[CRYPT-2] need a salt of 16 bytes', async () => {

@@ -104,7 +104,7 @@ export interface DraftCipher {
   openDraft(sealed: string): SavedText | undefined;
 }
 
-export interface RoomEncryption extends DraftCipher {
+interface RoomEncryption extends DraftCipher {
   /** In canonical form, or as it was typed if it cannot be a key. */
   readonly key: string;
   /** In base64url. Undefined until the room is unlocked. */

@@ -264,7 +264,7 @@ function DeleteConfirmation({ history, onCancel }: { history: History; onCancel:
 
 type Loading<T> = { status: 'loading' } | { status: 'failed'; error: PoproomError } | ({ status: 'loaded' } & T);
 
-export interface History {
+interface History {
   readonly list: ReadonlySignal<Loading<{ entries: readonly HistoryEntry[] }>>;
   readonly selected: ReadonlySignal<number | undefined>;
   /** The text of the selected version. */
@@ -279,9 +279,7 @@ export interface History {
 const scrubPauseMs = 200;
 
 /** The version history of a room's text. The text of a version is loaded when it is selected. */
-export function createHistory(
-  requests: () => Promise<Pick<RoomBase, 'history' | 'historyText' | 'clearHistory'>>,
-): History {
+function createHistory(requests: () => Promise<Pick<RoomBase, 'history' | 'historyText' | 'clearHistory'>>): History {
   const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ status: 'loading' });
   const selected = signal<number | undefined>(undefined);
   const preview = signal<Loading<{ content: string }>>({ status: 'loading' });

@@ -34,7 +34,7 @@ export function linkList(text: string): ComponentChild {
 const linkify = linkifyit({ fuzzyLink: true });
 const maxSearched = 100_000;
 
-export interface FoundLink {
+interface FoundLink {
   url: string;
   text: string;
 }
@@ -44,7 +44,7 @@ interface Match extends FoundLink {
 }
 
 /** In the order of the text. */
-export function findLinks(text: string, maxLinks: number): FoundLink[] {
+function findLinks(text: string, maxLinks: number): FoundLink[] {
   const searched = text.slice(0, maxSearched);
   const found = new Map<string, string>();
   const matches = [...addressesIn(searched), ...phonesIn(searched)].sort((one, other) => one.index - other.index);

@@ -115,7 +115,7 @@ function IconTool({ icon, label, onPress, isDisabled }: IconToolProps) {
 }
 
 /** A field prints only the lines that it shows, so a copy of the whole text takes its place. */
-export function usePrintedText(field: { current: HTMLElement | null }, text: SharedText): void {
+function usePrintedText(field: { current: HTMLElement | null }, text: SharedText): void {
   useEffect(() => {
     const end = new AbortController();
     const copy = document.createElement('pre');
