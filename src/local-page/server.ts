@@ -84,17 +84,7 @@ function serve(
   const page = createPageReader(
     {
       source: withoutServerParts(source),
-      limits: {
-        roomTtl: limits.roomLifetimeSeconds,
-        roomMaxTtl: limits.roomMaxLifetimeSeconds,
-        contentMax: limits.textBytes,
-        fileMax: limits.fileBytes,
-        webhooks: limits.webhooks ?? false,
-        ...(limits.demo && { demo: true }),
-        ...(limits.reports && { reports: true }),
-        ...(limits.abuseContact !== undefined && { abuseContact: limits.abuseContact }),
-      },
-      serverLimits: limits,
+      limits,
       address: () => shareUrl,
       server: url,
     },

@@ -33,7 +33,7 @@ export const errorCodes = {
   NOT_ONE_TIME_FILE: 'The file is not a one-time file. Read it at its URL, without a claim.',
   UPLOAD_CONFLICT: 'The upload has another offset than the request. See offset in details.',
   TOO_MANY_WEBHOOKS: 'The room has the maximum number of webhooks. See maximum in details.',
-  TOO_MANY_REPORTS: 'There is a maximum of open reports: about the room, from the client or in total.',
+  TOO_MANY_REPORTS: 'There are too many open reports: about the room, from the client or in total.',
   REQUEST_IN_PROGRESS: 'An upload with this Idempotency-Key is still running. See Retry-After.',
   IDEMPOTENCY_KEY_REUSED: 'The Idempotency-Key was used for a different request.',
   VERSION_CONFLICT:

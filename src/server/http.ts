@@ -28,7 +28,6 @@ import { createHttpServer } from '../http/server.ts';
 import { createUpgrade } from '../http/upgrade.ts';
 import { endpointPathOf, lanAddresses } from '../http/urls.ts';
 import { countBroken, countMalformed } from '../metrics/instruments.ts';
-import type { PageLimits } from '../protocol/limits.ts';
 import type { Service } from './service.ts';
 
 export async function createHttp(service: Service): Promise<Server> {
@@ -57,8 +56,7 @@ export async function createHttp(service: Service): Promise<Server> {
   const page = createPageReader(
     {
       source: options.page,
-      limits: pageLimits(config),
-      serverLimits: serverLimits(config),
+      limits: serverLimits(config),
       address: () => config.publicUrl ?? networkUrls(config, (server.address() as AddressInfo).port)[0],
     },
     config,
@@ -173,15 +171,4 @@ function probeSources({ config, options, engine: { store, blobs }, eviction, swe
 
 export function networkUrls({ host, tlsCert }: Config, port: number): string[] {
   return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
-}
-
-function pageLimits(config: Config): PageLimits {
-  const { roomTtl, roomMaxTtl, contentMax, fileMax, webhookHosts, demo, abuseContact } = config;
-  return {
-    ...{ roomTtl, roomMaxTtl, contentMax, fileMax, webhooks: webhookHosts.length > 0 },
-    // The page is smaller without those that most servers do not have.
-    ...(demo && { demo }),
-    ...(abuseContact !== undefined && { abuseContact }),
-    ...(takesReports(config) && { reports: true }),
-  };
 }

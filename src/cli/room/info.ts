@@ -18,7 +18,7 @@ export async function info(input: Input): Promise<void> {
       ...(role ? [] : [['room', printable(details.roomId)] satisfies [string, string]]),
       ...(details.name === undefined ? [] : [['name', printable(details.name)] satisfies [string, string]]),
       ['link', link],
-      ...(role ? [['access', accessBy[role]] satisfies [string, string]] : []),
+      ...(role ? [['access', linkRights[role]] satisfies [string, string]] : []),
       ['time left', timeLeft(details)],
       ...protection(details),
       ...(text && files ? contentRows(details, text, files) : []),
@@ -27,9 +27,10 @@ export async function info(input: Input): Promise<void> {
   });
 }
 
-type Rows = [string, string][];
+/** What the holder of a link may do. */
+export const linkRights = { read: 'can read the text and the files', drop: 'can add files, and see nothing' } as const;
 
-const accessBy = { read: 'can read the text and the files', drop: 'can add files, and see nothing' } as const;
+type Rows = [string, string][];
 
 /** A link needs no PIN, and its holder does not learn whether there is one. */
 function protection({ encrypted, hasPin, role }: RoomInfo): Rows {

@@ -6,6 +6,7 @@ import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
 import { UsageError } from '../errors.ts';
 import { localTime, print, printable, printNotice, table } from '../output.ts';
 import { readRoom, withRoom } from '../server-context.ts';
+import { linkRights } from './info.ts';
 import { withQrCode } from './new.ts';
 
 type LinkRole = Link['role'];
@@ -58,11 +59,6 @@ async function readLink(text: string): Promise<LinkId> {
   return id;
 }
 
-const rights: Readonly<Record<LinkRole, string>> = {
-  read: 'can read the text and the files',
-  drop: 'can add files, and see nothing',
-};
-
 /** In a pipe, only the URL. With the keys, because a link to an encrypted room is of no use without them. */
 async function printLink(input: Input, room: Room, link: Link): Promise<void> {
   const url = urlOf(room, link);
@@ -70,7 +66,7 @@ async function printLink(input: Input, room: Room, link: Link): Promise<void> {
   const rows = (shown: string) => [
     ...(link.name === undefined ? [] : [printable(link.name)]),
     shown,
-    `${rights[link.role]}, ${link.expiresAt === undefined ? 'until the room ends' : formatExpiry(link.expiresAt)}`,
+    `${linkRights[link.role]}, ${link.expiresAt === undefined ? 'until the room ends' : formatExpiry(link.expiresAt)}`,
   ];
   print(input, { ...link, link: url }, isTerminal ? await withQrCode(input, url, rows) : url);
 }

@@ -1,16 +1,13 @@
 /** The files of the page, read into memory once. They are few and small, and no request determines a path. */
-import type { PageLimits } from '../../protocol/limits.ts';
 import { compressedFile, type Encoding, hashOf, type PageFile } from '../response/negotiation.ts';
 import type { LinkSettings } from '../urls.ts';
 import { createAdminPage, createDocs, filledPage, type HtmlDocument, pageHeaders, type View } from './html.ts';
-import type { ServerLimits } from './server-limits.ts';
+import { pageLimitsOf, type ServerLimits } from './server-limits.ts';
 import type { PageSource } from './source.ts';
 
 export interface PageSettings {
   source: PageSource;
-  limits: PageLimits;
-  /** For the documentation. */
-  serverLimits: ServerLimits;
+  limits: ServerLimits;
   /** The URL by which other devices reach this server; undefined if unknown. */
   address: () => string | undefined;
   /** The URL of the server to which `poproom ui` forwards the requests of the page. */
@@ -38,7 +35,7 @@ export async function loadPageFiles(settings: PageSettings, links: LinkSettings)
   return {
     ...(await fillPage(html, settings, links)),
     assets: assetsIn(contents),
-    docs: docs === undefined ? undefined : await createDocs(docs, settings.serverLimits, links.publicUrl),
+    docs: docs === undefined ? undefined : await createDocs(docs, settings.limits, links.publicUrl),
     admin: admin === undefined ? undefined : await createAdminPage(admin),
   };
 }
@@ -48,7 +45,8 @@ const textOf = (bytes: Uint8Array | undefined) => bytes && Buffer.from(bytes).to
 type FilledPage = Pick<PageFiles, 'html' | 'localHtml' | 'htmlHeaders'>;
 
 async function fillPage(built: string, settings: PageSettings, links: LinkSettings): Promise<FilledPage> {
-  const { limits, address, server } = settings;
+  const { address, server } = settings;
+  const limits = pageLimitsOf(settings.limits);
   const htmlHeaders = pageHeaders(links, server !== undefined);
   const { publicUrl } = links;
   const filled = async (view: View, where: string) =>

@@ -6,6 +6,7 @@ import {
   type LimitPhrase,
   type LimitSetting,
   limitTable,
+  type PageLimits,
 } from '../../protocol/limits.ts';
 
 /** Null means no limit. */
@@ -43,6 +44,19 @@ export function serverLimits(settings: LimitValues): ServerLimits {
     ...(settings.abuseContact !== undefined && { abuseContact: settings.abuseContact }),
   };
 }
+
+export const pageLimitsOf = (limits: ServerLimits): PageLimits => ({
+  roomTtl: limits.roomLifetimeSeconds,
+  roomMaxTtl: limits.roomMaxLifetimeSeconds,
+  contentMax: limits.textBytes,
+  fileMax: limits.fileBytes,
+  // Older servers do not send it.
+  webhooks: limits.webhooks ?? false,
+  // The page is smaller without those that most servers do not have.
+  ...(limits.demo && { demo: true }),
+  ...(limits.abuseContact !== undefined && { abuseContact: limits.abuseContact }),
+  ...(limits.reports && { reports: true }),
+});
 
 /** Only the admin interface shows reports, so without it, people have only the contact. */
 export const takesReports = ({ abuseContact, adminToken }: Pick<LimitValues, 'abuseContact' | 'adminToken'>): boolean =>

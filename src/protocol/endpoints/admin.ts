@@ -22,6 +22,15 @@ const query = (name: string, description: string, example: string, pattern?: str
   ...(pattern && { pattern }),
 });
 
+const shortId = (name: string, description: string, example: string): Parameter => ({
+  name,
+  in: 'path',
+  required: true,
+  description,
+  pattern: '^[0-9a-f]{10}$',
+  example,
+});
+
 const limit = query('limit', 'The maximum length of the list, up to 200. Default: 50.', '50', '^[1-9][0-9]{0,2}$');
 const offset = query('offset', 'How many entries to skip, up to 9800. Default: 0.', '0', '^[0-9]{1,4}$');
 
@@ -140,16 +149,7 @@ export const adminEndpoints = {
     path: '/api/admin/reports/:reportId',
     summary: 'Dismiss a report',
     description: 'Removes a report, and leaves the room as it is.',
-    parameters: [
-      {
-        name: 'reportId',
-        in: 'path',
-        required: true,
-        description: 'The id of the report.',
-        pattern: '^[0-9a-f]{10}$',
-        example: '7d1e40c9ab',
-      },
-    ],
+    parameters: [shortId('reportId', 'The id of the report.', '7d1e40c9ab')],
     successes: [confirms('The report was removed.')],
     errors: anyAdminError,
   },
@@ -197,16 +197,7 @@ export const adminEndpoints = {
     path: '/api/admin/blocks/:blockId',
     summary: 'Unblock addresses',
     description: 'Removes a block.',
-    parameters: [
-      {
-        name: 'blockId',
-        in: 'path',
-        required: true,
-        description: 'The id of the block.',
-        pattern: '^[0-9a-f]{10}$',
-        example: '5e0c9ab412',
-      },
-    ],
+    parameters: [shortId('blockId', 'The id of the block.', '5e0c9ab412')],
     successes: [confirms('The block was removed.')],
     errors: anyAdminError,
   },
@@ -234,16 +225,7 @@ export const adminEndpoints = {
     path: '/api/admin/keys/:keyId',
     summary: 'Revoke an API key',
     description: 'Revokes a key on all nodes. This cannot be undone.',
-    parameters: [
-      {
-        name: 'keyId',
-        in: 'path',
-        required: true,
-        description: 'The id of the key.',
-        pattern: '^[0-9a-f]{10}$',
-        example: '0a1b2c3d4e',
-      },
-    ],
+    parameters: [shortId('keyId', 'The id of the key.', '0a1b2c3d4e')],
     successes: [
       {
         status: 200,
