@@ -1,28 +1,6 @@
 /** The Poproom SDK, for browsers, Node, Deno and Bun. */
 export { isEncryptedCode, type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
-export type {
-  Confirmation,
-  ContentEdited,
-  CreateLinkRequest,
-  CreateRoomRequest,
-  FileClaimed,
-  FileEntry,
-  FileUploaded,
-  HealthReport,
-  HistoryEntry,
-  HistoryText,
-  Link,
-  RoomChanged,
-  RoomDetails,
-  RoomDevice,
-  RoomInfo,
-  RoomText,
-  Snapshot,
-  TextEdit,
-  UpdateRoomRequest,
-  WebhookCreated,
-  WebhookEntry,
-} from '../protocol/types.ts';
+export type * from '../protocol/types.ts';
 export type { Caret } from './carets.ts';
 export { type Client, type CreatedRoom, createClient, type NewRoom, type Room } from './client.ts';
 export type { ClientOptions } from './client-options.ts';

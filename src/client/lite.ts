@@ -12,6 +12,7 @@ import { isHealthReport } from './response-checks.ts';
 import { createRoomPin, needsKey, parseRoomLink, requestRoom } from './room-access.ts';
 import type { CallOptions, RateLimit } from './transport.ts';
 
+export type * from '../protocol/types.ts';
 export type { ClientOptions } from './client-options.ts';
 export { PoproomError, type PoproomErrorCode } from './error.ts';
 export type { EditOptions, NewWebhook, WriteOptions } from './requests.ts';

@@ -13,15 +13,17 @@ import {
   type Finding,
   forCheck,
   ok,
-  type RunCheck,
   type ServerAddress,
   warning,
 } from './check.ts';
 
 const timeoutMs = 10_000;
 
+export const serverChecks: readonly Check[] = [{ name: 'server', needs: [], run: checkServer }];
+
 /** Sends several requests in this order. */
-const server: RunCheck = async (_config, { address, apiKey, createPassword, settings }) => {
+async function checkServer(_config: unknown, context: DoctorContext): Promise<Finding[]> {
+  const { address, apiKey, createPassword, settings } = context;
   if (!address) return [];
   const config = address.from === '--url' ? {} : settings.config;
   const before = Date.now();
@@ -41,7 +43,7 @@ const server: RunCheck = async (_config, { address, apiKey, createPassword, sett
     ...(await checkProxy(address.url, response, config)).map((finding) => forCheck('proxy', finding)),
     ...(await checkMetrics(address)),
   ];
-};
+}
 
 const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
 
@@ -105,8 +107,6 @@ async function checkMetrics({ url, from }: ServerAddress): Promise<Finding[]> {
   if (from === 'PORT' || !(await get(`${url}/metrics`))?.ok) return [];
   return [warning(`Anyone can read ${url}/metrics.`, 'Block that path at the proxy, or set POPROOM_METRICS_TOKEN.')];
 }
-
-export const serverChecks: readonly Check[] = [{ name: 'server', needs: [], run: server }];
 
 /** `url` is that of the server, without a slash at the end. */
 async function checkPage(url: string): Promise<Finding> {
@@ -174,7 +174,7 @@ async function checkProxy(url: string, response: Response, config: Partial<Confi
 /** Compares limits on /livez, which does not count as a request: a new client has all requests left, we do not. */
 async function acceptsForged(url: string, address: string): Promise<boolean> {
   const isUnused = async (headers: Record<string, string>) => {
-    const response = await fetch(`${url}/livez`, { headers, signal: AbortSignal.timeout(10_000) });
+    const response = await fetch(`${url}/livez`, { headers, signal: AbortSignal.timeout(timeoutMs) });
     const [limit, remaining] = ['X-RateLimit-Limit', 'X-RateLimit-Remaining'].map((name) => response.headers.get(name));
     return limit !== null && limit === remaining;
   };
