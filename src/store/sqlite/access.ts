@@ -1,11 +1,11 @@
 /** Access to rooms, and the guards against guessing codes, PINs and keys. */
-import { timingSafeEqual } from 'node:crypto';
 import type { ClientId, MaybePromise, Room } from '../../core/ports/basics.ts';
 import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget, guesserOf, networkOf } from '../client-counters.ts';
 import type { RoomAccess, RoomReader } from './cache.ts';
 import { CounterTable } from './counters.ts';
+import { isEqual } from './database.ts';
 
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
 
@@ -387,7 +387,7 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
 /** A room key cannot be guessed, so the right one is admitted even from a client with too many misses. */
 function hasRightKey(found: RoomAccess | undefined, { keyHash }: AccessAttempt): boolean {
   if (found?.room.salt === undefined || !found.pinMac || !keyHash) return false;
-  return timingSafeEqual(found.pinMac, keyHash);
+  return isEqual(found.pinMac, keyHash);
 }
 
 /**
@@ -397,7 +397,7 @@ function hasRightKey(found: RoomAccess | undefined, { keyHash }: AccessAttempt):
 function hasRightPin(found: RoomAccess, roomMac: Uint8Array, attempt: AccessAttempt): boolean {
   const { pin } = attempt;
   if (found.knownPin !== undefined && pin !== undefined) return isSamePin(found.knownPin, pin);
-  const isRight = attempt.pinMac !== undefined && timingSafeEqual(roomMac, attempt.pinMac);
+  const isRight = attempt.pinMac !== undefined && isEqual(roomMac, attempt.pinMac);
   if (isRight) found.knownPin = pin;
   return isRight;
 }

@@ -1,4 +1,5 @@
 /** The database file: where it is, its lock, connections to it, prepared statements and shared reads. */
+import type { timingSafeEqual } from 'node:crypto';
 import { closeSync, fchmodSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
@@ -162,6 +163,12 @@ export function createPrivateFile(path: string): void {
     // SQLite reports the reason.
   }
 }
+
+/**
+ * In constant time. The lengths must be equal. Node's crypto is loaded with the first comparison: the writer thread
+ * starts 15 ms earlier without it.
+ */
+export const isEqual: typeof timingSafeEqual = (a, b) => process.getBuiltinModule('node:crypto').timingSafeEqual(a, b);
 
 /** A row of a query, by column. */
 export type Row = Record<string, unknown>;

@@ -1,5 +1,4 @@
 /** The files of rooms, claims of one-time files, and the trash. Changes return `gone` if there is no such room. */
-import { timingSafeEqual } from 'node:crypto';
 import type { Repeated, RequestRecord } from '../../core/ports/basics.ts';
 import { blobOf } from '../../core/ports/blobs.ts';
 import type {
@@ -12,7 +11,7 @@ import type {
 } from '../../core/ports/files.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import { gone, liveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
-import type { Row, Sql } from './database.ts';
+import { isEqual, type Row, type Sql } from './database.ts';
 import { findRequest, rememberRequest } from './idempotency.ts';
 import type { SqliteStorage } from './quota.ts';
 import type { Writer } from './writer.ts';
@@ -249,7 +248,7 @@ function claimedFile(sql: Sql, room: RoomId, claimHash: string): string | undefi
   let found: string | undefined;
   for (const { id, claim } of sql('SELECT id, claim FROM files WHERE room = ? AND claim IS NOT NULL').all(room)) {
     const stored = Buffer.from(claim as string);
-    if (stored.length === wanted.length && timingSafeEqual(stored, wanted)) found = id as string;
+    if (stored.length === wanted.length && isEqual(stored, wanted)) found = id as string;
   }
   return found;
 }
