@@ -205,7 +205,7 @@ export type LimitPhrase = Table[LimitKey]['phrase'];
 /** The limits of each room, by their names in the API. */
 export type RoomLimits = { [K in LimitKey as Table[K] extends { isPerRoom: true } ? Table[K]['name'] : never]: number };
 
-/** What the page knows of its server before it has opened a room. */
+/** Facts about the server that the page has before it opens a room. */
 export interface PageLimits
   extends Pick<Record<LimitKey, number>, 'roomTtl' | 'roomMaxTtl' | 'contentMax' | 'fileMax'> {
   /** Whether rooms can have webhooks. */
