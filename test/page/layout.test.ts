@@ -9,6 +9,7 @@ import { translatorFor } from './support/views.ts';
 declare global {
   interface Window {
     shifted: number;
+    largestPaint: number;
   }
 }
 
@@ -56,7 +57,7 @@ describe('the page, layout', () => {
     assert.notEqual(filled, plain, 'the button that deletes is filled');
   });
 
-  it('[slow] [PAGE-52] [PAGE-58] shifts nothing while a room loads, which shows its code, and when others join', async (t) => {
+  it('[slow] [PAGE-52] [PAGE-58] [PAGE-119] shows the code and the hint while a room loads, and shifts nothing then and when others join', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'a text' } });
@@ -67,6 +68,7 @@ describe('the page, layout', () => {
       const device = await site.openDevice({ at: '/api/health', viewport });
       const { page } = device;
       await page.addInitScript(countShifts);
+      await page.addInitScript(recordLargestPaint);
       const opening = Promise.withResolvers<void>();
       await page.routeWebSocket(/\/live$/, async (socket) => {
         await opening.promise;
@@ -75,11 +77,15 @@ describe('the page, layout', () => {
       await page.goto(`/r/${code}`);
       await page.getByText(`Joining room ${code}…`).waitFor();
       assert.equal((await page.locator('.code [aria-hidden]').allInnerTexts()).join(''), code);
+      await page.getByText('Type or paste text.').waitFor();
+      const largestPaint = await (await page.waitForFunction(() => window.largestPaint)).jsonValue();
       opening.resolve();
       await textOf(device).waitFor();
       const other = await joinRoom(site, code);
       await page.getByText('joined.').waitFor();
       assert.equal(await page.evaluate(() => window.shifted), 0, `${viewport.width}`);
+      // On a wide screen, the invitation has more words.
+      if (viewport.width < 900) assert.equal(await page.evaluate(() => window.largestPaint), largestPaint);
       await Promise.all([other.context.close(), device.context.close()]);
     }
   });
@@ -200,4 +206,11 @@ function countShifts(): void {
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) window.shifted += (entry as unknown as { value: number }).value;
   }).observe({ type: 'layout-shift', buffered: true });
+}
+
+/** When the largest text or image so far was painted. */
+function recordLargestPaint(): void {
+  new PerformanceObserver((list) => {
+    window.largestPaint = list.getEntries().at(-1)?.startTime ?? 0;
+  }).observe({ type: 'largest-contentful-paint', buffered: true });
 }

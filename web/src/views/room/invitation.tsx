@@ -66,7 +66,7 @@ export function Invitation({ room }: { room: RoomModel }) {
   );
 }
 
-/** The shape of a room while it loads. */
+/** What an empty room shows, while it loads: its largest paint does not wait for the server. */
 export function RoomSkeleton({ code }: { code: string }) {
   return (
     <div class="room skeleton" aria-busy="true">
@@ -80,11 +80,13 @@ export function RoomSkeleton({ code }: { code: string }) {
       </aside>
       <div class="room-panels">
         <i class="skeleton-device" />
-        <p class="skeleton-text" role="status">
-          {t('joining', { code })}
+        <p class="skeleton-text" aria-hidden="true">
+          {t('textPlaceholder')}
         </p>
         <footer>
-          <div class="lower-edge" />
+          <div class="lower-edge">
+            <small role="status">{t('joining', { code })}</small>
+          </div>
         </footer>
       </div>
     </div>
