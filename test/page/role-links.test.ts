@@ -37,7 +37,7 @@ describe('the page, links with a role', () => {
     assert.equal((await site.server.api.get(`/api/rooms/${id}`)).status, 404);
   });
 
-  it('[ROLE-41] show readers the text and the files as they change, and no editor', async (t) => {
+  it('[ROLE-41] [PAGE-120] show readers the text and the files as they change, and no editor', async (t) => {
     const site = await sharedTestSite(t);
     const { api } = site.server;
     const room = await api.room({ name: 'Kitchen table' });
@@ -51,6 +51,11 @@ describe('the page, links with a role', () => {
     await page.getByRole('link', { name: 'plan.txt', exact: true }).waitFor();
     await api.post(`/api/rooms/${room}/content`, { json: { content: 'Second text' } });
     await page.getByText('Second text').waitFor();
+    await page.setViewportSize({ width: 320, height: 568 });
+    const long = `\`\`\`\n${'a long line of code '.repeat(9)}\n\`\`\``;
+    await api.post(`/api/rooms/${room}/content`, { json: { content: long } });
+    await page.getByRole('button', { name: 'Copy code block' }).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
     await api.upload(room, 'more.txt', 'more');
     await page.getByRole('link', { name: 'more.txt', exact: true }).waitFor();
     assert.equal(await textOf(reader).count(), 0);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { adminEnv, adminOf } from '../support/admin.ts';
+import { eventually } from '../support/eventually.ts';
 import { joinRoom, startRoom, startTestSite } from '../support/page.ts';
 
 describe('the page of a demonstration', () => {
@@ -26,7 +27,7 @@ describe('the page of a demonstration', () => {
 });
 
 describe('the page of a server with a contact for abuse', () => {
-  it('[REPORT-5] leads to the contact, and reports a room to members and readers', async (t) => {
+  it('[REPORT-5] [PAGE-121] leads to the contact, and reports a room to members and readers', async (t) => {
     const site = await startTestSite(t, { POPROOM_ABUSE_CONTACT: 'abuse@example.org', ...adminEnv });
     const { api } = site.server;
     const { page } = await site.openDevice();
@@ -48,6 +49,13 @@ describe('the page of a server with a contact for abuse', () => {
     assert.deepEqual([reports[0].reason, reports[0].comment], ['illegal', 'See the second file.']);
 
     const member = await joinRoom(site, await api.room());
+    await member.page.setViewportSize({ width: 320, height: 568 });
+    await eventually('the button that adds files is not covered', () =>
+      member.page.locator('.file-picker button').evaluate((button) => {
+        const { left, right, bottom } = button.getBoundingClientRect();
+        return button.contains(document.elementFromPoint((left + right) / 2, bottom - 2));
+      }),
+    );
     await member.page.getByRole('button', { name: 'Report this room' }).click();
     await member.page.getByRole('button', { name: 'Send report' }).click();
     await member.page.getByText('Report sent. Thank you.').waitFor();

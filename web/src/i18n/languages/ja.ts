@@ -102,7 +102,7 @@ export const strings: Translation = {
   saving: '保存しています…',
   offline: 'オフライン',
   textTooLong: 'テキストが長すぎます。上限は {size} です。',
-  copyAll: 'すべてコピー',
+  copyAll: 'コピー',
   paste: '貼り付け',
   more: 'その他',
   clear: 'クリア',

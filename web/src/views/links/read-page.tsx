@@ -59,7 +59,9 @@ export function ReadPage({ link, onEnd }: Props) {
   return (
     <div class="role-page">
       <header>
-        <h1 dir="auto">{name.value ?? t('linkRoleRead')}</h1>
+        <h1>
+          <bdi>{name.value ?? t('linkRoleRead')}</bdi>
+        </h1>
         <p class="with-icon" role="status">
           {link.fileSizes && <Icon name="lock" />}
           {isOffline.value ? t('errorOffline') : t(link.fileSizes ? 'linkReadSealed' : 'linkReadOnly')}

@@ -174,9 +174,9 @@ function CodeBlock({ code, language, around }: { code: string; language: string;
   }, [code, language]);
   const shown = highlighted.value?.code === code ? highlighted.value.nodes : [code];
   return (
-    <div class="code-block">
+    <div class="code-block" dir="ltr">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too */}
-      <pre dir="ltr" tabIndex={0}>
+      <pre tabIndex={0}>
         <code>{renderAll(shown, around)}</code>
       </pre>
       <CopyButton text={code.replace(/\n$/, '')} label={t('copyCodeBlock')} compact />

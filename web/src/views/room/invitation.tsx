@@ -85,7 +85,9 @@ export function RoomSkeleton({ code }: { code: string }) {
         </p>
         <footer>
           <div class="lower-edge">
-            <small role="status">{t('joining', { code })}</small>
+            <small class="joining" role="status">
+              {t('joining', { code })}
+            </small>
           </div>
         </footer>
       </div>
