@@ -26,7 +26,7 @@ export class FeedText {
   readonly version: number;
   readonly writtenAt: number;
   readonly #document: TextDocument;
-  readonly #recent: readonly TextEntry[];
+  readonly #recent: RecentEntries;
   readonly lastRefs: LastRefs;
   /** Set in an encrypted room, whose document is the full text. */
   readonly sealed: SealedPart | undefined;
@@ -37,7 +37,7 @@ export class FeedText {
   private constructor(
     { version, writtenAt }: Pick<TextState, 'version' | 'writtenAt'>,
     document: TextDocument,
-    { recent, lastRefs, sealed }: { recent: readonly TextEntry[]; lastRefs: LastRefs; sealed: SealedPart | undefined },
+    { recent, lastRefs, sealed }: { recent: RecentEntries; lastRefs: LastRefs; sealed: SealedPart | undefined },
   ) {
     this.version = version;
     this.writtenAt = writtenAt;
@@ -50,7 +50,7 @@ export class FeedText {
   static of(state: TextState & { content: string }): FeedText {
     const { contentVersion, entries, lastRefs = [] } = state;
     const sealed = contentVersion === undefined ? undefined : { contentVersion, edits: entries };
-    return new FeedText(state, TextDocument.of(state.content), { recent: [], lastRefs, sealed });
+    return new FeedText(state, TextDocument.of(state.content), { recent: noEntries, lastRefs, sealed });
   }
 
   /** Whether a client of an encrypted room should store a snapshot. */
@@ -80,7 +80,7 @@ export class FeedText {
     const sealed = this.sealed && { ...this.sealed, edits: [...this.sealed.edits, entry] };
     const lastRefs = withRefsOf(this.lastRefs, [entry]);
     return new FeedText(entry, this.#document.apply(entry.edits), {
-      recent: newest([...this.#recent, entry]),
+      recent: this.#recent.with(entry),
       lastRefs,
       sealed,
     });
@@ -90,7 +90,7 @@ export class FeedText {
   #replacedBy(next: FeedText): FeedText {
     const missed = this.isSame(next) ? [] : this.#missedBefore(next);
     if (!missed) return next;
-    const recent = newest([...this.#recent, ...missed]);
+    const recent = missed.reduce((entries, entry) => entries.with(entry), this.#recent);
     return new FeedText(next, next.#document, { recent, lastRefs: next.lastRefs, sealed: next.sealed });
   }
 
@@ -138,23 +138,45 @@ export class FeedText {
 
   /** The entries after an older version; undefined if they are not available here. */
   since(version: number): readonly TextEntry[] | undefined {
-    const count = this.version - version;
-    if (count < 0 || count > this.#recent.length) return undefined;
-    return this.#recent.slice(this.#recent.length - count);
+    return this.#recent.last(this.version - version);
   }
 }
 
-/** The newest entries within the limits. */
-function newest(entries: readonly TextEntry[]): readonly TextEntry[] {
-  let length = 0;
-  let first = entries.length;
-  while (first > 0 && entries.length - first < maxRecent) {
-    length += lengthOf(entries[first - 1] as TextEntry);
-    if (length > maxRecentLength && first < entries.length) break;
-    first -= 1;
+/** The newest entries within the limits. Immutable. */
+class RecentEntries {
+  readonly #entries: readonly TextEntry[];
+  readonly #length: number;
+
+  constructor(entries: readonly TextEntry[], length: number) {
+    this.#entries = entries;
+    this.#length = length;
   }
-  return entries.slice(first);
+
+  /** Always keeps the new one, however long it is. */
+  with(entry: TextEntry): RecentEntries {
+    let length = this.#length + lengthOf(entry);
+    let first = 0;
+    for (const oldest of this.#entries) {
+      if (this.#entries.length - first < maxRecent && length <= maxRecentLength) break;
+      length -= lengthOf(oldest);
+      first += 1;
+    }
+    const entries = this.#entries.slice(first);
+    entries.push(entry);
+    return new RecentEntries(entries, length);
+  }
+
+  /** The last ones; undefined if there are not as many. */
+  last(count: number): readonly TextEntry[] | undefined {
+    if (count < 0 || count > this.#entries.length) return undefined;
+    return this.#entries.slice(this.#entries.length - count);
+  }
 }
 
-const lengthOf = ({ edits, sealed = '' }: TextEntry) =>
-  edits.reduce((sum, { insert }) => sum + insert.length + 16, sealed.length);
+const noEntries = new RecentEntries([], 0);
+
+function lengthOf({ edits, sealed = '' }: TextEntry): number {
+  let length = sealed.length;
+  for (const { insert } of edits) length += insert.length + 16;
+  return length;
+}

@@ -142,9 +142,10 @@ export class RoomFeed {
 
   /** Ends the sessions of links that were revoked or have expired. */
   endLinks(): void {
-    for (const session of [...this.sessions]) {
-      if (session.link && !this.hasLink(session.link))
-        session.end({ type: 'closed', reason: isExpired(session.link, this.#core.clock()) ? 'expired' : 'revoked' });
+    for (const session of this.sessions) {
+      const { link } = session;
+      if (link && !this.hasLink(link))
+        session.end({ type: 'closed', reason: isExpired(link, this.#core.clock()) ? 'expired' : 'revoked' });
     }
   }
 

@@ -32,9 +32,12 @@ export type TextMode = 'content' | 'edits';
 export type DevicesMode = 'list' | 'changes';
 
 /** Messages from one view to the next by audience, created once for all sessions that share it. */
-export type Prepared = Record<TextMode, Map<string, Outgoing[]>>;
+export interface Prepared extends Record<TextMode, Map<string, Outgoing[]>> {
+  /** Whether sessions may resume, by the token that admitted them. */
+  mayResume: Map<string, boolean>;
+}
 
-export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map() });
+export const nothingPrepared = (): Prepared => ({ content: new Map(), edits: new Map(), mayResume: new Map() });
 
 export function snapshotOf(view: RoomView, linkTo: LinkTo, mode: TextMode): Snapshot {
   const { room, seq, text, files, devices, limits, pinAttempts, resumeToken } = view;
@@ -66,6 +69,7 @@ export type Change = Extract<ServerMessage, { seq: number }>;
 /** The differences between two views, except of their devices. Intermediate states are skipped, except edits. */
 export function changes(from: RoomView, to: RoomView, linkTo: LinkTo, mode: TextMode): Change[] {
   const text = textChanges(from, to, mode);
+  if (text && isSameExceptText(from, to)) return text.length > 1 ? withOneSeq(text, from.seq) : text;
   // A snapshot does not show that the room has another PIN.
   if (!text)
     return withOneSeq(
@@ -87,6 +91,13 @@ export function withOneSeq(messages: Change[], before: number): Change[] {
   for (const message of messages.slice(0, -1)) message.seq = before;
   return messages;
 }
+
+/** Most changes are edits, which copy the view. */
+const isSameExceptText = (from: RoomView, to: RoomView) =>
+  from.room === to.room &&
+  from.files === to.files &&
+  from.pinAttempts === to.pinAttempts &&
+  from.resumeToken === to.resumeToken;
 
 /** Undefined if the session receives edits and they do not lead from one view to the other. */
 function textChanges(from: RoomView, to: RoomView, mode: TextMode): Change[] | undefined {
@@ -115,15 +126,16 @@ export function editsTo({ seq, text }: RoomView, entries: readonly TextEntry[]):
 export function editOf(entry: TextEntry, seq: number): TextEdited | SealedEdited {
   if (entry.sealed !== undefined) return { type: 'sealed-edit', seq, ...sealedEditOf(entry) };
   const { version, edits, writtenAt, deviceId, ref } = entry;
-  return {
+  const edited: TextEdited = {
     type: 'edit',
     seq,
     version,
     edits: edits as TextEdited['edits'],
     timestamp: toTimestamp(writtenAt),
-    ...(deviceId !== undefined && { deviceId }),
-    ...(ref !== undefined && { ref }),
   };
+  if (deviceId !== undefined) edited.deviceId = deviceId;
+  if (ref !== undefined) edited.ref = ref;
+  return edited;
 }
 
 function fileChanges(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
@@ -154,7 +166,8 @@ function isRoomChanged(from: RoomView, to: RoomView): boolean {
 }
 
 /** Tokens depend on the PIN. */
-const hasOtherPin = (from: RoomView, to: RoomView) => !areOfSameRoom(from.resumeToken, to.resumeToken);
+const hasOtherPin = (from: RoomView, to: RoomView) =>
+  from.resumeToken !== to.resumeToken && !areOfSameRoom(from.resumeToken, to.resumeToken);
 
 function roomChange(from: RoomView, to: RoomView): RoomChanged {
   const { seq, pinAttempts } = to;

@@ -4,7 +4,7 @@ import { TokenBucket } from '../core/defence/token-bucket.ts';
 import type { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
-import type { ClientId } from '../core/ports/basics.ts';
+import type { ClientId, MaybePromise } from '../core/ports/basics.ts';
 import type { StoredLink } from '../core/ports/links.ts';
 import type { Channel, Device } from '../core/ports/rooms.ts';
 import type { TextEntry } from '../core/ports/texts.ts';
@@ -191,11 +191,16 @@ export class Session implements FeedSession {
       this.#deps.onFallBehind(this);
       return;
     }
-    const isShared = this.#sent === before && !this.link && !this.#writes.some(({ written }) => written);
+    const isShared = this.#sent === before && !this.link && !this.#hasAnswer();
     const messages = isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next);
     this.#sendAll(messages);
     this.#sent = next;
     if (messages.some(({ type }) => type === 'snapshot')) this.#devices = next.devices;
+  }
+
+  #hasAnswer(): boolean {
+    for (const { written } of this.#writes) if (written) return true;
+    return false;
   }
 
   /** Sends the devices if they have changed. A session that has fallen behind receives them when it catches up. */
@@ -228,7 +233,7 @@ export class Session implements FeedSession {
     this.#sendAll([message]);
   }
 
-  async receive(message: ClientMessage): Promise<void> {
+  receive(message: ClientMessage): MaybePromise<void> {
     // Responses can be as large as the text, so a client that does not read them is disconnected.
     if (this.#isTooSlow(performance.now())) return this.#fail('too-slow', tooFast, 'The client reads too slowly.');
     try {
@@ -237,12 +242,12 @@ export class Session implements FeedSession {
       const ref = 'ref' in message ? message.ref : undefined;
       return this.refuse(error, ref === undefined ? {} : { ref });
     }
-    if (message.type === 'content') await this.#write(message, this.#replace(message));
-    else if (message.type === 'edit') await this.#write(message, this.#edit(message));
-    else if (message.type === 'sealed-edit') await this.#write(message, this.#editSealed(message));
-    else if (message.type === 'compact') await this.#compact(message);
-    else if (message.type === 'caret' || message.type === 'sealed-caret') this.#moveCaret(message);
-    else if (message.type === 'join')
+    if (message.type === 'content') return this.#write(message, this.#replace(message));
+    if (message.type === 'edit') return this.#write(message, this.#edit(message));
+    if (message.type === 'sealed-edit') return this.#write(message, this.#editSealed(message));
+    if (message.type === 'compact') return this.#compact(message);
+    if (message.type === 'caret' || message.type === 'sealed-caret') this.#moveCaret(message);
+    if (message.type === 'join')
       this.refuse(new PoproomError('VALIDATION_FAILED', 'This connection has already joined a room.'));
   }
 
@@ -274,6 +279,15 @@ export class Session implements FeedSession {
   /** After a PIN change, a session stays in the room, but needs the new PIN when it returns. */
   #mayResume({ room, resumeToken }: RoomView): boolean {
     return !room.hasPin || areOfSameRoom(this.#options.admittedBy, resumeToken);
+  }
+
+  /** The same, compared once for all sessions that the same token admitted. */
+  #mayResumeIn(view: RoomView, { mayResume }: Prepared): boolean {
+    if (!view.room.hasPin) return true;
+    const { admittedBy } = this.#options;
+    const known = mayResume.get(admittedBy) ?? this.#mayResume(view);
+    mayResume.set(admittedBy, known);
+    return known;
   }
 
   /** Nothing if the holder of a link may not see it. */
@@ -369,7 +383,8 @@ export class Session implements FeedSession {
       write.written = await store();
       // Usually the change was broadcast before this, together with the response.
       if (this.#writes.includes(write)) await this.#confirm(write.written);
-      await this.#deps.rooms.extend(feed.view.room);
+      const { room } = feed.view;
+      if (room.extendMs !== undefined) await this.#deps.rooms.extend(room);
     } catch (error) {
       this.#writes = this.#writes.filter((other) => other !== write);
       // If the room has ended, the feed finds the reason and notifies all sessions.
@@ -438,7 +453,7 @@ export class Session implements FeedSession {
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
     const { linkBase, linkTo, textMode } = this.#options;
-    const audience = this.#mayResume(next) ? linkBase : `${linkBase} without token`;
+    const audience = this.#mayResumeIn(next, prepared) ? linkBase : `${linkBase} without token`;
     const known = prepared[textMode].get(audience);
     if (known) return known;
     const messages = changes(before, next, linkTo, textMode).flatMap((message) => this.#encode(message, next));

@@ -9,6 +9,7 @@ import { TokenBucket } from '../core/defence/token-bucket.ts';
 import type { Turns } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
+import type { MaybePromise } from '../core/ports/basics.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import type { Hub } from './hub.ts';
 import type { Session } from './session.ts';
@@ -42,6 +43,8 @@ const slotFromBytes = 64 * 1024;
 /** The header of a client's ping or pong, including the mask. */
 const controlHeadBytes = 6;
 const maxInvalid = 5;
+/** Shorter messages to a connection in one turn of the event loop share a write. */
+const maxHeldBytes = 16 * 1024;
 const firstMessageTooLong = 'The first message exceeds the limit of 4 KiB.';
 
 /** Shared by all connections. */
@@ -56,6 +59,8 @@ export interface SocketDeps {
   receiving: Set<SocketConnection>;
   /** Connections that have not joined yet. */
   guests: Set<SocketConnection>;
+  /** Connections with messages that are written at the end of this turn of the event loop. */
+  unsent: SocketConnection[];
 }
 
 /** A client, and the room that it wants to join. */
@@ -86,6 +91,9 @@ export class SocketConnection implements Wire, Receiver {
   /** Messages are handled in order. The budget limits how many can wait, and this class their size. */
   #lastHandled = Promise.resolve();
   #waitingBytes = 0;
+  /** Encoded messages for the end of the turn. */
+  #held: Uint8Array[] | undefined;
+  #heldBytes = 0;
   #partial: PartialMessage | undefined;
   #isWaitingForSlot = false;
   /** Consecutive invalid messages. */
@@ -175,6 +183,33 @@ export class SocketConnection implements Wire, Receiver {
   send(message: Outgoing): void {
     if (!this.#isOpen) return;
     const parts = frameOf(message);
+    if (this.#heldBytes + message.bytes > maxHeldBytes) {
+      this.flush();
+      this.#write(parts);
+    } else this.#hold(parts, message.bytes);
+  }
+
+  #hold(parts: readonly Uint8Array[], bytes: number): void {
+    if (!this.#held) {
+      this.#held = [];
+      const { unsent } = this.#deps;
+      // Runs after the promises that the current event has resolved, such as those of all writes of a commit.
+      if (unsent.push(this) === 1) process.nextTick(flushAll, unsent);
+    }
+    this.#held.push(...parts);
+    this.#heldBytes += bytes;
+  }
+
+  /** Writes the messages of this turn. */
+  flush(): void {
+    const held = this.#held;
+    if (!held) return;
+    this.#held = undefined;
+    this.#heldBytes = 0;
+    if (this.#isOpen) this.#write(held.length > 1 ? [Buffer.concat(held)] : held);
+  }
+
+  #write(parts: readonly Uint8Array[]): void {
     if (parts.length === 1) {
       this.#stream.write(parts[0]);
       return;
@@ -187,13 +222,15 @@ export class SocketConnection implements Wire, Receiver {
   ping(message: Outgoing | undefined): void {
     // One write instead of two: these are most of the cost of ten thousand idle channels.
     this.#stream.cork();
+    this.flush();
     this.#socket.ping();
-    if (message) this.send(message);
+    if (message) this.#write(frameOf(message));
     this.#stream.uncork();
   }
 
   close(code: number, reason: string): void {
     if (code === tooFast && this.#isOpen) this.#logRefusal('TOO_FAST');
+    this.flush();
     this.#socket.close(code, cut(reason));
   }
 
@@ -245,15 +282,21 @@ export class SocketConnection implements Wire, Receiver {
   }
 
   #enqueue(data: Buffer, isBinary: boolean): void {
-    this.#waitingBytes += data.length;
+    const isNext = this.#waitingBytes === 0;
+    this.#waitingBytes += sizeOf(data);
     if (this.#waitingBytes > maxWaitingBytes) this.#socket.pause();
     const arrivedAt = performance.now();
-    this.#lastHandled = this.#lastHandled.then(() => this.#handle(data, isBinary, arrivedAt));
+    const handle = () => this.#handle(data, isBinary, arrivedAt);
+    this.#lastHandled = isNext ? handle() : this.#lastHandled.then(handle);
   }
 
   async #handle(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
-    const bytes = data.length;
-    if (this.#isOpen) await this.#inTurn(data, isBinary, arrivedAt).catch((error) => this.#refuse(error));
+    const bytes = sizeOf(data);
+    try {
+      if (this.#isOpen) await this.#inTurn(data, isBinary, arrivedAt);
+    } catch (error) {
+      this.#refuse(error);
+    }
     this.#waitingBytes -= bytes;
     // A burst must not keep the event loop from the connections of others.
     if (this.#waitingBytes > 0) await nextTurn();
@@ -264,24 +307,23 @@ export class SocketConnection implements Wire, Receiver {
 
   async #inTurn(data: Buffer, isBinary: boolean, arrivedAt: number): Promise<void> {
     const { turns } = this.#deps;
-    const refusal = await this.#refusalByWork();
+    const admitted = turns.budget.admit(this.client);
+    // The message is parsed in any case: a client recognizes the refusal of its edit by the `ref`.
+    const refusal = admitted instanceof Promise ? await refusalOf(admitted) : undefined;
     return turns.run(this.client, data.length, () => this.#dispatch(data, isBinary, arrivedAt, refusal));
   }
 
-  /** The message is parsed in any case: a client recognizes the refusal of its edit by the `ref`. */
-  async #refusalByWork(): Promise<PoproomError | undefined> {
-    try {
-      await this.#deps.turns.budget.admit(this.client);
-      return undefined;
-    } catch (error) {
-      return error as PoproomError;
-    }
-  }
-
-  async #dispatch(data: Buffer, isBinary: boolean, arrivedAt: number, refusal?: PoproomError): Promise<void> {
+  async #dispatch(
+    data: Buffer,
+    isBinary: boolean,
+    arrivedAt: number,
+    refusal: PoproomError | undefined,
+  ): Promise<void> {
     if (!this.#isOpen) return;
     const { parse, turns } = this.#deps;
-    const parsed = await parse(data, isBinary, (work) => turns.budget.measure(this.client, work));
+    const parsing = parse(data, isBinary, (work) => turns.budget.measure(this.client, work));
+    // Awaiting is slower, and parsing a small message is synchronous.
+    const parsed = parsing instanceof Promise ? await parsing : parsing;
     freeBuffer(data);
     try {
       if (parsed.problem) this.#onInvalid(parsed.problem, parsed.ref);
@@ -293,10 +335,9 @@ export class SocketConnection implements Wire, Receiver {
     }
   }
 
-  async #onValid(message: ClientMessage): Promise<void> {
+  #onValid(message: ClientMessage): MaybePromise<void> {
     this.#invalid = 0;
-    if (this.#session) await this.#session.receive(message);
-    else await this.#join(message);
+    return this.#session ? this.#session.receive(message) : this.#join(message);
   }
 
   #onInvalid(problem: PoproomError, ref: string | undefined): void {
@@ -352,6 +393,7 @@ export class SocketConnection implements Wire, Receiver {
     this.send(outgoing(refusal));
     this.#deps.meter.refused(error);
     this.#logRefusal(code);
+    this.flush();
     this.#socket.close(closeCodeOf(code), cut(message));
   }
 
@@ -366,6 +408,19 @@ export class SocketConnection implements Wire, Receiver {
     this.#deps.clientLog.refused({ client, code, fields: { transport }, message: 'live channel refused' });
   }
 }
+
+function flushAll(unsent: SocketConnection[]): void {
+  for (const connection of unsent.splice(0)) connection.flush();
+}
+
+const refusalOf = (admitted: Promise<void>) =>
+  admitted.then(
+    () => undefined,
+    (error: PoproomError) => error,
+  );
+
+/** An empty message waits too. */
+const sizeOf = ({ length }: Buffer) => length || 1;
 
 const refIn = (message: ClientMessage) => ('ref' in message ? message.ref : undefined);
 

@@ -20,14 +20,14 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-export interface WebSocketDeps extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots'> {
+export interface WebSocketDeps extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots' | 'unsent'> {
   maxMessageBytes: number;
 }
 
 export function createWebSockets({ maxMessageBytes, ...given }: WebSocketDeps) {
   const { hub } = given;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
-  const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots() };
+  const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots(), unsent: [] };
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,

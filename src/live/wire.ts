@@ -1,6 +1,7 @@
 /** The connection of a session, independent of the transport, and the messages on it: encoding, parsing, close codes. */
 
-import { stepsFor } from '../core/defence/turns.ts';
+import { chain } from '../core/concurrency.ts';
+import { isLarge, stepsFor } from '../core/defence/turns.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports/basics.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';
@@ -145,7 +146,9 @@ export const closeCodeFor: Record<Closed['reason'], CloseCode> = {
 };
 
 /** `measure` runs the synchronous parts. */
-export type ParseMessage = (data: Buffer, isBinary: boolean, measure: <T>(work: () => T) => T) => Promise<Parsed>;
+export type ParseMessage = (data: Buffer, isBinary: boolean, measure: Measure) => MaybePromise<Parsed>;
+
+type Measure = <T>(work: () => T) => T;
 
 type Parsed =
   | { message: ClientMessage; problem?: undefined }
@@ -157,31 +160,46 @@ export type Validate = (schema: object, value: unknown) => MaybePromise<PoproomE
 
 const longestRef = writeText.properties.ref.maxLength;
 
-/** Parses and validates messages of clients. */
+const schemas = new Map<unknown, object>(Object.entries(clientMessages));
+
+/** Parses and validates messages of clients. Others are served between the steps of a large one. */
 export function createParseMessage(validate: Validate): ParseMessage {
-  return async (data, isBinary, measure) => {
-    if (isBinary) return invalidMessage('VALIDATION_FAILED', 'Messages must be JSON text, not binary.');
-    const betweenSteps = stepsFor(data.length);
-    await betweenSteps();
-    if (measure(() => hasMoreValues(data, maxRequestValues)))
-      return invalidMessage('INVALID_JSON', 'The message contains too many JSON values.');
-    const json = measure(() => data.toString('utf8'));
-    await betweenSteps();
-    const value = measure(() => parseJson(json));
-    await betweenSteps();
+  function checked(value: unknown): MaybePromise<Parsed> {
     if (value === undefined) return invalidMessage('INVALID_JSON', 'The message is not well-formed JSON.');
     const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
-    const schema = Object.entries(clientMessages).find(([name]) => name === type)?.[1];
+    const schema = schemas.get(type);
     if (!schema)
       return invalidMessage(
         'VALIDATION_FAILED',
         'The "type" of a message must be join, content, edit, sealed-edit, compact, caret, sealed-caret or heartbeat.',
         ref,
       );
-    const problem = await measure(() => validate(schema, value));
-    return problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage };
+    return chain(validate(schema, value), (problem) =>
+      problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage },
+    );
+  }
+
+  async function parseInSteps(data: Buffer, measure: Measure): Promise<Parsed> {
+    const betweenSteps = stepsFor(data.length);
+    await betweenSteps();
+    if (measure(() => hasTooManyValues(data))) return tooManyValues();
+    const json = measure(() => data.toString('utf8'));
+    await betweenSteps();
+    const value = measure(() => parseJson(json));
+    await betweenSteps();
+    return measure(() => checked(value));
+  }
+
+  return (data, isBinary, measure) => {
+    if (isBinary) return invalidMessage('VALIDATION_FAILED', 'Messages must be JSON text, not binary.');
+    if (isLarge(data.length)) return parseInSteps(data, measure);
+    return measure(() => (hasTooManyValues(data) ? tooManyValues() : checked(parseJson(data.toString('utf8')))));
   };
 }
+
+const hasTooManyValues = (data: Buffer) => hasMoreValues(data, maxRequestValues);
+
+const tooManyValues = () => invalidMessage('INVALID_JSON', 'The message contains too many JSON values.');
 
 function invalidMessage(code: 'VALIDATION_FAILED' | 'INVALID_JSON', message: string, ref?: unknown): Parsed {
   return { problem: new PoproomError(code, message), ref: refOf(ref) };
