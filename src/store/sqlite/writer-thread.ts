@@ -23,6 +23,7 @@ const sql = prepareOnce(db);
 const hasSpaceFor = watchDisk(db, file.path);
 const eraser = createEraser(db, file);
 const shrinker = createShrinker(db);
+const transaction = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') };
 if (!isLogTrusted) eraser.requireWholeScan();
 
 port.on('message', (order: Batch | 'erase' | 'close') => {
@@ -94,6 +95,7 @@ function aloneIfSmall(operation: Operation): unknown {
 
 /** Stores the last text of each room only. If that one is rejected after all, the caller runs each operation alone. */
 function performAll(batch: Batch): unknown[] {
+  if (batch.length === 1) return batch.map(perform);
   const replaced = replacedTexts(batch);
   const values = batch.map((operation, index) => perform(replaced.has(index) ? withoutFullText(operation) : operation));
   for (const by of replaced.values()) if (!isAppended(values[by])) throw new Error('A text was not replaced.');
@@ -107,10 +109,10 @@ function perform(operation: Operation): unknown {
 }
 
 function inTransaction<T>(work: () => T): T {
-  db.exec('BEGIN IMMEDIATE');
+  transaction.begin.get();
   try {
     const result = work();
-    db.exec('COMMIT');
+    transaction.commit.get();
     return result;
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
