@@ -378,7 +378,7 @@ describe('the encrypted rooms that a computer remembers', () => {
     return { clock, environment, rooms, isKnown, expiryIn: (ms: number) => new Date(clock.now + ms).toISOString() };
   }
 
-  it('[SEALED-53] are forgotten seven days after they have expired and were last used', async (t) => {
+  it('[slow] [SEALED-53] are forgotten seven days after they have expired and were last used', async (t) => {
     const { clock, rooms, isKnown, expiryIn } = await open(t);
     rooms.remember(url, codeOf(1), { key: 'a', expiresAt: expiryIn(day) });
     // Whatever the server says about the expiry.

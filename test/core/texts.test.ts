@@ -217,7 +217,7 @@ describe('the authority over texts', () => {
     assert.equal(await content(), `${'x'.repeat(2100)}!`);
   });
 
-  it('[TEXT-8] keeps a bounded log, whatever is written', async (t) => {
+  it('[slow] [TEXT-8] keeps a bounded log, whatever is written', async (t) => {
     const store = await open(t);
     const { code, node, content } = store;
     const texts = node();

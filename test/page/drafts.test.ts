@@ -101,7 +101,7 @@ describe('the page, unsent edits', () => {
     assert.equal(await agreedText(site, code, [laptop]), 'exactly once');
   });
 
-  it('[PAGE-15] [SYNC-3] of a room are kept after leaving, and sent once after rejoining', async (t) => {
+  it('[slow] [PAGE-15] [SYNC-3] of a room are kept after leaving, and sent once after rejoining', async (t) => {
     const site = await sharedTestSite(t);
     // From the home page, which could not be loaded later.
     const laptop = await site.openDevice();

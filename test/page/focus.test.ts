@@ -68,7 +68,7 @@ describe('the page, focus', () => {
     await focused(second.page, `Room ${code}`);
   });
 
-  it('[PAGE-59] is on the heading of a dialog, without a ring on its close button', async (t) => {
+  it('[slow] [PAGE-59] is on the heading of a dialog, without a ring on its close button', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice();
     await page.getByRole('button', { name: 'Settings', exact: true }).click();

@@ -13,7 +13,7 @@ const contents = { 'photos/a.txt': 'a', 'photos/2026/b.txt': 'b', 'photos/2026/m
 const listed = ['photos/2026/b.txt', 'photos/2026/may/c.txt', 'photos/a.txt'];
 
 describe('the page, a folder', () => {
-  it('[PAGE-34] is dropped with all its files, which keep their paths', async (t) => {
+  it('[slow] [PAGE-34] is dropped with all its files, which keep their paths', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);

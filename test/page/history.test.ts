@@ -69,7 +69,7 @@ describe('the page, version history', () => {
     assert.match((await scrubber.getAttribute('aria-valuetext')) ?? '', /^.+, \d+ bytes, this device$/);
   });
 
-  it('[PAGE-26] restores a version on all devices, which can be undone', (t) => assertRestores(t, startRoom));
+  it('[slow] [PAGE-26] restores a version on all devices, which can be undone', (t) => assertRestores(t, startRoom));
 
   it('[slow] [PAGE-26] [SEALED-63] restores a version on all devices of an encrypted room', (t) =>
     assertRestores(t, startEncryptedRoom));

@@ -25,7 +25,7 @@ describe('the page, the invitation', () => {
     await device.page.getByText(`127.0.0.1:${site.server.port}/r/${code}`, { exact: true }).waitFor();
   });
 
-  it('[PAGE-3] copies the code and the link', async (t) => {
+  it('[slow] [PAGE-3] copies the code and the link', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await joinRoom(site, code, { permissions: ['clipboard-read', 'clipboard-write'] });

@@ -102,7 +102,7 @@ describe('the page, the PIN of a room', () => {
     assert.ok(await digit(page, '1').isDisabled());
   });
 
-  it('[PAGE-4] is in no URL, and is kept in the tab across a reload, but not for other tabs', async (t) => {
+  it('[slow] [PAGE-4] is in no URL, and is kept in the tab across a reload, but not for other tabs', async (t) => {
     const { device, code } = await openProtectedRoom(t);
     const { page, context } = device;
     const addresses: string[] = [];

@@ -116,7 +116,7 @@ describe('the page, a room', () => {
     assert.equal(codeOf(device.page), code);
   });
 
-  it('[PAGE-2] is joined with the Enter key, and with a pasted link', async (t) => {
+  it('[slow] [PAGE-2] is joined with the Enter key, and with a pasted link', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const device = await site.openDevice({ permissions: ['clipboard-read', 'clipboard-write'] });

@@ -79,7 +79,7 @@ describe('the page, the text', () => {
     await showsText(laptop, 'one\none\nand a half, two\nthree\n');
   });
 
-  it('[PAGE-7] shows whether it is saved, being saved, or offline', async (t) => {
+  it('[slow] [PAGE-7] shows whether it is saved, being saved, or offline', async (t) => {
     const site = await sharedTestSite(t);
     const proxy = await startTcpProxy(t, () => site.server.port);
     const laptop = await joinRoom(site, await site.server.api.room(), { baseURL: proxy.url });

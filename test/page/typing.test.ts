@@ -71,7 +71,7 @@ describe('the page, remote edits', () => {
     assert.equal(await topLine(), seen);
   });
 
-  it('[PAGE-8] [PAGE-24] and the composition of an input method do not interfere', async (t) => {
+  it('[slow] [PAGE-8] [PAGE-24] and the composition of an input method do not interfere', async (t) => {
     const { laptop, phone, site, code } = await twoDevices(t, 'hello ');
     await putCaret(laptop, 'hello '.length);
     const { compose, commit } = await inputMethod(laptop);

@@ -57,7 +57,8 @@ describe('the page, undo', () => {
     for (const device of [laptop, phone]) await showsText(device, 'It was a bright cold ');
   });
 
-  it('[PAGE-25] [SYNC-4] keeps remote edits before, after and in between', (t) => assertRemoteEditsStay(t, startRoom));
+  it('[slow] [PAGE-25] [SYNC-4] keeps remote edits before, after and in between', (t) =>
+    assertRemoteEditsStay(t, startRoom));
 
   it('[slow] [PAGE-25] [SYNC-4] [SEALED-63] keeps remote edits in an encrypted room', (t) =>
     assertRemoteEditsStay(t, startEncryptedRoom));

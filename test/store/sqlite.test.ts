@@ -37,6 +37,7 @@ import {
   unfinishedFile,
   writeText,
 } from '../contract/store-under-test.ts';
+import { createDatabase } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder, writerOptions } from './open-sqlite.ts';
 
@@ -44,6 +45,7 @@ const engine = fileURLToPath(new URL('../../src/store/sqlite/open.ts', import.me
 
 const inAFolder: OpenStore = async ({ rules, now }) => {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
+  await createDatabase(folder);
   let store = openSqliteStore({ folder, rules, now });
   return {
     store,

@@ -1,6 +1,5 @@
 /** A real server on a free port, in a temporary folder, with a clock that tests can set. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
@@ -8,9 +7,8 @@ import { readConfig } from '../../src/config.ts';
 import type { Log } from '../../src/core/ports/basics.ts';
 import type { ServerOptions } from '../../src/server/service.ts';
 import { type Running, startServer } from '../../src/server.ts';
-import { connect } from '../../src/store/sqlite/database.ts';
-import { migrate } from '../../src/store/sqlite/schema.ts';
 import { createApi } from './api.ts';
+import { createDatabase } from './data-folder.ts';
 import { engineUnderTest, isDistributed } from './engine.ts';
 import { recordTraffic } from './record-traffic.ts';
 import { createSecrets, metricLabels } from './secrets.ts';
@@ -157,8 +155,7 @@ interface CreatedServer {
 
 async function createTestServer(env: Record<string, string>, options: TestServerOptions = {}): Promise<CreatedServer> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-'));
-  emptyDatabase ??= createEmptyDatabase();
-  if (!isDistributed) await writeFile(join(folder, 'poproom.db'), emptyDatabase, { mode: 0o600 });
+  if (!isDistributed) await createDatabase(folder);
   const clock: TestClock = {
     // Never ahead of the time of the file system, or unfinished uploads would look old.
     now: Date.UTC(2026, 0, 15, 9, 30),
@@ -229,20 +226,6 @@ async function createTestServer(env: Record<string, string>, options: TestServer
       check();
     },
   };
-}
-
-/** The migration steps take 15 ms of CPU time. Tests of processes and of the store run them for each database. */
-let emptyDatabase: Buffer | undefined;
-
-function createEmptyDatabase(): Buffer {
-  const folder = mkdtempSync(join(tmpdir(), 'poproom-empty-'));
-  const path = join(folder, 'poproom.db');
-  const db = connect(path);
-  migrate(db);
-  db.close();
-  const bytes = readFileSync(path);
-  rmSync(folder, { recursive: true });
-  return bytes;
 }
 
 function collect(lines: string[]): Log {
