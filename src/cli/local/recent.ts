@@ -40,9 +40,9 @@ const rowOf = ({ code, expiresAt, url, name = '' }: RecentRoom): string[] => [
   printable(name),
 ];
 
-const toJson = ({ code, url, usedAt, expiresAt, name }: RecentRoom) => ({
-  ...{ roomId: code, link: `${url}/r/${code}`, url, usedAt: new Date(usedAt).toISOString(), expiresAt, name },
-});
+function toJson({ code, url, usedAt, expiresAt, name }: RecentRoom) {
+  return { roomId: code, link: `${url}/r/${code}`, url, usedAt: new Date(usedAt).toISOString(), expiresAt, name };
+}
 
 /** A code of another server would need its URL. */
 function printCodes(environment: Environment): void {

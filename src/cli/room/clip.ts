@@ -7,6 +7,7 @@ import {
   type Room,
   type SharedText,
 } from '../../client/index.ts';
+import { permanentRefusals } from '../../client/text/receiver.ts';
 import { type Clipboard, findClipboard, maxTextBytes } from '../clipboard.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
@@ -82,8 +83,6 @@ type State = { name: 'idle' } | { name: 'sending'; copied: string } | { name: 'r
 
 const idle: State = { name: 'idle' };
 
-const permanentRejections: readonly string[] = ['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED'];
-
 /** Synchronizes the clipboard with a shared text, one step at a time. The room wins over a copied text. */
 function createClipboardSync(
   clipboard: Clipboard,
@@ -116,7 +115,7 @@ function createClipboardSync(
   function onRejected(copied: string, refusal: PoproomError | undefined): void {
     reportedRejection = refusal;
     if (!refusal) return;
-    if (!permanentRejections.includes(refusal.code)) {
+    if (!permanentRefusals.has(refusal.code)) {
       report(transferOf('room', copied, text.version, `${notYetSent} ${refusal.message}`));
       return;
     }

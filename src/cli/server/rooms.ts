@@ -6,6 +6,7 @@ import { readConfig } from '../../config.ts';
 import type { RoomDirectory, RoomSummary } from '../../core/ports/admin.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
+import { maskCode } from '../../core/tokens.ts';
 import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
@@ -155,7 +156,7 @@ function noSuchRoom(): ExitError {
 
 /** Masked, because anyone with the code can read the room. */
 function shown(input: Input, code: RoomCode): string {
-  return input.isSet('reveal') ? code : `${code.slice(0, 2)}${'*'.repeat(code.length - 2)}`;
+  return input.isSet('reveal') ? code : maskCode(code);
 }
 
 const bytesOf = ({ fileBytes, textBytes }: RoomSummary) => fileBytes + textBytes;

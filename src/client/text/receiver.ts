@@ -8,7 +8,11 @@ import type { Replica } from './replica.ts';
 import type { TextStatus } from './text-status.ts';
 
 /** Nothing of the edit was stored, and the same edit would be refused again. */
-const permanentRefusals: ReadonlySet<string> = new Set(['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED']);
+export const permanentRefusals: ReadonlySet<string> = new Set([
+  'CONTENT_TOO_LARGE',
+  'QUOTA_EXCEEDED',
+  'VALIDATION_FAILED',
+]);
 const defaultRetrySeconds = 10;
 const maxRetrySeconds = 3600;
 

@@ -5,18 +5,19 @@ import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent, roughTime, size } from '../../i18n/quantities.ts';
-import type { IncomingFile, Upload } from '../../room/upload-state.ts';
+import type { RoomModel } from '../../room/room-phase.ts';
+import { leftOver, spaceLeft } from '../../room/space-left.ts';
 import {
+  type IncomingFile,
   isUnfinished,
   type SendingUpload,
   speedOf,
+  type Upload,
   type UploadEvent,
   type UploadState,
 } from '../../room/upload-state.ts';
 import { Thumbnail } from './thumbnail.tsx';
 import '../../style/uploads.css';
-import type { RoomModel } from '../../room/room-phase.ts';
-import { leftOver, spaceLeft } from '../../room/space-left.ts';
 
 /** An upload: its progress, its speed, its time left, and buttons to retry or cancel it. */
 export function UploadRow({ upload }: { upload: Upload }) {

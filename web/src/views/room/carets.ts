@@ -217,9 +217,7 @@ class CaretLayer {
   }
 }
 
-const copied = [
-  ...['font', 'letterSpacing', 'lineHeight', 'padding', 'tabSize', 'textIndent', 'wordSpacing', 'direction'],
-] as const;
+const copied = ['font', 'letterSpacing', 'lineHeight', 'padding', 'tabSize', 'textIndent', 'wordSpacing', 'direction'];
 
 /** Puts the layer under the field, with the same text in the same place. */
 function fit(layer: HTMLElement, mirror: HTMLElement, field: HTMLTextAreaElement): void {

@@ -1,5 +1,5 @@
 /** How other devices join: the code, and on a wide screen also the QR code and the link until another device joins. */
-import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -97,10 +97,7 @@ export function RoomSkeleton({ code }: { code: string }) {
 
 /** Keep in sync with room-screens.css. */
 const wideScreen = matchMedia('(min-width: 58rem)');
-const isWide = signal(wideScreen.matches);
-
-const isWideScreen: ReadonlySignal<boolean> = isWide;
-
+const isWideScreen = signal(wideScreen.matches);
 wideScreen.addEventListener('change', ({ matches }) => {
-  isWide.value = matches;
+  isWideScreen.value = matches;
 });
