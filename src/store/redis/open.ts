@@ -3,28 +3,27 @@ import { randomUUID } from 'node:crypto';
 import { PoproomError } from '../../core/errors.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { EngineParts, SecretRecord, Store } from '../../core/ports/store.ts';
-import type { Redis } from '../../redis/connection.ts';
+import { connectRedis, type Redis } from '../../redis/connection.ts';
+import { hostsOf, parseRedisUrl } from '../../redis/redis-url.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
-import { evictionPolicyOf } from '../../redis/server-info.ts';
+import { configValue, evictionPolicyOf, noneIfDenied, parseInfo } from '../../redis/server-info.ts';
 import { createAccess } from './access.ts';
 import { createActivityStore, createBlockStore, createReportStore, createRoomSummaries } from './admin.ts';
 import { createKeyStore } from './api-keys.ts';
 import { createArchive } from './archive.ts';
-import { createClaims } from './claims.ts';
 import { createMisses, createRequests } from './counters.ts';
-import { createDeviceList } from './devices.ts';
-import { createFiles } from './files.ts';
+import { createClaims, createFiles } from './files.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLinks } from './links.ts';
 import { createStorage } from './quota.ts';
-import { createRooms } from './rooms.ts';
+import { createDeviceList, createRooms } from './rooms.ts';
 import { createTexts } from './text.ts';
 import { createTrash, createTrashClaims, knownBlobs } from './trash.ts';
 import { createUploads } from './uploads.ts';
 import { createWebhookStore } from './webhooks.ts';
 
-export type RedisStore = Store & Required<Pick<EngineParts, 'trashClaims'>>;
+type RedisStore = Store & Required<Pick<EngineParts, 'trashClaims'>>;
 
 export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules): RedisStore {
   const keys = createKeys(prefix);
@@ -88,7 +87,7 @@ function createSecretRecord(redis: Redis, { secretRecord: key }: Keys): SecretRe
  * Increase this with every change that a running server of the previous version would not understand. Data without a
  * version is from before the first format, which can read it.
  */
-export const currentFormat = { version: 1, oldestReadable: 1 };
+const currentFormat = { version: 1, oldestReadable: 1 };
 
 type Format = typeof currentFormat;
 
@@ -103,7 +102,7 @@ export async function assertFormat(redis: Redis, prefix: string, format: Format 
 }
 
 /** The stored version; undefined if there is no data, or it is from before the first format. */
-export async function findFormat(redis: Redis, prefix: string): Promise<string | undefined> {
+async function findFormat(redis: Redis, prefix: string): Promise<string | undefined> {
   const { format: key } = createKeys(prefix);
   return ((await redis.send(key, ['GET', key])) ?? undefined) as string | undefined;
 }
@@ -179,3 +178,58 @@ function otherServers(found: string, { version }: Format): PoproomError {
 }
 
 const refusal = (sentence: string) => new PoproomError('UNAVAILABLE', sentence);
+
+export interface RedisFacts {
+  /** The version of Redis, or the Redis version that Valkey is compatible with. */
+  version: string;
+  /** Undefined if the server does not tell. */
+  evictionPolicy: string | undefined;
+  writesLog: boolean;
+  /** The version of the data, and that of this program. Undefined without data. */
+  format: { stored: string | undefined; own: string };
+  /** `always`, `everysec` or `no`; undefined if the server does not allow reading its settings. */
+  syncsLog: string | undefined;
+  /** The time of the server, and the local time before and after the request. */
+  clock: { theirs: number; before: number; after: number };
+  keysInForce: number;
+  /** Bytes of all files. */
+  storedBytes: number;
+}
+
+/** The hosts of a Redis URL, without the password. */
+export const whereIsRedis = (url: string): string => hostsOf(parseRedisUrl(url));
+
+/** For `poproom doctor`: reads without writing. Servers may be running. */
+export async function inspectRedis(url: string, rules: GuardRules): Promise<RedisFacts> {
+  const target = parseRedisUrl(url);
+  const redis = await connectRedis(target);
+  try {
+    const info = parseInfo(await redis.send('', ['INFO']));
+    const { keys: keyStore, storage, evictionPolicy } = createRedisStore(redis, target.prefix, rules);
+    const keys = await keyStore.list();
+    return {
+      version: info.get('redis_version') ?? '0',
+      evictionPolicy: await evictionPolicy(),
+      writesLog: info.get('aof_enabled') === '1',
+      format: { stored: await findFormat(redis, target.prefix), own: String(currentFormat.version) },
+      syncsLog: await syncOf(redis),
+      clock: await clockOf(redis),
+      keysInForce: keys.filter(({ revokedAt }) => revokedAt === undefined).length,
+      storedBytes: (await storage.usage()).stored,
+    };
+  } finally {
+    await redis.close();
+  }
+}
+
+/** Managed Redis services seldom allow reading settings. */
+async function syncOf(redis: Redis): Promise<string | undefined> {
+  const reply = await redis.send('', ['CONFIG', 'GET', 'appendfsync']).catch(noneIfDenied);
+  return reply === undefined ? undefined : configValue(reply, 'appendfsync');
+}
+
+async function clockOf(redis: Redis): Promise<RedisFacts['clock']> {
+  const before = Date.now();
+  const [seconds, microseconds] = (await redis.send('', ['TIME'])) as [string, string];
+  return { theirs: Number(seconds) * 1000 + Number(microseconds) / 1000, before, after: Date.now() };
+}

@@ -60,7 +60,7 @@ export function createWebhookStore(redis: Redis, keys: Keys): WebhookStore {
   };
 }
 
-export function webhooksOf(entry: string): StoredWebhooks {
+function webhooksOf(entry: string): StoredWebhooks {
   const [, revision, seq, dueAt, document = ''] = /^(\d+):(\d+):(\d+):\d+:(.*)$/s.exec(entry) ?? [];
   return { document, revision: Number(revision), seq: Number(seq), dueAt: Number(dueAt) };
 }

@@ -4,7 +4,7 @@ import { statfs } from 'node:fs/promises';
 import type { Config } from '../../../config.ts';
 import { guardRules } from '../../../core/limits.ts';
 import { totalMaxBytes } from '../../../engine/open.ts';
-import type { RedisFacts } from '../../../store/redis/inspect.ts';
+import type { RedisFacts } from '../../../store/redis/open.ts';
 import { type DatabaseFacts, inspectDatabase } from '../../../store/sqlite/inspect.ts';
 import { formatBytes } from '../../output.ts';
 import { bad, type Check, clockFinding, type Finding, forCheck, ok, type RunCheck, warning } from './check.ts';
@@ -45,7 +45,7 @@ const damaged = (how: string) =>
 
 const redis: RunCheck = async (config) => {
   if (config.store === 'sqlite:') return [];
-  const { inspectRedis, whereIsRedis } = await import('../../../store/redis/inspect.ts');
+  const { inspectRedis, whereIsRedis } = await import('../../../store/redis/open.ts');
   const where = whereIsRedis(config.store);
   try {
     const facts = await inspectRedis(config.store, guardRules(0));
