@@ -6,12 +6,13 @@ import { type LinkRole, linkDevicePrefix, mayDo, type RoomOperation } from '../p
 import { type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
-import { PoproomError, roomMissing, secondsUntil } from './errors.ts';
+import { PoproomError, roomMissing } from './errors.ts';
 import type { ClientId, MaybePromise, Room } from './ports/basics.ts';
 import type { Allowance, Quota, Spending } from './ports/clients.ts';
 import type { LinkAdmission, LinkStore, StoredLink } from './ports/links.ts';
 import type { AccessAttempt, Refusal, SealedLog } from './ports/rooms.ts';
 import type { Content } from './ports/texts.ts';
+import { secondsUntil } from './timestamp.ts';
 
 /** A request to a room, with unchecked input. */
 export interface Caller {

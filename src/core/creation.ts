@@ -1,9 +1,10 @@
 /** The right to create rooms: everyone has it, or only clients with an API key, a password or a user of a proxy. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CreationMode } from '../protocol/limits.ts';
-import { PoproomError, secondsUntil } from './errors.ts';
+import { PoproomError } from './errors.ts';
 import type { ClientId, Clock, CreatedBy } from './ports/basics.ts';
 import type { Allowance, Quota, RateCounter } from './ports/clients.ts';
+import { secondsUntil } from './timestamp.ts';
 
 /** A request for a new room, or for a token. */
 export interface Applicant {

@@ -1,7 +1,7 @@
 /** The dependencies of the core, created once by the composition root. */
 
 import type { RoomLimits } from '../protocol/limits.ts';
-import type { WorkBudget } from './defence/work-budget.ts';
+import type { WorkBudget } from './defence/work.ts';
 import type { Clock } from './ports/basics.ts';
 import type { BlobStore } from './ports/blobs.ts';
 import type { StorageAccounts } from './ports/clients.ts';

@@ -33,11 +33,6 @@ export function hasCode(error: unknown, ...codes: ErrorCode[]): error is Poproom
 export const byteCount = (bytes: number): string =>
   `${bytes.toLocaleString('en-US')} ${bytes === 1 ? 'byte' : 'bytes'}`;
 
-/** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */
-export function secondsUntil(moment: number, now: number): number {
-  return Math.max(1, Math.ceil((moment - now) / 1000));
-}
-
 export function roomMissing(why: MissingReason): PoproomError {
   return why === 'expired'
     ? new PoproomError('ROOM_EXPIRED', 'This room has expired. Its text and files have been deleted.')

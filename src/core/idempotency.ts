@@ -151,11 +151,7 @@ interface Lease {
 }
 
 /** Makes a change, unless an earlier run of the request has made it. The caller must have access to the room. */
-export function changeOnce<T extends Result>(run: KeyedRun<T> | undefined, change: () => Promise<T>): Promise<T> {
-  return run ? changeUnlessFound(run, change) : change();
-}
-
-async function changeUnlessFound<T extends Result>(run: KeyedRun<T>, change: () => Promise<T>): Promise<T> {
+export async function changeOnce<T extends Result>(run: KeyedRun<T>, change: () => Promise<T>): Promise<T> {
   const earlier = await run.find();
   if (earlier) return earlier;
   try {

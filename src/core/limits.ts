@@ -2,6 +2,7 @@
 
 import { deviceColors } from '../protocol/limits.ts';
 import { PoproomError } from './errors.ts';
+import type { ReportLimits } from './ports/admin.ts';
 import type { Quota, Tier } from './ports/clients.ts';
 import type { GuardRules } from './ports/rooms.ts';
 
@@ -51,6 +52,9 @@ export function quotas(limits: Record<Tier, number>): Record<Tier, Quota> {
 
 /** Results of requests with idempotency keys: how long, and how many of each client and of all, are kept. */
 export const idempotencyLimits = { keptMs: 24 * hour, perClient: 500, inTotal: 100_000 };
+
+/** Reports of rooms: strangers send them, so few are kept. */
+export const reportLimits: ReportLimits = { perRoom: 20, perClient: 10, inTotal: 500, keptMs: 30 * 24 * hour };
 
 export function checkLifetime(seconds: number, longest: number): void {
   if (Number.isInteger(seconds) && seconds >= shortestLifetimeSeconds && seconds <= longest) return;

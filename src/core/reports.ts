@@ -6,11 +6,8 @@ import { admit, type Caller } from './admission.ts';
 import type { ClientHash } from './clients.ts';
 import type { CoreDeps } from './deps.ts';
 import { PoproomError } from './errors.ts';
-import type { ReportLimits } from './ports/admin.ts';
+import { reportLimits } from './limits.ts';
 import type { Log } from './ports/basics.ts';
-
-/** Strangers send them, so few are kept. */
-export const reportLimits: ReportLimits = { perRoom: 20, perClient: 10, inTotal: 500, keptMs: 30 * 86_400_000 };
 
 /** Input that the schema has accepted. */
 interface NewReport {

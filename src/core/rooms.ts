@@ -87,6 +87,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
   const { rooms, clock, secret, quota } = deps;
   const charging = { storage: deps.storage, limits: quota.textLimits, clock };
   const texts = createTexts(deps, rules, charging);
+  const maxContentBytes = longestSealed(rules.largestContent);
 
   /** Deletes a room. Returns the reason if there is no such room. */
   async function end(code: RoomCode): Promise<MissingReason | undefined> {
@@ -108,6 +109,11 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     const sealedEdits = later.map(sealedEditOf);
     for (const edit of sealedEdits) Object.assign(edit, { deviceId: undefined, ref: undefined });
     return { ...content, contentVersion: fullTextVersion, sealedEdits };
+  }
+
+  /** Changes the text, unless an earlier run of the request has done so, and moves the expiry of the room. */
+  function changing(room: Room, run: KeyedRun<WrittenText> | undefined, change: () => Promise<WrittenText>) {
+    return extending(deps, room, run ? changeOnce(run, change) : change());
   }
 
   /** Another request may change the PIN after this caller was admitted. Then the caller needs the new one. */
@@ -215,24 +221,23 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       ifVersions?: readonly number[],
       run?: KeyedRun<WrittenText>,
     ): Promise<WrittenText> {
-      const bytes = checkContent(content, longestSealed(rules.largestContent));
+      const bytes = checkContent(content, maxContentBytes);
       const room = await admit(deps, caller, 'writeText', texts.prefetch);
       const { deviceId, client } = caller;
       const change = () => texts.replace(room.code, { content, bytes, ifVersions, deviceId, client, run });
-      return extending(deps, room, changeOnce(run, change));
+      return changing(room, run, change);
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
       const room = await admit(deps, caller, 'writeText', texts.prefetch);
       const { code } = room;
       const { deviceId, client } = caller;
-      const written = changeOnce(run, () => {
+      return changing(room, run, () => {
         if ('append' in edit)
           return texts.append(code, edit.append, { ifVersions: edit.ifVersions, deviceId, client, run });
         if ('sealed' in edit) return texts.editSealed(code, { ...edit, deviceId, client, run });
         return texts.edit(code, { ...edit, deviceId, client, run });
       });
-      return extending(deps, room, written);
     },
 
     async compactContent(caller: Caller, snapshot: SealedSnapshot): Promise<WrittenText> {

@@ -1,10 +1,9 @@
 /** Removes expired rooms, the bytes of their files, and the remains of failed uploads. */
 import type { CoreDeps } from './deps.ts';
-import { restorableMs } from './limits.ts';
+import { reportLimits, restorableMs } from './limits.ts';
 import type { Clock, MissingReason } from './ports/basics.ts';
 import { blobOf } from './ports/blobs.ts';
 import type { TrashStore } from './ports/files.ts';
-import { reportLimits } from './reports.ts';
 import type { RoomCode } from './room-code.ts';
 
 const batchSize = 500;

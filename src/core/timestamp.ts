@@ -1,4 +1,4 @@
-/** Timestamps in responses and messages. */
+/** Times in responses and messages. */
 
 /** Many requests share a timestamp: formatting one takes about a microsecond, a lookup a thirtieth of that. */
 const cache = new Map<number, string>();
@@ -11,4 +11,9 @@ export function toTimestamp(moment: number): string {
   const text = new Date(moment).toISOString();
   cache.set(moment, text);
   return text;
+}
+
+/** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */
+export function secondsUntil(moment: number, now: number): number {
+  return Math.max(1, Math.ceil((moment - now) / 1000));
 }

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { chain } from '../core/concurrency.ts';
 import type { Budgets } from '../core/defence/transfer-budget.ts';
-import type { Turns } from '../core/defence/turns.ts';
+import type { Turns } from '../core/defence/work.ts';
 import { hasCode, type PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports/basics.ts';
 import type { Spending } from '../core/ports/clients.ts';
@@ -22,11 +22,10 @@ import {
 import { overloaded } from './request/body.ts';
 import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn } from './request/request.ts';
 import { errorReply, type Reply } from './response/reply.ts';
-import { isFailure, type RequestLog } from './response/request-log.ts';
-import { encodeLong, holdUnsent, type RouteResponse, send } from './response/send.ts';
-import { createRoutes, type RouteDeps, type RoutePolicy } from './router.ts';
+import { encodeLong, holdUnsent, isFailure, type RequestLog, type RouteResponse, send } from './response/send.ts';
+import { createRoutes, type EndpointPath, type RouteDeps, type RoutePolicy } from './router.ts';
 import { type ErrorPage, isForPeople } from './routes/page.ts';
-import { basePathOf, type EndpointPath } from './urls.ts';
+import { basePathOf } from './urls.ts';
 
 interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
   authorizer: Authorizer;

@@ -2,7 +2,7 @@
 import type { Server } from 'node:http';
 import type { AddressInfo, BlockList, Socket } from 'node:net';
 import type { Transfer, TransferBudget } from '../core/defence/transfer-budget.ts';
-import { clientOf, isProxy } from './request/addresses.ts';
+import { clientOf, isProxy } from './request/request.ts';
 
 /** How often the stop looks for connections that are idle now. */
 const idleCheckMs = 100;

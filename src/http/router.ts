@@ -14,6 +14,7 @@ import {
   tusHeaders,
 } from './response/reply.ts';
 import type { Handler, Handlers } from './routes/handler.ts';
+import { basePathOf, type ProxySettings } from './urls.ts';
 
 export interface RoutePolicy {
   /** For the log: the path without the values of parameters. */
@@ -311,3 +312,24 @@ function decode(segment: string): string {
     return segment;
   }
 }
+
+/** The path of an endpoint, from that of a request. */
+export type EndpointPath = (path: string) => string;
+
+/**
+ * A proxy may remove the base path or leave it in place, so both are accepted. If the proxy removes it, a client can
+ * send it twice, and evade what the proxy says about a path.
+ */
+export function endpointPathOf({ publicUrl, pathRemoved }: ProxySettings): EndpointPath {
+  const basePath = basePathOf(publicUrl);
+  const reserved = pathRemoved === undefined ? operatorsOnly : metricsPath;
+  return (path) => {
+    if (basePath === '' || pathRemoved || !path.startsWith(`${basePath}/`)) return path;
+    const inner = path.slice(basePath.length);
+    return reserved.test(inner) ? path : inner;
+  };
+}
+
+/** A proxy that forwards the base path must not publish the metrics. */
+const metricsPath = /^\/metrics$/;
+const operatorsOnly = /^\/(metrics$|(api\/)?admin(\/|$))/;

@@ -10,8 +10,8 @@ import type { CertificatePem } from './certificate.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
 import { closeSoon, endWith, RouteResponse } from './response/send.ts';
+import type { EndpointPath } from './router.ts';
 import { isUpgrade, type OnUpgrade } from './upgrade.ts';
-import type { EndpointPath } from './urls.ts';
 
 // Importing node:http as a module also loads its WebSocket client, which takes longer than the rest of the start.
 const { createServer } = process.getBuiltinModule('node:http');

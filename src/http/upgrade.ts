@@ -15,10 +15,9 @@ import {
 } from './request/authorize.ts';
 import { framingError, givenRequestId, hasBody, pathOf, traceIdIn } from './request/request.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
-import { isFailure, type RequestLog } from './response/request-log.ts';
-import { endWith } from './response/send.ts';
-import { createRouter } from './router.ts';
-import { type EndpointPath, fileAddresses, type LinkSettings } from './urls.ts';
+import { endWith, isFailure, type RequestLog } from './response/send.ts';
+import { createRouter, type EndpointPath } from './router.ts';
+import { fileAddresses, type LinkSettings } from './urls.ts';
 
 const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
 

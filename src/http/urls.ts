@@ -4,40 +4,18 @@ import type { BlockList } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { PoproomError } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
-import { cameThroughProxy } from './request/addresses.ts';
-import { header, type Request } from './request/request.ts';
+import { cameThroughProxy, header, type Request } from './request/request.ts';
 
 /** The path of the public URL, for example `/poproom`; empty at the root of a host. */
 export function basePathOf(publicUrl: string | undefined): string {
   return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 }
 
-/** The path of an endpoint, from that of a request. */
-export type EndpointPath = (path: string) => string;
-
-interface ProxySettings {
+export interface ProxySettings {
   publicUrl: string | undefined;
   /** Whether the proxy removes the base path; undefined if the operator did not say so. */
   pathRemoved: boolean | undefined;
 }
-
-/**
- * A proxy may remove the base path or leave it in place, so both are accepted. If the proxy removes it, a client can
- * send it twice, and evade what the proxy says about a path.
- */
-export function endpointPathOf({ publicUrl, pathRemoved }: ProxySettings): EndpointPath {
-  const basePath = basePathOf(publicUrl);
-  const reserved = pathRemoved === undefined ? operatorsOnly : metricsPath;
-  return (path) => {
-    if (basePath === '' || pathRemoved || !path.startsWith(`${basePath}/`)) return path;
-    const inner = path.slice(basePath.length);
-    return reserved.test(inner) ? path : inner;
-  };
-}
-
-/** A proxy that forwards the base path must not publish the metrics. */
-const metricsPath = /^\/metrics$/;
-const operatorsOnly = /^\/(metrics$|(api\/)?admin(\/|$))/;
 
 /** Says why the admin interface is not available below the base path, if so. */
 export function hiddenAdmin(config: ProxySettings & { adminToken: string | undefined }): string | undefined {

@@ -1,6 +1,6 @@
 /** The live channel: one session logic, two transports. */
 import type { ClientLog } from '../core/clients.ts';
-import type { Turns } from '../core/defence/turns.ts';
+import type { Turns } from '../core/defence/work.ts';
 import type { LiveGateway, LiveMeter } from '../core/live-gateway.ts';
 import { createEventStreams } from './events.ts';
 import { createHub, type HubDeps } from './hub.ts';

@@ -11,7 +11,7 @@ import {
 } from '../core/admission.ts';
 import { memoryLimits } from '../core/defence/transfer-budget.ts';
 import { UnreadBytes } from '../core/defence/unread-bytes.ts';
-import { unlimitedWork } from '../core/defence/work-budget.ts';
+import { unlimitedWork } from '../core/defence/work.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest, TextWait } from '../core/live-gateway.ts';

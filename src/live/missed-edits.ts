@@ -1,7 +1,7 @@
 /** The edits that a reconnecting client has missed, read from the stored log and sent in parts. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { TokenBucket } from '../core/defence/token-bucket.ts';
-import type { WorkBudget } from '../core/defence/work-budget.ts';
+import type { WorkBudget } from '../core/defence/work.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { JoinRequest } from '../core/live-gateway.ts';

@@ -6,7 +6,7 @@ import type { ClientLog } from '../core/clients.ts';
 import { freeBuffer } from '../core/defence/garbage.ts';
 import type { Receiver, ReceiveSlots } from '../core/defence/receive-slots.ts';
 import { TokenBucket } from '../core/defence/token-bucket.ts';
-import type { Turns } from '../core/defence/turns.ts';
+import type { Turns } from '../core/defence/work.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
 import type { MaybePromise } from '../core/ports/basics.ts';

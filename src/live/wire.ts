@@ -1,7 +1,7 @@
 /** The connection of a session, independent of the transport, and the messages on it: encoding, parsing, close codes. */
 
 import { chain } from '../core/concurrency.ts';
-import { isLarge, stepsFor } from '../core/defence/turns.ts';
+import { isLarge, stepsFor } from '../core/defence/work.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports/basics.ts';
 import type { ErrorCode } from '../protocol/error-codes.ts';

@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { forEachConcurrent } from '../core/concurrency.ts';
+import { reportLimits } from '../core/limits.ts';
 import type { ReportStore } from '../core/ports/admin.ts';
 import type { Clock } from '../core/ports/basics.ts';
 import { type BlobStore, blobOf, isUnfinishedName } from '../core/ports/blobs.ts';
 import type { StoredFile, TrashStore } from '../core/ports/files.ts';
 import type { RoomStore } from '../core/ports/rooms.ts';
 import type { Archive, KeyRecord, RoomRecord, SecretRecord } from '../core/ports/store.ts';
-import { reportLimits } from '../core/reports.ts';
 import type { RoomCode } from '../core/room-code.ts';
 
 export interface MigrationEnd {

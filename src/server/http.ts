@@ -11,22 +11,22 @@ import { createApp } from '../http/app.ts';
 import { expiryOf } from '../http/certificate.ts';
 import { limitConnections } from '../http/connections.ts';
 import { serverLimits, takesReports } from '../http/page/server-limits.ts';
-import { forwardedUser } from '../http/request/addresses.ts';
 import {
   createAuthorizer,
   createResumption,
   createTicketing,
   createUploadTicketing,
 } from '../http/request/authorize.ts';
-import { createRequestIds } from '../http/request/request.ts';
-import { createRequestLog } from '../http/response/request-log.ts';
+import { createRequestIds, forwardedUser } from '../http/request/request.ts';
+import { createRequestLog } from '../http/response/send.ts';
+import { endpointPathOf } from '../http/router.ts';
 import { createHandlers } from '../http/routes/handlers.ts';
 import { createMetrics, type Gauges } from '../http/routes/metrics.ts';
 import { createErrorPage, createPageReader } from '../http/routes/page.ts';
 import { createProbes, type Probes } from '../http/routes/probes.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createUpgrade } from '../http/upgrade.ts';
-import { endpointPathOf, lanAddresses } from '../http/urls.ts';
+import { lanAddresses } from '../http/urls.ts';
 import { countBroken, countMalformed } from '../metrics/instruments.ts';
 import type { Service } from './service.ts';
 

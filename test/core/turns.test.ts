@@ -1,8 +1,7 @@
 /** Large messages are handled in turns. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Turns } from '../../src/core/defence/turns.ts';
-import { WorkBudget } from '../../src/core/defence/work-budget.ts';
+import { Turns, WorkBudget } from '../../src/core/defence/work.ts';
 import type { ClientId } from '../../src/core/ports/basics.ts';
 import { eventually } from '../support/eventually.ts';
 

@@ -1,8 +1,7 @@
 /** The budget for the CPU time of clients. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { Turns } from '../../src/core/defence/turns.ts';
-import { WorkBudget } from '../../src/core/defence/work-budget.ts';
+import { Turns, WorkBudget } from '../../src/core/defence/work.ts';
 import type { PoproomError } from '../../src/core/errors.ts';
 import type { ClientId } from '../../src/core/ports/basics.ts';
 

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import { readConfig } from '../../src/config.ts';
-import { clientAddress, clientOf } from '../../src/http/request/addresses.ts';
+import { clientAddress, clientOf } from '../../src/http/request/request.ts';
 import { anyText } from '../contract/any-text.ts';
 import { requestLines, requestRaw } from '../support/raw-http.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';

@@ -5,6 +5,7 @@ import { parseRoomCode } from '../../protocol/room-code.ts';
 import type { ClientHash } from '../clients.ts';
 import { mapInBatches } from '../concurrency.ts';
 import { PoproomError, roomMissing } from '../errors.ts';
+import { reportLimits } from '../limits.ts';
 import type {
   ActivityGauges,
   ActivityInterval,
@@ -18,7 +19,6 @@ import type {
 import type { Clock, Log } from '../ports/basics.ts';
 import type { ApiKey } from '../ports/clients.ts';
 import type { Store } from '../ports/store.ts';
-import { reportLimits } from '../reports.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
 import { maskCode, type RoomHandles } from '../tokens.ts';

@@ -7,7 +7,7 @@ import { isDropEnvelope } from '../../protocol/sealed.ts';
 import type { FileEntry } from '../../protocol/types.ts';
 import { type AdmittedRoom, admit, type Caller, deviceOfLink, linkMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { hasCode, PoproomError, roomMissing, secondsUntil } from '../errors.ts';
+import { hasCode, PoproomError, roomMissing } from '../errors.ts';
 import { extendAfterWrite } from '../extension.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import { claimMs, uploadDeadlineMs } from '../limits.ts';
@@ -21,7 +21,7 @@ import type { RoomCode } from '../room-code.ts';
 import { checkSealedMeta, encryptedBytes, notEncrypted } from '../sealed.ts';
 import { overQuota } from '../storage-quota.ts';
 import { trashOf } from '../sweep.ts';
-import { toTimestamp } from '../timestamp.ts';
+import { secondsUntil, toTimestamp } from '../timestamp.ts';
 import type { FileSpace, ReservedFile } from './space.ts';
 
 export interface FileDescription {

@@ -19,9 +19,15 @@ import {
   unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
-import { logRetention, planSealedCheckpoint } from './retention.ts';
+import {
+  type createTextCharges,
+  logRetention,
+  noteHistory,
+  planSealedCheckpoint,
+  sealedChargeDue,
+  textOverQuota,
+} from './retention.ts';
 import { type createLoadedTexts, settle } from './text-cache.ts';
-import { type createTextCharges, noteHistory, sealedChargeDue, textOverQuota } from './text-charge.ts';
 import { sizeOf, type WorkingText } from './working-text.ts';
 
 /** A client is asked for a snapshot from this many edits, or when they are longer than the full text and this. */
@@ -207,7 +213,6 @@ function droppedAt(text: WorkingText, version: number) {
 
 /** For the response to an edit. */
 export function compactionHint(text: WorkingText): Pick<WrittenText, 'compact'> {
-  if (!text.isEncrypted) return {};
   return isCompactionDue(tailOf(text.sinceFullText()), text.document.length) ? { compact: true } : {};
 }
 

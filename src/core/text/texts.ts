@@ -8,7 +8,7 @@ import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
-import { unlimitedWork } from '../defence/work-budget.ts';
+import { unlimitedWork } from '../defence/work.ts';
 import type { CoreDeps } from '../deps.ts';
 import { PoproomError, roomMissing } from '../errors.ts';
 import type { ClientId } from '../ports/basics.ts';
@@ -28,7 +28,18 @@ import {
   unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
-import { dropFromMemory, planCheckpoint, planCompaction, planFullText, planSealedCheckpoint } from './retention.ts';
+import {
+  chargeDue,
+  createTextCharges,
+  dropFromMemory,
+  noteHistory,
+  planCheckpoint,
+  planCompaction,
+  planFullText,
+  planSealedCheckpoint,
+  type TextCharging,
+  textOverQuota,
+} from './retention.ts';
 import {
   advanceSealed,
   compactionHint,
@@ -38,7 +49,6 @@ import {
   type SealedEditRequest,
 } from './sealed-texts.ts';
 import { createLoadedTexts, settle } from './text-cache.ts';
-import { chargeDue, createTextCharges, noteHistory, type TextCharging, textOverQuota } from './text-charge.ts';
 import { bytesGained, type WorkingText } from './working-text.ts';
 
 interface TextRules {
@@ -69,6 +79,7 @@ export function createTexts(
   const charges = charging && createTextCharges(charging);
   const { cache, load, reload, drop, isCurrent } = createLoadedTexts({ rooms, texts, clock });
   const nextRevision = createRevisions();
+  const maxReplacementBytes = longestSealed(rules.largestContent);
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
     let keepsCheckpoint = true;
@@ -157,7 +168,11 @@ export function createTexts(
     const change = work.measure(client, () => advance(text, entry, edition, keepsCheckpoint));
     // A text that a program replaces with `POST` was not typed.
     if (replacement === undefined || origin !== undefined) text.noteTyping();
-    const result = { version: entry.version, writtenAt: entry.writtenAt, ...compactionHint(text) };
+    const result = {
+      version: entry.version,
+      writtenAt: entry.writtenAt,
+      ...(text.isEncrypted && compactionHint(text)),
+    };
     if (run) change.record = run.record(result);
     cache.put(code, text);
     const answered = texts.appendText(code, change);
@@ -257,7 +272,7 @@ export function createTexts(
     /** Replaces the text by small edits, so that the cursors of others stay in place. */
     async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
       const { content, ifVersions } = replacement;
-      const bytes = replacement.bytes ?? checkContent(content, longestSealed(rules.largestContent));
+      const bytes = replacement.bytes ?? checkContent(content, maxReplacementBytes);
       return write(code, replacement, (text) => {
         if (text.isEncrypted) return decideSealedReplacement(text, replacement, rules.largestContent);
         checkSize(bytes, rules.largestContent);

@@ -201,7 +201,7 @@ export class WorkingText {
     this.#entries.push(entry);
     this.#index(entry);
     this.#logBytes += sizeOf(entry);
-    this.#lastRefs = withRefsOf(this.#lastRefs, [entry]);
+    if (entry.ref !== undefined) this.#lastRefs = withRefsOf(this.#lastRefs, [entry]);
     this.#changedSince ??= entry.writtenAt;
   }
 

@@ -1,5 +1,5 @@
 /** The files of the page, read into memory once. They are few and small, and no request determines a path. */
-import { compressedFile, type Encoding, hashOf, type PageFile } from '../response/negotiation.ts';
+import { compressedFile, type Encoding, hashOf, type PageFile } from '../response/reply.ts';
 import type { LinkSettings } from '../urls.ts';
 import { createAdminPage, createDocs, filledPage, type HtmlDocument, pageHeaders, type View } from './html.ts';
 import { pageLimitsOf, type ServerLimits } from './server-limits.ts';

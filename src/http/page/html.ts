@@ -1,6 +1,6 @@
 /** The HTML documents, with the limits of this server and their security headers: the page, the documentation, and the page for operators. */
 import type { PageLimits } from '../../protocol/limits.ts';
-import { compressedFile, type PageFile } from '../response/negotiation.ts';
+import { compressedFile, type PageFile } from '../response/reply.ts';
 import { basePathOf, type LinkSettings } from '../urls.ts';
 import { fillPhrases, limitPhrases, type ServerLimits } from './server-limits.ts';
 

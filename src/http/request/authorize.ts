@@ -6,9 +6,10 @@ import { overLimit } from '../../core/admission.ts';
 import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
 import { chain } from '../../core/concurrency.ts';
 import { ClientBuckets } from '../../core/defence/token-bucket.ts';
-import { hasCode, PoproomError, secondsUntil } from '../../core/errors.ts';
+import { hasCode, PoproomError } from '../../core/errors.ts';
 import type { ClientId, Clock, MaybePromise } from '../../core/ports/basics.ts';
 import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Spending, Tier } from '../../core/ports/clients.ts';
+import { secondsUntil } from '../../core/timestamp.ts';
 import {
   createResumeTokens,
   createTickets,
@@ -19,8 +20,7 @@ import {
 import { uploadTicketHeader } from '../../protocol/endpoints/endpoint.ts';
 import { keyPrefix, resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
 import { parseRoomId } from '../../protocol/room-code.ts';
-import { clientAddress, clientOf } from './addresses.ts';
-import { header, type Query } from './request.ts';
+import { clientAddress, clientOf, header, type Query } from './request.ts';
 
 /**
  * Requests with a token do not count, and a token can be used repeatedly. Enough for all devices behind one address to

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { freeBuffer } from '../../core/defence/garbage.ts';
 import type { Transfer } from '../../core/defence/transfer-budget.ts';
-import { isLarge } from '../../core/defence/turns.ts';
+import { isLarge } from '../../core/defence/work.ts';
 import { byteCount, PoproomError } from '../../core/errors.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 

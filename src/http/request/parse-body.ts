@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { Caller } from '../../core/admission.ts';
 import { loadOnce } from '../../core/concurrency.ts';
-import { stepsFor } from '../../core/defence/turns.ts';
+import { stepsFor } from '../../core/defence/work.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts';

@@ -1,9 +1,11 @@
-/** A request as handlers receive it. */
+/** A request as handlers receive it, and the client that sent it. */
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type BlockList, isIPv4, isIPv6, SocketAddress } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Caller } from '../../core/admission.ts';
 import type { Budgets } from '../../core/defence/transfer-budget.ts';
-import type { Turns } from '../../core/defence/turns.ts';
+import type { Turns } from '../../core/defence/work.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports/basics.ts';
 import type { Spending } from '../../core/ports/clients.ts';
@@ -177,4 +179,88 @@ function transferCodingError(coding: string, httpVersion: string): PoproomError 
 
 function badFraming(message: string, field?: string): PoproomError {
   return new PoproomError('VALIDATION_FAILED', message, field === undefined ? {} : { details: { field } });
+}
+
+/** The address that a request counts against. */
+export function clientAddress(request: IncomingMessage, proxies: BlockList): ClientId {
+  return countAs(fullAddress(request, proxies));
+}
+
+/** The address itself, where a client counts by its IPv6 /64. */
+export function fullAddress(request: IncomingMessage, proxies: BlockList): string {
+  const peer = normalize(request.socket.remoteAddress ?? '');
+  const forwarded = request.headers['x-forwarded-for'];
+  if (forwarded === undefined || !isTrusted(peer, proxies)) return peer;
+  return rightmostUntrusted(String(forwarded), peer, proxies);
+}
+
+/** The client at the other end of a socket. */
+export function clientOf(address: string | undefined): ClientId {
+  return countAs(normalize(address ?? ''));
+}
+
+export function cameThroughProxy(request: IncomingMessage, proxies: BlockList): boolean {
+  return isProxy(request.socket.remoteAddress, proxies);
+}
+
+/** Whether the other end of a socket is a trusted proxy. */
+export function isProxy(address: string | undefined, proxies: BlockList): boolean {
+  return isTrusted(normalize(address ?? ''), proxies);
+}
+
+/**
+ * The user that a trusted proxy named in a header. A second value may be from the client, so there must be exactly one.
+ * Node reads headers as Latin-1, and proxies send UTF-8.
+ */
+export function forwardedUser(request: IncomingMessage, header: string, proxies: BlockList): string | undefined {
+  if (!cameThroughProxy(request, proxies)) return undefined;
+  const [value, ...more] = request.headersDistinct[header.toLowerCase()] ?? [];
+  const bytes = Buffer.from(value?.trim() ?? '', 'latin1');
+  const user = isUtf8(bytes) ? bytes.toString('utf8') : '';
+  return more.length === 0 && isUserName.test(user) ? user : undefined;
+}
+
+/** Without control and invisible characters, which could disguise a name in the admin interface. */
+const isUserName = /^[^\p{C}\p{Zl}\p{Zp}]{1,254}$/u;
+
+/** Entries left of the rightmost untrusted address can be forged. */
+function rightmostUntrusted(forwarded: string, peer: string, proxies: BlockList): string {
+  let nearest = peer;
+  for (const part of forwarded.split(',').reverse()) {
+    const address = normalize(withoutPort(part.trim()));
+    if (!isIPv4(address) && !isIPv6(address)) return nearest;
+    nearest = address;
+    if (!isTrusted(address, proxies)) return address;
+  }
+  return nearest;
+}
+
+function withoutPort(text: string): string {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
+}
+
+function isTrusted(address: string, proxies: BlockList): boolean {
+  return proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** Normalizes an address. IPv4-mapped IPv6 becomes IPv4. */
+function normalize(address: string): string {
+  // Node's check for IPv6 is a regular expression that takes longer than the rest of the work.
+  if (!address.includes(':') || !isIPv6(address)) return address;
+  const plain = new SocketAddress({ address, family: 'ipv6' }).address;
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1] ?? plain;
+}
+
+/** A household has a /64: counting single addresses would give it 2^64 limits. */
+function countAs(address: string): ClientId {
+  return address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
+}
+
+/** The eight groups of an IPv6 address. */
+export function groupsOf(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const left = head.split(':').filter(Boolean);
+  const right = tail?.split(':').filter(Boolean) ?? [];
+  const gap = tail === undefined ? [] : Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0');
+  return [...left, ...gap, ...right];
 }

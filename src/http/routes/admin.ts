@@ -31,7 +31,13 @@ import type {
   CreateBlockRequest,
 } from '../../protocol/types.ts';
 import type { AdminService } from '../admin/admin-interface.ts';
-import { type AddressRange, containsLoopback, createMatcher, formatRange, parseRange } from '../request/addresses.ts';
+import {
+  type AddressRange,
+  containsLoopback,
+  createMatcher,
+  formatRange,
+  parseRange,
+} from '../admin/connection-use.ts';
 import { readJson, smallBody } from '../request/parse-body.ts';
 import type { Request } from '../request/request.ts';
 import { json } from '../response/reply.ts';

@@ -1,7 +1,7 @@
 /** The text of a room, and its earlier texts. */
 import type { IncomingMessage } from 'node:http';
 import { chain } from '../../core/concurrency.ts';
-import { stepsFor } from '../../core/defence/turns.ts';
+import { stepsFor } from '../../core/defence/work.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { CheckpointInfo, Content } from '../../core/ports/texts.ts';
@@ -31,11 +31,13 @@ import {
   compress,
   isCompressible,
   isNamedBy,
+  json,
+  jsonText,
   parseIfMatch,
+  type Reply,
   variesByEncoding,
   versionTag,
-} from '../response/negotiation.ts';
-import { json, jsonText, type Reply } from '../response/reply.ts';
+} from '../response/reply.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 

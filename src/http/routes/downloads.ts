@@ -14,8 +14,7 @@ import { planZip, type ZipFile, type ZipPlan, zipChunks } from '../../zip/format
 import { overloaded } from '../request/body.ts';
 import { readJson, smallBody } from '../request/parse-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
-import { isNamedBy } from '../response/negotiation.ts';
-import { errorBody, json, type Reply } from '../response/reply.ts';
+import { errorBody, isNamedBy, json, type Reply } from '../response/reply.ts';
 import { bytesPerStream, holdFile, holdUntilSent } from '../response/send.ts';
 import { ownBase } from '../urls.ts';
 import type { Handler, HandlerDeps } from './handler.ts';

@@ -19,8 +19,7 @@ import {
   type Request,
   refuseCompressed,
 } from '../request/request.ts';
-import { isNamedExactly } from '../response/negotiation.ts';
-import { json } from '../response/reply.ts';
+import { isNamedExactly, json } from '../response/reply.ts';
 import { holdFile } from '../response/send.ts';
 import { fileAddresses } from '../urls.ts';
 import { tagOf } from './downloads.ts';

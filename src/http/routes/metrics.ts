@@ -4,7 +4,7 @@ import type { StorageUsage } from '../../core/ports/clients.ts';
 import { definitions, type MetricKey } from '../../metrics/definitions.ts';
 import { type Definition, type Reading, Sample, type Source, textOf } from '../../metrics/family.ts';
 import { activeSeconds, countRefusal, type Instruments } from '../../metrics/instruments.ts';
-import type { Observation } from '../response/request-log.ts';
+import type { Observation } from '../response/send.ts';
 
 export interface Metrics {
   observe(seen: Observation): void;

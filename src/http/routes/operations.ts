@@ -4,8 +4,7 @@ import { PoproomError } from '../../core/errors.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
 import { isSameToken, keyOf } from '../request/authorize.ts';
-import { acceptedEncoding, compressedFile, variesByEncoding } from '../response/negotiation.ts';
-import { json } from '../response/reply.ts';
+import { acceptedEncoding, compressedFile, json, variesByEncoding } from '../response/reply.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 
 export const operationHandlers = (deps: HandlerDeps) => ({

@@ -6,8 +6,7 @@ import { isEncryptedCode, parseRoomId } from '../../protocol/room-code.ts';
 import type { PageFiles, PageSettings } from '../page/files.ts';
 import type { View } from '../page/html.ts';
 import { header, type Request } from '../request/request.ts';
-import { isNamedBy, type PageFile, pickEncoding } from '../response/negotiation.ts';
-import type { Reply } from '../response/reply.ts';
+import { isNamedBy, type PageFile, pickEncoding, type Reply } from '../response/reply.ts';
 import { basePathOf, type LinkSettings } from '../urls.ts';
 import type { HandlerDeps } from './handler.ts';
 

@@ -1,0 +1,223 @@
+/** Limits the work that clients cause: turns for large messages, and a budget of CPU time for each client. */
+import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
+import { PoproomError } from '../errors.ts';
+import type { ClientId, MaybePromise } from '../ports/basics.ts';
+import { noteDropped } from './garbage.ts';
+
+/** Smaller messages do not wait. */
+const largeBytes = 16 * 1024;
+
+export const isLarge = (bytes: number): boolean => bytes >= largeBytes;
+
+/** Call the result between the synchronous steps of a message: if it is large, others are served there. */
+export const stepsFor = (bytes: number): (() => Promise<void> | undefined) =>
+  isLarge(bytes) ? () => nextTurn() : () => undefined;
+
+/** The average rate. Small messages of other clients are handled between turns. */
+const bytesPerMs = (64 * 1024 * 1024) / 1000;
+
+/** Turns that wait at the same time share a commit of the store: up to this many bytes, started within this time. */
+const largestGroup = 1024 * 1024;
+const longestStartMs = 10;
+
+/** A store that does not respond delays the next turn by at most this. */
+const longestTurnMs = 1000;
+
+interface Turn {
+  client: ClientId;
+  bytes: number;
+  /** Never rejects. */
+  run(): Promise<void>;
+}
+
+/**
+ * Large messages are handled in turns, and so are all messages of clients that cause much work. Parsing, storing and
+ * broadcasting a megabyte keeps the event loop and the disk busy for milliseconds. Without turns, a few clients that
+ * send continuously would delay everyone.
+ */
+export class Turns {
+  readonly budget: WorkBudget;
+  /** Waiting turns by client, so that clients alternate. Each connection waits for at most one. */
+  readonly #waiting = new Map<ClientId, Turn[]>();
+  #isBusy = false;
+
+  constructor(budget: WorkBudget = unlimitedWork) {
+    this.budget = budget;
+  }
+
+  /** The number of waiting turns. */
+  get waiting(): number {
+    return this.#waiting.values().reduce((sum, { length }) => sum + length, 0);
+  }
+
+  /** Runs the work when its turn comes. */
+  run<T>(client: ClientId, bytes: number, work: () => Promise<T>): Promise<T> {
+    if (!isLarge(bytes) && !this.budget.isBusy(client)) return work();
+    return new Promise((resolve, reject) => {
+      const turn = { client, bytes, run: () => work().then(resolve, reject) };
+      const waiting = this.#waiting.get(client);
+      if (waiting) waiting.push(turn);
+      else this.#waiting.set(client, [turn]);
+      if (!this.#isBusy) void this.#runAll();
+    });
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isBusy = true;
+    while (this.#waiting.size > 0) await this.#runGroup();
+    this.#isBusy = false;
+  }
+
+  /** Groups leave at least half of the time to others. */
+  async #runGroup(): Promise<void> {
+    const startedAt = performance.now();
+    const spentBefore = new Map<ClientId, number>();
+    const ends: Promise<void>[] = [];
+    let bytes = 0;
+    for (let left = this.waiting; left > 0; left--) {
+      const turn = this.#takeNext(largestGroup - bytes);
+      if (!turn) break;
+      const { client } = turn;
+      if (!spentBefore.has(client)) spentBefore.set(client, this.budget.spentBy(client));
+      bytes += turn.bytes;
+      ends.push(turn.run());
+      // Others are served between two starts.
+      await nextTurn();
+      if (this.budget.isBusy(client) || performance.now() - startedAt > longestStartMs) break;
+    }
+    await Promise.race([Promise.all(ends), pause(longestTurnMs, undefined, { ref: false })]);
+    noteDropped(bytes);
+    const workedMs = spentBefore.entries().reduce((sum, [client, ms]) => sum + this.budget.spentBy(client) - ms, 0);
+    const leftMs = Math.max(bytes / bytesPerMs, 2 * workedMs) - (performance.now() - startedAt);
+    await pause(Math.max(0, leftMs));
+  }
+
+  /** Undefined if the next turn does not fit into the rest of a group. */
+  #takeNext(bytesLeft: number): Turn | undefined {
+    for (const [client, turns] of this.#waiting) {
+      const [turn, ...later] = turns;
+      if (!turn || (turn.bytes > bytesLeft && bytesLeft < largestGroup)) return undefined;
+      this.#waiting.delete(client);
+      if (later.length > 0) this.#waiting.set(client, later);
+      return turn;
+    }
+    return undefined;
+  }
+}
+
+const windowMs = 60_000;
+/** How long work over the limit waits before it is refused. */
+const longestWaitMs = 2000;
+/** Each takes about 150 bytes. A client leaves a minute after its last work. */
+const maxClients = 20_000;
+const forgetEveryMs = 1000;
+
+interface Spent {
+  /** Within the sliding minute, in milliseconds. */
+  inMinute: number;
+  inSecond: number;
+  /** When both were last reduced. */
+  at: number;
+}
+
+/**
+ * Limits the CPU time that each client causes: parsing, rebasing, comparing, encoding and compressing texts. Bytes and
+ * messages do not tell: one short message can cost as much as a thousand others.
+ */
+export class WorkBudget {
+  /** Milliseconds per minute; 0: no limit. */
+  readonly #limit: number;
+  readonly #perMs: number;
+  /** In the order of their last work. */
+  readonly #spent = new Map<ClientId, Spent>();
+  #forgottenAt = 0;
+  #total = 0;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#perMs = limit / windowMs;
+  }
+
+  /** Runs synchronous work, and counts how long it takes. */
+  measure<T>(client: ClientId | undefined, work: () => T): T {
+    if (client === undefined) return work();
+    const startedAt = performance.now();
+    try {
+      return work();
+    } finally {
+      this.charge(client, performance.now() - startedAt);
+    }
+  }
+
+  charge(client: ClientId, ms: number): void {
+    this.#total += ms;
+    if (this.#limit === 0) return;
+    const { inMinute, inSecond, at } = this.#current(client);
+    this.#spent.delete(client);
+    this.#spent.set(client, { inMinute: inMinute + ms, inSecond: inSecond + ms, at });
+    this.#forget(at);
+  }
+
+  /** The work of all clients since the start, in milliseconds. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** The work of a client in the last minute, in milliseconds. */
+  spentBy(client: ClientId): number {
+    return this.#current(client).inMinute;
+  }
+
+  /** Whether a client has worked more than its share of the last second. Then its messages take turns. */
+  isBusy(client: ClientId): boolean {
+    return this.#limit > 0 && this.#current(client).inSecond > this.#perMs * 1000;
+  }
+
+  /** Waits while the client is over its limit. Rejects if that takes too long. */
+  admit(client: ClientId): MaybePromise<void> {
+    if (this.#overFor(client) > 0) return this.#wait(client);
+  }
+
+  /** Others of the same client may work in the meantime, so one pause is not always enough. */
+  async #wait(client: ClientId): Promise<void> {
+    const until = performance.now() + longestWaitMs;
+    for (let overMs = this.#overFor(client); overMs > 0; overMs = this.#overFor(client)) {
+      const leftMs = until - performance.now();
+      if (leftMs <= 0) throw tooMuchWork(Math.ceil(overMs / 1000));
+      await pause(Math.ceil(Math.min(overMs, leftMs)));
+    }
+  }
+
+  #overFor(client: ClientId): number {
+    if (this.#limit === 0) return 0;
+    return Math.max(0, (this.#current(client).inMinute - this.#limit) / this.#perMs);
+  }
+
+  #current(client: ClientId): Spent {
+    const now = performance.now();
+    const spent = this.#spent.get(client);
+    if (!spent) return { inMinute: 0, inSecond: 0, at: now };
+    const gained = (now - spent.at) * this.#perMs;
+    return { inMinute: Math.max(0, spent.inMinute - gained), inSecond: Math.max(0, spent.inSecond - gained), at: now };
+  }
+
+  #forget(now: number): void {
+    const isFull = this.#spent.size > maxClients;
+    if (!isFull && now - this.#forgottenAt < forgetEveryMs) return;
+    this.#forgottenAt = now;
+    for (const [client, { inMinute, at }] of this.#spent) {
+      if (inMinute > (now - at) * this.#perMs && this.#spent.size <= maxClients) break;
+      this.#spent.delete(client);
+    }
+  }
+}
+
+/** For texts without a client. */
+export const unlimitedWork = new WorkBudget(0);
+
+function tooMuchWork(retryAfter: number): PoproomError {
+  const message = `The messages and requests of your address take too much computing time. Try again in ${
+    retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
+  }.`;
+  return new PoproomError('RATE_LIMITED', message, { retryAfter, details: { reason: 'work', retryAfter } });
+}
