@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openDiskBlobs } from '../blobs/disk.ts';
 import type { BlobStore } from '../core/ports/blobs.ts';
 import { secretIn } from '../engine/secret.ts';
-import { copyDatabase, type DatabaseCopy, dropUnfinished, openCopy } from '../store/sqlite/inspect.ts';
+import { copyDatabase, type DatabaseCopy, dropUnfinished, openCopy } from '../store/sqlite/open.ts';
 import { BackupError, createTarWriter, from, type TarWriter } from './tar.ts';
 
 /** The folders of the embedded engine. */

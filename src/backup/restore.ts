@@ -7,7 +7,7 @@ import { openDiskBlobs } from '../blobs/disk.ts';
 import type { BlobStore } from '../core/ports/blobs.ts';
 import { secretIn } from '../engine/secret.ts';
 import { lockFolder } from '../store/sqlite/database.ts';
-import { openCopy } from '../store/sqlite/inspect.ts';
+import { openCopy } from '../store/sqlite/open.ts';
 import type { BackupFolders, BackupReport } from './backup.ts';
 import { BackupError, readTar, type TarEntry } from './tar.ts';
 

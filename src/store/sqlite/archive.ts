@@ -1,10 +1,10 @@
 /** Rooms and keys on SQLite in full, for migration. */
 import type { Archive, KeyRecord, RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import { keyOf } from './api-keys.ts';
 import { createdByOf, ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
 import { prepareOnce, type Sql } from './database.ts';
 import { fileColumns, fileOf, insertFile, isListed } from './files.ts';
-import { keyOf } from './keys.ts';
 import { insertLink, linksOf } from './links.ts';
 import type { RoomStoreDeps } from './rooms.ts';
 import { createTextReader } from './text.ts';

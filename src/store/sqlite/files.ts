@@ -1,6 +1,9 @@
-/** The files of rooms, claims of one-time files, and the trash. Changes return `gone` if there is no such room. */
+/**
+ * The files of rooms, claims of one-time files, unfinished files, and the trash. Changes return `gone` if there is no
+ * such room.
+ */
 import type { Repeated, RequestRecord } from '../../core/ports/basics.ts';
-import { blobOf } from '../../core/ports/blobs.ts';
+import { type BlobProgress, blobOf } from '../../core/ports/blobs.ts';
 import type {
   FileClaim,
   FileQuota,
@@ -8,12 +11,13 @@ import type {
   StoredFile,
   TrashStore,
   UnfinishedFile,
+  UploadStore,
 } from '../../core/ports/files.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import { gone, liveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
 import { isEqual, type Row, type Sql } from './database.ts';
 import { findRequest, rememberRequest } from './idempotency.ts';
-import type { SqliteStorage } from './quota.ts';
+import type { SqliteStorage } from './usage.ts';
 import type { Writer } from './writer.ts';
 
 export function createFileStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileStore {
@@ -159,13 +163,13 @@ export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
 }
 
 /** Whether a file may be added: it was uploaded by a member, or with a link that is still valid. */
-export const mayAdd = (sql: Sql, room: RoomId, link: LinkId | undefined, now: number): boolean =>
+const mayAdd = (sql: Sql, room: RoomId, link: LinkId | undefined, now: number): boolean =>
   link === undefined ||
   sql('SELECT 1 FROM links WHERE id = ?1 AND room = ?2 AND ifnull(expires_at, ?3 + 1) > ?3').get(link, room, now) !==
     undefined;
 
 /** Adds a file to the counts of its room. False if that would exceed the quota. */
-export function countFile(sql: Sql, room: RoomId, size: number, quota: FileQuota): boolean {
+function countFile(sql: Sql, room: RoomId, size: number, quota: FileQuota): boolean {
   const counted = sql(`
     UPDATE rooms SET file_count = file_count + 1, file_bytes = file_bytes + ?
     WHERE id = ? AND file_count < ? AND file_bytes + ? <= ? RETURNING 1
@@ -190,7 +194,7 @@ export function dropFiles(sql: Sql, condition: string, ...values: (string | Room
   return dropped.map(({ code }) => code);
 }
 
-export function nextSeq(sql: Sql, room: RoomId): Change {
+function nextSeq(sql: Sql, room: RoomId): Change {
   return { seq: Number(sql('UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq').get(room)?.seq) };
 }
 
@@ -279,7 +283,7 @@ export function clearTrash(sql: Sql, blobs: readonly string[]): void {
 
 export const fileColumns =
   'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once, meta, link';
-export const uploadColumns = 'received, blob_state, ends_at';
+const uploadColumns = 'received, blob_state, ends_at';
 /** A condition for files that are neither removed nor unfinished. */
 export const isListed = 'removed_at IS NULL AND received IS NULL';
 
@@ -301,9 +305,117 @@ export function fileOf(row: Row): StoredFile {
 }
 
 /** A row of `fileColumns` and `uploadColumns`. */
-export const unfinishedFileOf = (row: Row): UnfinishedFile => ({
+const unfinishedFileOf = (row: Row): UnfinishedFile => ({
   ...fileOf(row),
   received: row.received as number,
   state: row.blob_state as string,
   expiresAt: row.ends_at as number,
 });
+
+/** The unfinished files of rooms. */
+export function createUploadStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): UploadStore {
+  const { sql, cache, readLive, orReason, changing } = rooms;
+  return {
+    async startUpload(code, file, quota) {
+      const started = await changing(code, writer.run(startUpload, code, file, quota));
+      storage.onFileAdded(file.blob);
+      return orReason(code, file.uploadedAt, started);
+    },
+
+    findUpload: (code, fileId, now) =>
+      readLive(code, now, () => {
+        const row = sql(
+          `SELECT ${fileColumns}, ${uploadColumns} FROM files WHERE id = ? AND room = ? AND ends_at > ?`,
+        ).get(fileId, roomIdOf(code), now);
+        return row ? unfinishedFileOf(row) : 'no-file';
+      }),
+
+    async advanceUpload(code, fileId, from, progress, now) {
+      return orReason(code, now, await changing(code, writer.run(advanceUpload, code, fileId, from, progress, now)));
+    },
+
+    async finishUpload(code, fileId, now) {
+      return orReason(code, now, await changing(code, writer.run(finishUpload, code, fileId, now)));
+    },
+
+    async cancelUpload(code, fileId, now) {
+      return orReason(code, now, await changing(code, writer.run(cancelUpload, code, fileId, now)));
+    },
+
+    async expireUploads(now, limit) {
+      const codes = await writer.run(expireUploads, now, limit);
+      for (const code of codes) cache.drop(code);
+      return codes.length;
+    },
+  };
+}
+
+const isUnfinished = 'id = ? AND room = ? AND ends_at > ?';
+
+export function startUpload(
+  sql: Sql,
+  code: RoomCode,
+  file: UnfinishedFile,
+  quota: FileQuota,
+): 'started' | 'full' | 'no-link' | 'gone' {
+  const room = liveRoom(sql, code, file.uploadedAt);
+  if (room === undefined) return gone(sql, code, file.uploadedAt);
+  if (!mayAdd(sql, room, file.link, file.uploadedAt)) return 'no-link';
+  if (!countFile(sql, room, file.size, quota)) return 'full';
+  insertFile(sql, room, file);
+  sql('UPDATE files SET received = ?, ends_at = ?, blob_state = ? WHERE id = ?').get(
+    file.received,
+    file.expiresAt,
+    file.state,
+    file.id,
+  );
+  return 'started';
+}
+
+export function advanceUpload(
+  sql: Sql,
+  code: RoomCode,
+  fileId: string,
+  from: number,
+  { received, state }: BlobProgress,
+  now: number,
+): 'advanced' | 'stale' | 'no-file' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  const advanced = sql(`
+    UPDATE files SET received = ?, blob_state = ? WHERE ${isUnfinished} AND received = ? RETURNING 1
+  `).get(received, state, fileId, room, now, from);
+  if (advanced) return 'advanced';
+  return sql(`SELECT 1 FROM files WHERE ${isUnfinished}`).get(fileId, room, now) ? 'stale' : 'no-file';
+}
+
+/** The row gets the last id, because files of the same moment are listed in this order. */
+export function finishUpload(
+  sql: Sql,
+  code: RoomCode,
+  fileId: string,
+  now: number,
+): { seq: number } | 'no-file' | 'no-link' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  const link = sql('SELECT link FROM files WHERE id = ? AND room = ?').get(fileId, room)?.link as LinkId | null;
+  if (!mayAdd(sql, room, link ?? undefined, now)) return 'no-link';
+  const finished = sql(`
+    UPDATE files SET rowid = (SELECT max(rowid) + 1 FROM files), uploaded_at = ?, received = NULL, ends_at = NULL,
+      blob_state = NULL
+    WHERE ${isUnfinished} AND received = size RETURNING 1
+  `).get(now, fileId, room, now);
+  return finished ? nextSeq(sql, room) : 'no-file';
+}
+
+export function cancelUpload(sql: Sql, code: RoomCode, fileId: string, now: number): 'cancelled' | 'no-file' | 'gone' {
+  const room = liveRoom(sql, code, now);
+  if (room === undefined) return gone(sql, code, now);
+  return dropFiles(sql, isUnfinished, fileId, room, now).length > 0 ? 'cancelled' : 'no-file';
+}
+
+/** Returns the room of each dropped file. */
+export function expireUploads(sql: Sql, now: number, limit: number): RoomCode[] {
+  const due = 'SELECT rowid FROM files WHERE ends_at <= ? ORDER BY ends_at LIMIT ?';
+  return dropFiles(sql, `rowid IN (${due})`, now, limit);
+}

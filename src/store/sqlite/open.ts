@@ -1,12 +1,14 @@
 /**
- * The embedded engine: rooms, counters and keys in one SQLite file.
+ * The embedded engine: rooms, counters and keys in one SQLite file. For commands, it can also be inspected without
+ * creating files, or copied.
  *
  * Reads run on this thread with their own connection, and never wait for a write (WAL). Writes run on the writer
  * thread. Counters are in memory, which is exact because one process owns the folder.
  */
 import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import type { KeyStore } from '../../core/ports/clients.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { EngineParts, Store } from '../../core/ports/store.ts';
@@ -18,25 +20,27 @@ import {
   createReportStore,
   createRoomSummaries,
 } from './admin.ts';
+import { createKeyStore, createSecretRecord } from './api-keys.ts';
 import { createArchive } from './archive.ts';
 import { roomIdOf } from './cache.ts';
-import { type CounterTable, createRateCounter, keepCounters } from './counters.ts';
 import {
+  busyTimeoutMs,
   connect,
   createPrivateFile,
   createSnapshot,
   databaseIn,
   lockFolder,
+  prepareOnce,
   type ReadSnapshot,
   sqliteBusy,
 } from './database.ts';
 import { createEraser, type DatabaseFile } from './erasure.ts';
+import { dropFiles } from './files.ts';
 import { createIdempotencyStore } from './idempotency.ts';
-import { createKeyStore, createSecretRecord } from './keys.ts';
 import { operations } from './operations.ts';
-import { createStorage } from './quota.ts';
 import { createRoomStores } from './rooms.ts';
-import { compact, migrate } from './schema.ts';
+import { compact, isCompacted, migrate, schemaStateOf } from './schema.ts';
+import { type CounterTable, createRateCounter, createStorage, keepCounters } from './usage.ts';
 import { createWebhookStore } from './webhooks.ts';
 import {
   createWriter,
@@ -176,4 +180,102 @@ function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer 
         closeAll();
       }),
   };
+}
+
+export interface DatabaseFacts {
+  /** Problems that SQLite reports. */
+  damage: readonly string[];
+  rooms: number;
+  keysInForce: number;
+  /** Bytes of all files. */
+  storedBytes: number;
+  /** Whether it contains nothing that an earlier version deleted. */
+  isCompacted: boolean;
+}
+
+/** Undefined if there is no database yet; `unread` if reading it would create a file. */
+export function inspectDatabase(folder: string): DatabaseFacts | 'unread' | undefined {
+  const path = databaseIn(folder);
+  if (!existsSync(path)) return undefined;
+  const hasLog = existsSync(`${path}-wal`);
+  if (hasLog && !existsSync(`${path}-shm`)) return 'unread';
+  const location = pathToFileURL(path);
+  // No process has it open. A normal open would create a WAL, which a read-only connection cannot remove.
+  if (!hasLog) location.search = '?immutable=1';
+  const db = new DatabaseSync(location, { readOnly: true, timeout: 5000 });
+  try {
+    return factsOf(db);
+  } finally {
+    db.close();
+  }
+}
+
+function factsOf(db: DatabaseSync): DatabaseFacts {
+  const count = (what: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${what}`).get()?.n);
+  const results = db.prepare('PRAGMA quick_check(3)').all();
+  const damage = results.map(({ quick_check }) => String(quick_check)).filter((verdict) => verdict !== 'ok');
+  if (damage.length > 0) return { damage, rooms: 0, keysInForce: 0, storedBytes: 0, isCompacted: false };
+  // Not from the usage table, which databases of earlier versions do not have.
+  const storedBytes = Number(db.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM files').get()?.bytes);
+  const keysInForce = count('api_keys WHERE revoked_at IS NULL');
+  return { damage, rooms: count('rooms'), keysInForce, storedBytes, isCompacted: isCompacted(db) };
+}
+
+interface CopiedFile {
+  blob: string;
+  size: number;
+}
+
+export interface DatabaseCopy {
+  /** The state of its schema, compared with that of this version. */
+  schema: ReturnType<typeof schemaStateOf>;
+  rooms: number;
+  keys: number;
+  /** Complete files, one after the other, so that their number does not matter. */
+  files(): Iterable<CopiedFile>;
+  /** Sum of the sizes of these files. */
+  fileBytes(): number;
+  /** Whether SQLite finds no damage. */
+  isIntact(): boolean;
+  /** Removes a file whose bytes are gone. */
+  drop(blob: string): void;
+  close(): void;
+}
+
+/** One transaction reads everything, and does not block the writes of a server. Deleted data is not copied. */
+export function copyDatabase(from: string, to: string): void {
+  createPrivateFile(to);
+  const db = new DatabaseSync(from, { timeout: busyTimeoutMs });
+  try {
+    db.prepare('VACUUM INTO ?').get(to);
+  } finally {
+    db.close();
+  }
+}
+
+export function openCopy(path: string): DatabaseCopy {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: true });
+  const sql = prepareOnce(db);
+  const count = (what: string) => Number(sql(`SELECT count(*) AS n FROM ${what}`).get()?.n);
+  const complete = 'FROM files WHERE received IS NULL';
+  return {
+    schema: schemaStateOf(db),
+    rooms: count('rooms'),
+    keys: count('api_keys WHERE revoked_at IS NULL'),
+    files: () => db.prepare(`SELECT blob, size ${complete}`).iterate() as unknown as Iterable<CopiedFile>,
+    fileBytes: () => Number(sql(`SELECT coalesce(sum(size), 0) AS bytes ${complete}`).get()?.bytes),
+    isIntact: () => sql('PRAGMA quick_check(1)').get()?.quick_check === 'ok',
+    drop: (blob) => void dropFiles(sql, 'blob = ?', blob),
+    close: () => db.close(),
+  };
+}
+
+/** The bytes of unfinished uploads are not part of a copy. */
+export function dropUnfinished(path: string): void {
+  const db = new DatabaseSync(path, { enableForeignKeyConstraints: true });
+  try {
+    dropFiles(prepareOnce(db), 'received IS NOT NULL');
+  } finally {
+    db.close();
+  }
 }

@@ -1,25 +1,28 @@
 /** All changes of the database. Each runs in a transaction of the writer thread. */
 import { addReport, answerRequest, putBlock, putReport, removeBlock, removeReports } from './admin.ts';
+import { createKey, replaceSecretRecord, revokeKey } from './api-keys.ts';
 import { restoreKey, restoreRoom } from './archive.ts';
 import { expireRoom } from './cache.ts';
-import { saveCounters } from './counters.ts';
 import {
   addFile,
+  advanceUpload,
+  cancelUpload,
   claimFile,
   clearTrash,
   eraseRemoved,
   eraseRemovedIn,
+  expireUploads,
+  finishUpload,
   receiveFile,
   releaseClaim,
   removeFile,
   restoreFile,
+  startUpload,
 } from './files.ts';
-import { createKey, replaceSecretRecord, revokeKey } from './keys.ts';
 import { createLink, noteLinkUse, revokeLink } from './links.ts';
-import { chargeText } from './quota.ts';
 import { createRoom, deleteRoom, expireRooms, notePinAttempt, updateRoom } from './rooms.ts';
 import { appendText, clearHistory, compactText } from './text-log.ts';
-import { advanceUpload, cancelUpload, expireUploads, finishUpload, startUpload } from './uploads.ts';
+import { chargeText, saveCounters } from './usage.ts';
 import { takeEndedWebhooks, writeWebhooks } from './webhooks.ts';
 
 export const operations = {

@@ -8,12 +8,11 @@ import { guesserOf } from '../client-counters.ts';
 import { createAdmission, type GuessGuard } from './access.ts';
 import { createRoomReader, expireRoom, gone, liveRooms, type RoomId, roomColumns, roomIdOf, roomOf } from './cache.ts';
 import type { ReadSnapshot, Sql } from './database.ts';
-import { createFileStore, createTrashStore, filesOf } from './files.ts';
+import { createFileStore, createTrashStore, createUploadStore, filesOf } from './files.ts';
 import { findRequest, forgetRequests, rememberRequest } from './idempotency.ts';
 import { createLinkStore, linksOf } from './links.ts';
-import type { SqliteStorage } from './quota.ts';
 import { createTextReader, createTextStore } from './text.ts';
-import { createUploadStore } from './uploads.ts';
+import type { SqliteStorage } from './usage.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreDeps {

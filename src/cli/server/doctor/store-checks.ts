@@ -5,7 +5,7 @@ import type { Config } from '../../../config.ts';
 import { guardRules } from '../../../core/limits.ts';
 import { totalMaxBytes } from '../../../engine/open.ts';
 import type { RedisFacts } from '../../../store/redis/open.ts';
-import { type DatabaseFacts, inspectDatabase } from '../../../store/sqlite/inspect.ts';
+import { type DatabaseFacts, inspectDatabase } from '../../../store/sqlite/open.ts';
 import { formatBytes } from '../../output.ts';
 import { bad, type Check, clockFinding, type Finding, forCheck, ok, type RunCheck, warning } from './check.ts';
 import { checkKeys } from './settings-checks.ts';
