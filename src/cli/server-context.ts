@@ -58,7 +58,7 @@ interface UnlockedRoom {
 export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
   const { authToken, deriveKeys, parseSalt } = await import('../client/crypto/keys.ts');
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
-  const { parseFragment } = await import('../client/crypto/links.ts');
+  const { parseFragment } = await import('../client/crypto/link-keys.ts');
   return withRoom(input, async (room) => {
     await room.info();
     const { code, key, salt } = room;

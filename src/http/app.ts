@@ -24,7 +24,7 @@ import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn 
 import { errorReply, type Reply } from './response/reply.ts';
 import { encodeLong, holdUnsent, isFailure, type RequestLog, type RouteResponse, send } from './response/send.ts';
 import { createRoutes, type EndpointPath, type RouteDeps, type RoutePolicy } from './router.ts';
-import { type ErrorPage, isForPeople } from './routes/page.ts';
+import { type ErrorPage, isForPeople } from './routes/page-handlers.ts';
 import { basePathOf } from './urls.ts';
 
 interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {

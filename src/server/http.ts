@@ -22,7 +22,7 @@ import { createRequestLog } from '../http/response/send.ts';
 import { endpointPathOf } from '../http/router.ts';
 import { createHandlers } from '../http/routes/handlers.ts';
 import { createMetrics, type Gauges } from '../http/routes/metrics.ts';
-import { createErrorPage, createPageReader } from '../http/routes/page.ts';
+import { createErrorPage, createPageReader } from '../http/routes/page-handlers.ts';
 import { createProbes, type Probes } from '../http/routes/probes.ts';
 import { createHttpServer } from '../http/server.ts';
 import { createUpgrade } from '../http/upgrade.ts';
@@ -86,7 +86,7 @@ export async function createHttp(service: Service): Promise<Server> {
     largestContent: config.contentMax,
     metrics: metrics?.text,
     metricsToken: config.metricsToken,
-    admin: admin?.service,
+    admin: admin?.operations,
   });
   const { connections } = admin ?? {};
   const endpointPath = endpointPathOf(config);

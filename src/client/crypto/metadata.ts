@@ -9,7 +9,7 @@ import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged, decodeText, encodeText, openEnvelope, sealEnvelope } from './envelope.ts';
 import { largestSize } from './file-chunks.ts';
 import type { EncryptedRoom } from './keys.ts';
-import { openDrop, sealDrop } from './links.ts';
+import { openDrop, sealDrop } from './link-keys.ts';
 
 /**
  * The key of the bytes derives from the salt, so the bytes of another file do not open with this metadata. Other people

@@ -22,7 +22,7 @@ import {
   type RoomKeys,
   verifierOf,
 } from '../crypto/keys.ts';
-import { fragmentOf, parseFragment } from '../crypto/links.ts';
+import { fragmentOf, parseFragment } from '../crypto/link-keys.ts';
 import { openLinkName, sealLinkName, sealRoomName } from '../crypto/metadata.ts';
 import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
@@ -32,7 +32,7 @@ import { accessHeaders, type RoomAccess, type SeenVersion, type UnlockedRoom } f
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';
 import { createSealedContent, type RoomCall } from './content.ts';
-import { createSealedFiles } from './files.ts';
+import { createSealedFiles } from './encrypted-files.ts';
 import { notEncrypted, openFiles, withRoomName } from './opened.ts';
 import { createSeenVersions, type SeenVersions } from './versions.ts';
 

@@ -33,7 +33,7 @@ interface AdminDeps {
 }
 
 interface StartedAdmin {
-  service: AdminService;
+  operations: AdminOperations;
   connections: Connections;
   /** Resolves when the blocks of addresses are known. Until then, none is enforced. */
   ready(): Promise<void>;
@@ -54,7 +54,7 @@ export function startAdmin(deps: AdminDeps): StartedAdmin {
   const connections = createConnections({ activity, blocks, trustedProxies });
   const checkToken = createTokenCheck({ token, rates: store.rates, clock });
   return {
-    service: { admin, checkToken, addressOf: connections.addressOf, clock, log },
+    operations: { admin, checkToken, addressOf: connections.addressOf, clock, log },
     connections,
     ready: blocks.refresh,
     async stop() {
@@ -65,7 +65,7 @@ export function startAdmin(deps: AdminDeps): StartedAdmin {
 }
 
 /** The operations behind the admin endpoints. They exist only if there is an admin token. */
-export interface AdminService {
+export interface AdminOperations {
   admin: Admin;
   checkToken: CheckToken;
   /** The full address of the client. */

@@ -14,8 +14,8 @@ import type { Rooms } from '../../core/rooms.ts';
 import type { Webhooks } from '../../core/webhooks/webhooks.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
 import type { RoomLimits } from '../../protocol/limits.ts';
-import type { AdminService } from '../admin/admin-interface.ts';
-import type { PageFiles } from '../page/files.ts';
+import type { AdminOperations } from '../admin/admin-interface.ts';
+import type { PageFiles } from '../page/page-files.ts';
 import type { ServerLimits } from '../page/server-limits.ts';
 import type { OwnOrigins } from '../request/authorize.ts';
 import type { Request } from '../request/request.ts';
@@ -62,5 +62,5 @@ export interface HandlerDeps {
   /** The token that /metrics requires, if any. */
   metricsToken: string | undefined;
   /** Undefined if there is no admin token. */
-  admin: AdminService | undefined;
+  admin: AdminOperations | undefined;
 }

@@ -1,17 +1,17 @@
 /** The handler of each endpoint. Each file lists its own. */
 
-import { adminHandlers } from './admin.ts';
-import { contentHandlers } from './content.ts';
-import { downloadHandlers } from './downloads.ts';
-import { fileHandlers } from './files.ts';
+import { adminHandlers } from './admin-handlers.ts';
+import { contentHandlers } from './content-handlers.ts';
+import { downloadHandlers } from './download-handlers.ts';
+import { fileHandlers } from './file-handlers.ts';
 import type { HandlerDeps, Handlers } from './handler.ts';
-import { linkHandlers } from './links.ts';
-import { liveHandlers } from './live.ts';
-import { operationHandlers } from './operations.ts';
-import { pageHandlers } from './page.ts';
-import { roomHandlers } from './room.ts';
-import { uploadHandlers } from './uploads.ts';
-import { webhookHandlers } from './webhooks.ts';
+import { linkHandlers } from './link-handlers.ts';
+import { liveHandlers } from './live-handlers.ts';
+import { operationHandlers } from './operation-handlers.ts';
+import { pageHandlers } from './page-handlers.ts';
+import { roomHandlers } from './room-handlers.ts';
+import { uploadHandlers } from './upload-handlers.ts';
+import { webhookHandlers } from './webhook-handlers.ts';
 
 export function createHandlers(deps: HandlerDeps): Handlers {
   return {

@@ -11,7 +11,7 @@ import {
   sealDrop,
   sealDropWith,
   sharedKey,
-} from '../../../src/client/crypto/links.ts';
+} from '../../../src/client/crypto/link-keys.ts';
 import { openFileMetadata, sealDroppedMetadata } from '../../../src/client/crypto/metadata.ts';
 import { parseRoomKey } from '../../../src/client/crypto/room-key.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';

@@ -3,14 +3,14 @@ import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
 import { isEncryptedCode, parseRoomId } from '../../protocol/room-code.ts';
-import type { PageFiles, PageSettings } from '../page/files.ts';
 import type { View } from '../page/html.ts';
+import type { PageFiles, PageSettings } from '../page/page-files.ts';
 import { header, type Request } from '../request/request.ts';
 import { isNamedBy, type PageFile, pickEncoding, type Reply } from '../response/reply.ts';
 import { basePathOf, type LinkSettings } from '../urls.ts';
 import type { HandlerDeps } from './handler.ts';
 
-type PageService = Pick<HandlerDeps, 'page' | 'links'>;
+type PageDeps = Pick<HandlerDeps, 'page' | 'links'>;
 type ReadPage = HandlerDeps['page'];
 
 /** The part of a request that decides which page is served. */
@@ -28,7 +28,7 @@ interface PageHandlers {
   adminPage: PageHandler;
 }
 
-export function pageHandlers({ page, links }: PageService): PageHandlers {
+export function pageHandlers({ page, links }: PageDeps): PageHandlers {
   // These URLs are private.
   const unlisted = { 'X-Robots-Tag': 'noindex' };
   const scope = `${basePathOf(links.publicUrl)}/`;
@@ -47,7 +47,7 @@ export function pageHandlers({ page, links }: PageService): PageHandlers {
 /** Reads the files at the first request, so that the start does not wait for them. */
 export function createPageReader(settings: PageSettings, links: LinkSettings): ReadPage {
   return loadOnce(async () => {
-    const { loadPageFiles } = await import('../page/files.ts');
+    const { loadPageFiles } = await import('../page/page-files.ts');
     const files = await loadPageFiles(settings, links);
     if (files) return files;
     throw notBuilt();

@@ -30,7 +30,7 @@ import type {
   Confirmation,
   CreateBlockRequest,
 } from '../../protocol/types.ts';
-import type { AdminService } from '../admin/admin-interface.ts';
+import type { AdminOperations } from '../admin/admin-interface.ts';
 import {
   type AddressRange,
   containsLoopback,
@@ -43,28 +43,28 @@ import type { Request } from '../request/request.ts';
 import { json } from '../response/reply.ts';
 import type { Handler } from './handler.ts';
 
-type AdminHandler = (request: Request, service: AdminService) => Promise<{ status?: number; body: object }>;
+type AdminHandler = (request: Request, operations: AdminOperations) => Promise<{ status?: number; body: object }>;
 
-export const adminHandlers = (service: AdminService | undefined) => ({
-  adminNumbers: guard(service, numbers),
-  adminRooms: guard(service, listRooms),
-  adminRevealRoom: guard(service, revealRoom),
-  adminRemoveRoom: guard(service, removeRoom),
-  adminReports: guard(service, listReports),
-  adminDismissReport: guard(service, dismissReport),
-  adminClients: guard(service, listClients),
-  adminBlocks: guard(service, listBlocks),
-  adminBlock: guard(service, block),
-  adminUnblock: guard(service, unblock),
-  adminKeys: guard(service, listKeys),
-  adminRevokeKey: guard(service, revokeKey),
+export const adminHandlers = (operations: AdminOperations | undefined) => ({
+  adminNumbers: guard(operations, numbers),
+  adminRooms: guard(operations, listRooms),
+  adminRevealRoom: guard(operations, revealRoom),
+  adminRemoveRoom: guard(operations, removeRoom),
+  adminReports: guard(operations, listReports),
+  adminDismissReport: guard(operations, dismissReport),
+  adminClients: guard(operations, listClients),
+  adminBlocks: guard(operations, listBlocks),
+  adminBlock: guard(operations, block),
+  adminUnblock: guard(operations, unblock),
+  adminKeys: guard(operations, listKeys),
+  adminRevokeKey: guard(operations, revokeKey),
 });
 
-function guard(service: AdminService | undefined, handle: AdminHandler): Handler {
+function guard(operations: AdminOperations | undefined, handle: AdminHandler): Handler {
   return async (request) => {
-    if (!service) throw new PoproomError('NOT_FOUND', 'The admin interface is disabled.');
-    await service.checkToken(request);
-    const { status = 200, body } = await handle(request, service);
+    if (!operations) throw new PoproomError('NOT_FOUND', 'The admin interface is disabled.');
+    await operations.checkToken(request);
+    const { status = 200, body } = await handle(request, operations);
     return json(status, body);
   };
 }

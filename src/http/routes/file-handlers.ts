@@ -22,7 +22,7 @@ import {
 import { isNamedExactly, json } from '../response/reply.ts';
 import { holdFile } from '../response/send.ts';
 import { fileAddresses } from '../urls.ts';
-import { tagOf } from './downloads.ts';
+import { tagOf } from './download-handlers.ts';
 import type { Handler, HandlerDeps } from './handler.ts';
 import { digestOf, fingerprintOf, hashing, keyedRun, replayHeaders } from './idempotent.ts';
 
