@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { CounterBudget } from '../../src/store/client-counters.ts';
-import { CounterTable } from '../../src/store/sqlite/usage.ts';
+import { CounterTable } from '../../src/store/sqlite/clients.ts';
 
 interface Count {
   count: number;

@@ -1,7 +1,7 @@
 /** Searches the files of a data folder for deleted texts. */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { compress } from '../../src/store/sqlite/text-log.ts';
+import { compress } from '../../src/store/sqlite/text.ts';
 import { eventually } from './eventually.ts';
 
 /** Deleted data is erased within this time. */

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { recordColumns, roomIdOf } from '../../src/store/sqlite/cache.ts';
-import { decompress } from '../../src/store/sqlite/text-log.ts';
+import { decompress } from '../../src/store/sqlite/text.ts';
 import type { StoreInspector } from './store-inspector.ts';
 
 export function sqliteInspector(folder: string): StoreInspector {

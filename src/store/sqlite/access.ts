@@ -4,8 +4,8 @@ import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../.
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget, guesserOf, networkOf } from '../client-counters.ts';
 import type { RoomAccess, RoomReader } from './cache.ts';
+import { CounterTable } from './clients.ts';
 import { isEqual } from './database.ts';
-import { CounterTable } from './usage.ts';
 
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
 

@@ -1,14 +1,13 @@
 /** Rooms and keys on SQLite in full, for migration. */
 import type { Archive, KeyRecord, RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { keyOf } from './api-keys.ts';
 import { createdByOf, ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
+import { keyOf } from './clients.ts';
 import { prepareOnce, type Sql } from './database.ts';
 import { fileColumns, fileOf, insertFile, isListed } from './files.ts';
 import { insertLink, linksOf } from './links.ts';
 import type { RoomStoreDeps } from './rooms.ts';
-import { createTextReader } from './text.ts';
-import { entrySize, insertEntry, putCheckpoint, putFullText } from './text-log.ts';
+import { createTextReader, entrySize, insertEntry, putCheckpoint, putFullText } from './text.ts';
 import { insertWebhooks, readWebhooks } from './webhooks.ts';
 
 type ArchiveDeps = Pick<RoomStoreDeps, 'db' | 'snapshot' | 'writer' | 'guard'>;

@@ -10,9 +10,6 @@ import { busyTimeoutMs } from './database.ts';
 
 /** In pages. The write that exceeds it checkpoints the WAL. */
 const longestLog = 2000;
-/** The length of the WAL is checked after this many commits or bytes of text. */
-const writesPerCheck = 32;
-const bytesPerCheck = 512 * 1024;
 /** How long to wait for a reader in another process. Writes wait as long. */
 const readerTimeoutMs = 50;
 
@@ -28,10 +25,10 @@ interface Eraser {
   /** Not in a transaction. False if another process reads for longer; the next call erases the rest. */
   erase(timeoutMs?: number): boolean;
   /**
-   * Call this after each write. Checkpoints a long WAL, which SQLite then overwrites from its start. That is cheaper
+   * Call this after some writes. Checkpoints a long WAL, which SQLite then overwrites from its start. That is cheaper
    * than truncating it, because each write would have to extend it again.
    */
-  checkpointIfLong(textBytes: number): void;
+  checkpointIfLong(): void;
 }
 
 export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFile): Eraser {
@@ -45,7 +42,6 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   let stale = new Set<number>();
   let isWholeScanDue = false;
   let seenVersion = foreignVersion();
-  let checksDue = 0;
 
   function erase(timeoutMs = readerTimeoutMs): boolean {
     // Another process may write after the scan of the WAL, or truncate it before.
@@ -83,10 +79,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
 
     erase,
 
-    checkpointIfLong(textBytes) {
-      checksDue += 1 / writesPerCheck + textBytes / bytesPerCheck;
-      if (checksDue < 1) return;
-      checksDue = 0;
+    checkpointIfLong() {
       // A reader may keep SQLite from restarting the WAL. Then it is still long, and the next check tries again.
       if (!log.isLongerThan(longestLog)) return;
       log.scan(stale);

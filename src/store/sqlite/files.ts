@@ -15,9 +15,9 @@ import type {
 } from '../../core/ports/files.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import { gone, liveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
+import type { SqliteStorage } from './clients.ts';
 import { isEqual, type Row, type Sql } from './database.ts';
 import { findRequest, rememberRequest } from './idempotency.ts';
-import type { SqliteStorage } from './usage.ts';
 import type { Writer } from './writer.ts';
 
 export function createFileStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileStore {

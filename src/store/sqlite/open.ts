@@ -20,9 +20,16 @@ import {
   createReportStore,
   createRoomSummaries,
 } from './admin.ts';
-import { createKeyStore, createSecretRecord } from './api-keys.ts';
 import { createArchive } from './archive.ts';
 import { roomIdOf } from './cache.ts';
+import {
+  type CounterTable,
+  createKeyStore,
+  createRateCounter,
+  createSecretRecord,
+  createStorage,
+  keepCounters,
+} from './clients.ts';
 import {
   busyTimeoutMs,
   connect,
@@ -40,7 +47,6 @@ import { createIdempotencyStore } from './idempotency.ts';
 import { operations } from './operations.ts';
 import { createRoomStores } from './rooms.ts';
 import { compact, isCompacted, migrate, schemaStateOf } from './schema.ts';
-import { type CounterTable, createRateCounter, createStorage, keepCounters } from './usage.ts';
 import { createWebhookStore } from './webhooks.ts';
 import {
   createWriter,

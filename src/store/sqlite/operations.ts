@@ -1,8 +1,8 @@
 /** All changes of the database. Each runs in a transaction of the writer thread. */
 import { addReport, answerRequest, putBlock, putReport, removeBlock, removeReports } from './admin.ts';
-import { createKey, replaceSecretRecord, revokeKey } from './api-keys.ts';
 import { restoreKey, restoreRoom } from './archive.ts';
 import { expireRoom } from './cache.ts';
+import { chargeText, createKey, replaceSecretRecord, revokeKey, saveCounters } from './clients.ts';
 import {
   addFile,
   advanceUpload,
@@ -21,8 +21,7 @@ import {
 } from './files.ts';
 import { createLink, noteLinkUse, revokeLink } from './links.ts';
 import { createRoom, deleteRoom, expireRooms, notePinAttempt, updateRoom } from './rooms.ts';
-import { appendText, clearHistory, compactText } from './text-log.ts';
-import { chargeText, saveCounters } from './usage.ts';
+import { appendText, clearHistory, compactText } from './text.ts';
 import { takeEndedWebhooks, writeWebhooks } from './webhooks.ts';
 
 export const operations = {

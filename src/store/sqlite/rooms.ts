@@ -7,12 +7,12 @@ import type { RoomCode } from '../../core/room-code.ts';
 import { guesserOf } from '../client-counters.ts';
 import { createAdmission, type GuessGuard } from './access.ts';
 import { createRoomReader, expireRoom, gone, liveRooms, type RoomId, roomColumns, roomIdOf, roomOf } from './cache.ts';
+import type { SqliteStorage } from './clients.ts';
 import type { ReadSnapshot, Sql } from './database.ts';
 import { createFileStore, createTrashStore, createUploadStore, filesOf } from './files.ts';
 import { findRequest, forgetRequests, rememberRequest } from './idempotency.ts';
 import { createLinkStore, linksOf } from './links.ts';
 import { createTextReader, createTextStore } from './text.ts';
-import type { SqliteStorage } from './usage.ts';
 import type { Writer } from './writer.ts';
 
 export interface RoomStoreDeps {

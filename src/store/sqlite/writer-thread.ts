@@ -1,10 +1,11 @@
 /** The writer thread: one transaction for all operations of a batch, so that they share one fsync. */
 import { workerData } from 'node:worker_threads';
+import type { RoomCode } from '../../core/room-code.ts';
 import { busyTimeoutMs, connect, prepareOnce } from './database.ts';
 import { createEraser, createShrinker } from './erasure.ts';
 import { operations } from './operations.ts';
-import { isAppended, replacedTexts, withoutFullText } from './text-log.ts';
 import {
+  type AppendTexts,
   type Batch,
   type BatchReply,
   bytesAddedBy,
@@ -45,8 +46,20 @@ function write(batch: Batch): BatchReply {
   const fits = !batch.some(grows) || hasSpaceFor(bytes);
   const reply = fits ? commit(batch) : oneByOne(batch, aloneIfSmall);
   // Before the reply, because no read of this process is active until then.
-  ignoringErrors(() => eraser.checkpointIfLong(bytes));
+  checkLog(bytes);
   return reply;
+}
+
+/** The length of the WAL is checked after this many commits or bytes of text. */
+const writesPerCheck = 32;
+const bytesPerCheck = 512 * 1024;
+let checksDue = 0;
+
+function checkLog(textBytes: number): void {
+  checksDue += 1 / writesPerCheck + textBytes / bytesPerCheck;
+  if (checksDue < 1) return;
+  checksDue = 0;
+  ignoringErrors(eraser.checkpointIfLong);
 }
 
 /** If the disk fails, the data stays in the WAL and is erased when that is next truncated. */
@@ -101,6 +114,34 @@ function performAll(batch: Batch): unknown[] {
   for (const by of replaced.values()) if (!isAppended(values[by])) throw new Error('A text was not replaced.');
   return values;
 }
+
+/**
+ * The appends of a batch whose full text a later append of the same transaction replaces, with the index of that one.
+ * Its effect was measured only together with other changes.
+ */
+function replacedTexts(batch: readonly (readonly unknown[])[]): Map<number, number> {
+  const replaced = new Map<number, number>();
+  const laterTexts = new Map<RoomCode, number>();
+  for (const [index, [name, ...args]] of [...batch.entries()].reverse()) {
+    // Other operations may read texts or end rooms.
+    if (name !== 'appendText') laterTexts.clear();
+    if (name !== 'appendText') continue;
+    const [code, , fullText, checkpoint] = args as [RoomCode, ...AppendTexts];
+    const by = laterTexts.get(code);
+    if (fullText !== undefined && by !== undefined) replaced.set(index, by);
+    if (fullText !== undefined) laterTexts.set(code, by ?? index);
+    // It may be a copy of the text before.
+    if (checkpoint) laterTexts.delete(code);
+  }
+  return replaced;
+}
+
+const fullTextAt = 3;
+
+const withoutFullText = <T extends readonly unknown[]>(append: T): T =>
+  append.with(fullTextAt, undefined) as unknown as T;
+
+const isAppended = (reply: unknown): boolean => typeof reply === 'number' || Array.isArray(reply);
 
 const alone = (operation: Operation): unknown => inTransaction(() => perform(operation));
 
