@@ -97,7 +97,7 @@ async function compareReplacement(replacement: Replacement, servers: Server[]): 
     const options = history || index === 0 ? {} : { history };
     targets.push({ ...targetOf('', server, await contentPaths(server, rooms, options), bodies), connections });
   }
-  const [theirs, own] = compareRounds(targets, replacementRounds, 4);
+  const [theirs, own] = compareRounds(targets, replacementRounds);
   printRow(`${work}, CPU`, theirs?.cpu, own?.cpu, 'µs');
   const times = (all?: LoadRounds) => all?.perSecond.map((perSecond) => 1e6 / perSecond);
   printRow(`${work}, time`, times(theirs), times(own), 'µs');

@@ -39,15 +39,15 @@ export function compare(targets: Target[]): LoadResult[] {
 }
 
 /** Alternates, so that other load on the machine affects all of them. */
-export function compareRounds(targets: Target[], rounds: number, warmUp = warmUpSeconds): LoadRounds[] {
+export function compareRounds(targets: Target[], rounds: number): LoadRounds[] {
   const runs = targets.map((target) => ({
     target,
     script: scriptFor(target),
     perSecond: [] as number[],
     cpu: [] as number[],
   }));
-  // Until V8 has optimized the code.
-  for (const { target, script } of runs) runWrk(target, script, warmUp);
+  // Until V8 has optimized the code, which counts as CPU time of the server.
+  for (const { target, script } of runs) runWrk(target, script, warmUpSeconds);
   for (let round = 0; round < rounds; round++) {
     for (const { target, script, ...results } of runs) {
       const before = cpuOf(target.process);
