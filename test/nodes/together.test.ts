@@ -179,9 +179,14 @@ describe('several nodes', () => {
     const { resumeToken } = await device.next('snapshot');
     await device.leave();
     const left = freeLimit - 1;
-    const answers = await race(1_000, 64, (i) => statusOf(nodes, i, '/api/health', { headers }));
-    assert.equal(answers.filter((status) => status === 200).length, left);
-    assert.equal(answers.filter((status) => status === 429).length, 1_000 - left);
+    const send = (i: number) => statusOf(nodes, i, '/api/health', { headers });
+    const answers = await race(1_000, 64, send);
+    const granted = answers.filter((status) => status === 200).length;
+    const refused = answers.filter((status) => status === 429).length;
+    // Requests that time out on a busy machine may count or not.
+    const failed = 1_000 - granted - refused;
+    assert.ok(granted <= left && granted + failed >= left, `${granted} granted, ${refused} refused`);
+    await eventually('the limit is used up', async () => (await send(0)) === 429 || undefined);
 
     await assert.rejects(joinRoom(t, two.url, room, { pin: '0427' }, { headers }), /429/);
     const resumed = await joinRoom(t, two.url, room, {}, { headers, resumeToken });
