@@ -73,15 +73,17 @@ async function startAgent(url: string, { env = {}, args, isModern }: AgentOption
 
 const cleanup = createSuiteCleanup();
 
-/** All tests use one agent, because a process takes half a second. */
-let shared: Promise<Agent> | undefined;
+/** By the URL of the server. Tests share an agent, because a process takes half a second. */
+const agents = new Map<string, Promise<Agent>>();
 
 async function setUp(t: TestContext) {
   const server = await sharedServer(t, { POPROOM_FREE_LIMIT: '0' });
-  shared ??= startAgent(server.url);
+  // After a long pause between two tests, the server is another one.
+  const starting = agents.get(server.url) ?? startAgent(server.url);
+  agents.set(server.url, starting);
   const code = await server.api.room();
   const room: Room = createClient({ url: server.url }).room(code);
-  return { server, agent: await shared, code, room };
+  return { server, agent: await starting, code, room };
 }
 
 describe('poproom mcp', () => {
