@@ -66,7 +66,7 @@ export function Invitation({ room }: { room: RoomModel }) {
   );
 }
 
-/** What an empty room shows, while it loads: its largest paint does not wait for the server. */
+/** Looks like an empty room while the room loads, so that the largest paint does not wait for the server. */
 export function RoomSkeleton({ code }: { code: string }) {
   return (
     <div class="room skeleton" aria-busy="true">
