@@ -20,6 +20,10 @@ async function colorsIn({ page }: BrowserDevice): Promise<string[]> {
   return items.map(([name, color]) => `${name}: ${color}`).sort();
 }
 
+/** Call this before a device joins, because the announcement is shown for a few seconds only. */
+const announcementTo = async ({ page }: BrowserDevice): Promise<string> =>
+  (await page.getByRole('status').filter({ hasText: 'joined.' }).textContent()) ?? '';
+
 const sameEntries = (one: readonly string[], other: readonly string[]) => one.join() === other.join();
 const colorOf = (entry: string) => entry.slice(entry.indexOf(':'));
 
@@ -32,12 +36,10 @@ describe('the page, devices in a room', () => {
     assert.match(own, /^[A-Z][a-z]+ [A-Z][a-z]+$/);
     await seesDevices(laptop, [`${own} You`, 'Waiting for another device…']);
 
+    const announced = announcementTo(laptop);
     const phone = await joinRoom(site, code);
     const name = await ownNameOf(phone);
-    await laptop.page
-      .getByRole('status')
-      .filter({ hasText: `${name} joined.` })
-      .waitFor();
+    assert.match(await announced, new RegExp(`${name} joined\\.`));
     await seesDevices(laptop, [`${own} You`, name]);
     await seesDevices(phone, [`${name} You`, own]);
     const third = await joinRoom(site, code);
@@ -102,8 +104,10 @@ describe('the page, devices in a room', () => {
   it('[slow] [PAGE-5] are not announced as joined or left when they only change their name', async (t) => {
     const site = await sharedTestSite(t);
     const laptop = await site.openDevice();
-    const phone = await joinRoom(site, await startRoom(laptop));
-    await laptop.page.getByText(`${await ownNameOf(phone)} joined.`).waitFor();
+    const code = await startRoom(laptop);
+    const announced = announcementTo(laptop);
+    const phone = await joinRoom(site, code);
+    assert.match(await announced, new RegExp(`${await ownNameOf(phone)} joined\\.`));
     await rename(phone, 'Ada’s phone');
     await seesDevices(laptop, [`${await ownNameOf(laptop)} You`, 'Ada’s phone']);
     assert.deepEqual(await laptop.page.getByText(/phone joined\.$|left\.$/).allTextContents(), []);

@@ -81,8 +81,10 @@ describe('the page, layout', () => {
       const largestPaint = await (await page.waitForFunction(() => window.largestPaint)).jsonValue();
       opening.resolve();
       await textOf(device).waitFor();
+      // It is shown for a few seconds only.
+      const announced = page.getByText('joined.').waitFor();
       const other = await joinRoom(site, code);
-      await page.getByText('joined.').waitFor();
+      await announced;
       assert.equal(await page.evaluate(() => window.shifted), 0, `${viewport.width}`);
       // On a wide screen, the invitation has more words.
       if (viewport.width < 900) assert.equal(await page.evaluate(() => window.largestPaint), largestPaint);

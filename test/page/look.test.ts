@@ -41,8 +41,10 @@ describe('the page, theme and motion', () => {
     const still = await site.openDevice({ reducedMotion: 'reduce' });
     assert.equal(await motions(still.page), 0);
     const code = await startRoom(still);
+    // It is shown for a few seconds only.
+    const announced = still.page.getByRole('status').filter({ hasText: 'joined.' }).waitFor();
     await joinRoom(site, code);
-    await still.page.getByRole('status').filter({ hasText: 'joined.' }).waitFor();
+    await announced;
     await pickFiles(still.page, [{ name: 'a.txt', content: 'a' }]);
     assert.equal(await motions(still.page), 0);
     await askToDelete(still.page);
