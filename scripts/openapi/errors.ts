@@ -51,7 +51,7 @@ function nameOf(set: readonly ErrorCode[]): string {
 function responseOf(set: ErrorCode[]): Response {
   return {
     description: set.map((code) => `\`${code}\`: ${errorCodes[code]}`).join(' '),
-    headers: headersOf(ownHeaders[statusOf[set[0] as ErrorCode]] ?? (set.some(isTemporary) ? ['Retry-After'] : [])),
+    headers: headersOf(ownHeaders[statusOf[set[0] as ErrorCode]] ?? (set.every(isTemporary) ? ['Retry-After'] : [])),
     content: {
       'application/json': {
         schema: refer(errorBody),
