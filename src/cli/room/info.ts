@@ -27,7 +27,7 @@ export async function info(input: Input): Promise<void> {
   });
 }
 
-/** What the holder of a link may do. */
+/** In words, for the holder of a link. */
 export const linkRights = { read: 'can read the text and the files', drop: 'can add files, and see nothing' } as const;
 
 type Rows = [string, string][];
