@@ -286,7 +286,8 @@ describe('the text of an encrypted room', () => {
 
     proxy.tamperMessage = (message) => {
       if (message.type !== 'sealed-edit') return message;
-      return { ...message, sealed: `${String(message.sealed).slice(0, 60)}A${String(message.sealed).slice(61)}` };
+      const sealed = String(message.sealed);
+      return { ...message, sealed: sealed.slice(0, 60) + (sealed[60] === 'A' ? 'B' : 'A') + sealed.slice(61) };
     };
     const damaged = open('b', proxy.url);
     await damaged.synchronized();
