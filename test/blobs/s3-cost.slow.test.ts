@@ -14,7 +14,7 @@ const MiB = 1024 * 1024;
 const atOnce = 32;
 
 describe('s3: memory', () => {
-  it('[UP-7] stays flat while many files of the maximum size are sent concurrently', { timeout: 60_000 }, async (t) => {
+  it('[UP-7] stays flat while many files of the maximum size are sent concurrently', async (t) => {
     const s3 = await startS3();
     t.after(() => s3.stop());
     const spool = await temporaryFolder(t);
@@ -39,7 +39,7 @@ describe('s3: memory', () => {
 });
 
 describe('s3: its library', () => {
-  it('is loaded when a bucket is opened, not when the server module is loaded', { timeout: 60_000 }, async (t) => {
+  it('is loaded when a bucket is opened, not when the server module is loaded', async (t) => {
     const options = { bucket: 'b', prefix: '', pathStyle: true, spool: await temporaryFolder(t), minFree: 0 };
     const output = await run(['--input-type=module', '--eval', countLoads(options)]);
     const { server, opened } = JSON.parse(output);
@@ -70,7 +70,7 @@ function countLoads(options: object): string {
 
 async function run(args: string[], env: Record<string, string> = {}): Promise<string> {
   const { PATH = '' } = process.env;
-  const options = { env: { PATH, ...env }, maxBuffer: MiB, timeout: 60_000 };
+  const options = { env: { PATH, ...env }, maxBuffer: MiB, timeout: 110_000 };
   return (await promisify(execFile)(process.execPath, args, options)).stdout;
 }
 

@@ -196,7 +196,7 @@ describe('s3: connections', () => {
   });
 });
 
-describe('s3: concurrent requests', { timeout: 30_000 }, () => {
+describe('s3: concurrent requests', () => {
   it('are answered while more readers pause than the default connection limit of the library', async (t) => {
     const { blobs } = await open(t);
     const name = newName();

@@ -12,7 +12,7 @@ export interface BusUnderTest {
 export type OpenBus = () => Promise<BusUnderTest>;
 
 export function busContract(name: string, open: OpenBus): void {
-  describe(`${name}: the contract of event buses`, { timeout: 60_000 }, () => {
+  describe(`${name}: the contract of event buses`, () => {
     it('notifies every listener of a room, in order', async (t) => {
       const bus = await fresh(t, open);
       const code = newRoom();

@@ -26,7 +26,7 @@ describe('prepare-bucket.js', () => {
   });
 
   it('[RUN-18] prints the cause once, and gives up after a while, or immediately without credentials', async () => {
-    const POPROOM_S3_ENDPOINT = await unusedEndpoint();
+    const POPROOM_S3_ENDPOINT = unusedEndpoint;
     const refused = await prepare({ ...credentials, POPROOM_S3_ENDPOINT, WAIT_SECONDS: '2' });
     assert.equal(refused.code, 1);
     assert.equal(refused.stdout.split('ECONNREFUSED').length, 2, refused.stdout);

@@ -1,19 +1,24 @@
 /** The connection to Redis: commands never wait long, and no reply is lost. */
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { connectRedis, type Redis } from '../../src/redis/connection.ts';
 import { parseRedisUrl } from '../../src/redis/redis-url.ts';
 import { eventually } from '../support/eventually.ts';
 import { startRedis } from '../support/redis.ts';
 
 const unavailable = { code: 'UNAVAILABLE' };
+/** A command times out after little more than a second. A busy machine may take longer. */
+const soonMs = 20_000;
 
-describe('a connection to Redis', { timeout: 30_000 }, () => {
+describe('a connection to Redis', () => {
   it('gives up on a silent Redis soon, rejects further commands immediately, and continues when it responds again', async (t) => {
     const { server, redis } = await open(t);
     server.signal('SIGSTOP');
-    assert.ok((await msUntilRefused(redis.ping())) < 3000);
-    assert.ok((await msUntilRefused(redis.ping())) < 500);
+    const since = performance.now();
+    await assert.rejects(redis.ping(), unavailable);
+    assert.ok(performance.now() - since < soonMs);
+    assert.ok(await isRefusedImmediately(redis));
     server.signal('SIGCONT');
     await eventually('it answers again', () => answers(redis));
   });
@@ -22,7 +27,7 @@ describe('a connection to Redis', { timeout: 30_000 }, () => {
     const { server, redis } = await open(t);
     server.signal('SIGKILL');
     await eventually('it is noticed', async () => !(await answers(redis)));
-    assert.ok((await msUntilRefused(redis.ping())) < 500);
+    assert.ok(await isRefusedImmediately(redis));
     await server.restart();
     await eventually('it answers again', () => answers(redis));
   });
@@ -31,8 +36,7 @@ describe('a connection to Redis', { timeout: 30_000 }, () => {
     const { redis } = await open(t);
     await redis.ping();
     const asked = [redis.ping(), redis.ping()];
-    const until = performance.now() + 3000;
-    while (performance.now() < until);
+    blockThread(3000);
     await Promise.all(asked);
     await redis.ping();
   });
@@ -54,8 +58,9 @@ const answers = (redis: Redis) =>
     () => false,
   );
 
-async function msUntilRefused(answer: Promise<unknown>): Promise<number> {
-  const since = performance.now();
-  await assert.rejects(answer, unavailable);
-  return performance.now() - since;
-}
+/** Before the process could receive a response. */
+const isRefusedImmediately = (redis: Redis) =>
+  Promise.race([assert.rejects(redis.ping(), unavailable).then(() => true), setImmediate(false)]);
+
+/** Like a long computation, but without using a core. */
+const blockThread = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);

@@ -12,7 +12,8 @@ import { start } from '../contract/store-under-test.ts';
 
 export async function temporaryFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'poproom-sqlite-'));
-  t.after(() => rm(folder, { recursive: true }));
+  // Hooks run in the order of registration, so stores are closed after this one.
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   return folder;
 }
 

@@ -56,45 +56,41 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
     const { hash } = drawApiKey();
-    const reading = new AbortController();
-    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
+    const reading = startReading(store, await roomsToLookUp(store));
+    await reading.hasBegun;
     const keys = openSqliteKeys(folder);
     t.after(() => keys.close());
     await keys.create({ id: 'key_1', name: 'another process', tier: 'pro', hash }, start);
     await eventually('the key holds', async () => (await store.keys.find(hash)) !== undefined, 1000);
-    reading.abort();
-    assert.ok((await reads) > 10);
+    await reading.stop();
   });
 
   it('[TEXT-6] see every write that was acknowledged before them', async (t) => {
     const store = await openStore(t, await temporaryFolder(t));
     const codes = await roomsToLookUp(store);
-    const reading = new AbortController();
     // Some of these begin during a write.
-    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
+    const reading = startReading(store, await roomsToLookUp(store));
+    await reading.hasBegun;
     const writeAndRead = async (code: RoomCode) => {
       for (let version = 2; version <= 20; version++) {
         await storeFullText(store, code, version, `${version} long`.repeat(60_000));
         assert.equal((await textOf(store.rooms, code, start))?.version, version);
       }
     };
-    await Promise.all(codes.map(writeAndRead)).finally(() => reading.abort());
-    assert.ok((await reads) > 10);
+    await Promise.all(codes.map(writeAndRead)).finally(reading.stop);
   });
 
   it('[slow] do not prevent the log from starting again', async (t) => {
     const folder = await temporaryFolder(t);
     const store = await openStore(t, folder);
     const codes = await manyRooms(store, 10);
-    const reading = new AbortController();
-    const reads = readUntil(store, await roomsToLookUp(store), reading.signal);
+    const reading = startReading(store, await roomsToLookUp(store));
     // More than 32 MiB in all; SQLite restarts its log after about 4, or later if a read is active.
     for (let n = 0; n < 500; n++) {
       const text = String(n % 7).repeat(64 * 1024);
       await storeFullText(store, codes[n % codes.length] as RoomCode, 1 + Math.floor(n / codes.length), text);
     }
-    reading.abort();
-    await reads;
+    await reading.stop();
     const { size } = await stat(join(folder, 'poproom.db-wal'));
     assert.ok(size < 20 * 1024 * 1024, `the log has ${size} bytes`);
   });
@@ -117,12 +113,23 @@ async function roomsToLookUp(store: Store): Promise<RoomCode[]> {
   return codes;
 }
 
-/** Reads one room after the other; returns how many. */
-async function readUntil(store: Store, codes: readonly RoomCode[], signal: AbortSignal): Promise<number> {
-  let reads = 0;
-  for (; !signal.aborted; reads++) {
-    await textOf(store.rooms, codes[reads % codes.length] as RoomCode, start);
-    await setImmediate();
-  }
-  return reads;
+/** Reads one room after the other until it is stopped. `hasBegun` resolves after ten reads. */
+function startReading(store: Store, codes: readonly RoomCode[]): { hasBegun: Promise<void>; stop(): Promise<void> } {
+  const { promise: hasBegun, resolve } = Promise.withResolvers<void>();
+  let isStopped = false;
+  const read = async () => {
+    for (let reads = 0; !isStopped; reads++) {
+      await textOf(store.rooms, codes[reads % codes.length] as RoomCode, start);
+      if (reads === 10) resolve();
+      await setImmediate();
+    }
+  };
+  const ended = read();
+  return {
+    hasBegun: Promise.race([hasBegun, ended]),
+    stop() {
+      isStopped = true;
+      return ended;
+    },
+  };
 }

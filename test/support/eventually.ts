@@ -7,6 +7,9 @@ const defaultTimeoutMs = 30_000;
 /** Most conditions become true soon. Checking a browser every few milliseconds for longer would keep a core busy. */
 const [firstPauseMs, longestPauseMs] = [5, 100];
 
+/** At least this many checks, so that a stall of the machine does not use up a short timeout. */
+const fewestChecks = 10;
+
 /** Returns the first value of `check` that is not undefined or false. After the timeout, fails with `description`. */
 export async function eventually<T>(
   description: string,
@@ -14,10 +17,13 @@ export async function eventually<T>(
   timeoutMs = defaultTimeoutMs,
 ): Promise<T> {
   const deadline = performance.now() + timeoutMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(1.5 * pauseMs, longestPauseMs)) {
+  let pauseMs = firstPauseMs;
+  for (let checks = 1; ; checks++) {
     const value = await check();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > deadline) throw new Error(`Timed out after ${timeoutMs} ms: ${description}`);
+    if (performance.now() > deadline && checks >= fewestChecks)
+      throw new Error(`Timed out after ${timeoutMs} ms: ${description}`);
     await pause(pauseMs);
+    pauseMs = Math.min(1.5 * pauseMs, longestPauseMs);
   }
 }

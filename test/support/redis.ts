@@ -27,14 +27,14 @@ export async function startRedis(
   const folder = await mkdtemp(join(tmpdir(), 'poproom-redis-'));
   const file = join(folder, 'redis.conf');
   await writeFile(file, configuration.join('\n'));
-  let port = await freePort();
+  let port = await redisPort();
   const args = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
   const launch = () => launchRedis([file, '--port', String(port), ...args]);
   let child = launch();
   for (let tries = 1; !(await hasStarted(child, port)); tries++) {
     if (tries === 5) throw new Error('Redis exits immediately after its start.');
     // Another program may have taken the port.
-    port = await freePort();
+    port = await redisPort();
     child = launch();
   }
 
@@ -167,6 +167,16 @@ function launchRedis(args: readonly string[]): ChildProcess {
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
 
+/** A server of a cluster also listens on a port that is higher by 10,000. */
+const highestPort = 55_535;
+
+async function redisPort(): Promise<number> {
+  for (;;) {
+    const port = await freePort();
+    if (port <= highestPort) return port;
+  }
+}
+
 /** Waits until Redis responds or has exited. Returns whether it runs. */
 async function hasStarted(child: ChildProcess, port: number): Promise<boolean> {
   await eventually('Redis responds', async () => {
@@ -176,8 +186,10 @@ async function hasStarted(child: ChildProcess, port: number): Promise<boolean> {
     try {
       await client.connect();
       await client.ping();
+      // If another Redis has taken the port, this one exits soon.
+      const isOurs = (await client.info('server')).includes(`process_id:${child.pid}\r\n`);
       client.destroy();
-      return true;
+      return isOurs;
     } catch (error) {
       // Redis runs, and requires a password.
       return (error as Error).message.startsWith('NOAUTH');
