@@ -1,6 +1,5 @@
 /** Runs test files in processes, several at a time, and prints a line for each of them and a summary. */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,8 +23,11 @@ const concurrency = availableParallelism() + 2;
 const testTimeoutMs = 120_000;
 const fileTimeoutMs = 600_000;
 
-/** Resolves to whether everything passed. Jobs start in the given order; a signal ends those that run. */
-export async function runPool(jobs: readonly Job[], stores: StoreSettings): Promise<boolean> {
+/** Jobs start in the given order. A signal ends those that run, whose results are not reported. */
+export async function runPool(
+  jobs: readonly Job[],
+  stores: StoreSettings,
+): Promise<'passed' | 'failed' | 'interrupted'> {
   const interruption = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort());
   const started = performance.now();
@@ -37,6 +39,7 @@ export async function runPool(jobs: readonly Job[], stores: StoreSettings): Prom
       const env = job.engine === 'distributed' ? stores : {};
       const run = { job, env, eventsFile: join(folder, String(index)), signal: interruption.signal };
       for await (const result of runJob(run)) {
+        if (interruption.signal.aborted) return;
         results.push(result);
         process.stdout.write(lineOf(result));
       }
@@ -44,9 +47,10 @@ export async function runPool(jobs: readonly Job[], stores: StoreSettings): Prom
   };
   await Promise.all(Array.from({ length: concurrency }, work));
   await rm(folder, { recursive: true });
-  process.stdout.write(summaryOf(results, performance.now() - started));
-  const files = jobs.flatMap((job) => job.files);
-  return results.length === files.length && results.every(({ failures }) => failures.length === 0);
+  const notRun = jobs.flatMap((job) => job.files).length - results.length;
+  process.stdout.write(summaryOf(results, { notRun, ms: performance.now() - started }));
+  if (interruption.signal.aborted) return 'interrupted';
+  return notRun === 0 && results.every(({ failures }) => failures.length === 0) ? 'passed' : 'failed';
 }
 
 interface JobRun {
@@ -96,10 +100,15 @@ async function runProcess({ job, env, eventsFile, signal }: JobRun): Promise<Res
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => output.push(text));
   child.on('error', (error) => output.push(String(error)));
-  const [code, killedBy] = await once(child, 'close');
+  const ended = await endOf(child);
   const seconds = (performance.now() - started) / 1000;
   const events = parseEvents(await readFile(eventsFile, 'utf8').catch(() => ''));
-  return resultsOf(job, events, { ended: killedBy ?? code, seconds, output: output.join('') });
+  return resultsOf(job, events, { ended, seconds, output: output.join('') });
+}
+
+/** Not `once` of node:events, which rejects when the signal aborts the process. */
+function endOf(child: ChildProcess): Promise<Ending['ended']> {
+  return new Promise((resolve) => void child.once('close', (code, killedBy) => resolve(killedBy ?? code ?? 1)));
 }
 
 /** The last line of a killed process may be incomplete. */

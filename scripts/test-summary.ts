@@ -35,11 +35,17 @@ export function lineOf({ file, engine, seconds, cpuSeconds, counts, failures, no
   ].join('');
 }
 
-export function summaryOf(results: readonly Result[], ms: number): string {
+interface Run {
+  /** The number of files without a result. */
+  notRun: number;
+  ms: number;
+}
+
+export function summaryOf(results: readonly Result[], run: Run): string {
   const failed = results.flatMap(({ engine, failures, output }) =>
     failures.map((failure, index) => detailsOf(engine, failure, index === failures.length - 1 ? output : '')),
   );
-  return [...failed, '\n', ...engineTotals(results), verdictOf(results, ms), mostExpensiveOf(results)].join('');
+  return [...failed, '\n', ...engineTotals(results), verdictOf(results, run), mostExpensiveOf(results)].join('');
 }
 
 const testsIn = ({ passed, failed, skipped }: Result['counts']) => passed + failed + skipped;
@@ -60,11 +66,13 @@ function engineTotals(results: readonly Result[]): string[] {
   });
 }
 
-function verdictOf(results: readonly Result[], ms: number): string {
+function verdictOf(results: readonly Result[], { notRun, ms }: Run): string {
   const failed = results.filter(({ failures }) => failures.length > 0);
-  const time = `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1000)} s`;
-  if (failed.length === 0) return `All passed in ${time}.\n`;
-  return `FAILED in ${time}: ${failed.map(({ file }) => file).join(', ')}\n`;
+  const time = `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s`;
+  if (failed.length === 0 && notRun === 0) return `All passed in ${time}.\n`;
+  const unfinished = notRun > 0 && `${plural(notRun, 'file')} did not finish`;
+  const reasons = [failed.map(({ file }) => file).join(', '), unfinished].filter(Boolean);
+  return `${failed.length > 0 ? 'FAILED' : 'STOPPED'} in ${time}: ${reasons.join('; ')}\n`;
 }
 
 /** Two cores are busy most of the time, so the CPU time decides how long a run takes. */

@@ -24,8 +24,8 @@ if (missing !== '' && process.env.CI === 'true') fail(missing);
 if (values.tier !== 'unit') run('scripts/build.ts');
 if (names.length === 0) run('scripts/check-rules.ts');
 const stores = jobs.some(({ engine }) => engine === 'distributed') ? await startStores() : undefined;
-const hasPassed = await runPool(jobs, stores?.env ?? {}).finally(stores?.stop);
-if (!hasPassed) process.exitCode = 1;
+const outcome = await runPool(jobs, stores?.env ?? {}).finally(stores?.stop);
+process.exitCode = { passed: 0, failed: 1, interrupted: 130 }[outcome];
 process.stdout.write(missing);
 
 function selectedJobs(): Job[] {
