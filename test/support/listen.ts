@@ -1,4 +1,5 @@
 /** Servers on free ports. */
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
@@ -15,12 +16,27 @@ export async function listenOnFreePort(t: TestContext, server: Server): Promise<
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** For another program. It may be taken before that program listens on it. */
-export function freePort(): Promise<number> {
+/**
+ * Outgoing connections of any process take ports above these, so a program that restarts finds its port still free.
+ * The servers of a Redis Cluster also listen on their port plus 10,000.
+ */
+const [lowestPort, portCount] = [10_000, 10_000];
+const given = new Set<number>();
+
+/** For another program, which can listen on it again after a restart. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = lowestPort + randomInt(portCount);
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
-    const probe = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
+    const probe = createServer()
+      .once('error', () => resolve(false))
+      .listen(port, '127.0.0.1', () => probe.close(() => resolve(true)));
   });
 }
