@@ -37,7 +37,7 @@ export async function startLogged(t: TestContext, log: LogTarget, env = {}): Pro
     child.kill('SIGKILL');
     await exit;
   });
-  const port = await eventually('the server listens', () => portIn(completeLines(log.text()).join('\n')));
+  const port = await eventually('the server listens', () => portIn(log.text()));
   const api = createApi(() => `http://127.0.0.1:${port}`);
   return {
     port,

@@ -161,6 +161,7 @@ async function onTerminal(t: TestContext) {
   const cli = await createCli(t, { ...settings, POPROOM_DATA_DIR: folder });
   const terminal = cli.terminal(`sh -c 'echo "pid $$"; exec poproom serve'`);
   await terminal.waitForOutput('listening');
+  await terminal.waitForOutput(/localhost:\d+\D/);
   const pid = Number(/pid (\d+)/.exec(terminal.stdout())?.[1]);
   // It has its own session, and would survive its terminal if the test fails.
   t.after(() => existsSync(`/proc/${pid}`) && process.kill(pid, 'SIGKILL'));

@@ -180,8 +180,8 @@ function collect(child: ChildProcess, name: 'stdout' | 'stderr'): () => string {
   return () => Buffer.concat(chunks).toString('utf8');
 }
 
-/** The port in the log line `listening`. */
+/** The port in the log line `listening`, if it is complete. */
 export function portIn(output: string): number | undefined {
-  const line = output.split('\n').find((candidate) => candidate.includes('"msg":"listening"'));
+  const line = output.split('\n').find((candidate) => /"msg":"listening".*}$/.test(candidate));
   return line === undefined ? undefined : JSON.parse(line).port;
 }

@@ -103,9 +103,9 @@ const numberedFields = new Set([
   'client',
 ]);
 
-/** The values of a JSON log line. Other lines are returned unchanged. */
+/** The values of a JSON log line. Other lines are returned unchanged, such as the incomplete last one of a kill. */
 function loggedValues(line: string): string {
-  if (!line.startsWith('{')) return line;
+  if (!line.startsWith('{') || !line.endsWith('}')) return line;
   const values: string[] = [];
   JSON.parse(line, (key, value) => {
     if (typeof value !== 'object' && !numberedFields.has(key)) values.push(withoutFrames(String(value)));
