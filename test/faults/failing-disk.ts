@@ -34,10 +34,10 @@ function optionsFor({ call, error, at = [] }: InjectedFault, note: string): stri
   return [...tracer, '-e', `trace=${call}`, '-e', `inject=${call}:error=${error}`, ...paths];
 }
 
-/** Stops injecting faults. */
+/** Stops injecting faults. strace detaches from one thread after the other. */
 export async function repairDisk(pid: number): Promise<void> {
   process.kill(await tracerOf(pid), 'SIGTERM');
-  await eventually('strace detaches', async () => (await tracerOf(pid)) === 0);
+  await eventually('strace detaches', async () => (await tracersOf(pid)).every((tracing) => tracing === 0));
 }
 
 const missing = 'Tests of a failing disk need strace: on Debian, "sudo apt-get install strace".';
@@ -46,7 +46,7 @@ const ptraceDenied =
 
 const tracerOf = (pid: number) => tracerIn(`/proc/${pid}/status`);
 
-/** The tracer of each thread. Other threads than the main one write files. */
+/** The tracer of each thread; 0 for none. Other threads than the main one write files. */
 async function tracersOf(pid: number): Promise<number[]> {
   const threads = await readdir(`/proc/${pid}/task`);
   return Promise.all(threads.map((thread) => tracerIn(`/proc/${pid}/task/${thread}/status`)));
