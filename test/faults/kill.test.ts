@@ -15,7 +15,7 @@ import { type Random, seededRandom } from '../support/seeded-random.ts';
 import { assertIntact } from './database-integrity.ts';
 import { createWriters, type Writers } from './writers.ts';
 
-const [fewRounds, manyRounds] = [6, isLongRun ? 300 : 20];
+const [fewRounds, manyRounds] = [3, isLongRun ? 300 : 20];
 const env = { POPROOM_FREE_LIMIT: '0', POPROOM_PRO_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 
 describe('a server that is killed', () => {
@@ -38,7 +38,7 @@ async function killRepeatedly(t: TestContext, rounds: number): Promise<void> {
   const keys: string[] = [];
   let server = await startProcess(t, folder, env);
   for (let round = 0; round < rounds; round++) {
-    const key = round % 10 === 5 ? makeKey(folder, `round ${round}`) : undefined;
+    const key = round % 10 === 1 ? makeKey(folder, `round ${round}`) : undefined;
     await killUnderLoad(server, writers, random);
     if (key) keys.push(await key);
     server = await startProcess(t, folder, env);
@@ -49,7 +49,6 @@ async function killRepeatedly(t: TestContext, rounds: number): Promise<void> {
   await server.end('SIGKILL');
   const { writes, deletions, removals } = writers.counts;
   t.diagnostic(`${rounds} kills, ${writes} answered writes: ${deletions} rooms deleted, ${removals} files removed`);
-  assert.ok(deletions > 0 && removals > 0, 'rooms and files went, too');
   await assertNothingElse(folder, writers.storedFileCount());
 }
 

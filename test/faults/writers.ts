@@ -33,7 +33,10 @@ interface AcknowledgedCounts {
 type Action = (api: Api) => Promise<boolean>;
 
 export interface Writers {
-  /** `enough` resolves after `writes` more acknowledged writes; `gone` when all clients have lost the server. */
+  /**
+   * `enough` resolves after `writes` more acknowledged writes, when a room was deleted and a file removed; `gone` when
+   * all clients have lost the server.
+   */
   start(api: Api, writes: number): { enough: Promise<void>; gone: Promise<unknown> };
   /** Fails unless the server has all acknowledged data. */
   assertAcknowledged(api: Api): Promise<void>;
@@ -144,7 +147,7 @@ export function createWriters(random: Random): Writers {
       const repeat = (act: Action) =>
         untilServerStops(async () => {
           if (await act(api)) counts.writes += 1;
-          if (counts.writes >= until) resolve();
+          if (counts.writes >= until && counts.deletions > 0 && counts.removals > 0) resolve();
         });
       const writing = async () => {
         await createOrDeleteRoom(api);
