@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { toChanges, toEdits } from '../../src/text/changes.ts';
 import { insertsBefore, lengthAfter, type TextEdit } from '../../src/text/edits.ts';
 import { type LoggedEdits, rebaseOver } from '../../src/text/rebase.ts';
+import { cpuMsOf } from '../support/cpu-time.ts';
 
 const runs = Number(process.env.POPROOM_SYNC_RUNS ?? 250) * 40;
 const own = 'm';
@@ -59,9 +60,9 @@ describe('rebasing an edit over a log', () => {
       { from: 41_000, to: 60_000, insert: '' },
     ];
     let rebased: readonly TextEdit[] | undefined;
-    const cpuMs = cpuTimeOf(() => {
+    const cpuMs = cpuMsOf(() => {
       rebased = rebaseOver(edits, own, log);
-    });
+    }, 30);
     assert.equal(rebased?.length, 4, 'what was typed into the removed range is kept');
     assert.ok(cpuMs < 30, `${cpuMs} ms of CPU`);
   });
@@ -79,7 +80,7 @@ describe('rebasing an edit over a log', () => {
     ],
   ] as const) {
     it(`[TEXT-11] [SAFE-8] gives up early over entries ${name}`, () => {
-      const cpuMs = cpuTimeOf(() => assert.equal(rebaseOver(edits, own, log), undefined));
+      const cpuMs = cpuMsOf(() => assert.equal(rebaseOver(edits, own, log), undefined), 30);
       assert.ok(cpuMs < 30, `${cpuMs} ms of CPU`);
     });
   }
@@ -91,14 +92,4 @@ function insertions(positions: readonly number[]): TextEdit[] {
 
 function scattered(count: number, entry: number): number[] {
   return Array.from({ length: count }, (_, n) => Math.floor(((n + (entry % 997) / 997) * 900_000) / count));
-}
-
-/** Of one run, in milliseconds. */
-function cpuTimeOf(work: () => void): number {
-  const count = 20;
-  work();
-  const startedAt = process.cpuUsage();
-  for (let n = 0; n < count; n++) work();
-  const { user, system } = process.cpuUsage(startedAt);
-  return (user + system) / 1000 / count;
 }
