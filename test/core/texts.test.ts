@@ -10,12 +10,13 @@ import type { RoomCode } from '../../src/core/room-code.ts';
 import { createTexts } from '../../src/core/text/texts.ts';
 import { createRoom, storedText } from '../contract/store-under-test.ts';
 import { openStore, temporaryFolder } from '../store/open-sqlite.ts';
+import { eventually } from '../support/eventually.ts';
 
 const insert = (at: number, text: string) => ({ edits: [{ from: at, to: at, insert: text }] });
 
 async function open(t: TestContext, change: (texts: TextStore) => Partial<TextStore> = () => ({})) {
   const store = await openStore(t, await temporaryFolder(t));
-  const code = (await createRoom(store.rooms, { createdAt: Date.now(), expiresAt: Date.now() + 60_000 })) as RoomCode;
+  const code = (await createRoom(store.rooms, { createdAt: Date.now(), expiresAt: Date.now() + 600_000 })) as RoomCode;
   const bus = createLocalBus();
   const changes: RoomChange[] = [];
   bus.subscribe(code, (change) => changes.push(change));
@@ -69,8 +70,10 @@ describe('the authority over texts', () => {
 
   it('[TEXT-11] rejects no edit because of a text that was not stored', async (t) => {
     let held: Promise<void> | undefined;
+    let isHeld = false;
     const { code, node, content } = await open(t, ({ appendText }) => ({
       async appendText(...args) {
+        isHeld = held !== undefined;
         await held;
         return appendText(...args);
       },
@@ -81,7 +84,7 @@ describe('the authority over texts', () => {
     const { promise, resolve: release } = Promise.withResolvers<void>();
     held = promise;
     const late = two.append(code, '?', {});
-    await setImmediate();
+    await eventually('it is being stored', () => isHeld);
     held = undefined;
     await one.append(code, ' A longer sentence.', {});
     // The device received version 3 from the first node. The second one has another version 3, which is shorter.
@@ -141,6 +144,7 @@ describe('the authority over texts', () => {
   });
 
   it('[HIST-1] writes a large text at most once in five seconds for removals of a part of it', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() });
     const store = await open(t);
     const { code, node } = store;
     const texts = node();
@@ -193,8 +197,8 @@ describe('the authority over texts', () => {
     const request = { ...insert(0, 'x'), baseVersion: 0, deviceId: 'phone', ref: 'r-1' };
     const first = texts.edit(code, request);
     const repeated = texts.edit(code, request);
-    await setImmediate();
-    failing.reject?.(lost);
+    const fail = await eventually('the first one is being stored', () => failing.reject);
+    fail(lost);
     await assert.rejects(first, lost);
     assert.equal((await repeated).version, 1);
     assert.deepEqual([calls, await content()], [2, 'x']);

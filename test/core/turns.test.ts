@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Turns, WorkBudget } from '../../src/core/defence/work.ts';
 import type { ClientId } from '../../src/core/ports/basics.ts';
-import { eventually } from '../support/eventually.ts';
 
 const large = 20_000;
 const [one, other] = ['one', 'other'] as ClientId[] as [ClientId, ClientId];
@@ -45,7 +44,7 @@ describe('the turns of large messages', () => {
       write('b1', other, 100_000),
       write('a3', one, large),
     );
-    await eventually('two turns have started', () => started.length === 2);
+    while (started.length < 2) await new Promise(setImmediate);
     await new Promise(setImmediate);
     assert.deepEqual(started, ['a1', 'b1'], 'the next one does not fit');
     commit.resolve();
@@ -65,7 +64,7 @@ describe('the turns of large messages', () => {
     const first = turns.run(other, large, () => new Promise(setImmediate));
     budget.charge(one, 1000);
     const waiting = [turns.run(one, large, work('busy')), turns.run(other, large, work('next'))];
-    await eventually('a turn has started', () => started.length === 1);
+    while (started.length < 1) await new Promise(setImmediate);
     await new Promise(setImmediate);
     assert.deepEqual(started, ['busy']);
     resolve();
