@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createClient } from '../../src/client/index.ts';
+import { freePort } from '../support/listen.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { startCaptivePortal } from './captive-portal.ts';
@@ -11,17 +12,16 @@ const elsewhere = { from: '10.0.0.9' };
 
 describe('reconnecting', () => {
   it('[SDK-5] uses no requests while the server is unreachable', async (t) => {
-    const server = await startTestServer(t);
+    const server = await startTestServer(t, { PORT: String(await freePort()) });
     const follower = follow(t, createClient({ url: server.url }).room(await server.api.room({}, elsewhere)));
     await follower.next('snapshot');
     const before = await remaining(server);
-    const port = String(server.port);
     await server.stop();
     for (let tries = 0; tries < 4; tries++) {
       await follower.next('waiting');
       follower.live.wake();
     }
-    await server.restart({ PORT: port });
+    await server.restart();
     follower.live.wake();
     await follower.next('connected');
     assert.equal(await remaining(server), before, 'nor is a channel counted that resumes');

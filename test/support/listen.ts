@@ -18,12 +18,12 @@ export async function listenOnFreePort(t: TestContext, server: Server): Promise<
 
 /**
  * Outgoing connections of any process take ports above these, so a program that restarts finds its port still free.
- * The servers of a Redis Cluster also listen on their port plus 10,000.
+ * The servers of a Redis Cluster also listen on their port plus 10,000. Browsers and `fetch` refuse port 10080.
  */
-const [lowestPort, portCount] = [10_000, 10_000];
+const [lowestPort, portCount] = [11_000, 10_000];
 const given = new Set<number>();
 
-/** For another program, which can listen on it again after a restart. */
+/** For another program, or for a server of the test. It can listen on the port again after a restart. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = lowestPort + randomInt(portCount);
