@@ -110,7 +110,7 @@ describe('an uploaded file', () => {
     const { pageAt, upload } = await setUp(t);
     const page = await pageAt('/stage');
     await page.goto(await upload(onePixel, 'image/png'));
-    assert.equal(await page.evaluate("document.querySelector('img').naturalWidth"), 1);
+    await page.waitForFunction("document.querySelector('img')?.naturalWidth === 1");
     await page.goto(await upload('naïve <b>text</b>', 'text/plain'));
     assert.equal(await page.evaluate('document.body.innerText'), 'naïve <b>text</b>');
   });

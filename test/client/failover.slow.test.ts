@@ -27,7 +27,7 @@ describe('the SDK, when a node is killed,', { timeout: 60_000 }, () => {
 
     node = other;
     await killed.end('SIGKILL');
-    await here.next('connected', 10_000);
+    await here.next('connected');
     const answer = await here.live.write('back', version);
     assert.equal(answer.type, 'written', 'no acknowledged write is missing');
     assert.equal(answer.version, version + 1);

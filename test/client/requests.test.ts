@@ -215,7 +215,7 @@ describe('a file', () => {
       for (const [way, upload] of Object.entries(ways)) {
         const { bytes, isClosed } = open();
         await assert.rejects(upload(bytes));
-        await eventually(`it is closed: ${open.name} ${way}`, isClosed, 1_000);
+        await eventually(`it is closed: ${open.name} ${way}`, isClosed);
       }
     }
   });
