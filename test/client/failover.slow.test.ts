@@ -8,7 +8,7 @@ import { startS3 } from '../support/s3.ts';
 import { startTcpProxy } from '../support/tcp-proxy.ts';
 import { follow } from './follower.ts';
 
-describe('the SDK, when a node is killed,', { timeout: 60_000 }, () => {
+describe('the SDK, when a node is killed,', { timeout: 120_000 }, () => {
   it('[NODE-8] [SDK-3] reconnects to another node, which has all acknowledged writes', async (t) => {
     const redis = await startRedis();
     const s3 = await startS3();
