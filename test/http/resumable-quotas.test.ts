@@ -42,7 +42,7 @@ describe('the quota of a client', () => {
     assert.equal((await storedBlobs(server)).length, 11);
     for (const code of rooms) await api.delete(`/api/rooms/${code}`);
     assert.equal(await storedBytes(server), 0);
-    assert.deepEqual(await storedBlobs(server), []);
+    await assertAllFree(server);
   });
 
   it('[UP-11] [TUS-6] [TUS-7] [UNDO-2] is freed by a cancelled, an abandoned, a removed and an expired upload', async (t) => {
