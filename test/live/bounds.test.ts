@@ -124,7 +124,7 @@ describe('a message to the client', () => {
     const content = `"content":"" \\ "${'\u0001é𝄞\u2028"'.repeat(5000)}`;
     const deviceName = '"content":""';
     const [watcher, writer] = [await joinRoom(t, url, room, { deviceName }), await joinRoom(t, url, room)];
-    await writer.next('snapshot');
+    await Promise.all([watcher.next('snapshot'), writer.next('snapshot')]);
     writer.send({ type: 'content', content, baseVersion: 0 });
     assert.equal((await watcher.next('content')).content, content);
     const late = await joinRoom(t, url, room);
@@ -154,7 +154,8 @@ describe('a message to the client', () => {
       rawSocketOf(device.socket).pause();
       device.send({ type: 'join' });
       unread.push(device);
-      await pause(300);
+      // The other devices are notified after its snapshot was sent.
+      await writer.next('devices', ({ devices }) => devices.length === version + 1);
       writer.send({ type: 'edit', edits: [{ from: 0, to: 0, insert: 'y' }], baseVersion: version });
       await writer.next('written');
     }
@@ -183,7 +184,8 @@ describe('a message to the client', () => {
     const { url, room } = await openRoom(t);
     const reader = await joinRoom(t, url, room);
     const writer = await joinRoom(t, url, room, { edits: true });
-    await writer.next('snapshot');
+    await Promise.all([reader.next('snapshot'), writer.next('snapshot')]);
+    const startedAt = performance.now();
     writer.send({ type: 'content', content: 'x'.repeat(MiB - 1000), baseVersion: 0 });
     await writer.next('written');
     const edits = 15;
@@ -194,6 +196,8 @@ describe('a message to the client', () => {
     }
     await reader.next('content', ({ version }) => version === edits + 1);
     const texts = reader.received.filter(({ type }) => type === 'content').length;
-    assert.ok(texts < edits, `${texts} texts of 1 MiB were sent`);
+    // The last one of the burst may exceed it, and one may be sent at the end of the time.
+    const allowed = 4 + (performance.now() - startedAt) / 1000 + 2;
+    assert.ok(texts <= allowed, `${texts} texts of 1 MiB were sent, ${allowed} are allowed`);
   });
 });

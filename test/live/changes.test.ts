@@ -96,7 +96,8 @@ describe('changes of a room', () => {
     clock.advance(60_000);
     assert.equal((await two.next('closed')).reason, 'expired');
     assert.equal((await two.closed).code, 4410);
-    assert.ok(performance.now() - before < 5_000);
+    // Five seconds, and as long again for a busy machine. Only the next renewal would be later.
+    assert.ok(performance.now() - before < 10_000);
   });
 
   it('[LIVE-14] end with a delay before reconnecting when the server stops', async (t) => {

@@ -40,7 +40,8 @@ describe('devices in a room', () => {
     assert.deepEqual((await stays.next('devices', ({ devices }) => devices.length === 1)).devices, [
       { deviceId: 'stays' },
     ]);
-    assert.ok(performance.now() - before < 2_000);
+    // A busy machine may take longer than two seconds. Without the close, the next heartbeats would be later still.
+    assert.ok(performance.now() - before < 10_000);
     assert.equal((await api.get(`/api/rooms/${room}`)).json.deviceCount, 1);
   });
 
