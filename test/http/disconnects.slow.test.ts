@@ -1,7 +1,9 @@
 /** Clients that disconnect before their response: everything that was opened for them is closed. */
 import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import type { IncomingMessage } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { eventually } from '../support/eventually.ts';
@@ -18,13 +20,36 @@ const slowRedis = (url: string) => ({
 });
 
 /** Sends a request, and resets the connection after a number of event loop iterations. */
-async function askAndReset({ port }: TestServer, path: string, turns: number): Promise<void> {
+async function askAndReset(server: TestServer, path: string, turns: number): Promise<void> {
+  const socket = await ask(server, path);
+  await wait(turns);
+  socket.resetAndDestroy();
+}
+
+/** Sends a request, and resets the connection when the server has received it and asked its store. */
+async function askAndResetDuringRead(server: TestServer, path: string): Promise<void> {
+  const { promise: received, resolve } = Promise.withResolvers<void>();
+  const listen = (message: unknown) => {
+    if ((message as { request: IncomingMessage }).request.url === path) resolve();
+  };
+  subscribe('http.server.request.start', listen);
+  const socket = await ask(server, path);
+  await received;
+  unsubscribe('http.server.request.start', listen);
+  await wait(20);
+  socket.resetAndDestroy();
+}
+
+async function wait(turns: number): Promise<void> {
+  for (let i = 0; i < turns; i++) await turn();
+}
+
+async function ask({ port }: TestServer, path: string): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   socket.on('error', () => undefined);
   await once(socket, 'connect');
   socket.write(requestHead('GET', path));
-  for (let i = 0; i < turns; i++) await turn();
-  socket.resetAndDestroy();
+  return socket;
 }
 
 async function uploaded({ api }: TestServer, room: string): Promise<string> {
@@ -59,11 +84,11 @@ describe('a client that resets its connection', () => {
     const room = await server.api.room();
     const [file, events] = [await uploaded(server, room), `/api/rooms/${room}/events`];
     redis.signal('SIGSTOP');
-    await Promise.all([file, events].map((path) => askAndReset(server, path, 20)));
+    await Promise.all([file, events].map((path) => askAndResetDuringRead(server, path)));
     redis.signal('SIGCONT');
     const routes = ['/files/:fileId/:name', '/api/rooms/:roomId/events'];
     await eventually('both were served', () => routes.every((route) => servedOf(server, route) === 1));
     await eventually('the file is closed', async () => (await openFiles(server)) === 0);
-    assert.equal(await channels(server), '0');
+    await eventually('the channel is closed', async () => (await channels(server)) === '0');
   });
 });

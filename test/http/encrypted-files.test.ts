@@ -41,17 +41,17 @@ describe('a file in an encrypted room', () => {
     const { plain, meta, salt, body } = await sealedUpload(room);
     const upload = `/api/rooms/${room.code}/upload`;
     const headers = { ...room.access.headers, 'x-file-meta': meta };
-    const named = { ...headers, ...octets, 'x-file-name': 'leak.txt' };
+    const named = { ...headers, ...octets, 'x-file-name': 'revealed.txt' };
     const responses = [
-      await api.post(upload, { body, headers: { ...headers, 'content-type': 'text/leak' } }),
-      await api.post(`${upload}?folder=leak`, { body, headers: named }),
-      await api.call('PUT', `${upload}/leak.txt`, { body, headers }),
+      await api.post(upload, { body, headers: { ...headers, 'content-type': 'text/revealed' } }),
+      await api.post(`${upload}?folder=revealed`, { body, headers: named }),
+      await api.call('PUT', `${upload}/revealed.txt`, { body, headers }),
       await api.post(upload, {
-        body: form(field('meta', meta), field('folder', 'leak'), filePart(body, 'leak.txt', 'text/leak')),
+        body: form(field('meta', meta), field('folder', 'revealed'), filePart(body, 'revealed.txt', 'text/revealed')),
         headers: { ...room.access.headers, 'content-type': formType },
       }),
     ];
-    const tusHeaders = { ...room.access.headers, 'upload-metadata': metadata({ filename: 'leak.txt', meta }) };
+    const tusHeaders = { ...room.access.headers, 'upload-metadata': metadata({ filename: 'revealed.txt', meta }) };
     const path = await startUpload(api, room.code, body.length, tusHeaders);
     for (const [from, to] of [
       [0, 3],
@@ -89,7 +89,7 @@ describe('a file in an encrypted room', () => {
     assert.ok(opened.equals(plain.subarray(wanted.from, wanted.to)));
     await device.leave();
     await server.stop();
-    assert.ok(!(await (await inspectStore(server)).bytes()).includes('leak'));
+    assert.ok(!(await (await inspectStore(server)).bytes()).includes('revealed'));
   });
 
   it('[SEALED-5] [SEALED-10] is refused without sealed metadata, and nothing is stored', async (t) => {

@@ -170,7 +170,8 @@ describe('a response', () => {
 
 function headerNames(port: number, method: string, path: string): Promise<string[]> {
   return new Promise((resolve, reject) => {
-    const sent = request({ port, method, path, headers: { accept: 'text/html' } }, ({ rawHeaders }) => {
+    const asked = { host: '127.0.0.1', port, method, path, headers: { accept: 'text/html' } };
+    const sent = request(asked, ({ rawHeaders }) => {
       resolve(rawHeaders.filter((_, index) => index % 2 === 0).map((name) => name.toLowerCase()));
       sent.destroy();
     });

@@ -209,6 +209,7 @@ describe('an upload that is interrupted', () => {
     const whole = Array.from({ length: 10 }, (_, i) => api.upload(room, `${i}.txt`, `text ${i}`));
     for (const socket of sockets) socket.destroy();
     for (const { status } of await Promise.all(whole)) assert.equal(status, 201);
+    await eventually('all others are noted', () => server.logged().split('"status":400').length === 21);
     await eventually('nothing is unfinished', async () => (await unfinishedBlobs(server)).length === 0);
     assert.equal((await storedBlobs(server)).length, 10);
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files.length, 10);

@@ -11,7 +11,10 @@ import { startTestServer } from '../../support/server.ts';
 
 describe('a text', () => {
   it('[TEXT-6] is on disk when its write is acknowledged: a copy of the files contains it', async (t) => {
-    const { api, folder } = await startTestServer(t, { ...embeddedSettings, POPROOM_FREE_LIMIT: '0' });
+    // An erasure between the copies of two files would move text from one to the other.
+    const eraseEveryMs = 3600_000;
+    const env = { ...embeddedSettings, POPROOM_FREE_LIMIT: '0' };
+    const { api, folder } = await startTestServer(t, env, { eraseEveryMs });
     const copy = await mkdtemp(join(tmpdir(), 'poproom-copy-'));
     t.after(() => rm(copy, { recursive: true }));
     const room = await api.room();
