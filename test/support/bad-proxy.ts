@@ -46,6 +46,7 @@ export function startBadProxy(t: TestContext, target: number | (() => number), f
     const { host, upgrade: _, ...headers } = incoming.headers;
     const forwardedHost = faults.rewritesHost ? `127.0.0.1:${port}` : host;
     const upstream = request({
+      host: '127.0.0.1',
       port,
       method: incoming.method,
       path: pathOf(incoming),
@@ -93,13 +94,14 @@ function limit(incoming: IncomingMessage, response: ServerResponse, maxBytes: nu
 }
 
 function upgrade(incoming: IncomingMessage, near: Duplex, port: number, path: string): void {
-  const upstream = request({ port, path, headers: incoming.headers });
+  const upstream = request({ host: '127.0.0.1', port, path, headers: incoming.headers });
   upstream.on('upgrade', (upstreamResponse, far) => {
     const lines = Object.entries(upstreamResponse.headers).map(([name, value]) => `${name}: ${value}\r\n`);
     near.write(`HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`);
     far.on('error', () => near.destroy());
     far.pipe(near).pipe(far);
   });
+  upstream.on('error', () => near.destroy());
   near.on('error', () => upstream.destroy());
   upstream.end();
 }

@@ -121,7 +121,7 @@ const isCleared = (slot: Slot) =>
 async function clear({ page, context, openSession }: Slot): Promise<void> {
   for (const name of eventNames) page.removeAllListeners(name);
   // The page may ask whether to leave it.
-  page.on('dialog', (dialog) => void dialog.accept());
+  page.on('dialog', (dialog) => void dialog.accept().catch(() => undefined));
   await context.setOffline(false);
   await page.goto('/api/health');
   await page.evaluate(() => {

@@ -87,7 +87,8 @@ export async function startMaliciousServer(t: TestContext, port: () => number): 
     const { connection, 'transfer-encoding': chunked, 'accept-encoding': codings, ...headers } = asked.headers;
     const { method, path, body } = asked;
     const incoming = await new Promise<IncomingMessage>((resolve, reject) => {
-      const far = request({ port: port(), method, path, headers: { ...headers, 'content-length': body.length } });
+      const to = { host: '127.0.0.1', port: port(), method, path };
+      const far = request({ ...to, headers: { ...headers, 'content-length': body.length } });
       far.on('response', resolve).on('error', reject).end(body);
     });
     const status = incoming.statusCode ?? 500;

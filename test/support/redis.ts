@@ -27,14 +27,14 @@ export async function startRedis(
   const folder = await mkdtemp(join(tmpdir(), 'poproom-redis-'));
   const file = join(folder, 'redis.conf');
   await writeFile(file, configuration.join('\n'));
-  let port = await redisPort();
+  let port = await freePort();
   const args = ['--bind', '127.0.0.1', '--dir', folder, '--save', '', ...settings];
   const launch = () => launchRedis([file, '--port', String(port), ...args]);
   let child = launch();
   for (let tries = 1; !(await hasStarted(child, port)); tries++) {
     if (tries === 5) throw new Error('Redis exits immediately after its start.');
     // Another program may have taken the port.
-    port = await redisPort();
+    port = await freePort();
     child = launch();
   }
 
@@ -60,7 +60,7 @@ export async function startRedis(
     },
     async stop() {
       await end();
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
@@ -166,16 +166,6 @@ function launchRedis(args: readonly string[]): ChildProcess {
 }
 
 const hasEnded = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null;
-
-/** A server of a cluster also listens on a port that is higher by 10,000. */
-const highestPort = 55_535;
-
-async function redisPort(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    if (port <= highestPort) return port;
-  }
-}
 
 /** Waits until Redis responds or has exited. Returns whether it runs. */
 async function hasStarted(child: ChildProcess, port: number): Promise<boolean> {

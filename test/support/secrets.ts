@@ -72,12 +72,15 @@ export async function metricLabels(url: string): Promise<string> {
     // Without keep-alive, because a stopping server would have to close the connection.
     const headers = { connection: 'close' };
     const response = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(1000) });
-    // Names and help texts are constants in the source.
-    return Array.from((await response.text()).matchAll(/="(.*?)"/g), ([, label]) => label).join('\n');
+    return labelsIn(await response.text());
   } catch {
     return '';
   }
 }
+
+/** Names and help texts are constants in the source, and a number may have the digits of a PIN by coincidence. */
+export const labelsIn = (metrics: string): string =>
+  Array.from(metrics.matchAll(/="(.*?)"/g), ([, label]) => label).join('\n');
 
 function decoded(name: string | undefined): string | undefined {
   try {

@@ -10,6 +10,7 @@ import { type Running, startServer } from '../../src/server.ts';
 import { createApi } from './api.ts';
 import { createDatabase } from './data-folder.ts';
 import { engineUnderTest, isDistributed } from './engine.ts';
+import { eventually } from './eventually.ts';
 import { recordTraffic } from './record-traffic.ts';
 import { createSecrets, metricLabels } from './secrets.ts';
 
@@ -208,7 +209,7 @@ async function createTestServer(env: Record<string, string>, options: TestServer
     async restart(more = {}) {
       await stop();
       settings = { ...settings, ...more };
-      running = await start();
+      running = await eventually('its port is free', () => start().catch(laterIfPortIsTaken));
       stopped = undefined;
     },
     stop,
@@ -222,10 +223,15 @@ async function createTestServer(env: Record<string, string>, options: TestServer
     async finish() {
       stopRecording();
       await stop().catch(() => undefined);
-      await rm(folder, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
       check();
     },
   };
+}
+
+/** While a server was stopped, another process may have taken its port for a moment. */
+function laterIfPortIsTaken(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'EADDRINUSE') throw error;
 }
 
 function collect(lines: string[]): Log {
