@@ -129,9 +129,23 @@ export async function startRoom({ page }: BrowserDevice): Promise<string> {
   return codeOf(page);
 }
 
+interface JoinOptions extends BrowserContextOptions {
+  /** Otherwise the name is random. One in 1,176 pairs of devices would have the same, and the second one a number. */
+  deviceName?: string;
+}
+
 /** Opens another device in the room. */
-export async function joinRoom(site: TestSite, code: string, options?: BrowserContextOptions): Promise<BrowserDevice> {
-  const device = await site.openDevice({ ...options, at: `/r/${code}` });
+export async function joinRoom(
+  site: TestSite,
+  code: string,
+  { deviceName, ...options }: JoinOptions = {},
+): Promise<BrowserDevice> {
+  const path = `/r/${code}`;
+  const device = await site.openDevice({ ...options, at: deviceName === undefined ? path : '/api/health' });
+  if (deviceName !== undefined) {
+    await device.page.evaluate((name) => localStorage.setItem('poproom:name', JSON.stringify(name)), deviceName);
+    await device.page.goto(path);
+  }
   await textOf(device).waitFor();
   return device;
 }

@@ -36,5 +36,13 @@ export async function twoDevices(
     await showsText(device, text);
     await showsStatus(device, 'Saved');
   }
+  for (const device of [laptop, phone]) await watchesOthers(device);
   return { site, laptop, phone, code };
+}
+
+/** Waits for the code that shows what others do, which is loaded when another device is in the room. */
+async function watchesOthers({ page }: BrowserDevice): Promise<void> {
+  await page.locator('.devices [role="status"]').waitFor({ state: 'attached' });
+  // Its effects run after the next frame.
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
 }
