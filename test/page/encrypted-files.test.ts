@@ -22,8 +22,10 @@ import {
 } from './support/encrypted-files.ts';
 import { pickFiles, picture, rowOf } from './support/files.ts';
 import { recordFilm } from './support/film.ts';
+import { holdTimers } from './support/timers.ts';
 
 const strangeName = 'Gehälter "2026" <b>&\u{1f600}.txt';
+const messageMs = 5_000;
 const secretText = 'The salary is 1234567.';
 
 describe('the page, files of an encrypted room', () => {
@@ -166,7 +168,10 @@ async function assertSealed(t: TestContext, unit: number): Promise<void> {
   const room = await createRoom(site);
   const proxy = await startMaliciousServer(t, () => site.server.port);
   const sender = await site.openDevice({ baseURL: proxy.url, at: `/r/${pathOf(room)}` });
-  const { page } = await joinRoom(site, pathOf(room));
+  const receiver = await joinRoom(site, pathOf(room));
+  const { page } = receiver;
+  // Files that arrive while the message is shown share it.
+  await holdTimers(receiver, messageMs);
   await sender.page.getByRole('button', { name: 'Add files' }).waitFor();
   await pickFiles(sender.page, [
     { name: strangeName, content: secretText },

@@ -45,7 +45,8 @@ describe('the page, an upload whose connection is lost', () => {
     const site = await startTestSite(t);
     const code = await site.server.api.room();
     const { page } = await joinRoom(site, code);
-    const network = await slowDown(page, mebibyte);
+    // Slow enough that neither ends before the server does.
+    const network = await slowDown(page, mebibyte / 8);
     await addVideo(page);
     await dropFiles(page, 'body', [{ name: 'small.txt', content: 2 * mebibyte }]);
     await progressed(page);
@@ -135,8 +136,15 @@ describe('the page, an upload that the user interrupts', () => {
   });
 
   it('[PAGE-31] asks before the room is left: by a link, with Back, and when the page is closed', async (t) => {
-    const { device, code } = await uploading(t);
+    const site = await sharedTestSite(t);
+    // From the home page, to which Back leads.
+    const device = await site.openDevice();
     const { page } = device;
+    const code = await startRoom(device);
+    // The upload must not end before the user has left.
+    await page.route('**/upload', () => undefined);
+    await dropFiles(page, 'body', [{ name: 'video.mp4', content: 1_000 }]);
+    await rowOf(page, 'video.mp4').getByRole('progressbar').waitFor();
     const question = page.getByRole('dialog', { name: 'Leave this room?' });
     await page.getByRole('link', { name: 'Poproom home' }).click();
     await question.getByRole('button', { name: 'Stay' }).click();
@@ -214,6 +222,7 @@ async function uploading(t: TestContext, start = sharedTestSite): Promise<Upload
   const network = await slowDown(device.page, mebibyte);
   await addVideo(device.page);
   await eventually('the server has a part', () => sent() >= mebibyte);
+  await network.limit(mebibyte / 16);
   return { site, device, code, network };
 }
 

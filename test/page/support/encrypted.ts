@@ -14,8 +14,10 @@ export const roomKinds = {
 export type RoomKind = keyof typeof roomKinds;
 
 export async function createEncryptedRoom({ server: { url } }: TestSite): Promise<string> {
-  const { link } = await createClient({ url, deviceId: 'script' }).createRoom({ encrypted: true });
-  return link.split('/r/')[1] ?? assert.fail(link);
+  const room = await createClient({ url, deviceId: 'script' }).createRoom({ encrypted: true });
+  const name = room.link.split('/r/')[1] ?? assert.fail(room.link);
+  opened.set(`${url}/r/${name}`, room);
+  return name;
 }
 
 /** A site whose server is malicious: a proxy that records and changes messages. */

@@ -76,6 +76,8 @@ export const arrived = (page: Page, name: string) =>
 export interface SlowNetwork {
   /** That of the browser context has no effect on a page with a limit. */
   setOffline(isOffline: boolean): Promise<void>;
+  /** Sets another limit, in bytes per second. */
+  limit(bytesPerSecond: number): Promise<void>;
   /** Removes the limit. */
   restore(): Promise<void>;
 }
@@ -90,6 +92,7 @@ export async function slowDown(page: Page, bytesPerSecond: number): Promise<Slow
   await set(false, bytesPerSecond);
   return {
     setOffline: (isOffline) => set(isOffline, bytesPerSecond),
+    limit: (other) => set(false, other),
     restore: () => set(false, -1),
   };
 }
