@@ -21,7 +21,7 @@ type StoreSettings = Record<string, string>;
 /** Many tests wait for a timer or a browser, so two more processes than cores keep the cores busy. */
 const concurrency = availableParallelism() + 2;
 const testTimeoutMs = 120_000;
-const fileTimeoutMs = 600_000;
+const fileTimeoutMs = 900_000;
 
 /** Jobs start in the given order. A signal ends those that run, whose results are not reported. */
 export async function runPool(

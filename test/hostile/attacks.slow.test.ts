@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -17,12 +18,13 @@ const scale = isLongRun ? 10 : 1;
 /** An attack goes on until another client has received this many answers. */
 const minAnswers = isLongRun ? 200 : 100;
 const maxGrowthMiB = 150;
+const delayResolutionMs = 10;
 /** V8 keeps some of it, and uses it again. */
 const maxRestMiB = 100;
 const attacker = fileURLToPath(new URL('attacks/attacker.ts', import.meta.url));
 const patience = { timeout: 300_000 };
 
-describe('an attack on memory or time', patience, () => {
+describe('an attack on memory or time', () => {
   let target: Target;
   const suite = createSuiteCleanup();
   before(async () => {
@@ -47,9 +49,13 @@ describe('an attack on memory or time', patience, () => {
     'old edits of many ranges',
     'escaped texts',
   ]) {
-    it(`[SAFE-1] [SAFE-8] [SAFE-9] by ${name} does not stop the server or affect others, and leaves nothing behind`, async (t) => {
-      await withstand(t, target, name);
-    });
+    it(
+      `[SAFE-1] [SAFE-8] [SAFE-9] by ${name} does not stop the server or affect others, and leaves nothing behind`,
+      patience,
+      async (t) => {
+        await withstand(t, target, name);
+      },
+    );
   }
 });
 
@@ -93,13 +99,19 @@ async function withstand(t: TestContext, target: Target, name: string): Promise<
   let handles = 0;
   const isReady = once(child.stdout, 'data').then(() => true);
   const times: number[] = [];
+  const delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
+  delay.enable();
   do {
     times.push(...(await bystander.ask(20)));
     largest = Math.max(largest, await residentMemory(server.pid));
     handles = Math.max(handles, (await openHandles(server.pid)).filter((path) => path.includes('/blobs/')).length);
   } while (!(await Promise.race([isReady, pause(0, false)])) || times.length < minAnswers);
-  t.diagnostic(`${figuresOf(times)}; ${before.toFixed(0)} to ${largest.toFixed(0)} MiB`);
-  assertServed(times);
+  delay.disable();
+  // Of this process, which waits most of the time, so another one had the core.
+  const delayMs = delay.max / 1e6 - delayResolutionMs;
+  const figures = `${figuresOf(times)}, delayed by up to ${delayMs.toFixed(0)} ms`;
+  t.diagnostic(`${figures}; ${before.toFixed(0)} to ${largest.toFixed(0)} MiB`);
+  assert.ok(isServed(times, delayMs), figures);
   assert.ok(largest - before <= maxGrowthMiB, `the memory grew from ${before.toFixed(0)} to ${largest.toFixed(0)} MiB`);
   assert.ok(handles <= 100 * scale, `${handles} files were open`);
 
@@ -115,9 +127,9 @@ async function withstand(t: TestContext, target: Target, name: string): Promise<
   );
 }
 
-function assertServed(times: number[]): void {
-  const [p50, p99] = isLongRun ? [60, 250] : [500, 2000];
-  assert.ok(percentile(times, 0.5) < p50 && percentile(times, 0.99) < p99, figuresOf(times));
+function isServed(times: number[], delayMs: number): boolean {
+  const [p50, p99] = isLongRun ? [60, 250] : [500, 2000 + 4 * delayMs];
+  return percentile(times, 0.5) < p50 && percentile(times, 0.99) < p99;
 }
 
 function figuresOf(times: number[]): string {

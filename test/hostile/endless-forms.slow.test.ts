@@ -39,7 +39,7 @@ const forms: Record<string, Buffer[]> = {
   ],
 };
 
-describe('an inconsistent form', { timeout: 30_000 }, () => {
+describe('an inconsistent form', () => {
   for (const [what, parts] of Object.entries(forms)) {
     it(`[UP-1] [UP-6] [RUN-7] is rejected immediately and leaves nothing: ${what}`, async (t) => {
       const server = await startTestServer(t, noLimit);

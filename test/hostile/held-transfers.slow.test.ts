@@ -15,8 +15,8 @@ const patience = { timeout: 300_000 };
 /** Loopback has many addresses. */
 const [bystander, owner] = ['127.0.0.2', '127.0.0.3'] as const;
 
-describe('transfers that a stranger holds', patience, () => {
-  it('[TRANSFER-3] unread downloads leave descriptors for others', async (t) => {
+describe('transfers that a stranger holds', () => {
+  it('[TRANSFER-3] unread downloads leave descriptors for others', patience, async (t) => {
     const [descriptors, downloads] = isLongRun ? [1024, 3000] : [256, 300];
     const target = await startTarget(t, descriptors);
     const before = await openHandles(target.server.pid);
@@ -26,29 +26,33 @@ describe('transfers that a stranger holds', patience, () => {
     await assertServes(target);
   });
 
-  it('[TRANSFER-3] idle connections of many addresses leave descriptors for others', async (t) => {
+  it('[TRANSFER-3] idle connections of many addresses leave descriptors for others', patience, async (t) => {
     const [descriptors, connections] = isLongRun ? [1024, 3000] : [256, 300];
     const target = await startTarget(t, descriptors);
     await holdRequests(t, target, connections, (n) => `127.0.1.${1 + (n % 20)}`, '/livez');
     await assertServes(target);
   });
 
-  it('[TRANSFER-4] [SAFE-1] unread downloads use bounded memory, which is free soon after them', async (t) => {
-    const target = await startTarget(t, 20_000);
-    const { pid } = target.server;
-    await assertServes(target);
-    const before = await residentMemory(pid);
-    const sockets = await holdRequests(t, target, isLongRun ? 3000 : 600, () => '127.0.1.1', target.file);
-    await assertServes(target);
-    for (const socket of sockets) socket.destroy();
-    const endedAt = performance.now();
-    const isAtRest = async () => (await residentMemory(pid)) <= before + 64;
-    await eventually('the memory is back at rest', isAtRest, 20_000);
-    const seconds = ((performance.now() - endedAt) / 1000).toFixed(1);
-    const figures = `the memory grew from ${before.toFixed(0)} to ${(await peakMemory(pid)).toFixed(0)} MiB`;
-    t.diagnostic(`${figures}, and was back at rest after ${seconds} s`);
-    assert.ok((await peakMemory(pid)) - before <= (isLongRun ? 128 : 96), figures);
-  });
+  it(
+    '[TRANSFER-4] [SAFE-1] unread downloads use bounded memory, which is free soon after them',
+    patience,
+    async (t) => {
+      const target = await startTarget(t, 20_000);
+      const { pid } = target.server;
+      await assertServes(target);
+      const before = await residentMemory(pid);
+      const sockets = await holdRequests(t, target, isLongRun ? 3000 : 600, () => '127.0.1.1', target.file);
+      await assertServes(target);
+      for (const socket of sockets) socket.destroy();
+      const endedAt = performance.now();
+      const isAtRest = async () => (await residentMemory(pid)) <= before + 64;
+      await eventually('the memory is back at rest', isAtRest, 20_000);
+      const seconds = ((performance.now() - endedAt) / 1000).toFixed(1);
+      const figures = `the memory grew from ${before.toFixed(0)} to ${(await peakMemory(pid)).toFixed(0)} MiB`;
+      t.diagnostic(`${figures}, and was back at rest after ${seconds} s`);
+      assert.ok((await peakMemory(pid)) - before <= (isLongRun ? 128 : 96), figures);
+    },
+  );
 
   it(
     '[TRANSFER-2] [ZIP-8] archives that nine addresses read slowly do not deny them to others',
