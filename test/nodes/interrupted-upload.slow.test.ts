@@ -25,7 +25,7 @@ const settings = {
 };
 const timeout = isLongRun ? 600_000 : 120_000;
 
-describe('an upload', { timeout }, () => {
+describe('an upload', () => {
   const suite = createSuiteCleanup();
   const running = {} as Record<keyof typeof sizes, Installation>;
   before(async () => {

@@ -8,7 +8,7 @@ import { type ApiResponse, apiResponseOf } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';
 import { type Device, joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
-import { startLoad } from '../support/load.ts';
+import { askRepeatedly, askWithoutStores, startLoad } from '../support/load.ts';
 import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { createSuiteCleanup, type ServerProcess } from '../support/process.ts';
 import { peakMemory } from '../support/process-stats.ts';
@@ -20,6 +20,8 @@ import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const answersWithinMs = 2_000;
 const trueWithinMs = 5_000;
+/** After five wrong PINs, a client is locked out for 30 seconds. */
+const guessForMs = 20_000;
 /** An idle node has about 100. A leak during an outage would add far more. */
 const mostMemory = 256;
 
@@ -68,7 +70,7 @@ describe('a Redis outage', () => {
       const late = await Promise.all(Array.from({ length: 6 }, () => watchedRoom(t, nodes)));
       const guesses = await guess(nodes);
       const streams = openStreams(nodes, quiet[0]?.code ?? '');
-      const control = askWithoutRedis(nodes);
+      const control = askWithoutStores(nodes);
       const load = await startLoad({
         apis: nodes.map(({ api }) => api),
         rooms: 4,
@@ -88,19 +90,23 @@ describe('a Redis outage', () => {
       await outage.end(redis);
       const returnedAt = performance.now();
       for (const response of await Promise.all(unsure)) if (response.status !== 200) isAway(response);
-      for (const { code } of late) {
-        const write = () => one.api.post(`/api/rooms/${code}/content`, { json: { content: 'the first after it' } });
-        await eventually('writes are taken again', async () => (await write()).status === 200);
-      }
+      const write = ({ code }: { code: string }) =>
+        one.api.post(`/api/rooms/${code}/content`, { json: { content: 'the first after it' } });
+      const isTaken = async (room: { code: string }) => (await write(room)).status === 200;
+      await Promise.all(late.map((room) => eventually('writes are taken again', () => isTaken(room))));
       const backAfter = performance.now() - returnedAt;
-      for (const room of [...quiet, ...late]) await eventually('devices have the truth', room.isTrue, trueWithinMs);
+      await Promise.all([...quiet, ...late].map(({ isTrue }) => eventually('devices have the truth', isTrue)));
       const trueAfter = performance.now() - returnedAt;
-      assert.ok(trueAfter < trueWithinMs, `the devices have the true state ${trueAfter} ms after its return`);
 
       await Promise.all([load.stop(), guesses.stop(), streams.stop(), control.stop()]);
       for (const room of load.rooms) for (const { api } of nodes) await assertAcknowledged(api, room);
       // The wait of requests that do not need Redis is caused by the load of the machine.
-      const within = answersWithinMs + control.slowest();
+      const allowance = 3 * control.slowest();
+      assert.ok(
+        trueAfter < trueWithinMs + allowance,
+        `the devices have the true state ${trueAfter} ms after its return`,
+      );
+      const within = answersWithinMs + allowance;
       assert.ok(load.slowestMs() < within, `the slowest response took ${load.slowestMs()} ms`);
       assert.ok(streams.slowest() < within, `the slowest stream took ${streams.slowest()} ms to open`);
       assert.ok(guesses.evaluated() <= 5, `${guesses.evaluated()} wrong PINs were evaluated`);
@@ -125,8 +131,8 @@ describe('a Redis outage', () => {
     assert.equal((await writer.next('error')).error.code, 'UNAVAILABLE');
     redis.signal('SIGCONT');
     const text = async () => (await nodes[0].api.get(`/api/rooms/${code}/content`)).json.content;
-    await eventually('it is written after all', async () => (await text()) === 'late', trueWithinMs);
-    await eventually('devices have the truth', isTrue, trueWithinMs);
+    await eventually('it is written after all', async () => (await text()) === 'late');
+    await eventually('devices have the truth', isTrue);
   });
 
   it('[NODE-9] is reported while Redis accepts no writes, as during a failover', async (t) => {
@@ -136,7 +142,7 @@ describe('a Redis outage', () => {
     command('replicaof', '127.0.0.1', '1');
     isAway(await write());
     command('replicaof', 'no', 'one');
-    assert.equal((await write()).status, 200);
+    await eventually('writes are taken again', async () => (await write()).status === 200);
   });
 
   describe('of nodes with limits, behind a proxy', () => {
@@ -211,8 +217,9 @@ async function watchedRoom(t: TestContext, nodes: readonly ServerProcess[]) {
 async function guess(nodes: readonly ServerProcess[]) {
   const code = await (nodes[0] as ServerProcess).api.room({ pin: '0427' });
   let [evaluated, stopped] = [0, false];
+  const startedAt = performance.now();
   async function run(): Promise<void> {
-    for (let n = 0; !stopped; n++) {
+    for (let n = 0; !stopped && performance.now() - startedAt < guessForMs; n++) {
       const { api } = nodes[n % nodes.length] as ServerProcess;
       const response = await api.get(`/api/rooms/${code}`, { pin: String(1000 + n), from: '203.0.113.9' });
       if (response.code === 'PIN_INCORRECT') evaluated += 1;
@@ -234,37 +241,7 @@ async function guess(nodes: readonly ServerProcess[]) {
 
 /** Opens streams of events, one after the other, and closes them. */
 const openStreams = (nodes: readonly ServerProcess[], code: string) =>
-  askOnAndOn(nodes, `/api/rooms/${code}/events`, async (response) => {
+  askRepeatedly(nodes, `/api/rooms/${code}/events`, async (response) => {
     if (response.status === 200) await response.body?.cancel();
     else isAway(apiResponseOf(response.status, response.headers, await response.text()));
   });
-
-const askWithoutRedis = (nodes: readonly ServerProcess[]) =>
-  askOnAndOn(nodes, '/livez', async (response) => {
-    assert.equal(response.status, 200);
-    await response.text();
-  });
-
-/** Sends requests to all nodes in turn, and records the longest time to the first byte. */
-function askOnAndOn(nodes: readonly ServerProcess[], path: string, check: (response: Response) => Promise<void>) {
-  let [slowest, stopped] = [0, false];
-  async function run(): Promise<void> {
-    for (let n = 0; !stopped; n++) {
-      const { url } = nodes[n % nodes.length] as ServerProcess;
-      const since = performance.now();
-      const response = await fetch(`${url}${path}`);
-      slowest = Math.max(slowest, performance.now() - since);
-      await check(response);
-      await pause(50);
-    }
-  }
-  const done = run();
-  done.catch(() => undefined);
-  return {
-    slowest: () => slowest,
-    async stop() {
-      stopped = true;
-      await done;
-    },
-  };
-}

@@ -11,7 +11,7 @@ import { installationSettings, startNode, withoutLimits } from '../support/nodes
 import { startRedis } from '../support/redis.ts';
 import { startS3 } from '../support/s3.ts';
 
-describe('a rolling restart', { timeout: 90_000 }, () => {
+describe('a rolling restart', () => {
   it('[NODE-15] fails no request', async (t) => {
     const redis = await startRedis();
     const s3 = await startS3();

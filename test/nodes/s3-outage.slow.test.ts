@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { assertError } from '../support/assert-error.ts';
 import { joinRoom } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
+import { askWithoutStores } from '../support/load.ts';
 import { installationSettings, startTwoNodes, withoutLimits } from '../support/nodes.ts';
 import { createSuiteCleanup, type ServerProcess } from '../support/process.ts';
 import { type RedisServer, startRedis } from '../support/redis.ts';
@@ -11,9 +12,9 @@ import { startS3, type TestS3 } from '../support/s3.ts';
 import { startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts';
 
 const nothingListens = 1;
-const uploadRefusedWithinMs = 8_000;
+const [refusedWithinMs, uploadRefusedWithinMs] = [4_000, 8_000];
 
-describe('an S3 outage', { timeout: 60_000 }, () => {
+describe('an S3 outage', () => {
   let redis: RedisServer;
   let s3: TestS3;
   let port: number;
@@ -42,13 +43,15 @@ describe('an S3 outage', { timeout: 60_000 }, () => {
 
     port = nothingListens;
     proxy.disconnect();
+    const control = askWithoutStores(nodes);
     for (const { api } of nodes) {
       const since = performance.now();
       const refused = await api.upload(room, 'c.txt', 'abc');
       assertError(refused, 503, 'UNAVAILABLE');
       assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
       assertError(await api.get(new URL(fileUrl).pathname), 503, 'UNAVAILABLE');
-      assert.ok(performance.now() - since < 4_000);
+      const took = performance.now() - since;
+      assert.ok(took < refusedWithinMs + 3 * control.slowest(), `they were refused after ${took} ms`);
       const content = `text by ${api === one.api ? 'one' : 'two'}`;
       assert.equal((await api.post(`/api/rooms/${room}/content`, { json: { content } })).status, 200);
       assert.equal((await device.next('content')).content, content);
@@ -58,6 +61,7 @@ describe('an S3 outage', { timeout: 60_000 }, () => {
         ['a.txt'],
       );
     }
+    await control.stop();
     assert.equal((await two.api.delete(`/api/rooms/${doomed}`)).status, 200);
     assert.equal((await one.api.get(`/api/rooms/${doomed}`)).code, 'ROOM_NOT_FOUND');
     assert.equal((await s3.keys()).length, 2);
@@ -75,14 +79,17 @@ describe('an S3 outage', { timeout: 60_000 }, () => {
     const [{ api }] = nodes;
     const room = await api.room();
     proxy.pause();
+    const control = askWithoutStores(nodes);
     const since = performance.now();
     const uploads = [Buffer.from('abc'), Buffer.alloc(10 * 1024 * 1024)].map((bytes) => api.upload(room, 'a', bytes));
     for (const refused of await Promise.all(uploads)) assertError(refused, 503, 'UNAVAILABLE');
     const took = performance.now() - since;
-    assert.ok(took < uploadRefusedWithinMs, `they were refused after ${took} ms`);
+    await control.stop();
+    // The node counts polls, and a busy machine delays each of them.
+    assert.ok(took < uploadRefusedWithinMs + 8 * control.slowest(), `they were refused after ${took} ms`);
     proxy.disconnect();
     proxy.resume();
     assert.equal((await api.upload(room, 'a', 'abc')).status, 201);
-    t.diagnostic(`refused after ${Math.round(took)} ms`);
+    t.diagnostic(`refused after ${Math.round(took)} ms, without the store ${Math.round(control.slowest())} ms`);
   });
 });

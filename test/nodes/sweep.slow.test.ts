@@ -14,7 +14,7 @@ const roomCount = 40;
 const fileCount = 24;
 const deletedWithinMs = 60_000;
 
-describe('two nodes that sweep concurrently', { timeout: 90_000 }, () => {
+describe('two nodes that sweep concurrently', () => {
   let redis: RedisServer;
   let s3: TestS3;
   before(async () => {

@@ -26,9 +26,12 @@ const settings = { ...withoutLimits, POPROOM_MAX_CHANNELS_PER_CLIENT: '10000' };
 /** After long outages, a client waits up to 30 s between attempts. */
 const settlesWithinMs = isLong ? 120_000 : 45_000;
 const minuteMs = 60_000;
+const timeout = rounds * (faultSeconds * 1000 + 5 * minuteMs);
 
-describe('a text that is typed during outages', { timeout: rounds * (faultSeconds * 1000 + 5 * minuteMs) }, () => {
-  it('[SYNC-1] [SYNC-2] [SYNC-3] has every token whole and once, and is the same everywhere', async (t) => {
+describe('a text that is typed during outages', () => {
+  it('[SYNC-1] [SYNC-2] [SYNC-3] has every token whole and once, and is the same everywhere', {
+    timeout,
+  }, async (t) => {
     const firstSeed = Number(process.env.POPROOM_TEST_SEED ?? randomInt(2 ** 31));
     const failed: string[] = [];
     for (let round = 0; round < rounds; round++) {

@@ -8,7 +8,7 @@ import { installationSettings, startNode, withoutLimits } from '../support/nodes
 import { type RedisOverTls, startRedisOverTls } from '../support/redis-tls.ts';
 import { startS3, type TestS3 } from '../support/s3.ts';
 
-describe('Redis over TLS', { timeout: 60_000, concurrency: true }, () => {
+describe('Redis over TLS', { concurrency: true }, () => {
   let redis: RedisOverTls;
   let s3: TestS3;
   before(async () => {

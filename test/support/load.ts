@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type TrackedRoom, trackRoom } from './acknowledged.ts';
 import type { ApiResponse, createApi } from './api.ts';
+import type { ServerProcess } from './process.ts';
 
 type Api = ReturnType<typeof createApi>;
 
@@ -98,5 +99,40 @@ export async function startLoad({
     },
   };
 }
+
+/** Sends requests to all servers in turn, and records the longest time to the first byte. */
+export function askRepeatedly(
+  servers: readonly Pick<ServerProcess, 'url'>[],
+  path: string,
+  check: (response: Response) => Promise<void>,
+) {
+  let [slowest, isStopped] = [0, false];
+  async function run(): Promise<void> {
+    for (let n = 0; !isStopped; n++) {
+      const { url } = servers[n % servers.length] as ServerProcess;
+      const since = performance.now();
+      const response = await fetch(`${url}${path}`);
+      slowest = Math.max(slowest, performance.now() - since);
+      await check(response);
+      await pause(50);
+    }
+  }
+  const done = run();
+  done.catch(() => undefined);
+  return {
+    slowest: () => slowest,
+    async stop() {
+      isStopped = true;
+      await done;
+    },
+  };
+}
+
+/** The slowest of these shows how busy the machine is. */
+export const askWithoutStores = (servers: readonly Pick<ServerProcess, 'url'>[]) =>
+  askRepeatedly(servers, '/livez', async (response) => {
+    assert.equal(response.status, 200);
+    await response.text();
+  });
 
 export const versionOf = ({ headers }: ApiResponse): number => Number(headers.get('etag')?.slice(1, -1));
