@@ -1,6 +1,6 @@
 /** The guards against guessing PINs and codes. */
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Quota } from '../../src/core/ports/clients.ts';
 import type { Admission, RoomStore } from '../../src/core/ports/rooms.ts';
@@ -17,6 +17,7 @@ import {
   type OpenStore,
   ownStore,
   roomUpdate,
+  type StoreUnderTest,
   second,
   sharedStore,
   start,
@@ -32,6 +33,7 @@ export function guardTests(open: OpenStore): void {
   describe('wrong PINs over the lifetime of a room', () => lifeTests(open));
   describe('wrong keys of encrypted rooms', () => keyTests(open));
   describe('misses of one client across all rooms', () => missTests(open));
+  describe('a client with too many misses', () => rejectedTests(open));
   describe('counters with very many clients', () => floodTests(open));
 }
 
@@ -415,6 +417,7 @@ function keyTests(open: OpenStore): void {
 
 function missTests(open: OpenStore): void {
   const store = sharedStore(open);
+  const unlimited = sharedStore(open, manyMisses);
   const lookUp = (code: RoomCode | undefined, client: string, now: number = start) =>
     store.rooms.admit(accessAttempt(code, { client, now }));
 
@@ -477,37 +480,6 @@ function missTests(open: OpenStore): void {
     assert.deepEqual(tally(own), { unknown: 10, 'too-many-misses': 40 });
   });
 
-  /** A client that is refused, and rooms that did not see it come to that, as on another node. */
-  async function shutOut(t: TestContext): Promise<{ rooms: RoomStore; client: string }> {
-    const under = await ownStore(t, open);
-    const client = newClient();
-    for (let misses = 0; misses < 20; misses++) await under.store.rooms.admit(accessAttempt(undefined, { client }));
-    return { rooms: (await under.reopen(start)).rooms, client };
-  }
-
-  it('[GUESS-4] [GUESS-3] does not count a wrong PIN of a rejected client for the room', async (t) => {
-    const { rooms, client } = await shutOut(t);
-    const code = await protectedRoom(rooms);
-    await guessByMany(rooms, code, 49);
-    assert.equal((await tryPin(rooms, code, client, wrong)).outcome, 'too-many-misses');
-    assert.equal((await tryPin(rooms, code, newClient(), right)).outcome, 'admitted');
-  });
-
-  it('[GUESS-4] [GUESS-3] does not trust a rejected client that sends the correct PIN', async (t) => {
-    const { rooms, client } = await shutOut(t);
-    const code = await protectedRoom(rooms);
-    assert.equal((await tryPin(rooms, code, client, right)).outcome, 'too-many-misses');
-    await guessByMany(rooms, code, 50, start + second);
-    assert.equal((await tryPin(rooms, code, client, right, start + hour)).outcome, 'pin-locked');
-  });
-
-  it('[GUESS-4] [DEV-1] does not count the device of a rejected client', async (t) => {
-    const { rooms, client } = await shutOut(t);
-    const code = await createRoom(rooms);
-    assert.equal((await rooms.admit(accessAttempt(code, { client, deviceId: 'phone' }))).outcome, 'too-many-misses');
-    assert.deepEqual(await rooms.listDevices(code, start), []);
-  });
-
   it('[GUESS-4] takes the limit from its rules', async (t) => {
     const under = await open({ rules: guardRules(3), now: start });
     t.after(() => under.dispose());
@@ -518,13 +490,48 @@ function missTests(open: OpenStore): void {
     assert.deepEqual(tally(admissions), { unknown: 3, 'too-many-misses': 2 });
   });
 
-  it('[GUESS-4] rejects no client if the limit is 0', async (t) => {
-    const under = await open({ rules: guardRules(0), now: start });
-    t.after(() => under.dispose());
+  it('[GUESS-4] rejects no client if the limit is 0', async () => {
     const client = newClient();
     for (let misses = 0; misses < 100; misses++) {
-      assert.equal((await under.store.rooms.admit(accessAttempt(undefined, { client }))).outcome, 'unknown');
+      assert.equal((await unlimited.rooms.admit(accessAttempt(undefined, { client }))).outcome, 'unknown');
     }
+  });
+}
+
+/** The store did not see the misses of these clients, as if it were on another node. */
+function rejectedTests(open: OpenStore): void {
+  const clients = Array.from({ length: 3 }, newClient);
+  let under: StoreUnderTest;
+  let rooms: RoomStore;
+  before(async () => {
+    under = await open({ rules: guardRules(20), now: start });
+    const misses = clients.flatMap((client) => Array.from({ length: 20 }, () => accessAttempt(undefined, { client })));
+    for (const miss of misses) await under.store.rooms.admit(miss);
+    ({ rooms } = await under.reopen(start));
+  });
+  after(() => under.dispose());
+
+  it('[GUESS-4] [GUESS-3] does not count a wrong PIN of a rejected client for the room', async () => {
+    const client = clients[0] as string;
+    const code = await protectedRoom(rooms);
+    await guessByMany(rooms, code, 49);
+    assert.equal((await tryPin(rooms, code, client, wrong)).outcome, 'too-many-misses');
+    assert.equal((await tryPin(rooms, code, newClient(), right)).outcome, 'admitted');
+  });
+
+  it('[GUESS-4] [GUESS-3] does not trust a rejected client that sends the correct PIN', async () => {
+    const client = clients[1] as string;
+    const code = await protectedRoom(rooms);
+    assert.equal((await tryPin(rooms, code, client, right)).outcome, 'too-many-misses');
+    await guessByMany(rooms, code, 50, start + second);
+    assert.equal((await tryPin(rooms, code, client, right, start + hour)).outcome, 'pin-locked');
+  });
+
+  it('[GUESS-4] [DEV-1] does not count the device of a rejected client', async () => {
+    const client = clients[2] as string;
+    const code = await createRoom(rooms);
+    assert.equal((await rooms.admit(accessAttempt(code, { client, deviceId: 'phone' }))).outcome, 'too-many-misses');
+    assert.deepEqual(await rooms.listDevices(code, start), []);
   });
 }
 
@@ -541,7 +548,7 @@ function floodTests(open: OpenStore): void {
     const { rates } = (await ownStore(t, open, flooded)).store;
     const take = async (client: string, now: number = start) => (await rates.take(client, three, now)).granted;
     for (let n = 0; n < 4; n++) await take('10.0.0.1');
-    for (const client of flood) assert.equal(await take(client), true);
+    assert.ok((await Promise.all(flood.map((client) => take(client)))).every(Boolean));
     assert.equal(await take('10.0.0.1', start + hour - 1), false);
     const neighbours = ['172.1.0.1', '172.1.0.2', '172.1.2.3', '172.1.3.4'];
     const granted = await Promise.all(neighbours.map((client) => take(client)));
@@ -556,7 +563,7 @@ function floodTests(open: OpenStore): void {
     const { rooms } = (await ownStore(t, open, flooded)).store;
     const lookUp = async (client: string) => (await rooms.admit(accessAttempt(unknownCode(), { client }))).outcome;
     for (let n = 0; n < 21; n++) await lookUp('10.0.0.1');
-    for (const client of flood) await lookUp(client);
+    await Promise.all(flood.map(lookUp));
     assert.equal(await lookUp('10.0.0.1'), 'too-many-misses');
     const outcomes = await Promise.all(Array.from({ length: 30 }, (_, n) => lookUp(`172.1.0.${n}`)));
     assert.equal(outcomes.filter((outcome) => outcome === 'unknown').length, 20);
@@ -578,7 +585,7 @@ function floodTests(open: OpenStore): void {
     const { rooms } = (await ownStore(t, open, { ...flooded, missesPerClient: 0 })).store;
     const code = await protectedRoom(rooms);
     await guessWrong(rooms, code, '10.0.0.1', 5);
-    for (const client of flood) await tryPin(rooms, await protectedRoom(rooms), client, wrong);
+    await Promise.all(flood.map(async (client) => tryPin(rooms, await protectedRoom(rooms), client, wrong)));
     assert.equal((await tryPin(rooms, code, '10.0.0.1', right)).outcome, 'pin-locked');
   });
 }

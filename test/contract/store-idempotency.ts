@@ -197,7 +197,7 @@ export function idempotencyTests(open: OpenStore): void {
     const { client } = newRecord();
     const over = (n: number) => ({ client, expiresAt: expiresAt + n, inTotal: 160 });
     const flood = Array.from({ length: 170 }, (_, n) => newRecord(over(n)));
-    for (const [n, record] of flood.entries()) await append(store, code, n + 2, record);
+    await Promise.all(flood.map((record, n) => append(store, code, n + 2, record)));
     assert.deepEqual(await idempotency.find(code, victim, start), requestOf(victim), 'a flood evicts only its own');
     const found = await Promise.all(flood.map((record) => idempotency.find(code, record, start)));
     const kept = found.filter(Boolean).length;

@@ -57,13 +57,29 @@ const sharedPorts = [
 ];
 type SharedStore = Pick<Store, (typeof sharedPorts)[number] | 'queueLength'>;
 
-/** One store for all the tests of a suite; each makes its own rooms and clients, so that they do not meet. */
+/** The stores that the tests of a suite share, by their rules. */
+const sharedStores = new WeakMap<OpenStore, Map<string, Promise<StoreUnderTest>>>();
+
+/** For all the tests of a suite, which run one after another. Call it in the suite. */
+export function openForSuite(open: OpenStore): OpenStore {
+  const shared = new Map<string, Promise<StoreUnderTest>>();
+  const ofSuite: OpenStore = (options) => open(options);
+  sharedStores.set(ofSuite, shared);
+  after(async () => {
+    for (const opening of shared.values()) await (await opening).dispose();
+  });
+  return ofSuite;
+}
+
+/** One store for the tests of a suite; each makes its own rooms and clients, so that they do not meet. */
 export function sharedStore(open: OpenStore, rules: GuardRules = guardRules(20)): SharedStore {
   let under: StoreUnderTest;
   before(async () => {
-    under = await open({ rules, now: start });
+    const shared = sharedStores.get(open);
+    const opening = shared?.get(JSON.stringify(rules)) ?? open({ rules, now: start });
+    shared?.set(JSON.stringify(rules), opening);
+    under = await opening;
   });
-  after(() => under.dispose());
   // Getters, because the store is opened when the suite starts.
   const ports = sharedPorts.map((port) => [port, { enumerable: true, get: () => under.store[port] }]);
   const shared = { queueLength: () => under.store.queueLength() };

@@ -225,7 +225,8 @@ function finishTests(open: OpenStore): void {
   it('[TUS-8] is no longer an upload: it is finished once, and neither advanced, cancelled nor expired', async () => {
     const { rooms } = store;
     const code = await createRoom(rooms);
-    const upload = await startUpload(store.uploads, code, { size: 0 });
+    // Before the uploads of other tests.
+    const upload = await startUpload(store.uploads, code, { size: 0, expiresAt: start + hour });
     const finished = await Promise.all(
       Array.from({ length: 10 }, () => store.uploads.finishUpload(code, upload.id, start)),
     );

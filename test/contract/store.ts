@@ -22,7 +22,7 @@ import { sealedTests } from './store-sealed.ts';
 import { secretTests } from './store-secret.ts';
 import { storageTests } from './store-storage.ts';
 import { trashTests } from './store-trash.ts';
-import type { OpenStore } from './store-under-test.ts';
+import { type OpenStore, openForSuite } from './store-under-test.ts';
 import { updateTests } from './store-updates.ts';
 import { uploadTests } from './store-uploads.ts';
 import { webhookTests } from './store-webhooks.ts';
@@ -30,9 +30,11 @@ import { webhookTests } from './store-webhooks.ts';
 export type { OpenStore, StoreUnderTest } from './store-under-test.ts';
 
 export function storeContract(name: string, open: OpenStore): void {
-  // Opening a store takes most of the time, so suites run concurrently. The tests of a suite share a store.
+  // Opening a store takes most of the time, so suites run concurrently, and the tests of a suite share stores.
   describe(`${name}: the contract of stores`, { concurrency: 4 }, () => {
-    for (const [title, register] of Object.entries(suites)) describe(title, { concurrency: 1 }, () => register(open));
+    for (const [title, register] of Object.entries(suites)) {
+      describe(title, { concurrency: 1 }, () => register(openForSuite(open)));
+    }
   });
 }
 

@@ -338,27 +338,32 @@ describe('the text in Redis', () => {
     assert.ok((await textOf(rooms, code))?.content === `b${content}`);
   });
 
-  it('[TEXT-7] is the result of its edits in order, whatever they are', async (t) => {
-    const store = await observed(t, server);
-    const { rooms } = store;
-    const replays = fc.asyncProperty(anyText(20), fc.array(anyEdits, { maxLength: 6 }), async (original, drawn) => {
-      const code = await createRoom(rooms);
-      await store.texts.appendText(
-        code,
-        textAppend(insertion(1, original), { compaction: { content: original, dropThrough: 1 } }),
-      );
-      let text = original;
-      for (const [n, one] of drawn.entries()) {
-        const edits = editsOf(one, text);
-        text = applyEdits(text, edits);
-        await store.texts.appendText(code, textAppend(textEntry(n + 2, { edits })));
-      }
-      assert.equal((await textOf(rooms, code))?.content, text);
+  for (const [slow, numRuns] of [
+    ['', 40],
+    ['[slow] ', 200],
+  ] as const) {
+    it(`${slow}[TEXT-7] is the result of its edits in order, whatever they are, in ${numRuns} rooms`, async (t) => {
+      const store = await observed(t, server);
+      const { rooms } = store;
+      const replays = fc.asyncProperty(anyText(20), fc.array(anyEdits, { maxLength: 6 }), async (original, drawn) => {
+        const code = await createRoom(rooms);
+        await store.texts.appendText(
+          code,
+          textAppend(insertion(1, original), { compaction: { content: original, dropThrough: 1 } }),
+        );
+        let text = original;
+        for (const [n, one] of drawn.entries()) {
+          const edits = editsOf(one, text);
+          text = applyEdits(text, edits);
+          await store.texts.appendText(code, textAppend(textEntry(n + 2, { edits })));
+        }
+        assert.equal((await textOf(rooms, code))?.content, text);
+      });
+      await fc.assert(replays, { seed: 1, numRuns });
     });
-    await fc.assert(replays, { seed: 1, numRuns: 200 });
-  });
+  }
 
-  it('[MOVE-1] is restored with a log and a history of any length', async (t) => {
+  it('[slow] [MOVE-1] is restored with a log and a history of any length', async (t) => {
     const store = await observed(t, server);
     const { rooms, archive } = store;
     const record: RoomRecord = {
