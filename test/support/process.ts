@@ -69,7 +69,7 @@ export interface ServerProcess {
   readonly exit: Promise<Exit>;
 }
 
-/** Functions that stop the servers of each folder. */
+/** Functions that stop the servers in each folder, or in a folder of it. */
 const cleanups = new Map<string, (() => Promise<void>)[]>();
 
 /** A temporary folder. After the test, its servers are stopped and it is removed. */
@@ -105,7 +105,8 @@ export async function startProcess(
     secrets.assertAbsentFrom(metrics.join('\n'), 'the metrics');
     secrets.assertAbsentFrom(output() + errors(), 'the log');
   };
-  cleanups.get(folder)?.push(finish);
+  const [, own] = [...cleanups].find(([root]) => folder === root || folder.startsWith(`${root}/`)) ?? [];
+  own?.push(finish);
   t.after(finish);
   let ended: Exit | undefined;
   void exit.then((result) => {
