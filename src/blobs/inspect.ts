@@ -26,16 +26,19 @@ export interface BucketTrouble {
 /** S3 requires this for all parts but the last. */
 const partBytes = 5 * 1024 * 1024;
 
+/** A server would rather fail and try again. Here, a delay is not a problem to report. */
+const timeouts = { ...defaultTimeouts, connect: 5000 };
+
 /** Undefined if the test succeeds. */
 export async function inspectBucket(bucket: Omit<S3Options, 'spool' | 'minFree'>): Promise<BucketTrouble | undefined> {
   const spool = mkdtempSync(join(tmpdir(), 'poproom-doctor-'));
   let step: BucketStep = 'object';
   try {
-    const blobs = await openS3Blobs({ ...bucket, spool, minFree: 0 });
+    const blobs = await openS3Blobs({ ...bucket, spool, minFree: 0 }, timeouts);
     await blobs.ping();
     await testObject(blobs);
     step = 'parts';
-    const objects = await openS3Objects(bucket, defaultTimeouts);
+    const objects = await openS3Objects(bucket, timeouts);
     await testParts(objects, join(spool, 'part'));
     step = 'unfinished';
     await testUnfinished(objects);

@@ -16,7 +16,7 @@ import { runDoctor } from './run-doctor.ts';
 
 const POPROOM_SECRET = 'a secret that is long enough for all';
 
-describe('poproom doctor on Redis', { concurrency: true }, () => {
+describe('poproom doctor on Redis', () => {
   it('[CLI-8] reports its version, eviction, persistence and clock', async (t) => {
     const redis = await startRedis(['--appendonly', 'yes', '--appendfsync', 'always']);
     t.after(redis.stop);

@@ -195,9 +195,8 @@ function isLocalTrusted(proxies: Config['trustedProxies']): boolean {
 const isProxied = (url: string, { headers }: Response, { tlsCert, port }: Partial<Config>) =>
   (url.startsWith('https:') && port !== undefined && !tlsCert) || headers.has('Via') || headers.has('Server');
 
-const roomTimeoutMs = 8000;
 /** Buffered events can only be recognized by their absence. */
-const eventTimeoutMs = 4000;
+const roomTimeoutMs = 8000;
 /** More would take long, and proxies that limit bodies usually allow less. */
 const maxTestBytes = 10 * 1024 ** 2;
 
@@ -308,7 +307,7 @@ async function checkSocket({ url, room, headers }: RoomCheck): Promise<Finding> 
 
 async function checkEvents({ url, room, headers }: RoomCheck): Promise<Finding> {
   const done = new AbortController();
-  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(eventTimeoutMs)]);
+  const signal = AbortSignal.any([done.signal, AbortSignal.timeout(roomTimeoutMs)]);
   try {
     const response = await fetch(`${url}/api/rooms/${room.code}/events`, { headers, signal, redirect: 'error' });
     const first = await response.body?.getReader().read();

@@ -48,13 +48,17 @@ const redis: RunCheck = async (config) => {
   const { inspectRedis, whereIsRedis } = await import('../../../store/redis/open.ts');
   const where = whereIsRedis(config.store);
   try {
-    const facts = await inspectRedis(config.store, guardRules(0));
+    const inspect = () => inspectRedis(config.store, guardRules(0));
+    const facts = await inspect().catch((error: Error) => (isTimeout(error) ? inspect() : Promise.reject(error)));
     const storage = await checkStorage(config, facts.storedBytes);
     return [...redisFindings(where, facts, config), ...checkKeys(config, facts.keysInForce), ...storage];
   } catch (error) {
     return [connectionProblem(where, error as Error)];
   }
 };
+
+/** A single one is not a problem to report: Redis or this machine may be busy. */
+const isTimeout = ({ cause }: Error) => cause === undefined || /timeout|no connection/i.test(String(cause));
 
 function connectionProblem(where: string, { cause }: Error): Finding {
   const message = cause instanceof Error ? cause.message : '';
