@@ -81,7 +81,7 @@ export interface SharedLink {
 }
 
 /** The request goes to this machine, so a longer wait means that a firewall drops it. */
-const probeMs = 1000;
+const probeMs = 5000;
 
 /** Replaces localhost by the address of this machine in its network, if the server can be reached there. */
 export async function toLanLink(link: string): Promise<SharedLink> {
