@@ -53,7 +53,7 @@ async function isThere() {
   }
 }
 
-/** Prints each cause once. */
+/** Prints each cause once, and tries at least twice. */
 async function untilItAnswers(work) {
   let printed = '';
   for (;;) {
@@ -61,7 +61,8 @@ async function untilItAnswers(work) {
       return await work();
     } catch (error) {
       const cause = causeOf(error);
-      if (Date.now() > deadline || isPermanent(error)) fail(`the bucket ${Bucket} cannot be used: ${cause}`);
+      const isLast = Date.now() > deadline && printed !== '';
+      if (isLast || isPermanent(error)) fail(`the bucket ${Bucket} cannot be used: ${cause}`);
       if (cause !== printed) console.log(`waiting for the store: ${cause}`);
       printed = cause;
       await pause(1000);
