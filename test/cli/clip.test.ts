@@ -175,7 +175,7 @@ describe('poproom clip', () => {
 
   it('[slow] [CLI-18] reports why the server rejected a text, and continues', async (t) => {
     const { server, cli, code, write, text } = await setUp(t, undefined, startTestServer);
-    await server.restart({ POPROOM_CONTENT_MAX: '100', PORT: String(server.port) });
+    await server.restart({ POPROOM_CONTENT_MAX: '100' });
     await write('stays');
     const clipping = cli.start(['clip', code]);
     await holds(cli, 'stays');

@@ -95,7 +95,7 @@ describe('the PIN of a room', () => {
     await asking.waitForOutput('PIN of room');
     for (const left of ['4 tries', '3 tries', '2 tries', '1 try']) {
       asking.type('9999\r');
-      await asking.waitForOutput(`${left} left`);
+      await asking.waitForOutput(new RegExp(`${left} left[^]*PIN of room`));
     }
     asking.type('9999\r');
     const { code, stdout } = await asking.result;

@@ -516,7 +516,7 @@ describe('poproom ui, values of the page', () => {
         () => undefined,
       ),
     );
-    await command.waitForOutput(/token=/);
+    await command.waitForOutput(/token=.*\n/);
     assert.equal(command.stdout().trim(), opened);
     assert.match(opened, /^http:\/\/127\.0\.0\.1:\d+\/open\?token=[\w-]{43}$/);
     const { base, ask } = await openAsBrowser({ command, cli, link: opened, origin: new URL(opened).origin });
@@ -535,10 +535,8 @@ describe('poproom ui, values of the page', () => {
 describe('poproom ui, its server and its end', () => {
   it('[slow] [UI-7] does not start without the server, and says why', async (t) => {
     const cli = await createCli(t);
-    const closed = createTcpServer();
-    const url = await listenTcp(t, closed);
-    closed.close();
-    const { code, stdout, stderr } = await cli.run(['ui', '--url', url]);
+    // The system gives this port to no other test.
+    const { code, stdout, stderr } = await cli.run(['ui', '--url', 'http://127.0.0.1:2']);
     assert.deepEqual([code, stdout], [8, '']);
     assert.match(stderr, /^poproom: Cannot connect to .* no server is running there/);
     const silent = await listenTcp(
@@ -565,6 +563,7 @@ describe('poproom ui, its server and its end', () => {
       const { status, text } = await ask('/livez');
       assert.deepEqual([status, JSON.parse(text).error.code], [502, 'OFFLINE']);
     }
+    await local.command.waitForOutput(/Cannot connect to .*\n/);
     assert.match(local.command.stderr(), /^poproom: Cannot connect to [^\n]+\n$/);
     await server.restart();
     assert.equal((await ask('/livez')).status, 200);

@@ -23,9 +23,16 @@ const write = ({ api }: TestServer, code: string, content: string) =>
 
 const contentOf = (cli: Cli, name: string) => readFile(join(cli.home, name), 'utf8').catch(() => '');
 
+const devicesIn = async ({ api }: TestServer, code: string): Promise<number> =>
+  (await api.get(`/api/rooms/${code}`)).json.deviceCount;
+
 /** An empty room prints nothing, so wait until the device is in the room. */
 const isWatched = (server: TestServer, code: string) =>
-  eventually('someone watches', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 1);
+  eventually('someone watches', async () => (await devicesIn(server, code)) === 1);
+
+/** Before the next device joins, or it would not be noticed. */
+const isLeft = (server: TestServer, code: string) =>
+  eventually('it has left', async () => (await devicesIn(server, code)) === 0);
 
 describe('poproom watch --files', () => {
   it('[CLI-106] prints added and removed files, also those of an interruption', async (t) => {
@@ -45,6 +52,7 @@ describe('poproom watch --files', () => {
     const { code: exit, stdout } = await watching.result;
     assert.deepEqual([exit, stdout], [130, 'added a (3 bytes)\nremoved a (3 bytes)\n']);
 
+    await isLeft(server, code);
     const next = cli.start(['watch', code, '--files', '--once', '--json']);
     await isWatched(server, code);
     await upload('next');
@@ -177,7 +185,7 @@ describe('poproom watch', () => {
     await isWatched(server, code);
     await write(server, code, 'new');
     assert.deepEqual(await printing.result, { code: 0, stdout: 'new\n', stderr: '' });
-    await eventually('it has left', async () => (await server.api.get(`/api/rooms/${code}`)).json.deviceCount === 0);
+    await isLeft(server, code);
 
     const running = cli.start(['watch', code, '--once', '--exec', 'cat; exit 7']);
     await isWatched(server, code);
