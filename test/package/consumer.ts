@@ -92,7 +92,7 @@ export async function useEverything(url: string): Promise<string[]> {
     timeoutSeconds: 60,
   };
   const client: Client = createClient(options);
-  const call: CallOptions = { signal: AbortSignal.timeout(20_000) };
+  const call: CallOptions = { signal: AbortSignal.timeout(60_000) };
   const { status }: HealthReport = await client.health(call);
   const limit: RateLimit | undefined = client.rateLimit;
   const request: CreateRoomRequest = { pin: '0427', expiresIn: 600 };

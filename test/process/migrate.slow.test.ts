@@ -141,19 +141,29 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
   });
 
   it('[MOVE-2] continues after it was killed, to Redis and S3', async (t) => {
-    const cluster = freshCluster();
-    const args = ['--from', `sqlite:${await copyOfSource(t)}`, ...cluster.to];
-    const killed = launch(['migrate', ...args], { ...cluster.s3Env, TMPDIR: await dataFolder(t) });
-    await eventually('some files have arrived', async () => (await arrived(cluster.prefix)).length > 2);
-    killed.child.kill('SIGKILL');
-    assert.equal((await killed.exit).signal, 'SIGKILL');
-    const rest = await migrate(args, cluster.s3Env);
+    const from = ['--from', `sqlite:${await copyOfSource(t)}`];
+    const { cluster, ended } = await interruptAfter(t, 2, from, 'SIGKILL');
+    assert.equal(ended.signal, 'SIGKILL');
+    const rest = await migrate([...from, ...cluster.to], cluster.s3Env);
     assertClean(rest);
     assert.ok(movedFiles(rest.stdout) < fileCount, 'what had arrived was not moved again');
     assert.equal((await arrived(cluster.prefix)).length, fileCount);
   });
 
   const arrived = async (prefix: string) => (await s3.keys()).filter((key) => key.startsWith(prefix));
+
+  /** Signals a migration when more files than this have arrived. It may be done before, so this is repeated if needed. */
+  async function interruptAfter(t: TestContext, files: number, from: readonly string[], signal: NodeJS.Signals) {
+    for (;;) {
+      const cluster = freshCluster();
+      const env = { ...cluster.s3Env, TMPDIR: await dataFolder(t) };
+      const { child, exit, output, errors } = launch(['migrate', ...from, ...cluster.to], env);
+      await eventually('some files have arrived', async () => (await arrived(cluster.prefix)).length > files);
+      child.kill(signal);
+      const ended = await exit;
+      if (ended.code !== 0) return { cluster, ended, output, errors };
+    }
+  }
 
   it('[MOVE-2] continues after it was killed, to another folder', async (t) => {
     const from = `sqlite:${await copyOfSource(t)}`;
@@ -181,17 +191,13 @@ describe('poproom migrate', { timeout: 300_000 }, () => {
   });
 
   it('[MOVE-2] stops on request, and continues when it is run again', async (t) => {
-    const cluster = freshCluster();
-    const args = ['--from', `sqlite:${await copyOfSource(t)}`, ...cluster.to];
-    const stopped = launch(['migrate', ...args], cluster.s3Env);
-    await eventually('a file has arrived', async () => (await arrived(cluster.prefix)).length > 0);
-    stopped.child.kill('SIGINT');
-    const { code } = await stopped.exit;
+    const from = ['--from', `sqlite:${await copyOfSource(t)}`];
+    const { cluster, ended, output, errors } = await interruptAfter(t, 0, from, 'SIGINT');
     assert.deepEqual(
-      [code, withoutProgress(stopped.errors()), stopped.output()],
+      [ended.code, withoutProgress(errors()), output()],
       [130, 'Interrupted. Data that was moved is kept; run the same command again to continue.\n', ''],
     );
-    assert.equal((await migrate(args, cluster.s3Env)).code, 0);
+    assert.equal((await migrate([...from, ...cluster.to], cluster.s3Env)).code, 0);
   });
 
   it('[MOVE-2] [MOVE-3] reports existing rooms and keys that differ, and overwrites none', async (t) => {
