@@ -66,6 +66,9 @@ export function createSecrets(): Secrets {
   };
 }
 
+/** Whether a text has this PIN. Ids, times and ports may contain its digits by coincidence. */
+export const holdsPin = (text: string, pin: string): boolean => new RegExp(`(?<![\\w-])${pin}(?![\\w-])`).test(text);
+
 /** The label values in the metrics of a server. Empty if metrics are disabled or the server does not respond. */
 export async function metricLabels(url: string): Promise<string> {
   try {
