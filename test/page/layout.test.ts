@@ -46,7 +46,7 @@ describe('the page, layout', () => {
         return Math.min(height, (box?.y ?? 0) + (box?.height ?? 0)) - (box?.y ?? 0) >= visible;
       });
     }
-    assert.equal(await page.evaluate(() => document.documentElement.scrollHeight > innerHeight), false);
+    await page.waitForFunction(() => document.documentElement.scrollHeight <= innerHeight);
     await askToDelete(page);
     const remove = page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true });
     const [filled, plain] = await Promise.all(
@@ -78,7 +78,10 @@ describe('the page, layout', () => {
       await page.getByText(`Joining room ${code}…`).waitFor();
       assert.equal((await page.locator('.code [aria-hidden]').allInnerTexts()).join(''), code);
       await page.getByText('Type or paste text.').waitFor();
-      const largestPaint = await (await page.waitForFunction(() => window.largestPaint)).jsonValue();
+      await page.waitForFunction(() => window.largestPaint);
+      // Presents what is drawn, so that the time of its paint is known.
+      await page.screenshot();
+      const openedAt = await page.evaluate(() => performance.now());
       opening.resolve();
       await textOf(device).waitFor();
       // It is shown for a few seconds only.
@@ -87,7 +90,8 @@ describe('the page, layout', () => {
       await announced;
       assert.equal(await page.evaluate(() => window.shifted), 0, `${viewport.width}`);
       // On a wide screen, the invitation has more words.
-      if (viewport.width < 900) assert.equal(await page.evaluate(() => window.largestPaint), largestPaint);
+      const largestPaint = await page.evaluate(() => window.largestPaint);
+      if (viewport.width < 900) assert.ok(largestPaint <= openedAt, `${largestPaint} ms, opened at ${openedAt} ms`);
       await Promise.all([other.context.close(), device.context.close()]);
     }
   });
@@ -103,10 +107,11 @@ describe('the page, layout', () => {
       [320, 568],
     ] as const) {
       await page.setViewportSize({ width, height });
-      for (const name of ['1', '0', 'Delete last digit']) {
-        const box = await digit(name).boundingBox();
-        assert.ok(box && box.y >= 0 && box.y + box.height <= height, `${name} at ${box?.y} of ${height}`);
-      }
+      for (const name of ['1', '0', 'Delete last digit'])
+        await eventually(`${name} is visible as a whole on ${width} × ${height}`, async () => {
+          const box = await digit(name).boundingBox();
+          return box && box.y >= 0 && box.y + box.height <= height;
+        });
     }
     await digit('1').click();
     await page.keyboard.type('29');
@@ -154,13 +159,11 @@ describe('the page, layout', () => {
       const [first, , second] = translate('friendlyNames').split(';');
       const name = new RegExp(`^(${first}) (${second})$`);
       await device.page.locator('[data-own] .device-name').filter({ hasText: name }).waitFor();
-      const tools = (['copyAll', 'paste', 'more'] as const).map((key) =>
-        device.page
-          .locator('.tools')
-          .getByRole('button', { name: translate(key), exact: true })
-          .boundingBox(),
-      );
-      assert.equal(new Set((await Promise.all(tools)).map((box) => box?.y)).size, 1, language);
+      const tools = device.page.locator('.tools').getByRole('button');
+      for (const key of ['copyAll', 'paste', 'more'] as const)
+        await tools.and(device.page.getByRole('button', { name: translate(key), exact: true })).waitFor();
+      const tops = await tools.evaluateAll((all) => all.map((tool) => tool.getBoundingClientRect().y));
+      assert.equal(new Set(tops).size, 1, `${language}: ${tops}`);
       await assertDirections(device);
     }
   });

@@ -47,6 +47,8 @@ describe('the page, a one-time file', () => {
 
     await button(phone.page, 'Receive key.png').click();
     await dialog(phone.page, 'key.png').getByText('deleted from the room after you receive it').waitFor();
+    // It is shown for a few seconds only.
+    const announced = message(laptop.page, 'key.png was received and deleted from the room.').waitFor();
     const [received] = await Promise.all([phone.page.waitForEvent('download'), button(phone.page, 'Receive').click()]);
     assert.equal(received.suggestedFilename(), 'key.png');
     assert.equal(await readFile(await received.path(), 'utf8'), 'secret');
@@ -56,7 +58,7 @@ describe('the page, a one-time file', () => {
       phone.page.getByRole('link', { name: 'Save again' }).click(),
     ]);
     assert.equal(await readFile(await again.path(), 'utf8'), 'secret');
-    await message(laptop.page, 'key.png was received and deleted from the room.').waitFor();
+    await announced;
     for (const { page } of [laptop, phone]) await rowOf(page, 'key.png').waitFor({ state: 'detached' });
     assert.equal(await message(phone.page, 'was received').count(), 0, 'the dialog says so');
     const { json } = await site.server.api.get(`/api/rooms/${code}/files`);

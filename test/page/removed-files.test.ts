@@ -76,9 +76,10 @@ describe('the page, a removed file', () => {
     await page.clock.runFor(30_000);
     await page.getByRole('button', { name: 'Remove b.txt' }).click();
     await message(page, 'Removed 2 files').waitFor();
-    await page.clock.runFor(25_000);
+    // The clock of the page also runs, so some seconds are left.
+    await page.clock.runFor(20_000);
     await message(page, 'Removed 2 files').waitFor();
-    await page.clock.runFor(2_000);
+    await page.clock.runFor(7_000);
     await message(page, 'Removed b.txt').waitFor();
     await undo(page).click();
     await arrived(page, 'b.txt');

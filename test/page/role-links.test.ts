@@ -55,7 +55,7 @@ describe('the page, links with a role', () => {
     const long = `\`\`\`\n${'a long line of code '.repeat(9)}\n\`\`\``;
     await api.post(`/api/rooms/${room}/content`, { json: { content: long } });
     await page.getByRole('button', { name: 'Copy code block' }).waitFor();
-    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 320);
+    await page.waitForFunction(() => document.documentElement.scrollWidth === 320);
     await api.upload(room, 'more.txt', 'more');
     await page.getByRole('link', { name: 'more.txt', exact: true }).waitFor();
     assert.equal(await textOf(reader).count(), 0);

@@ -68,8 +68,10 @@ describe('the page, the key of an encrypted room', () => {
     await question.getByRole('button', { name: 'Stay' }).click();
     await textOf(phone).waitFor();
 
+    // It is shown for a few seconds only.
+    const announced = page.getByText('joined', { exact: false }).first().waitFor();
     const second = await joinRoom(site, name);
-    await page.getByText('joined', { exact: false }).first().waitFor();
+    await announced;
     await home.click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
     await page.goBack();

@@ -22,7 +22,7 @@ describe('the page, an empty room', () => {
       const names = await buttonNames(page);
       assert.ok(names.length <= most, names.join(', '));
       for (const words of ['Saved', 'per file']) assert.equal(await isShown(page, words), false, words);
-      assert.equal(await isShown(page, 'Drag files here'), options === computer);
+      await page.getByText('Drag files here').waitFor({ state: options === computer ? 'visible' : 'hidden' });
       await textOf(device).fill('a first edit');
       await page.getByRole('button', { name: 'Undo' }).waitFor();
       await page.locator('.status').getByText('Saved').waitFor();
@@ -52,6 +52,7 @@ describe('the page, an empty room', () => {
     await page.keyboard.press('Escape');
     await hasFocus(more);
     await page.getByRole('button', { name: 'Add files' }).click();
+    await page.getByRole('menu').getByText('Choose files').waitFor();
     assert.deepEqual(await page.getByRole('menu').locator('button').allInnerTexts(), [
       'Choose files',
       'Choose folder',
