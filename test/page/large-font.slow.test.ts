@@ -4,6 +4,7 @@ import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
 import { startTestSite } from '../support/page.ts';
 import { arrived } from './support/files.ts';
+import { drawn } from './support/page-time.ts';
 import { switchLanguage } from './support/views.ts';
 
 describe('the page, with a root font of 200 %', () => {
@@ -26,7 +27,7 @@ describe('the page, with a root font of 200 %', () => {
       for (const width of [320, 390, 768]) {
         await page.setViewportSize({ width, height: 640 });
         // The page learns of a new width when it is next drawn.
-        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+        await drawn(page);
         faults.push(...(await tooWide(page)).map((fault) => `${view} at ${width}: ${fault}`));
       }
     };
@@ -45,6 +46,7 @@ describe('the page, with a root font of 200 %', () => {
     await check('room');
     const name = page.getByRole('link', { name: 'whiteboard photo of the meeting.png', exact: true });
     await page.setViewportSize({ width: 320, height: 640 });
+    await drawn(page);
     const width = (await name.boundingBox())?.width ?? 0;
     assert.ok(width > 150, `the name of a file has ${width} pixels`);
     for (const button of ['Invite', 'Room settings', 'More', 'Add files']) await checkDialog(button);

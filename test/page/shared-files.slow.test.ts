@@ -211,7 +211,10 @@ async function openFront(t: TestContext): Promise<Front> {
     request({ port: front.behind, path: `/files${url}`, method, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.pipe(outgoing);
-    }).end();
+    })
+      // The server stops before the page is closed.
+      .on('error', () => outgoing.destroy())
+      .end();
   });
   await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
   t.after(() => listener.close());

@@ -39,7 +39,7 @@ describe('the page under a path', () => {
     assert.ok(requested.some((path) => /^\/poproom\/assets\/de\.[0-9a-f]{12}\.js$/.test(path)));
     await assertErrorPage(page, base);
     await page.getByRole('button', { name: translatorFor('de')('showInviteQr') }).click();
-    assert.equal(page.url(), `${base}/invite`);
+    await page.waitForURL(`${base}/invite`);
     const elsewhere = requested.filter((path) => !path.startsWith('/poproom/'));
     assert.deepEqual(elsewhere, []);
 
@@ -124,5 +124,5 @@ async function assertErrorPage(page: Page, base: string): Promise<void> {
   assert.equal(await page.getByRole('link', { name: t('home') }).getAttribute('href'), '/poproom/');
   await page.getByRole('button', { name: t('backToHome') }).click();
   await page.getByRole('button', { name: t('start') }).waitFor();
-  assert.equal(page.url(), `${base}/`);
+  await page.waitForURL(`${base}/`);
 }

@@ -75,12 +75,12 @@ async function assertCancelled({ page, line, installation }: Visit, client: Clie
 async function assertArrives(t: TestContext, visit: Visit, client: ClientName): Promise<void> {
   const { page, line, installation } = visit;
   const room = await installation.current().api.room();
-  const count = interruptRandomly(t, visit, 2 * fileBytes);
+  const interrupted = interruptRandomly(t, visit, 2 * fileBytes);
   const sent = await page.evaluate(
     ([client, endpoint, size]) => (globalThis as WithTusClients).tusClients[client].upload(endpoint, 2, size),
     [client, `${line.url}/api/rooms/${room}/uploads`, fileBytes] as const,
   );
-  assert.equal(count(), interruptions);
+  assert.equal(await interrupted(), interruptions);
   const { api, url } = installation.current();
   const { files } = (await api.get(`/api/rooms/${room}/files`)).json;
   const stored: Record<string, string> = {};
@@ -88,8 +88,11 @@ async function assertArrives(t: TestContext, visit: Visit, client: ClientName): 
   assert.deepEqual(stored, sent);
 }
 
-/** Breaks all connections at random points. Every second time, the server is killed, or the node changes. */
-function interruptRandomly(t: TestContext, visit: Visit, size: number): () => number {
+/**
+ * Breaks all connections at random points. Every second time, the server is killed, or the node changes. The function that
+ * it returns counts the interruptions when the last one has ended.
+ */
+function interruptRandomly(t: TestContext, visit: Visit, size: number): () => Promise<number> {
   const { line, installation } = visit;
   const random = seededRandom(t);
   const step = size / (interruptions + 1);
@@ -103,7 +106,10 @@ function interruptRandomly(t: TestContext, visit: Visit, size: number): () => nu
     const isHard = count % 2 === 0;
     interrupting = interrupting.then(() => (isHard ? installation.interrupt() : undefined)).then(line.disconnect);
   };
-  return () => count;
+  return async () => {
+    await interrupting;
+    return count;
+  };
 }
 
 async function openPage(t: TestContext, installation: Installation): Promise<Visit> {

@@ -85,7 +85,7 @@ describe('the page, undo', () => {
     await tool(laptop, 'Redo').click();
     await tool(laptop, 'Redo').click();
     for (const device of [laptop, phone]) await showsText(device, 'new');
-    assert.equal(await tool(laptop, 'Redo').getAttribute('aria-disabled'), 'true');
+    await tool(laptop, 'Redo').and(laptop.page.locator('[aria-disabled=true]')).waitFor();
   });
 
   it("[slow] [PAGE-25] works with the browser's own command, too, also after others changed the field", async (t) => {

@@ -5,6 +5,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { startTestSite } from '../support/page.ts';
 import { encryptionTexts } from './support/encryption-views.ts';
+import { drawn } from './support/page-time.ts';
 import { waitForServiceWorker } from './support/service-worker.ts';
 import { allViews, type Language, languages, switchLanguage, switchLanguages, translatorFor } from './support/views.ts';
 
@@ -78,7 +79,7 @@ async function overflowing(page: Page, view: string): Promise<string[]> {
   for (const [width, measured] of Object.entries({ 320: languages, 1280: atAnyWidth })) {
     await page.setViewportSize({ width: Number(width), height: 640 });
     // The page learns of a new width when it is next drawn, which takes longer on a busy machine.
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    await drawn(page);
     for (const [language, faults] of await switchLanguages(page, measured, tooWide, encryptionTexts[view]))
       found.push(...faults.map((fault) => `${language}, ${width} px: ${fault}`));
   }
