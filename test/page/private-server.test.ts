@@ -32,7 +32,7 @@ describe('the page of a private server', () => {
     await textOf(device).waitFor();
     const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
     assert.ok(kept.includes('popc.') && !kept.includes(password));
-    await page.goto('/');
+    await page.getByRole('link', { name: 'Poproom home' }).click();
     await page.getByRole('button', { name: 'Settings', exact: true }).click();
     await page.getByRole('button', { name: 'Sign out of this server' }).click();
     await start.click();

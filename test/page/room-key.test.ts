@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, joinRoom, sharedTestSite, showsStatus, showsText, textOf } from '../support/page.ts';
+import {
+  type BrowserDevice,
+  codeOf,
+  joinRoom,
+  sharedTestSite,
+  showsStatus,
+  showsText,
+  textOf,
+} from '../support/page.ts';
 import { createEncryptedRoom, startEncryptedRoom, startMaliciousSite } from './support/encrypted.ts';
 import { readQr } from './support/qr.ts';
 
@@ -14,14 +22,14 @@ const keptOf = ({ page }: Pick<BrowserDevice, 'page'>, code: string) =>
   page.evaluate((code) => Object.entries(localStorage).filter(([name]) => name.endsWith(`:${code}`)), code);
 
 describe('the page, the key of an encrypted room', () => {
-  it('[SEALED-74] is kept where the room was started, so that the tab can be closed', async (t) => {
-    const site = await sharedTestSite(t);
-    const laptop = await site.openDevice();
-    const [room] = partsOf(await startEncryptedRoom(laptop));
-    await textOf(laptop).fill('for later');
-    await showsStatus(laptop, 'Saved');
-    const other = { page: await laptop.context.newPage(), context: laptop.context };
-    await laptop.page.close();
+  it('[SEALED-71] [SEALED-74] is part of the invitation, and kept where the room was started, so that the tab can be closed', async (t) => {
+    const phone = await startAndInvite(t, 390);
+    const room = codeOf(phone.page);
+    await phone.page.keyboard.press('Escape');
+    await textOf(phone).fill('for later');
+    await showsStatus(phone, 'Saved');
+    const other = { page: await phone.context.newPage(), context: phone.context };
+    await phone.page.close();
     await other.page.goto('/');
     await other.page.getByRole('button', { name: room }).first().click();
     await showsText(other, 'for later');
@@ -109,14 +117,15 @@ describe('the page, the key of an encrypted room', () => {
     assert.equal(new Set(found.flatMap((set) => [...set])).size, 3, 'the same id only in the same room');
   });
 
-  it('[SEALED-71] is part of the invitation, with the code, the QR code and the link', (t) =>
-    assertInvitationHasKey(t, 390));
+  it('[slow] [SEALED-71] is part of the invitation on a large screen too', async (t) => {
+    await startAndInvite(t, 1280);
+  });
 
-  it('[slow] [SEALED-71] is part of the invitation on a large screen too', (t) => assertInvitationHasKey(t, 1280));
-
-  it('[SEALED-72] is grouped while it is typed, with the caret in its place', (t) => assertKeyIsGrouped(t, 'en-GB'));
-
-  it('[slow] [SEALED-72] is grouped in a page that is written from right to left', (t) => assertKeyIsGrouped(t, 'ar'));
+  it('[slow] [SEALED-72] is grouped in a page that is written from right to left', async (t) => {
+    const site = await sharedTestSite(t);
+    const [room] = partsOf(await createEncryptedRoom(site));
+    await assertKeyIsGrouped(await site.openDevice({ at: `/r/${room}`, locale: 'ar' }));
+  });
 });
 
 describe('the page, the time until an encrypted room is shown', () => {
@@ -133,11 +142,11 @@ describe('the page, the time until an encrypted room is shown', () => {
     await textOf(device).waitFor();
   });
 
-  it('[SEALED-73] includes only the live channel after the key is entered', async (t) => {
+  it('[SEALED-72] [SEALED-73] includes only the live channel after the key is entered, which is grouped while it is typed', async (t) => {
     const site = await sharedTestSite(t);
     const [room, key] = partsOf(await createEncryptedRoom(site));
     const guest = await site.openDevice({ at: `/r/${room}` });
-    await keyField(guest.page).waitFor();
+    await assertKeyIsGrouped(guest);
     const asked: string[] = [];
     guest.page.on('request', (request) => asked.push(request.url()));
     const channel = guest.page.waitForEvent('websocket');
@@ -152,7 +161,8 @@ describe('the page, the time until an encrypted room is shown', () => {
   });
 });
 
-async function assertInvitationHasKey(t: TestContext, width: number): Promise<void> {
+/** Starts an encrypted room, whose invitation has the key, with the code, the QR code and the link. */
+async function startAndInvite(t: TestContext, width: number): Promise<BrowserDevice> {
   const site = await sharedTestSite(t);
   const device = await site.openDevice({ viewport: { width, height: 800 } });
   const { page } = device;
@@ -171,12 +181,11 @@ async function assertInvitationHasKey(t: TestContext, width: number): Promise<vo
   await invitation.getByText('keeps it in its history', { exact: false }).waitFor();
   await invitation.getByText('Type the key instead').click();
   await invitation.getByText('On a shared computer', { exact: false }).waitFor();
+  return device;
 }
 
-async function assertKeyIsGrouped(t: TestContext, locale: string): Promise<void> {
-  const site = await sharedTestSite(t);
-  const [room] = partsOf(await createEncryptedRoom(site));
-  const { page } = await site.openDevice({ at: `/r/${room}`, locale });
+/** With the caret in its place. */
+async function assertKeyIsGrouped({ page }: BrowserDevice): Promise<void> {
   const field = page.locator('.key-input');
   await field.click();
   const shows = async (value: string, caret: number) => {

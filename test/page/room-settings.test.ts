@@ -35,7 +35,7 @@ async function setPin(device: BrowserDevice, pin: string): Promise<void> {
 }
 
 describe('the page, room settings', () => {
-  it('[PAGE-80] [PAGE-81] [PAGE-82] change the name, the expiry time and the PIN on all devices', async (t) => {
+  it('[PAGE-80] [PAGE-81] [PAGE-82] [PAGE-84] [PAGE-85] change a room on all devices, and are listed with it', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -44,6 +44,13 @@ describe('the page, room settings', () => {
     await t.test('[PAGE-80] [PAGE-81] the name and the expiry time', () => changeNameAndExpiry(shared));
     await t.test('[PAGE-80] a change that failed keeps what was entered', () => reportFailure(laptop));
     await t.test('[PAGE-81] [PAGE-82] the PIN, and no device sends the earlier one', () => changePin(shared));
+    await t.test(
+      '[PAGE-85] recent rooms show the name, the first line and the files, but no text of a room with a PIN',
+      () => listRoom(shared),
+    );
+    await t.test('[PAGE-84] nothing is offered after a deletion of one’s own, which is confirmed', () =>
+      deleteRoom(phone),
+    );
   });
 
   it('[slow] [PAGE-83] warn ten minutes before the end, also after sleep, and extend the room', async (t) => {
@@ -95,40 +102,6 @@ describe('the page, room settings', () => {
       ]);
       assert.match(download.suggestedFilename(), new RegExp(`^poproom-${code}-.*\\.txt$`));
     }
-  });
-
-  it('[PAGE-84] offer nothing after a deletion of one’s own, which is confirmed', async (t) => {
-    const site = await sharedTestSite(t);
-    const device = await joinRoom(site, await site.server.api.room());
-    await textOf(device).fill('to be deleted');
-    await askToDelete(device.page);
-    await device.page.getByRole('button', { name: 'Delete', exact: true }).click();
-    await device.page.getByRole('heading', { name: 'This room was deleted' }).waitFor();
-    assert.equal(await device.page.getByRole('button', { name: 'Copy text' }).count(), 0);
-  });
-
-  it('[PAGE-85] are shown in the recent rooms, with the first line and the files, but no text of a room with a PIN', async (t) => {
-    const site = await sharedTestSite(t);
-    const code = await site.server.api.room({ name: 'Office' });
-    await site.server.api.upload(code, 'a.txt', 'a');
-    const phone = await joinRoom(site, code, phoneScreen);
-    const { page } = phone;
-    await textOf(phone).fill(`\n  ${'word '.repeat(20)}\nsecond line`);
-    await showsStatus(phone, 'Saved');
-    await page.getByRole('link', { name: 'Poproom home' }).click();
-    const row = page.locator('.recent li');
-    await row.getByText('Office').waitFor();
-    await row.getByText('1 file · 24 hours left').waitFor();
-    assert.equal(await row.locator('small').textContent(), 'word '.repeat(12).trim());
-
-    await page.getByRole('button', { name: code, exact: false }).first().click();
-    await textOf(phone).waitFor();
-    await setPin(phone, '1204');
-    await page.getByRole('link', { name: 'Poproom home' }).click();
-    await row.getByText('Office').waitFor();
-    assert.equal(await row.locator('small').count(), 0);
-    const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
-    assert.ok(!kept.includes('word word') && !holdsPin(kept, '1204'), kept);
   });
 });
 
@@ -231,4 +204,37 @@ async function changePin({ site, laptop, phone, code }: SharedRoom): Promise<voi
   ]);
   await laptop.page.locator('.invitation-head > svg').waitFor({ state: 'detached' });
   assert.equal((await site.server.api.get(`/api/rooms/${code}`)).status, 200);
+}
+
+async function listRoom({ site: { server }, phone, code }: SharedRoom): Promise<void> {
+  const { page } = phone;
+  await server.api.patch(`/api/rooms/${code}`, { json: { name: 'Office', expiresIn: 86_400 } });
+  await server.api.upload(code, 'a.txt', 'a');
+  await page.getByRole('link', { name: 'Download a.txt' }).waitFor();
+  await textOf(phone).fill(`\n  ${'word '.repeat(20)}\nsecond line`);
+  await showsStatus(phone, 'Saved');
+  await page.getByRole('link', { name: 'Poproom home' }).click();
+  const row = page.locator('.recent li');
+  await row.getByText('Office').waitFor();
+  await row.getByText('1 file · 24 hours left').waitFor();
+  assert.equal(await row.locator('small').textContent(), 'word '.repeat(12).trim());
+
+  const open = page.getByRole('button', { name: code, exact: false }).first();
+  await open.click();
+  await textOf(phone).waitFor();
+  await setPin(phone, '1204');
+  await page.getByRole('link', { name: 'Poproom home' }).click();
+  await row.getByText('Office').waitFor();
+  assert.equal(await row.locator('small').count(), 0);
+  const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+  assert.ok(!kept.includes('word word') && !holdsPin(kept, '1204'), kept);
+  await open.click();
+}
+
+async function deleteRoom(device: BrowserDevice): Promise<void> {
+  await textOf(device).fill('to be deleted');
+  await askToDelete(device.page);
+  await device.page.getByRole('button', { name: 'Delete', exact: true }).click();
+  await device.page.getByRole('heading', { name: 'This room was deleted' }).waitFor();
+  assert.equal(await device.page.getByRole('button', { name: 'Copy text' }).count(), 0);
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { joinRoom as joinByScript } from '../support/device.ts';
 import { eventually } from '../support/eventually.ts';
 import { chooseEntry, hasFocus, joinRoom, sharedTestSite, textOf } from '../support/page.ts';
 import { arrived, rowOf } from './support/files.ts';
@@ -77,13 +78,20 @@ async function assertButtonsStay(t: TestContext, options: BrowserContextOptions)
     .first()
     .waitFor();
   const before = await places(page);
-  const other = await joinRoom(site, code);
-  const third = await joinRoom(site, code);
-  await textOf(other).fill(`https://evil.example/login\n${'a long line of words '.repeat(40)}\n`.repeat(30));
+  const announced = page.getByText('joined.').first().waitFor();
+  const join = async (deviceId: string) => {
+    const device = await joinByScript(t, site.server.url, code, { deviceId, deviceName: 'Patient Hedgehog' });
+    await device.next('snapshot');
+    return device;
+  };
+  const [other, third] = [await join('other'), await join('third')];
+  await announced;
+  const content = `https://evil.example/login\n${'a long line of words '.repeat(40)}\n`.repeat(30);
+  other.send({ type: 'edit', baseVersion: 0, edits: [{ from: 0, to: 0, insert: content }] });
   await page.getByRole('link', { name: 'evil.example/login' }).waitFor();
   for (const n of [1, 2, 3, 4, 5]) await site.server.api.upload(code, `file-${n}.txt`, 'x');
   await arrived(page, 'file-5.txt');
-  await third.page.close();
+  await third.leave();
   await eventually('the buttons are where they were', async () => {
     const after = await places(page);
     // The QR code and its button go when somebody has joined; nothing takes their place.

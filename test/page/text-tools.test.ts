@@ -2,64 +2,42 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
   chooseEntry,
+  codeOf,
   hasFocus,
   joinRoom,
   sharedTestSite,
   showsStatus,
   showsText,
-  startRoom,
   startTestSite,
+  type TestSite,
   textOf,
 } from '../support/page.ts';
+import { holdTimers } from './support/page-time.ts';
 import { agreedText } from './support/typing.ts';
 
 const noticeUndo = ({ page }: BrowserDevice) => page.locator('.notice').getByRole('button', { name: 'Undo' });
 const clipboard = { permissions: ['clipboard-read', 'clipboard-write'] };
 
 describe('the page, the tools of the text', () => {
-  it('[PAGE-9] copy the whole text, and paste at the cursor', async (t) => {
-    const site = await sharedTestSite(t);
-    const laptop = await site.openDevice(clipboard);
-    const { page } = laptop;
-    const code = await startRoom(laptop);
-    const phone = await joinRoom(site, code);
-    assert.ok(await page.getByRole('button', { name: 'Copy all' }).isDisabled(), 'there is nothing to copy yet');
-    await textOf(laptop).fill('two\nlines 😀');
-    await page.getByRole('button', { name: 'Copy all' }).click();
-    await page.getByText('Copied.').waitFor();
-    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'two\nlines 😀');
-
-    await page.evaluate(() => navigator.clipboard.writeText(' more'));
-    await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(3, 3));
-    await page.getByRole('button', { name: 'Paste' }).click();
-    for (const device of [laptop, phone]) await showsText(device, 'two more\nlines 😀');
-  });
-
-  it('[PAGE-51] paste on a line of its own before the caret is placed, and images as files', async (t) => {
+  it('[PAGE-9] [PAGE-51] [PAGE-60] copy, paste, save and print the text', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
-    await site.server.api.post(`/api/rooms/${code}/content`, { json: { content: 'of others' } });
-    const laptop = await joinRoom(site, code, clipboard);
-    const { page } = laptop;
-    const paste = page.getByRole('button', { name: 'Paste' });
-    await showsText(laptop, 'of others');
-    await page.evaluate(() => navigator.clipboard.writeText('mine'));
-    await paste.click();
-    await showsText(laptop, 'of others\nmine');
-    await paste.click();
-    await showsText(laptop, 'of others\nminemine');
-
-    await page.evaluate(async () => {
-      const canvas = new OffscreenCanvas(2, 2);
-      canvas.getContext('2d');
-      await navigator.clipboard.write([new ClipboardItem({ 'image/png': canvas.convertToBlob() })]);
-    });
-    await paste.click();
-    await page.getByRole('link', { name: /^Download screenshot-.*\.png$/ }).waitFor();
-    await showsText(laptop, 'of others\nminemine');
+    const content = `${'line\n'.repeat(60)}the end`;
+    await site.server.api.upload(code, 'notes.pdf', 'x');
+    await site.server.api.post(`/api/rooms/${code}/content`, { json: { content } });
+    const laptop = await joinRoom(site, code, { ...clipboard, timezoneId: 'Asia/Tokyo' });
+    await showsText(laptop, content);
+    await t.test('[PAGE-60] save it as a file, and print it with the names of the files', () =>
+      saveAndPrint(laptop, content),
+    );
+    await t.test('[PAGE-51] paste on a line of its own before the caret is placed, and images as files', () =>
+      pasteAtEnd(laptop, content),
+    );
+    await t.test('[PAGE-9] copy the whole text, and paste at the cursor', () => copyAndPaste(laptop, site));
   });
 
   it('[slow] [PAGE-9] [PAGE-51] copy over plain HTTP, where a field takes what is pasted', async (t) => {
@@ -96,6 +74,7 @@ describe('the page, the tools of the text', () => {
     const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
+    await holdTimers(laptop.page);
     await chooseEntry(laptop.page, 'Clear');
     for (const device of [laptop, phone]) await showsText(device, '');
     await textOf(phone).fill('meanwhile');
@@ -112,6 +91,7 @@ describe('the page, the tools of the text', () => {
     const phone = await joinRoom(site, code);
     await textOf(laptop).fill('by mistake');
     await showsText(phone, 'by mistake');
+    await holdTimers(laptop.page);
     await chooseEntry(laptop.page, 'Clear');
     await showsText(phone, '');
     await textOf(phone).fill('of others');
@@ -127,37 +107,11 @@ describe('the page, the tools of the text', () => {
     const font = () => textOf(laptop).evaluate((field) => getComputedStyle(field).fontFamily);
     assert.doesNotMatch(await font(), /mono/i);
     await chooseEntry(laptop.page, 'Monospace font');
-    assert.match(await font(), /mono/i);
+    await eventually('the font has changed', async () => /mono/i.test(await font()));
     await laptop.page.reload();
     await laptop.page.getByRole('button', { name: 'More' }).click();
     await laptop.page.getByRole('menuitemcheckbox', { name: 'Monospace font', checked: true }).waitFor();
     assert.match(await font(), /mono/i);
-  });
-
-  it('[PAGE-60] save it as a file, and print it with the names of the files', async (t) => {
-    const site = await sharedTestSite(t);
-    const code = await site.server.api.room();
-    await site.server.api.upload(code, 'notes.pdf', 'x');
-    const content = `${'line\n'.repeat(60)}the end`;
-    await site.server.api.post(`/api/rooms/${code}/content`, { json: { content } });
-    const laptop = await joinRoom(site, code, { timezoneId: 'Asia/Tokyo' });
-    const { page } = laptop;
-    await showsText(laptop, content);
-    const downloading = page.waitForEvent('download');
-    await chooseEntry(page, 'Save as text file');
-    const download = await downloading;
-    const today = new Date().toLocaleDateString('sv', { timeZone: 'Asia/Tokyo' });
-    assert.equal(download.suggestedFilename(), `poproom-${code}-${today}.txt`);
-    assert.equal(await readFile(await download.path(), 'utf8'), content);
-
-    await page.emulateMedia({ media: 'print', reducedMotion: 'reduce' });
-    await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    const printed = await page.locator('body').innerText();
-    assert.match(printed, /Text\s+line\n/);
-    assert.match(printed, /the end\s+Files\s+notes\.pdf/);
-    assert.doesNotMatch(printed, /Copy|Delete|Expires|Chrome/);
-    await page.evaluate(() => dispatchEvent(new Event('afterprint')));
-    assert.equal(await page.locator('.printed-text').count(), 0);
   });
 
   it('[slow] [PAGE-9] [PAGE-22] [PAGE-60] show its links, e-mail addresses and phone numbers, and no other links', async (t) => {
@@ -206,3 +160,66 @@ describe('the page, the tools of the text', () => {
     assert.deepEqual(await opened.evaluate(() => [window.opener, document.referrer]), [null, '']);
   });
 });
+
+async function saveAndPrint({ page }: BrowserDevice, content: string): Promise<void> {
+  const today = () => new Date().toLocaleDateString('sv', { timeZone: 'Asia/Tokyo' });
+  // Midnight may pass.
+  const days = [today()];
+  const downloading = page.waitForEvent('download');
+  await chooseEntry(page, 'Save as text file');
+  const download = await downloading;
+  days.push(today());
+  const name = download.suggestedFilename();
+  assert.ok(days.map((day) => `poproom-${codeOf(page)}-${day}.txt`).includes(name), `${name}, not of ${days}`);
+  assert.equal(await readFile(await download.path(), 'utf8'), content);
+
+  await page.emulateMedia({ media: 'print', reducedMotion: 'reduce' });
+  await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
+  const printed = await page.locator('body').innerText();
+  assert.match(printed, /Text\s+line\n/);
+  assert.match(printed, /the end\s+Files\s+notes\.pdf/);
+  assert.doesNotMatch(printed, /Copy|Delete|Expires|Chrome/);
+  await page.evaluate(() => dispatchEvent(new Event('afterprint')));
+  assert.equal(await page.locator('.printed-text').count(), 0);
+  await page.emulateMedia({ media: null });
+}
+
+async function pasteAtEnd(laptop: BrowserDevice, content: string): Promise<void> {
+  const { page } = laptop;
+  const paste = page.getByRole('button', { name: 'Paste' });
+  await page.evaluate(() => navigator.clipboard.writeText('mine'));
+  await paste.click();
+  await showsText(laptop, `${content}\nmine`);
+  await paste.click();
+  await showsText(laptop, `${content}\nminemine`);
+
+  await page.evaluate(async () => {
+    const canvas = new OffscreenCanvas(2, 2);
+    canvas.getContext('2d');
+    await navigator.clipboard.write([new ClipboardItem({ 'image/png': canvas.convertToBlob() })]);
+  });
+  await paste.click();
+  await page.getByRole('link', { name: /^Download screenshot-.*\.png$/ }).waitFor();
+  await showsText(laptop, `${content}\nminemine`);
+}
+
+async function copyAndPaste(laptop: BrowserDevice, { server }: TestSite): Promise<void> {
+  const { page } = laptop;
+  const copy = page.getByRole('button', { name: 'Copy all' });
+  await textOf(laptop).fill('');
+  // There is nothing to copy.
+  await copy.and(page.locator(':disabled')).waitFor();
+  await textOf(laptop).fill('two\nlines 😀');
+  await copy.click();
+  await page.getByText('Copied.').waitFor();
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'two\nlines 😀');
+
+  await page.evaluate(() => navigator.clipboard.writeText(' more'));
+  await textOf(laptop).evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(3, 3));
+  await page.getByRole('button', { name: 'Paste' }).click();
+  await showsText(laptop, 'two more\nlines 😀');
+  await eventually('the text is stored', async () => {
+    const { json } = await server.api.get(`/api/rooms/${codeOf(page)}/content`);
+    return json.content === 'two more\nlines 😀';
+  });
+}

@@ -1,7 +1,7 @@
 /** Looking at files without leaving the room. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import type { SharedFile } from '../../web/src/room/room-phase.ts';
 import { type Preview, previewOf } from '../../web/src/views/files/file-kind.ts';
 import { launchFullBrowser } from '../support/browser.ts';
@@ -174,30 +174,7 @@ describe('the page, the file viewer', () => {
     assert.equal(await viewer(page).count(), 0);
   });
 
-  it('[PAGE-42] shows the first 256 KiB of a text, as text, and says that there is more', async (t) => {
-    const site = await sharedTestSite(t);
-    // The last character that fits is cut in two.
-    const long = Buffer.concat([Buffer.from('x'.repeat(262_143)), Buffer.from('é and more')]);
-    const code = await roomWith(site, [
-      ['empty.txt', 'text/plain', ''],
-      ['latin1.txt', 'text/plain', Buffer.from('caf\xe9', 'latin1')],
-      ['long.log', 'text/plain', long],
-    ]);
-    const { page } = await site.openDevice({ at: `/r/${code}` });
-    await page.route('**/files/**', (route) => route.abort(), { times: 1 });
-    await fileLink(page, 'long.log').click();
-    await viewer(page).getByRole('alert').waitFor();
-    await viewer(page).getByRole('button', { name: 'Try again' }).click();
-    await viewer(page).getByText('Showing the first 256 kB.').waitFor();
-    const shown = viewer(page).locator('pre[dir=auto]');
-    assert.equal(await shown.textContent(), 'x'.repeat(262_143));
-    await page.keyboard.press('ArrowRight');
-    await viewer(page).getByText('caf\ufffd', { exact: true }).waitFor();
-    await page.keyboard.press('ArrowRight');
-    await viewer(page).getByText('This file is empty.').waitFor();
-  });
-
-  it('[PAGE-44] stays at its file when others add files, and moves on when they remove it', async (t) => {
+  it('[PAGE-42] [PAGE-44] stays at its file when others add files, moves on when they remove it, and shows the start of a long text', async (t) => {
     const site = await sharedTestSite(t);
     const code = await roomWith(site, [
       ['last.txt', 'text/plain', 'last'],
@@ -206,21 +183,26 @@ describe('the page, the file viewer', () => {
     const { page } = await site.openDevice({ at: `/r/${code}` });
     await fileLink(page, 'photo.png').click();
     await position(page, '1 of 2');
+    // Messages are shown for a few seconds only.
+    const announced = (text: string, place: Page | Locator = viewer(page)) =>
+      place.getByRole('status').filter({ hasText: text }).first().waitFor();
+    const added = announced('added new.png');
     await site.server.api.upload(code, 'new.png', new Uint8Array(picture), {
       headers: { 'content-type': 'image/png' },
     });
     await position(page, '2 of 3');
     await named(page, 'photo.png');
-    await viewer(page).getByRole('status').filter({ hasText: 'added new.png' }).waitFor();
+    await added;
 
-    await removeFile(site, code, 'photo.png');
+    await Promise.all([announced('photo.png was removed.'), removeFile(site, code, 'photo.png')]);
     await named(page, 'last.txt');
-    await viewer(page).getByRole('status').filter({ hasText: 'photo.png was removed.' }).waitFor();
     await removeFile(site, code, 'last.txt');
     await named(page, 'new.png');
-    await removeFile(site, code, 'new.png');
+    await Promise.all([announced('new.png was removed.', page), removeFile(site, code, 'new.png')]);
     await closed(page);
-    await page.getByRole('status').filter({ hasText: 'new.png was removed.' }).waitFor();
+    await t.test('[PAGE-42] the first 256 KiB, as text, and says that there is more', () =>
+      assertStartOfText(site, page, code),
+    );
   });
 
   it('[slow] [PAGE-40] [VIEW-8] plays a real video', async (t) => {
@@ -258,6 +240,27 @@ describe('the page, the file viewer', () => {
     assert.deepEqual(refused, []);
   });
 });
+
+async function assertStartOfText(site: TestSite, page: Page, code: string): Promise<void> {
+  // The last character that fits is cut in two.
+  const long = Buffer.concat([Buffer.from('x'.repeat(262_143)), Buffer.from('é and more')]);
+  await upload(site, code, [
+    ['empty.txt', 'text/plain', ''],
+    ['latin1.txt', 'text/plain', Buffer.from('caf\xe9', 'latin1')],
+    ['long.log', 'text/plain', long],
+  ]);
+  await page.route('**/files/**', (route) => route.abort(), { times: 1 });
+  await fileLink(page, 'long.log').click();
+  await viewer(page).getByRole('alert').waitFor();
+  await viewer(page).getByRole('button', { name: 'Try again' }).click();
+  await viewer(page).getByText('Showing the first 256 kB.').waitFor();
+  const shown = viewer(page).locator('pre[dir=auto]');
+  assert.equal(await shown.textContent(), 'x'.repeat(262_143));
+  await page.keyboard.press('ArrowRight');
+  await viewer(page).getByText('caf\ufffd', { exact: true }).waitFor();
+  await page.keyboard.press('ArrowRight');
+  await viewer(page).getByText('This file is empty.').waitFor();
+}
 
 /** How much of a picture is red, from 0 to 1. */
 const redIn = (decoder: Page, png: Buffer): Promise<number> =>
@@ -299,16 +302,20 @@ function redPdf(): Buffer {
 
 type Upload = [name: string, type: string, content: string | Buffer];
 
+async function roomWith(site: TestSite, files: readonly Upload[]): Promise<string> {
+  const code = await site.server.api.room();
+  await upload(site, code, files);
+  return code;
+}
+
 /** The files are listed newest first: the last one is on top. */
-async function roomWith({ server: { api } }: TestSite, files: readonly Upload[]): Promise<string> {
-  const code = await api.room();
+async function upload({ server: { api } }: TestSite, code: string, files: readonly Upload[]): Promise<void> {
   for (const [name, type, content] of files) {
     const { status } = await api.upload(code, name, new Uint8Array(Buffer.from(content)), {
       headers: { 'content-type': type },
     });
     assert.equal(status, 201);
   }
-  return code;
 }
 
 async function removeFile({ server: { api } }: TestSite, code: string, name: string): Promise<void> {

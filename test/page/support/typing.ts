@@ -6,7 +6,6 @@ import { eventually } from '../../support/eventually.ts';
 import { type BrowserDevice, type TestSite, textOf } from '../../support/page.ts';
 import type { Random } from '../../support/seeded-random.ts';
 import { roomOf } from './encrypted.ts';
-import { drawn } from './page-time.ts';
 
 /** Puts the caret somewhere, or selects up to `end`. */
 export async function putCaret(
@@ -40,12 +39,6 @@ export const seenIn = (device: BrowserDevice): Promise<Seen> =>
     direction: field.selectionDirection,
     scrollTop: field.scrollTop,
   }));
-
-/** Waits until the page follows what others type. It loads the code for it when somebody else is in the room. */
-export async function followsOthers({ page }: BrowserDevice): Promise<void> {
-  await page.locator('.devices [role=status]').waitFor({ state: 'attached' });
-  await drawn(page);
-}
 
 /** Letter by letter without a pause, which would end a group of undo on a busy machine. */
 export async function typeQuickly(device: BrowserDevice, words: string): Promise<void> {
