@@ -3,6 +3,7 @@ import { globSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build, type Plugin } from 'rolldown';
+import { slimCodeMirror } from './build-slim-codemirror.ts';
 
 /**
  * Bundles the modules that every server start needs into a few files instead of nineteen: each file costs half a
@@ -49,7 +50,8 @@ export async function buildServer(root: string): Promise<string[]> {
     platform: 'node',
     // Libraries stay in node_modules, with their licences and their updates, except those that the SDK inlines, and the
     // one of MCP, which would add 17 MB to every installation (ADR 31).
-    external: (id, importer) => /^(?!@noble\/|@modelcontextprotocol\/)[^./\0]/.test(id) && !isInlined(importer),
+    external: (id, importer) =>
+      /^(?!@noble\/|@codemirror\/|@modelcontextprotocol\/)[^./\0]/.test(id) && !isInlined(importer),
     output: {
       dir: 'dist',
       format: 'esm',
@@ -57,7 +59,7 @@ export async function buildServer(root: string): Promise<string[]> {
       chunkFileNames: '[name]-[hash].js',
       codeSplitting: { groups },
     },
-    plugins: [lateBuiltins],
+    plugins: [slimCodeMirror(), lateBuiltins],
     logLevel: 'warn',
   });
   // Not before: a build that fails leaves what was there.
