@@ -1,15 +1,14 @@
 /** The API documentation in a real browser. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Locator } from 'playwright-core';
 import { sharedTestSite, startTestSite } from '../support/page.ts';
 
 describe('the API documentation in a browser', () => {
   it('[API-11] copies the code of a block', async (t) => {
     const site = await sharedTestSite(t);
     const { page } = await site.openDevice({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
-    const block = page.locator('#createRoom figure').first();
-    await block.getByRole('button', { name: 'Copy' }).click();
-    await block.getByRole('button', { name: 'Copied' }).waitFor();
+    await copiesCode(page.locator('#createRoom figure').first());
     assert.equal(
       await page.evaluate(() => navigator.clipboard.readText()),
       `curl ${site.server.url}/api/rooms \\
@@ -45,9 +44,7 @@ describe('the API documentation in a browser', () => {
     const site = await startTestSite(t, {}, { host: 'poproom.test' });
     const { page } = await site.openDevice({ at: '/docs', permissions: ['clipboard-read', 'clipboard-write'] });
     assert.equal(await page.evaluate(() => isSecureContext), false);
-    const block = page.locator('#health figure').first();
-    await block.getByRole('button', { name: 'Copy' }).click();
-    await block.getByRole('button', { name: 'Copied' }).waitFor();
+    await copiesCode(page.locator('#health figure').first());
   });
 
   it('[API-11] allows no script to create markup or code from text', async (t) => {
@@ -74,7 +71,7 @@ describe('the API documentation in a browser', () => {
     const link = page.getByRole('navigation').getByRole('link', { name: 'Close codes' });
     await link.click();
     await link.waitFor({ state: 'hidden' });
-    assert.ok(page.url().endsWith('/docs#close-codes'));
+    await page.waitForURL(/\/docs#close-codes$/);
     await page.getByRole('link', { name: 'Poproom', exact: true }).click();
     await page.getByRole('button', { name: 'Start a room' }).waitFor();
   });
@@ -98,3 +95,11 @@ describe('the API documentation in a browser', () => {
     assert.notEqual(paper[0], paper[1]);
   });
 });
+
+/** The button shows for two seconds only that it has copied. */
+async function copiesCode(block: Locator): Promise<void> {
+  await Promise.all([
+    block.getByRole('button', { name: 'Copied' }).waitFor(),
+    block.getByRole('button', { name: 'Copy' }).click(),
+  ]);
+}

@@ -1,6 +1,6 @@
 /** Files of encrypted rooms in the page: large ones, interrupted uploads, and malicious servers. */
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -31,6 +31,9 @@ const mebibyte = 1024 * 1024;
 /** Measures the memory in use by the page, without garbage, until it is stopped. */
 async function watchMemory(page: Page) {
   const session = await page.context().newCDPSession(page);
+  // The file takes eight seconds, which is enough for several measurements on any machine.
+  const conditions = { offline: false, latency: 0, downloadThroughput: 8 * mebibyte, uploadThroughput: -1 };
+  await session.send('Network.emulateNetworkConditions', conditions);
   let [isWatching, measured, peak] = [true, 0, 0];
   async function inUse(): Promise<number> {
     await session.send('HeapProfiler.collectGarbage');
@@ -184,7 +187,9 @@ describe('the page, files of an encrypted room', () => {
     attack.interrupt();
     await input.setInputFiles(path);
     await eventually('the connection is lost', () => attack.sent.length >= 2);
-    await writeFile(path, after);
+    // In one step, because the page may be reading it.
+    await writeFile(`${path}.new`, after);
+    await rename(`${path}.new`, path);
     attack.pretend('');
     await alert(page, 'report.bin')
       .getByText('This file has changed since its upload started. Add it again.')

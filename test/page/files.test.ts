@@ -9,7 +9,7 @@ import { assertNothingStored } from '../support/stored-blobs.ts';
 import { arrived, dropFiles, pickFiles, picture, rowOf, slowDown } from './support/files.ts';
 
 describe('the page, uploads', () => {
-  it('[PAGE-10] [PAGE-12] of several picked files appear on the other device with size and type', async (t) => {
+  it('[PAGE-10] [PAGE-12] of picked files appear on the other device with size and type, and dropped files start anywhere', async (t) => {
     const site = await sharedTestSite(t);
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
@@ -37,12 +37,8 @@ describe('the page, uploads', () => {
       await eventually('no upload is in progress', async () => (await page.getByRole('progressbar').count()) === 0);
     }
     assert.equal((await filesOf(site.server, code)).length, 5);
-  });
 
-  it('[PAGE-10] start when files are dropped anywhere on the page, which shows a drop zone', async (t) => {
-    const site = await sharedTestSite(t);
-    const device = await joinRoom(site, await site.server.api.room());
-    const { page } = device;
+    const { page } = laptop;
     for (const [name, place] of Object.entries({
       'on-text': 'textarea',
       'on-header': 'header >> nth=0',
@@ -52,9 +48,9 @@ describe('the page, uploads', () => {
       await page.getByText('Drop files to upload').waitFor();
       await dropFiles(page, place, [{ name, content: name }]);
       await arrived(page, name);
-      assert.equal(await page.getByText('Drop files to upload').count(), 0);
+      assert.equal(await page.getByText('Drop files to upload').count(), 0, 'the drop zone is gone');
     }
-    assert.equal(await textOf(device).inputValue(), '');
+    assert.equal(await textOf(laptop).inputValue(), '');
   });
 
   it('[slow] [PAGE-10] start when a screenshot is pasted, which is named after the time', async (t) => {

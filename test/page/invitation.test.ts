@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { type BrowserDevice, joinRoom, sharedTestSite, startRoom, startTestSite, textOf } from '../support/page.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  type BrowserDevice,
+  joinRoom,
+  sharedTestSite,
+  showsText,
+  startRoom,
+  startTestSite,
+  textOf,
+} from '../support/page.ts';
 import { decodePicture, readQr } from './support/qr.ts';
 
 declare global {
@@ -93,7 +102,9 @@ describe('the page, the invitation', () => {
     await page.reload();
     await page.getByRole('button', { name: 'Invite' }).click();
     await share.click();
-    const handedOver = await page.evaluate(() => window.handedOver);
+    const handedOver = await eventually('the sheet is opened', () =>
+      page.evaluate(() => window.handedOver.length > 0 && window.handedOver),
+    );
     assert.deepEqual(
       handedOver.map(({ url }) => url),
       [`${site.server.url}/r/${code}`],
@@ -149,7 +160,7 @@ async function assertCopies(device: BrowserDevice, button: string, expected: str
   if (dialog) await page.keyboard.press('Escape');
   await field.fill('');
   await field.press('Control+V');
-  assert.equal(await field.inputValue(), expected);
+  await showsText(device, expected);
 }
 
 function copiedPicture(page: Page): Promise<number[]> {
