@@ -265,17 +265,17 @@ function deviceTests(open: OpenStore): void {
     assert.equal((await store.rooms.listDevices(code, start + 61 * second)).length, 1);
   });
 
-  it('[DEV-1] [DEV-3] counts the device of a channel until it is detached, or 45 seconds after it was last renewed', async () => {
+  it('[DEV-1] [DEV-3] counts the device of a channel until it is detached, or 42 seconds after it was last renewed', async () => {
     const code = await createRoom(store.rooms);
     const [phone, laptop] = ['phone', 'laptop'].map((id) => ({ id: `channel of ${id}`, device: { id, name: id } }));
     assert.ok(phone && laptop);
     const devicesAfter = (seconds: number) => store.rooms.listDevices(code, start + seconds * second);
     for (const channel of [phone, laptop]) await store.rooms.attachDevice(code, channel, start);
-    assert.deepEqual(await devicesAfter(44), [phone.device, laptop.device]);
+    assert.deepEqual(await devicesAfter(41), [phone.device, laptop.device]);
     await store.rooms.renewDevices(code, [laptop], start + 30 * second);
-    assert.deepEqual(await devicesAfter(46), [laptop.device]);
+    assert.deepEqual(await devicesAfter(43), [laptop.device]);
     await store.rooms.detachDevice(code, laptop.id);
-    assert.deepEqual(await devicesAfter(46), []);
+    assert.deepEqual(await devicesAfter(43), []);
   });
 
   it('[PEOPLE-1] gives each device a colour, which it keeps, and which no other takes while there are free ones', async () => {
