@@ -16,7 +16,7 @@ describe('a rolling restart', () => {
     const redis = await startRedis();
     const s3 = await startS3();
     t.after(() => Promise.all([redis.stop(), s3.stop()]));
-    const settings = installationSettings({ redis, s3 }, { ...withoutLimits, POPROOM_DRAIN: '5' });
+    const settings = installationSettings({ redis, s3 }, { ...withoutLimits, POPROOM_DRAIN: '10' });
     const ports = [await freePort(), await freePort()];
     const start = (port: number) => startNode(t, { ...settings, PORT: String(port) });
     const nodes = await Promise.all(ports.map(start));

@@ -31,7 +31,7 @@ export async function startHaproxy(t: TestContext, ports: readonly number[]): Pr
   return `http://127.0.0.1:${port}`;
 }
 
-/** A node that says it is stopping gets no more requests. One that is only slow, as on a busy machine, still does. */
+/** A node that says it is stopping gets no more requests. One that is not ready once, as on a busy machine, still does. */
 const configOf = (port: number, nodes: readonly number[]) => `
 defaults
   mode http
@@ -48,6 +48,6 @@ backend nodes
   balance roundrobin
   option httpchk GET /readyz
   http-response set-header X-Node %s
-  default-server check inter 300ms fall 1 rise 2
+  default-server check inter 300ms fall 3 rise 2
 ${nodes.map((node) => `  server ${node} 127.0.0.1:${node}`).join('\n')}
 `;
