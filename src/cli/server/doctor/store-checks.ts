@@ -48,8 +48,8 @@ const redis: RunCheck = async (config) => {
   const { inspectRedis, whereIsRedis } = await import('../../../store/redis/open.ts');
   const where = whereIsRedis(config.store);
   try {
-    const inspect = () => inspectRedis(config.store, guardRules(0));
-    const facts = await inspect().catch((error: Error) => (isTimeout(error) ? inspect() : Promise.reject(error)));
+    const readFacts = () => inspectRedis(config.store, guardRules(0));
+    const facts = await readFacts().catch((error: Error) => (isTimeout(error) ? readFacts() : Promise.reject(error)));
     const storage = await checkStorage(config, facts.storedBytes);
     return [...redisFindings(where, facts, config), ...checkKeys(config, facts.keysInForce), ...storage];
   } catch (error) {
