@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { eventually } from '../support/eventually.ts';
 import { joinRoom, sharedTestSite, startTestSite } from '../support/page.ts';
 import { arrived, dropFiles, pickFiles, rowOf } from './support/files.ts';
-import { holdTimers } from './support/timers.ts';
+import { holdTimers } from './support/page-time.ts';
 
 /** How long a message and a highlight are shown. */
 const [messageMs, highlightMs] = [5_000, 4_000];
@@ -18,7 +18,7 @@ describe('the page, a file that arrives', () => {
     const code = await site.server.api.room();
     const laptop = await joinRoom(site, code);
     const phone = await joinRoom(site, code, { viewport: { width: 375, height: 700 }, deviceName: 'Ada' });
-    const elapse = await holdTimers(laptop, messageMs, highlightMs);
+    const elapse = await holdTimers(laptop.page, messageMs, highlightMs);
     // One of each kind of upload: in one request, and in parts.
     const files = [
       { name: 'note.txt', content: 'note' },
@@ -46,7 +46,7 @@ describe('the page, a file that arrives', () => {
       site.server.clock.advance(1000);
     }
     const phone = await joinRoom(site, code);
-    await holdTimers(phone, messageMs);
+    await holdTimers(phone.page, messageMs);
     await site.server.api.upload(code, '3.txt', '3.txt');
     await message(phone.page, 'Someone added 3.txt').waitFor();
     await showsFiles(phone.page, ['3.txt', '2.txt', '1.txt']);

@@ -6,7 +6,7 @@ import { type BrowserDevice, showsText, textOf } from '../support/page.ts';
 import { twoDevices } from '../support/two-devices.ts';
 import { startEncryptedRoom } from './support/encrypted.ts';
 import { dropFiles } from './support/files.ts';
-import { holdTimers } from './support/timers.ts';
+import { holdTimers } from './support/page-time.ts';
 import { inputMethod, putCaret } from './support/typing.ts';
 
 interface Shown {
@@ -54,7 +54,7 @@ describe('the page, carets of others', () => {
   // Opening two devices takes most of the time, so these tests share them.
   it('[CARET-6] [CARET-7] [CARET-8] [PEOPLE-3] are shown behind the text, disturb nothing, and can be turned off', async (t) => {
     const pair = await twoDevices(t, 'one two three');
-    const fade = await holdTimers(pair.laptop, visibleMs);
+    const fade = await holdTimers(pair.laptop.page, visibleMs);
     assert.equal(await pair.laptop.page.locator('.carets').count(), 0, 'nothing is drawn while nobody types');
     await t.test('when something lands, the dot of the logo travels, the device vibrates, the badge counts', () =>
       noticesArrivals(pair),
@@ -68,14 +68,14 @@ describe('the page, carets of others', () => {
 
   it('[slow] [CARET-4] [CARET-6] are shown in an encrypted room', async (t) => {
     const { laptop, phone } = await twoDevices(t, 'one two', { start: startEncryptedRoom });
-    await holdTimers(laptop, visibleMs);
+    await holdTimers(laptop.page, visibleMs);
     await putCaret(phone, 3);
     await shows(laptop, 'the caret is in the line', ({ x }) => x > 10);
   });
 
   it('[slow] [CARET-8] do not disturb Korean input while others type', async (t) => {
     const pair = await twoDevices(t, 'one');
-    await holdTimers(pair.laptop, visibleMs);
+    await holdTimers(pair.laptop.page, visibleMs);
     await composesAmongOthers(pair, ['ㅎ', '하', '한'], '한');
   });
 });

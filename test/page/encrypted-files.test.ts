@@ -22,7 +22,7 @@ import {
 } from './support/encrypted-files.ts';
 import { pickFiles, picture, rowOf } from './support/files.ts';
 import { recordFilm } from './support/film.ts';
-import { holdTimers } from './support/timers.ts';
+import { holdTimers } from './support/page-time.ts';
 
 const strangeName = 'Gehälter "2026" <b>&\u{1f600}.txt';
 const messageMs = 5_000;
@@ -168,10 +168,9 @@ async function assertSealed(t: TestContext, unit: number): Promise<void> {
   const room = await createRoom(site);
   const proxy = await startMaliciousServer(t, () => site.server.port);
   const sender = await site.openDevice({ baseURL: proxy.url, at: `/r/${pathOf(room)}` });
-  const receiver = await joinRoom(site, pathOf(room));
-  const { page } = receiver;
+  const { page } = await joinRoom(site, pathOf(room));
   // Files that arrive while the message is shown share it.
-  await holdTimers(receiver, messageMs);
+  await holdTimers(page, messageMs);
   await sender.page.getByRole('button', { name: 'Add files' }).waitFor();
   await pickFiles(sender.page, [
     { name: strangeName, content: secretText },
