@@ -26,7 +26,7 @@ describe('the page, every view', () => {
   // Opening a view takes far longer than checking it. So each view is opened once, in a language that is written from
   // right to left, and then changes its language. Only messages that answer a click keep the first language.
   it('[PAGE-20] [PAGE-21] fits from 320 to 1280 pixels in all languages, and passes axe-core in light and dark', {
-    timeout: 300_000,
+    timeout: 540_000,
   }, async (t) => {
     // The settings of a room then have webhooks.
     const site = await startTestSite(t, { POPROOM_WEBHOOK_HOSTS: 'example.org' }, { hasServiceWorker: true });
