@@ -1,7 +1,8 @@
 /** Events between nodes: the contract of event buses, and tests with several nodes. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
 import { openRedisBus } from '../../src/bus/redis.ts';
 import type { EventBus, RoomChange } from '../../src/core/ports/rooms.ts';
 import type { TextEntry } from '../../src/core/ports/texts.ts';
@@ -106,8 +107,8 @@ describe('on one server', () => {
       ...malformed.map((entry) => ` ${JSON.stringify({ entry })}`),
     ];
     const channel = `${parseRedisUrl(redis.url).prefix}:changes:${code}`;
-    for (const payload of payloads) command(redis.port, 'publish', channel, `older 7${payload}`);
-    for (const message of ['older', 'older many']) command(redis.port, 'publish', channel, message);
+    for (const payload of payloads) await command(redis.port, 'publish', channel, `older 7${payload}`);
+    for (const message of ['older', 'older many']) await command(redis.port, 'publish', channel, message);
     await eventually('it has received all', () => received.length === payloads.length + 2);
     assert.deepEqual(received, [...payloads.map(() => ({ seq: 7 })), { seq: 0 }, { seq: 0 }]);
   });
@@ -141,7 +142,7 @@ describe('on a cluster', () => {
     const code = drawSymbols() as RoomCode;
     const heard: number[] = [];
     await one.subscribe(code, ({ seq }) => heard.push(seq)).ready;
-    for (const { port } of cluster.servers) command(port, 'client', 'kill', 'type', 'pubsub');
+    for (const { port } of cluster.servers) await command(port, 'client', 'kill', 'type', 'pubsub');
     await eventually('the feed is asked to reload', () => heard.includes(0));
     other.publish(code, { seq: 9 });
     await eventually('later changes arrive', () => heard.includes(9));
@@ -162,7 +163,8 @@ async function receivedBy(bus: EventBus, code: RoomCode): Promise<RoomChange[]> 
   return received;
 }
 
-const command = (port: number, ...words: string[]) => execFileSync('redis-cli', ['-p', String(port), ...words]);
+/** Does not block this process: a connection of its bus that is silent for long is replaced. */
+const command = (port: number, ...words: string[]) => promisify(execFile)('redis-cli', ['-p', String(port), ...words]);
 
 async function node(t: TestContext, redis: Pick<RedisServer, 'url'>) {
   const { bus, dispose } = await openBus(redis.url);

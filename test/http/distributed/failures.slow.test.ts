@@ -14,7 +14,7 @@ import { unfinishedBlobs } from '../../support/stored-blobs.ts';
 /** Writes everything down, so that a restart keeps it. */
 const careful = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
-describe('without Redis', { timeout: 60_000 }, () => {
+describe('without Redis', () => {
   for (const [how, away, back] of [
     ['has ended', 'SIGKILL', undefined],
     ['hangs', 'SIGSTOP', 'SIGCONT'],
@@ -105,7 +105,7 @@ describe('without Redis', { timeout: 60_000 }, () => {
   });
 });
 
-describe('without the S3 store', { timeout: 60_000 }, () => {
+describe('without the S3 store', () => {
   it('[ERR-6] [UP-6] files return 503, nothing remains of an upload, and texts work', async (t) => {
     const { server, s3 } = await start(t);
     const { api } = server;
@@ -125,7 +125,7 @@ describe('without the S3 store', { timeout: 60_000 }, () => {
   });
 });
 
-describe('a slow S3 store', { timeout: 60_000 }, () => {
+describe('a slow S3 store', () => {
   it('[API-7] is asked once for all concurrent health requests', async (t) => {
     let asked = 0;
     const endpoint = await startFaultyS3(t, (_, response) => {
