@@ -155,7 +155,8 @@ const timeout = new Error('no connection');
 async function inTime(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timeout), ms);
+    // After a stall, no time may be left. Node warns of a negative one.
+    timer = setTimeout(() => reject(timeout), Math.max(1, ms));
   });
   try {
     await Promise.race([work, tooLate]);
