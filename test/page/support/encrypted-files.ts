@@ -29,7 +29,8 @@ export async function bytesOf(download: Download): Promise<Buffer> {
 }
 
 export async function downloaded(page: Page, start: () => Promise<void>): Promise<Download> {
-  const [download] = await Promise.all([page.waitForEvent('download'), start()]);
+  // The page decrypts the whole file first.
+  const [download] = await Promise.all([page.waitForEvent('download', { timeout: 100_000 }), start()]);
   return download;
 }
 
