@@ -248,6 +248,8 @@ describe('a resumable upload', () => {
     assertError(await patch(upload, 0, 'Hello'), 404, 'UPLOAD_NOT_FOUND');
   });
 
+  /** Without a quota, the server does not count the bytes of a client. */
+  const withQuota = { POPROOM_CLIENT_MAX_BYTES: '1GiB' };
   const malformed: [what: string, status: number, code: string, headers: Record<string, string>][] = [
     ['no version', 412, 'UNSUPPORTED_VERSION', { 'tus-resumable': '' }],
     ['another version', 412, 'UNSUPPORTED_VERSION', { 'tus-resumable': '0.2.2' }],
@@ -266,7 +268,7 @@ describe('a resumable upload', () => {
   ];
   for (const [what, status, code, headers] of malformed) {
     it(`[TUS-3] is rejected with ${what}, and leaves nothing`, async (t) => {
-      const { api } = await sharedServer(t);
+      const { api } = await sharedServer(t, withQuota);
       const room = await api.room();
       const all = { ...tus, 'upload-length': '5', ...headers };
       const rejected = await api.post(`/api/rooms/${room}/uploads`, { headers: all });
@@ -283,7 +285,7 @@ describe('a resumable upload', () => {
   ];
   for (const [what, status, headers] of firstParts) {
     it(`[TUS-3] leaves nothing if its first bytes come with ${what}`, async (t) => {
-      const { api } = await sharedServer(t);
+      const { api } = await sharedServer(t, withQuota);
       const type = { 'content-type': 'application/offset+octet-stream' };
       const all = { ...tus, ...type, 'upload-length': '5', ...headers };
       const rejected = await api.post(`/api/rooms/${await api.room()}/uploads`, { headers: all, body: 'Hello' });

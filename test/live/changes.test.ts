@@ -85,19 +85,26 @@ describe('changes of a room', () => {
 
   it('[LIVE-6] end when the room is deleted or expires', async (t) => {
     const { api, url, clock } = await startTestServer(t);
-    const [deleted, expiring] = [await api.room(), await api.room({ expiresIn: 60 })];
+    const deleted = await api.room();
     const one = await joinRoom(t, url, deleted);
-    const two = await joinRoom(t, url, expiring);
-    await Promise.all([one.next('snapshot'), two.next('snapshot')]);
+    await one.next('snapshot');
     await api.delete(`/api/rooms/${deleted}`);
     assert.equal((await one.next('closed')).reason, 'deleted');
     assert.deepEqual(await one.closed, { code: 4410, reason: 'deleted' });
-    const before = performance.now();
-    clock.advance(60_000);
-    assert.equal((await two.next('closed')).reason, 'expired');
-    assert.equal((await two.closed).code, 4410);
-    // Five seconds, and as long again for a busy machine. Only the next renewal would be later.
-    assert.ok(performance.now() - before < 10_000);
+
+    const expire = async () => {
+      const two = await joinRoom(t, url, await api.room({ expiresIn: 60 }));
+      await two.next('snapshot');
+      const before = performance.now();
+      clock.advance(60_000);
+      assert.equal((await two.next('closed')).reason, 'expired');
+      assert.equal((await two.closed).code, 4410);
+      return performance.now() - before;
+    };
+    // A stall of the machine may delay one of them.
+    const times = [await expire()];
+    while (times.length < 3 && Math.min(...times) >= 5000) times.push(await expire());
+    assert.ok(Math.min(...times) < 5000, `${times} ms`);
   });
 
   it('[LIVE-14] end with a delay before reconnecting when the server stops', async (t) => {

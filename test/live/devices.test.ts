@@ -33,15 +33,18 @@ describe('devices in a room', () => {
     const room = await api.room();
     const stays = await joinRoom(t, url, room, { deviceId: 'stays' });
     await stays.next('snapshot');
-    const goes = await joinRoom(t, url, room, { deviceId: 'goes' });
-    await stays.next('devices', ({ devices }) => devices.length === 2);
-    const before = performance.now();
-    await goes.leave();
-    assert.deepEqual((await stays.next('devices', ({ devices }) => devices.length === 1)).devices, [
-      { deviceId: 'stays' },
-    ]);
-    // A busy machine may take longer than two seconds. Without the close, the next heartbeats would be later still.
-    assert.ok(performance.now() - before < 10_000);
+    const leave = async () => {
+      const goes = await joinRoom(t, url, room, { deviceId: 'goes' });
+      await stays.next('devices', ({ devices }) => devices.length === 2);
+      const before = performance.now();
+      await goes.leave();
+      const { devices } = await stays.next('devices', ({ devices }) => devices.length === 1);
+      assert.deepEqual(devices, [{ deviceId: 'stays' }]);
+      return performance.now() - before;
+    };
+    // A stall of the machine may delay one of them.
+    const times = [await leave(), await leave(), await leave()];
+    assert.ok(Math.min(...times) < 2000, `${times} ms`);
     assert.equal((await api.get(`/api/rooms/${room}`)).json.deviceCount, 1);
   });
 

@@ -83,7 +83,7 @@ describe('the page, remote edits', () => {
     await site.server.api.upload(code, 'later.txt', 'x');
     await laptop.page.getByRole('link', { name: 'later.txt', exact: true }).waitFor();
     await compose('にほん');
-    // What others wrote waits.
+    // Edits of others wait for the end of the composition.
     await showsText(laptop, 'hello にほん');
     await commit('日本');
     for (const device of [laptop, phone]) await showsText(device, 'and theirs\nhello 日本');
