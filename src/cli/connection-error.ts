@@ -21,7 +21,7 @@ function explanationOf(error: PoproomError, url: URL): Explanation {
   if (timeout) return { reason: 'silent', sentence: silent };
   if (causes.some(({ message }) => message === 'bad port')) return reservedPort(url);
   const codes = causes.flatMap(({ code }) => (typeof code === 'string' ? [code] : []));
-  // Node tries several addresses of a host, and gives up one after a quarter of a second. The other errors say more.
+  // Node tries each address of a host for a quarter of a second. Errors other than that time-out say more.
   for (const code of codes.toSorted((a, b) => Number(a === 'ETIMEDOUT') - Number(b === 'ETIMEDOUT'))) {
     const found = byCode.get(code)?.(url);
     if (found) return found;

@@ -36,8 +36,8 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
     countersPerWindow: 250_000,
     rememberExpiredMs,
     deviceSeenMs: 60 * second,
-    // Nodes renew their channels and read those of others every 13 seconds, so a lost one is gone within 55 seconds; 60
-    // are promised.
+    // Nodes renew their channels and read those of others about every 13 seconds, so a lost channel is gone within 55
+    // seconds. DEV-3 promises 60.
     channelSeenMs: 42 * second,
     devicesPerRoom,
     deviceColors,

@@ -155,7 +155,7 @@ const timeout = new Error('no connection');
 async function inTime(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<never>((_, reject) => {
-    // After a stall, no time may be left. Node warns of a negative one.
+    // After a stall, no time may be left, and Node warns about a negative delay.
     timer = setTimeout(() => reject(timeout), Math.max(1, ms));
   });
   try {

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { watchDelay } from '../support/cpu-time.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Cleanup, createSuiteCleanup, dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
 import { openHandles, residentMemory } from '../support/process-stats.ts';
@@ -18,7 +18,6 @@ const scale = isLongRun ? 10 : 1;
 /** An attack goes on until another client has received this many answers. */
 const minAnswers = isLongRun ? 200 : 100;
 const maxGrowthMiB = 150;
-const delayResolutionMs = 10;
 /** V8 keeps some of it, and uses it again. */
 const maxRestMiB = 100;
 const attacker = fileURLToPath(new URL('attacks/attacker.ts', import.meta.url));
@@ -99,16 +98,13 @@ async function withstand(t: TestContext, target: Target, name: string): Promise<
   let handles = 0;
   const isReady = once(child.stdout, 'data').then(() => true);
   const times: number[] = [];
-  const delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
-  delay.enable();
+  const delay = watchDelay();
   do {
     times.push(...(await bystander.ask(20)));
     largest = Math.max(largest, await residentMemory(server.pid));
     handles = Math.max(handles, (await openHandles(server.pid)).filter((path) => path.includes('/blobs/')).length);
   } while (!(await Promise.race([isReady, pause(0, false)])) || times.length < minAnswers);
-  delay.disable();
-  // Of this process, which waits most of the time, so another one had the core.
-  const delayMs = delay.max / 1e6 - delayResolutionMs;
+  const { max: delayMs } = delay();
   const figures = `${figuresOf(times)}, delayed by up to ${delayMs.toFixed(0)} ms`;
   t.diagnostic(`${figures}; ${before.toFixed(0)} to ${largest.toFixed(0)} MiB`);
   assert.ok(isServed(times, delayMs), figures);

@@ -1,9 +1,9 @@
 /** Two thousand slow clients: they do not delay others, and are disconnected in the end. */
 import assert from 'node:assert/strict';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, it, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { assertError } from '../support/assert-error.ts';
+import { watchDelay } from '../support/cpu-time.ts';
 import { storedBlobs, unfinishedBlobs } from '../support/data-folder.ts';
 import { eventually } from '../support/eventually.ts';
 import { dataFolder, type ServerProcess, startProcess } from '../support/process.ts';
@@ -19,7 +19,6 @@ const onlyLong = { ...timeout, ...onlyInLongRun };
 const timeoutMs = 60_000;
 /** The server closes the first connection after 15 seconds, which is enough for the minimum on a busy machine. */
 const [minRequests, maxRequests] = [100, 5000];
-const delayResolutionMs = 10;
 
 describe('two thousand slow clients', () => {
   it('[RUN-7] with endless headers do not delay others, and are gone when they disconnect', timeout, async (t) => {
@@ -125,12 +124,9 @@ interface LoadEnd {
 
 /** Another client receives 99 % of its responses within 100 ms, and as much longer as a busy machine delays processes. */
 async function assertServesOthers(t: TestContext, { server }: SlowTest, end: LoadEnd): Promise<void> {
-  const delay = monitorEventLoopDelay({ resolution: delayResolutionMs });
-  delay.enable();
+  const delay = watchDelay();
   const took = await timesOf(t, server, end);
-  delay.disable();
-  // Of this process, which waits most of the time, so another one had the core.
-  const delayMs = delay.percentile(99) / 1e6 - delayResolutionMs;
+  const { p99: delayMs } = delay();
   const [p99, slowest] = [quantile(took, 0.99), Math.max(...took)];
   const figures = `p99 ${p99.toFixed(1)} ms, slowest ${slowest.toFixed(1)} ms, delayed by ${delayMs.toFixed(1)} ms`;
   t.diagnostic(`${took.length} responses: ${figures}`);

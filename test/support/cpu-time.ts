@@ -1,4 +1,5 @@
-/** The CPU time of synchronous work. Unlike the real time, it does not include that of other processes. */
+/** Time on a busy machine: the CPU time of synchronous work, and the delays by other processes. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 /** Other processes still slow down the caches and the memory, so one slow run proves nothing. */
 const maxRuns = 10;
@@ -13,4 +14,20 @@ export function cpuMsOf(work: () => void, limitMs: number): number {
     fastest = Math.min(fastest, (user + system) / 1000);
   }
   return fastest;
+}
+
+const resolutionMs = 10;
+
+/**
+ * Measures how late the timers of this process are. It waits most of the time, so other processes had the core. The
+ * returned function ends the measurement and returns milliseconds.
+ */
+export function watchDelay(): () => { p99: number; max: number } {
+  const delay = monitorEventLoopDelay({ resolution: resolutionMs });
+  delay.enable();
+  return () => {
+    delay.disable();
+    const inMs = (ns: number) => ns / 1e6 - resolutionMs;
+    return { p99: inMs(delay.percentile(99)), max: inMs(delay.max) };
+  };
 }
