@@ -15,6 +15,7 @@ import { compareFiles } from './rows/files.ts';
 import { measureFirstView } from './rows/first-view.ts';
 import { measureIdle } from './rows/idle.ts';
 import { measurePage } from './rows/page.ts';
+import { compareTwoNodes, compareWithRedis } from './rows/redis.ts';
 import { compareReading, compareReplacing, compareWriting } from './rows/requests.ts';
 import { compareManyOnRedis, compareManyOnSqlite } from './rows/rooms.ts';
 import { compareIdleMemory, compareStart } from './rows/start.ts';
@@ -39,6 +40,8 @@ const rows: Record<string, () => Promise<Row[]>> = {
   idle: measureIdle,
   rooms: compareManyOnSqlite,
   'redis-rooms': compareManyOnRedis,
+  redis: compareWithRedis,
+  'two-nodes': compareTwoNodes,
   start: compareStart,
   rest: compareIdleMemory,
 };

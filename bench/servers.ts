@@ -27,7 +27,7 @@ export interface PoproomOptions {
 }
 
 /** Limits that are counted as usual, but never reached. */
-const limits = {
+export const limits = {
   POPROOM_FREE_LIMIT: '1000000000',
   POPROOM_PRO_LIMIT: '1000000000',
   POPROOM_WORK_LIMIT: '0',

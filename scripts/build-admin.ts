@@ -8,6 +8,7 @@ export async function buildAdmin(root: string, folder: string): Promise<void> {
   const [script, ...styles] = await Promise.all([
     adminScript(root),
     readFile(join(root, 'web/src/style/tokens.css'), 'utf8'),
+    readFile(join(root, 'web/src/style/reset.css'), 'utf8'),
     readFile(join(root, 'web/src/admin/admin.css'), 'utf8'),
   ]);
   const unfinished = join(folder, `.admin-${process.pid}`);

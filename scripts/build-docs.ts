@@ -9,6 +9,7 @@ export async function buildDocs(root: string, folder: string): Promise<void> {
   const [script, ...styles] = await Promise.all([
     docsScript(root),
     readFile(join(root, 'web/src/style/tokens.css'), 'utf8'),
+    readFile(join(root, 'web/src/style/reset.css'), 'utf8'),
     readFile(join(root, 'web/src/docs/docs.css'), 'utf8'),
   ]);
   const unfinished = join(folder, `.docs-${process.pid}`);

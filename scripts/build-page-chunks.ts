@@ -35,7 +35,6 @@ const chunks: Record<string, readonly string[]> = {
     'room/closed-tabs.ts',
   ],
   dialogs: [
-    'views/room/add-menu.tsx',
     'views/room/dialogs.tsx',
     'views/room/history-dialog.tsx',
     'views/room/pin-pad.tsx',

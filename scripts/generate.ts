@@ -1,5 +1,5 @@
 /** Writes the files that are generated from the code. With --check, reports the outdated ones instead. */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { definitions } from '../src/metrics/definitions.ts';
 import type { Definition } from '../src/metrics/family.ts';
 import { apiGuide } from './api-guide/index.ts';
@@ -22,6 +22,7 @@ const documents = {
   'docs/api.md': apiGuide,
   'docs/cli.md': cliGuide,
   'man/poproom.1': manPage,
+  'web/src/i18n/languages/en.json': () => inJson(englishStrings()),
   'docs/live.md': liveGuide,
   'docs/monitoring.md': () => withTable('docs/monitoring.md', 'metrics', metricsTable()),
   'docs/operations.md': () => withTable('docs/operations.md', 'settings', settingsTable()),
@@ -48,6 +49,12 @@ function assertFilled(name: string, text: string): void {
 /** Written by hand, except for the table of close codes. */
 function liveGuide(): string {
   return currentText('docs/live.md').replace(/^\| close code .*\n(?:\|.*\n)+/m, () => `${closeCodeTable()}\n`);
+}
+
+/** The source catalog for translation tools. The page loads English in parts. */
+function englishStrings(): object {
+  const parts = globSync('web/src/i18n/languages/en/*.json', { cwd: urlOf('') }).toSorted();
+  return Object.assign({}, ...parts.map((part) => JSON.parse(currentText(part))));
 }
 
 /** Empty if the file does not exist. */

@@ -6,6 +6,7 @@ import * as live from '../src/protocol/live.ts';
 import * as bodies from '../src/protocol/schemas.ts';
 
 export interface Schema {
+  readonly description?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -13,6 +14,7 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly items?: Schema;
+  readonly additionalProperties?: boolean | Schema;
 }
 
 /** Types that do not have the names of their schemas. */

@@ -4,7 +4,14 @@ import type { Success } from '../src/protocol/endpoints/endpoint.ts';
 import { endpoints } from '../src/protocol/endpoints.ts';
 import { linkRole, resumeToken, roomId } from '../src/protocol/fields.ts';
 import { device, problem, serverMessages, textEdited } from '../src/protocol/live.ts';
-import { contentWritten, createTokenIssued, fileClaimed, healthReport, ticketIssued } from '../src/protocol/schemas.ts';
+import {
+  contentWritten,
+  createTokenIssued,
+  fileClaimed,
+  healthReport,
+  roomDetails,
+  ticketIssued,
+} from '../src/protocol/schemas.ts';
 import { nameOf, type Schema, unreliableFields } from './protocol-schemas.ts';
 
 /** Fields whose schema does not say enough. */
@@ -32,29 +39,29 @@ function readBodies(): Schema[] {
     .flatMap(({ successes }): readonly Success[] => successes)
     .flatMap(({ status, schema }) => (schema && status < 300 ? [schema as Schema] : []))
     .filter((schema) => schema !== createTokenIssued && schema !== contentWritten);
-  return [...new Set([...schemas, healthReport])];
+  // The details of a room extend the information about it.
+  const withoutDetails = schemas.filter((schema) => schema !== roomDetails);
+  return [...new Set([...withoutDetails, roomDetails, healthReport])];
 }
 
 export function responseChecks(): string {
   const writer = createWriter();
   const bodies = readBodies().map((schema) => {
     const name = nameOf(schema) ?? '';
-    const written = `export const is${name} = ${writer.object(schema, name, name)};\n`;
     // A later body may contain this one.
     writer.variables.set(schema, `is${name}`);
-    return written;
+    return writer.object(`export const is${name} = `, schema, name, name);
   });
-  const messages = Object.entries(serverMessages).map(
-    ([type, schema]) =>
-      `  ${/-/.test(type) ? `'${type}'` : type}: ${writer.object(schema, nameOf(schema) ?? '', undefined, '  ')},\n`,
+  const messages = Object.entries(serverMessages).map(([type, schema]) =>
+    writer.object(`  ${/-/.test(type) ? `'${type}'` : type}: `, schema, nameOf(schema) ?? '', undefined, ',\n'),
   );
   return `/** The checks of responses and messages, written by \`npm run generate\` from the schemas in src/protocol. */
-import type {${listed(writer.types)}} from '../protocol/types.ts';
+import type * as types from '../protocol/types.ts';
 import {${listed(writer.used)}} from './shapes.ts';
 
 ${writer.parts.join('')}
 ${bodies.join('')}
-const messages: Readonly<Record<ServerMessage['type'], Check>> = {
+const messages: Readonly<Record<types.ServerMessage['type'], Check>> = {
 ${messages.join('')}};
 
 /** By message type. Newer servers may send further types. */
@@ -71,10 +78,10 @@ function listed(names: ReadonlySet<string>): string {
 
 /** Writes each object that is part of others once. */
 function createWriter() {
-  const types = new Set(['ServerMessage']);
   const used = new Set(['object', 'type Check']);
   const parts: string[] = [];
   const variables = new Map<Schema, string>();
+  const written: { variable: string; type: string; checks: ReadonlySet<string> }[] = [];
 
   const use = (name: string) => {
     used.add(name);
@@ -103,27 +110,45 @@ function createWriter() {
     const variable = variables.get(schema) ?? lowerFirst(nameOf(schema) ?? name);
     if (!variables.has(schema)) {
       variables.set(schema, variable);
-      parts.push(`const ${variable} = ${object(schema, name, nameOf(schema))};\n`);
+      parts.push(object(`const ${variable} = `, schema, name, nameOf(schema)));
     }
     return variable;
   }
 
-  /** The type of a message is known when it is checked. */
-  function object(schema: Schema, name: string, type = 'object', indent = ''): string {
-    if (type !== 'object') types.add(type);
+  /** On one line if the formatter leaves it there. The type of a message is known when it is checked. */
+  function object(start: string, schema: Schema, name: string, type?: string, end = ';\n'): string {
     const reliable = new Set(schema.required).difference(unreliableFields(schema));
     const checks = Object.entries(schema.properties ?? {})
       .filter(([key]) => key !== 'type')
       .map(([key, value]) => {
         const isValid = field(value, name + upperFirst(key));
-        return `${indent}  ${key}: ${reliable.has(key) ? isValid : `${use('optional')}(${isValid})`},\n`;
+        return `${key}: ${reliable.has(key) ? isValid : `${use('optional')}(${isValid})`}`;
       });
+    const base = baseOf(checks);
+    const own = checks.filter((check) => !base?.checks.has(check));
+    const variable = /const (\w+) =/.exec(start)?.[1];
+    if (variable && type) written.push({ variable, type, checks: new Set(checks) });
+    const types = [type ? `types.${type}` : 'object', ...(base ? [`types.${base.type}`] : [])].join(', ');
     // Bundlers drop the checks that a page does not use.
-    return `/* @__PURE__ */ object<${type}>({\n${checks.join('')}${indent}})`;
+    const call = `${start}/* @__PURE__ */ object<${types}>(`;
+    const extended = base ? `, ${base.variable}` : '';
+    const line = `${call}{ ${own.join(', ')} }${extended})${end}`;
+    if (line.trimEnd().length <= lineWidth) return line;
+    const indent = /^ */.exec(start)?.[0];
+    if (!base) return `${call}{\n${own.map((check) => `${indent}  ${check},\n`).join('')}${indent}})${end}`;
+    return `${call}\n${indent}  { ${own.join(', ')} },\n${indent}  ${base.variable},\n${indent})${end}`;
   }
 
-  return { types, used, parts, variables, object };
+  /** The largest object with a type whose fields are a part of these. */
+  const baseOf = (checks: readonly string[]) =>
+    written
+      .filter((base) => base.checks.size > 3 && base.checks.isSubsetOf(new Set(checks)))
+      .sort((one, other) => other.checks.size - one.checks.size)
+      .at(0);
+
+  return { used, parts, variables, object };
 }
 
+const lineWidth = 120;
 const lowerFirst = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);
 const upperFirst = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);

@@ -41,10 +41,10 @@ const engineIndependent = new RegExp(
 );
 
 /** A process takes almost a second to load the code, and three with a browser. Fewer would leave cores idle at the end. */
-const filesPerProcess = 14;
+const filesPerProcess = 20;
 /** Files that measure or change their process, or take long. */
 const ownProcess =
-  /^test\/(blobs|faults|hostile|nodes|package|process|redis|store|text)\/|^test\/http\/(disconnects|held-bodies|tiny-chunks)|slow-readers/;
+  /^test\/(blobs|faults|hostile|nodes|package|redis|store|text)\/|^test\/process\/.*\.slow|^test\/http\/(disconnects|held-bodies|tiny-chunks)|slow-readers/;
 
 /** `npm test` runs the fast tests, `npm run test:rest` all others, and `npm run test:all` both. */
 export type Tier = 'unit' | 'fast' | 'rest' | 'all';
@@ -112,7 +112,7 @@ function jobsOf(files: readonly string[], engine: Job['engine'], tests: Job['tes
 }
 
 function rankOf({ files: [file = ''] }: Job): number {
-  const slow = ['hostile', 'nodes', 'page', 'faults', 'package', 'cli', 'store', 'process'];
+  const slow = ['hostile', 'nodes', 'page', 'faults', 'package', 'cli', 'client', 'process', 'live', 'http', 'store'];
   const index = slow.findIndex((folder) => file.startsWith(join('test', folder, '')));
   return index < 0 ? slow.length : index;
 }

@@ -24,10 +24,14 @@ function optional<T>(name: string, help: string, read: (text: string) => T): Set
   return { name, standard: undefined, help, read: (text) => (text ? read(text) : undefined) };
 }
 
+const flag = (name: string, help: string) => setting(name, 'false', help, yesOrNo);
+
+/** Empty by default. */
+const list = <T>(name: string, help: string, read: (text: string) => T) => setting(name, '', help, read);
+
 /** The limits that clients notice. */
 function limits() {
-  const entries = limitTable.map(([key, entry]) => [key, limit(entry)]);
-  return Object.fromEntries(entries) as Record<LimitKey, Setting<number>>;
+  return Object.fromEntries(limitTable.map(([key, entry]) => [key, limit(entry)])) as Record<LimitKey, Setting<number>>;
 }
 
 function limit({ variable, help, unit, mayBeOff, highest, default: standard }: LimitSetting): Setting<number> {
@@ -52,12 +56,7 @@ export const settings = {
     'true: bucket in the path; false: bucket in the host name; default: true if an endpoint is set',
     yesOrNo,
   ),
-  allowEviction: setting(
-    'POPROOM_ALLOW_EVICTION',
-    'false',
-    'start even if Redis may evict rooms when its memory is full',
-    yesOrNo,
-  ),
+  allowEviction: flag('POPROOM_ALLOW_EVICTION', 'start even if Redis may evict rooms when its memory is full'),
   tlsCert: optional('POPROOM_TLS_CERT', 'PEM file with the certificate and its chain; turns on HTTPS', String),
   tlsKey: optional('POPROOM_TLS_KEY', 'PEM file with the private key of the certificate', String),
   secret: optional(
@@ -85,9 +84,8 @@ export const settings = {
     'milliseconds of CPU time per client and minute for texts; 0: no limit',
     wholeNumber(0),
   ),
-  allowedOrigins: setting(
+  allowedOrigins: list(
     'POPROOM_ALLOWED_ORIGINS',
-    '',
     'additional origins whose pages are trusted like the server’s own',
     origins,
   ),
@@ -108,24 +106,16 @@ export const settings = {
     'header in which a trusted proxy names the user, with POPROOM_CREATE=proxy',
     userHeader,
   ),
-  requireApiKey: setting('POPROOM_REQUIRE_API_KEY', 'false', 'reject requests without an API key', yesOrNo),
-  trustedProxies: setting(
-    'POPROOM_TRUSTED_PROXIES',
-    '',
-    'proxies whose X-Forwarded-For is trusted, as CIDRs',
-    addressRanges,
-  ),
-  webhookHosts: setting(
+  requireApiKey: flag('POPROOM_REQUIRE_API_KEY', 'reject requests without an API key'),
+  trustedProxies: list('POPROOM_TRUSTED_PROXIES', 'proxies whose X-Forwarded-For is trusted, as CIDRs', addressRanges),
+  webhookHosts: list(
     'POPROOM_WEBHOOK_HOSTS',
-    '',
     'hosts that rooms may send webhooks to; *.example.org for all below it, private:HOST for one in a private network',
     parseWebhookHosts,
   ),
-  demo: setting(
+  demo: flag(
     'POPROOM_DEMO',
-    'false',
     'public demonstration: rooms of at most 15 minutes, small files, a banner, and nothing for search engines',
-    yesOrNo,
   ),
   drain: setting(
     'POPROOM_DRAIN',
@@ -143,9 +133,14 @@ export const settings = {
     'email address or https URL for abuse, shown in the page; with an admin token, rooms can be reported too',
     contact,
   ),
-  metrics: setting('POPROOM_METRICS', 'false', 'serve /metrics', yesOrNo),
+  metrics: flag('POPROOM_METRICS', 'serve /metrics'),
   metricsToken: optional('POPROOM_METRICS_TOKEN', 'token that /metrics requires; default: none', longText(16)),
-  logLevel: setting('POPROOM_LOG_LEVEL', 'info', 'debug, info, warn, error or silent', logLevel),
+  logLevel: setting(
+    'POPROOM_LOG_LEVEL',
+    'info',
+    'debug, info, warn, error or silent',
+    oneOf('debug', 'info', 'warn', 'error', 'silent'),
+  ),
 };
 
 export type Config = { [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['read']> };
@@ -238,31 +233,26 @@ function variableOf({ name, alias }: Setting<unknown>, env: Env): { name: string
 }
 
 /** The command line reads these variables, or sets them for the command of `watch --exec`. */
-const clientVariables = [
-  ...['URL', 'API_KEY', 'PIN', 'NEW_PIN', 'ROOM_KEY', 'CODE', 'VERSION', 'TIMEOUT', 'LAN_LINK', 'RECENT'],
-].map((name) => `POPROOM_${name}`);
+const clientVariables = 'URL API_KEY PIN NEW_PIN ROOM_KEY CODE VERSION TIMEOUT LAN_LINK RECENT'.split(' ');
 
 /** Includes the variables of the command line, which are in the same environment. */
 export const settingNames: readonly string[] = [
   ...Object.values<Setting<unknown>>(settings).flatMap(({ name, alias }) => (alias ? [name, alias] : [name])),
-  ...clientVariables,
+  ...clientVariables.map((name) => `POPROOM_${name}`),
 ];
 
 function contradictions(config: Partial<Config>): string[] {
   const { roomTtl = 0, roomMaxTtl = roomTtl, fileMax = 0, roomMaxBytes = fileMax, store, secret } = config;
   const problems: string[] = [];
-  if (Boolean(config.tlsCert) !== Boolean(config.tlsKey)) {
+  if (Boolean(config.tlsCert) !== Boolean(config.tlsKey))
     problems.push('POPROOM_TLS_CERT and POPROOM_TLS_KEY must be set together');
-  }
-  if (config.metricsToken && config.metrics === false) {
+  if (config.metricsToken && config.metrics === false)
     problems.push('POPROOM_METRICS_TOKEN requires POPROOM_METRICS=true');
-  }
   if (fileMax > roomMaxBytes) problems.push('POPROOM_FILE_MAX must not exceed POPROOM_ROOM_MAX_BYTES');
   if (roomTtl > roomMaxTtl) problems.push('POPROOM_ROOM_TTL must not exceed POPROOM_ROOM_MAX_TTL');
   problems.push(...creationProblems(config));
-  if (store && store !== 'sqlite:' && !secret) {
+  if (store && store !== 'sqlite:' && !secret)
     problems.push('POPROOM_SECRET is required with Redis, with the same value on all nodes');
-  }
   return problems;
 }
 
@@ -422,33 +412,27 @@ function publicAddress(text: string): string {
 }
 
 function origins(text: string): string[] {
-  return text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map((part) => {
-      const url = URL.parse(part);
-      if (url && url.origin !== 'null' && url.href === `${url.origin}/`) return url.origin;
-      throw invalid('must be a list of origins, for example https://app.example.org', text);
-    });
+  return partsOf(text).map((part) => {
+    const url = URL.parse(part);
+    if (url && url.origin !== 'null' && url.href === `${url.origin}/`) return url.origin;
+    throw invalid('must be a list of origins, for example https://app.example.org', text);
+  });
 }
 
 function addressRanges(text: string): BlockList {
   const ranges = new BlockList();
-  for (const part of text.split(/[\s,]+/).filter(Boolean)) addRange(ranges, part);
+  for (const part of partsOf(text)) addRange(ranges, part);
   return ranges;
 }
+
+const partsOf = (list: string) => list.split(/[\s,]+/).filter(Boolean);
 
 function addRange(ranges: BlockList, text: string): void {
   const [address = '', prefix] = text.split('/');
   const version = isIP(address);
   const bits = version === 6 ? 128 : 32;
   const length = prefix === undefined ? bits : /^\d{1,3}$/.test(prefix) ? Number(prefix) : Number.NaN;
-  if (version === 0 || !(length <= bits)) {
+  if (version === 0 || !(length <= bits))
     throw invalid('must be a list of addresses or CIDR ranges, for example 10.0.0.0/8', text);
-  }
   ranges.addSubnet(address, length, version === 6 ? 'ipv6' : 'ipv4');
-}
-
-function logLevel(text: string): string {
-  return oneOf('debug', 'info', 'warn', 'error', 'silent')(text);
 }

@@ -2,24 +2,13 @@
 import { constants, openSync, writeSync, write as writeTo } from 'node:fs';
 import type { Log } from './core/ports/basics.ts';
 
-export interface OpenLog extends Log {
-  /** Loads the formatter. Earlier lines are buffered, so that the first response does not wait for it. */
-  open(): Promise<void>;
-  /** Prints text for people at the terminal, in addition to log lines. */
-  print(text: string): void;
-  /** Writes as much as possible within this time. */
-  close(withinMs: number): Promise<void>;
-  /** The number of lost lines since the start. */
-  lostLines(): number;
-  /** Whether a write hangs in the system. `process.exit` would then hang too. */
-  isBlocked(): boolean;
-}
+export type OpenLog = ReturnType<typeof createLog>;
 
 type Level = keyof Log;
 
 const maxEarlyLines = 1000;
 
-export function createLog(level: string): OpenLog {
+export function createLog(level: string) {
   const early: [Level, object, string][] = [];
   let lostEarly = 0;
   let sink: Log | undefined;
@@ -42,7 +31,8 @@ export function createLog(level: string): OpenLog {
     info: write('info'),
     warn: write('warn'),
     error: write('error'),
-    async open() {
+    /** Loads the formatter. Earlier lines are buffered, so that the first response does not wait for it. */
+    async open(): Promise<void> {
       const { pino, stdTimeFunctions } = await import('pino');
       const format = output.isTerminal ? await loadPretty() : (line: string) => line;
       sink = pino(
@@ -52,9 +42,12 @@ export function createLog(level: string): OpenLog {
       for (const [of, fields, message] of early.splice(0)) sink[of](fields, message);
       if (lostEarly > 0) reportLost(lostEarly);
     },
+    /** Prints text for people at the terminal, in addition to log lines. */
     print: writer.write,
     close: writer.close,
+    /** The number of lost lines since the start. */
     lostLines: () => lostEarly + writer.dropped(),
+    /** Whether a write hangs in the system. `process.exit` would then hang too. */
     isBlocked: writer.isBlocked,
   };
 }
@@ -75,18 +68,6 @@ interface LineWriterOptions {
   onGap(dropped: number): void;
 }
 
-interface LineWriter {
-  write(line: string): void;
-  /** Resolves when all lines are written, when writing fails, or after `withinMs`. */
-  close(withinMs: number): Promise<void>;
-  /** The last, synchronous attempt of a process that exits. */
-  writeNow(): void;
-  /** Whether a write hangs in the system. Node cannot exit then, because it waits for its threads. */
-  isBlocked(): boolean;
-  /** The number of dropped lines since the start. */
-  dropped(): number;
-}
-
 /** One write per line would cost more than the rest of a small request. */
 const batchLength = 15 * 1024;
 const maxKeptLength = 512 * 1024;
@@ -99,7 +80,7 @@ const hangsAfterMs = 500;
  * Writes lines to a file descriptor without blocking. Lines that cannot be written yet are buffered up to a limit;
  * further ones are dropped and counted.
  */
-function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): LineWriter {
+function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions) {
   let waiting = '';
   /** Taken from `waiting`, not completely written yet. */
   let sending: Buffer | undefined;
@@ -180,7 +161,8 @@ function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): LineWriter
   return {
     write,
 
-    close(withinMs) {
+    /** Resolves when all lines are written, when writing fails, or after `withinMs`. */
+    close(withinMs: number): Promise<void> {
       return new Promise((resolve) => {
         const giveUp = () => {
           state = 'closed';
@@ -198,7 +180,8 @@ function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): LineWriter
       });
     },
 
-    writeNow() {
+    /** The last, synchronous attempt of a process that exits. */
+    writeNow(): void {
       if (isWriting) return;
       takeWaiting();
       try {
@@ -208,20 +191,14 @@ function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions): LineWriter
       }
     },
 
+    /** Node cannot exit while a write hangs in the system, because it waits for its threads. */
     isBlocked: () => isWriting,
     dropped: () => droppedTotal,
   };
 }
 
-/** A non-blocking descriptor. */
-interface StandardOutput {
-  fd: number;
-  isTerminal: boolean;
-  /** A blocked write would keep Node from exiting, because it waits for its threads. */
-  mayBlock: boolean;
-}
-
-function openStandardOutput(): StandardOutput {
+/** A non-blocking descriptor, unless it `mayBlock`: a blocked write would keep Node from exiting. */
+function openStandardOutput(): { fd: number; isTerminal: boolean; mayBlock: boolean } {
   // Node makes pipes and sockets non-blocking when it creates the stream. Files never block on a reader.
   if (!process.stdout.isTTY) return { fd: 1, isTerminal: false, mayBlock: false };
   const fd = reopenTerminal();

@@ -80,6 +80,8 @@ export default defineConfig({
   // The same scripts work at the root of a host and under a path: they load each other by relative URLs.
   base: './',
   root: fileURLToPath(new URL('.', import.meta.url)),
+  // Catalogs of strings are smaller as objects with unquoted keys than as text for JSON.parse.
+  json: { namedExports: false, stringify: false },
   build: {
     outDir: '../dist/web',
     emptyOutDir: true,

@@ -49,11 +49,11 @@ function inRooms(text: string, texts: string[]): Replacement[] {
   );
 }
 
-function bodiesOf(texts: readonly string[]): string[] {
+export function bodiesOf(texts: readonly string[]): string[] {
   return texts.map((content) => JSON.stringify({ content }));
 }
 
-function unrelatedTexts(length: number): string[] {
+export function unrelatedTexts(length: number): string[] {
   return Array.from({ length: 4 }, (_, n) => words(n + 1).slice(0, length));
 }
 

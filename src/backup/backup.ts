@@ -6,13 +6,20 @@ import { openDiskBlobs } from '../blobs/disk.ts';
 import type { BlobStore } from '../core/ports/blobs.ts';
 import { secretIn } from '../engine/secret.ts';
 import { copyDatabase, type DatabaseCopy, dropUnfinished, openCopy } from '../store/sqlite/open.ts';
-import { BackupError, createTarWriter, from, type TarWriter } from './tar.ts';
+import { BackupError, createTarWriter, type TarWriter } from './tar.ts';
 
 /** The folders of the embedded engine. */
 export interface BackupFolders {
   /** Has the database and the secret. */
   data: string;
   files: string;
+}
+
+/** Shared by backups and restores. */
+export interface BackupWork extends BackupFolders {
+  signal: AbortSignal;
+  onStart: (bytes: number) => void;
+  onBytes: (bytes: number) => void;
 }
 
 export interface BackupReport {
@@ -25,12 +32,9 @@ export interface BackupReport {
   missing: number;
 }
 
-interface BackupJob extends BackupFolders {
+interface BackupJob extends BackupWork {
   /** The tar file, which must not exist. */
   target: string;
-  signal: AbortSignal;
-  onStart: (bytes: number) => void;
-  onBytes: (bytes: number) => void;
 }
 
 export async function backUp(job: BackupJob): Promise<BackupReport> {
@@ -53,13 +57,11 @@ export async function backUp(job: BackupJob): Promise<BackupReport> {
   }
 }
 
-async function createTarget(target: string): Promise<FileHandle> {
-  try {
-    return await open(target, 'wx', 0o600);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+function createTarget(target: string): Promise<FileHandle> {
+  return open(target, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
     throw new BackupError(`${target} already exists; choose another name or remove it.`);
-  }
+  });
 }
 
 /** The database comes last, so that it lists only files whose bytes are in the backup. */
@@ -83,10 +85,8 @@ async function writeAll(job: BackupJob, tar: TarWriter, path: string): Promise<B
   return report;
 }
 
-type Written = Pick<BackupReport, 'files' | 'bytes' | 'missing'>;
-
-async function writeFiles(job: BackupJob, tar: TarWriter, copy: DatabaseCopy, blobs: BlobStore): Promise<Written> {
-  const written: Written = { files: 0, bytes: 0, missing: 0 };
+async function writeFiles(job: BackupJob, tar: TarWriter, copy: DatabaseCopy, blobs: BlobStore) {
+  const written = { files: 0, bytes: 0 };
   job.onStart(copy.fileBytes());
   const lost: string[] = [];
   for (const { blob, size } of copy.files()) {
@@ -109,15 +109,11 @@ async function writeFiles(job: BackupJob, tar: TarWriter, copy: DatabaseCopy, bl
 async function addSecret(tar: TarWriter, folder: string): Promise<void> {
   if (!existsSync(secretIn(folder))) return;
   const secret = await readFile(secretIn(folder));
-  await tar.add('secret', secret.length, from(secret));
+  await tar.add('secret', secret.length, [secret]);
 }
 
 async function addDatabase(tar: TarWriter, path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    const { size } = await file.stat();
-    await tar.add('poproom.db', size, file.createReadStream({ autoClose: false }));
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'r');
+  const { size } = await file.stat();
+  await tar.add('poproom.db', size, file.createReadStream({ autoClose: false }));
 }

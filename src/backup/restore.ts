@@ -8,16 +8,13 @@ import type { BlobStore } from '../core/ports/blobs.ts';
 import { secretIn } from '../engine/secret.ts';
 import { lockFolder } from '../store/sqlite/database.ts';
 import { openCopy } from '../store/sqlite/open.ts';
-import type { BackupFolders, BackupReport } from './backup.ts';
+import type { BackupFolders, BackupReport, BackupWork } from './backup.ts';
 import { BackupError, readTar, type TarEntry } from './tar.ts';
 
-interface RestoreJob extends BackupFolders {
+interface RestoreJob extends BackupWork {
   source: string;
   /** Whether existing data may be replaced. */
   replace: boolean;
-  signal: AbortSignal;
-  onStart: (bytes: number) => void;
-  onBytes: (bytes: number) => void;
 }
 
 export async function restore(job: RestoreJob): Promise<BackupReport> {
@@ -55,9 +52,9 @@ async function restoreInto(job: RestoreJob): Promise<BackupReport> {
   const written: string[] = [];
   const parts = { database: `${join(job.data, 'poproom.db')}.restored`, secret: `${secretIn(job.data)}.restored` };
   try {
-    const found = await unpack(job, blobs, parts, written);
+    const found = await unpack(job, { blobs, parts, written });
     const report = await check(parts.database, blobs);
-    await putInPlace(job, parts, found.hasSecret);
+    await putInPlace(job, parts, found.has('secret'));
     return report;
   } catch (error) {
     for (const path of Object.values(parts)) await rm(path, { force: true });
@@ -66,66 +63,49 @@ async function restoreInto(job: RestoreJob): Promise<BackupReport> {
   }
 }
 
-interface Parts {
-  database: string;
-  secret: string;
-}
-
-/** Adds the names of the blobs that did not exist before. */
-async function unpack(
-  job: RestoreJob,
-  blobs: BlobStore,
-  parts: Parts,
-  written: string[],
-): Promise<{ hasSecret: boolean }> {
-  const file = await open(job.source, 'r');
-  try {
-    job.onStart((await file.stat()).size);
-    const seen = new Set<string>();
-    let done = 0;
-    for await (const entry of readTar(file)) {
-      job.signal.throwIfAborted();
-      await unpackEntry(entry, blobs, { parts, written, seen, signal: job.signal });
-      done += entry.size;
-      job.onBytes(done);
-    }
-    if (!seen.has('poproom.db')) throw new BackupError('The backup contains no database.');
-    return { hasSecret: seen.has('secret') };
-  } finally {
-    await file.close();
-  }
-}
-
-interface Unpacking {
-  parts: Parts;
+interface Target {
+  blobs: BlobStore;
+  parts: Record<'database' | 'secret', string>;
+  /** Receives the names of the blobs that did not exist before. */
   written: string[];
-  /** Entries other than files. */
-  seen: Set<string>;
-  signal: AbortSignal;
 }
 
-async function unpackEntry(entry: TarEntry, blobs: BlobStore, unpacking: Unpacking): Promise<void> {
-  const { parts, written, seen, signal } = unpacking;
+/** Returns the names of the entries other than files. */
+async function unpack(job: RestoreJob, target: Target): Promise<Set<string>> {
+  await using file = await open(job.source, 'r');
+  job.onStart((await file.stat()).size);
+  const seen = new Set<string>();
+  let done = 0;
+  for await (const entry of readTar(file)) {
+    job.signal.throwIfAborted();
+    const name = await unpackEntry(entry, target, job.signal);
+    if (name) seen.add(name);
+    done += entry.size;
+    job.onBytes(done);
+  }
+  if (!seen.has('poproom.db')) throw new BackupError('The backup contains no database.');
+  return seen;
+}
+
+/** Returns the name of an entry that is not a file. */
+async function unpackEntry(entry: TarEntry, target: Target, signal: AbortSignal): Promise<string | undefined> {
+  const { blobs, parts, written } = target;
   const [, blob] = /^files\/([0-9a-f]{64})$/.exec(entry.name) ?? [];
   if (blob !== undefined) {
     if ((await blobs.size(blob)) === undefined) written.push(blob);
-    return void (await blobs.put(blob, Readable.from(entry.bytes), entry.size, signal));
+    await blobs.put(blob, Readable.from(entry.bytes), entry.size, signal);
+    return undefined;
   }
-  if (entry.name !== 'poproom.db' && entry.name !== 'secret') {
+  if (entry.name !== 'poproom.db' && entry.name !== 'secret')
     throw new BackupError(`The backup contains the unknown entry "${entry.name}".`);
-  }
-  seen.add(entry.name);
   await writeFile(entry.name === 'secret' ? parts.secret : parts.database, entry.bytes);
+  return entry.name;
 }
 
 async function writeFile(path: string, bytes: AsyncIterable<Buffer>): Promise<void> {
-  const file = await open(path, 'w', 0o600);
-  try {
-    for await (const chunk of bytes) await file.writeFile(chunk);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'w', 0o600);
+  for await (const chunk of bytes) await file.writeFile(chunk);
+  await file.sync();
 }
 
 async function check(path: string, blobs: BlobStore): Promise<BackupReport> {
@@ -146,11 +126,11 @@ async function check(path: string, blobs: BlobStore): Promise<BackupReport> {
 }
 
 /** Files of replaced rooms are not listed any more; the server removes them. */
-async function putInPlace({ data }: RestoreJob, parts: Parts, hasSecret: boolean): Promise<void> {
+async function putInPlace({ data }: RestoreJob, parts: Target['parts'], hasSecret: boolean): Promise<void> {
   const database = join(data, 'poproom.db');
   for (const suffix of ['-wal', '-shm', '-journal']) await rm(database + suffix, { force: true });
   if (hasSecret) await rename(parts.secret, secretIn(data));
   await rename(parts.database, database);
-  const folder = await open(data, 'r');
-  await folder.sync().finally(() => folder.close());
+  await using folder = await open(data, 'r');
+  await folder.sync();
 }

@@ -14,13 +14,11 @@ const checksumName = 'checksum';
 /** Larger sizes do not fit into eleven octal digits, and are stored in binary. */
 const largestOctal = 8 ** 11;
 
-export interface TarWriter {
-  add(name: string, size: number, bytes: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Adds the checksum, and syncs the file to the disk. */
-  finish(): Promise<void>;
-}
+type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 
-export function createTarWriter(file: FileHandle): TarWriter {
+export type TarWriter = ReturnType<typeof createTarWriter>;
+
+export function createTarWriter(file: FileHandle) {
   const hash = createHash('sha256');
 
   async function write(bytes: Uint8Array): Promise<void> {
@@ -28,7 +26,7 @@ export function createTarWriter(file: FileHandle): TarWriter {
     for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at)).bytesWritten;
   }
 
-  async function add(name: string, size: number, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  async function add(name: string, size: number, bytes: Bytes): Promise<void> {
     await write(headerOf(name, size));
     let written = 0;
     for await (const chunk of bytes) {
@@ -41,9 +39,10 @@ export function createTarWriter(file: FileHandle): TarWriter {
 
   return {
     add,
-    async finish() {
+    /** Adds the checksum, and syncs the file to the disk. */
+    async finish(): Promise<void> {
       const sum = Buffer.from(hash.copy().digest('hex'));
-      await add(checksumName, sum.length, from(sum));
+      await add(checksumName, sum.length, [sum]);
       await write(Buffer.alloc(2 * blockBytes));
       await file.sync();
     },
@@ -94,10 +93,6 @@ export async function* readTar(file: FileHandle): AsyncGenerator<TarEntry> {
 /** Only for short entries. */
 async function textOf({ bytes }: TarEntry): Promise<string> {
   return Buffer.concat(await Array.fromAsync(bytes)).toString('utf8');
-}
-
-export async function* from(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }
 
 const paddingOf = (size: number) => (blockBytes - (size % blockBytes)) % blockBytes;

@@ -83,9 +83,7 @@ export function openDiskBlobs({ folder, minFree, isLocked = false }: DiskOptions
       return once(bytes, 'open').then(() => bytes, noneIfMissing);
     },
 
-    async size(blob) {
-      return sizeOf(pathOf(blob));
-    },
+    size: async (blob) => sizeOf(pathOf(blob)),
 
     async remove(name) {
       const [blob = '', isUnfinished] = name.split('.');
@@ -156,10 +154,6 @@ async function appendTo(handle: FileHandle, { unfinished, onProgress, ...append 
 
 /** A rename is durable only after its folder is synced. */
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder);
+  await handle.sync();
 }

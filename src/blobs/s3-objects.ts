@@ -41,10 +41,7 @@ interface LocalFile {
 /** The number of a part and the ETag that the store gave it. */
 export type UploadedPart = [number: number, etag: string];
 
-interface StoredObject {
-  key: string;
-  lastModified: number;
-}
+type StoredObject = { key: string; lastModified: number };
 
 export type S3Objects = Awaited<ReturnType<typeof openS3Objects>>;
 
@@ -114,29 +111,21 @@ export async function openS3Objects({ bucket: Bucket, prefix, ...location }: S3L
       return (await ask(() => client.send(command, brief))).UploadId ?? '';
     },
 
-    async putPart(
-      key: string,
-      UploadId: string,
-      PartNumber: number,
-      file: LocalFile,
-      signal: AbortSignal,
-    ): Promise<UploadedPart> {
+    async putPart(key: string, UploadId: string, PartNumber: number, file: LocalFile, signal: AbortSignal) {
       const part = { ...at(key), UploadId, PartNumber, ContentLength: file.size };
       const send = (Body: Readable, until: AbortSignal) =>
         client.send(new s3.UploadPartCommand({ ...part, Body }), sending(until));
       const { ETag = '' } = await ask(() => reading(file, signal, watch, send));
-      return [PartNumber, ETag];
+      return [PartNumber, ETag] satisfies UploadedPart;
     },
 
     /** Returns whether there was such an upload. */
     async finishParts(key: string, UploadId: string, parts: readonly UploadedPart[]): Promise<boolean> {
       const MultipartUpload = { Parts: parts.map(([PartNumber, ETag]) => ({ PartNumber, ETag })) };
       const command = new s3.CompleteMultipartUploadCommand({ ...at(key), UploadId, MultipartUpload });
-      const completed = await ask(() =>
-        // A store may take long to assemble a large object.
-        client.send(command, { requestTimeout: timeouts.upload }).catch(noneIfMissingUpload),
-      );
-      return completed !== undefined;
+      // A store may take long to assemble a large object.
+      const patient = { requestTimeout: timeouts.upload };
+      return (await ask(() => client.send(command, patient).catch(noneIfMissingUpload))) !== undefined;
     },
 
     async abortParts(key: string, UploadId: string): Promise<void> {
@@ -145,7 +134,7 @@ export async function openS3Objects({ bucket: Bucket, prefix, ...location }: S3L
     },
 
     /** The uploads in parts that are not finished, of keys that start with `start`. */
-    async listParts(start = ''): Promise<(StoredObject & { uploadId: string })[]> {
+    async listParts(start = '') {
       const found: (StoredObject & { uploadId: string })[] = [];
       let markers: { KeyMarker?: string | undefined; UploadIdMarker?: string | undefined } = {};
       for (;;) {
@@ -192,14 +181,13 @@ async function createClient(
 function connections({ connect, answer, idle }: Timeouts): NonNullable<S3ClientConfig['requestHandler']> {
   // Waiting for a free connection would count as a connection timeout.
   const agent = { keepAlive: true, maxSockets: Number.POSITIVE_INFINITY };
-  return {
+  const limits = {
     connectionTimeout: connect,
     requestTimeout: answer,
     throwOnRequestTimeout: true,
     socketTimeout: idle,
-    httpAgent: agent,
-    httpsAgent: agent,
   };
+  return { ...limits, httpAgent: agent, httpsAgent: agent };
 }
 
 /** The SDK would write warnings to the console instead of the log. */
@@ -226,18 +214,14 @@ function twice<T>(request: () => Promise<T>): Promise<T> {
 async function reading<T>(
   { path, start, size }: LocalFile,
   signal: AbortSignal,
-  watch: Pick<Sending, 'isAlive' | 'quietMs'>,
+  watch: Watch,
   use: (bytes: Readable, until: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const over = new AbortController();
   const giveUp = (why: Error) => over.abort(why);
   const bytes = size === 0 ? Readable.from([]) : createReadStream(path, { start, end: start + size - 1 });
   bytes.once('error', giveUp);
-  const stopWatching = watchSending({
-    ...watch,
-    moved: () => (bytes instanceof ReadStream ? bytes.bytesRead : 0),
-    giveUp,
-  });
+  const stopWatching = watchSending(watch, () => (bytes instanceof ReadStream ? bytes.bytesRead : 0), giveUp);
   try {
     return await use(bytes, AbortSignal.any([signal, over.signal]));
   } catch (error) {
@@ -280,10 +264,8 @@ const isReply = (error: unknown): boolean => (error as S3Error).$metadata?.httpS
 function s3Failure(error: unknown): PoproomError {
   const cause = withoutSecrets(error as S3Error);
   if (isFull(error as S3Error)) return storageFull(cause);
-  return new PoproomError('UNAVAILABLE', 'The file store does not respond at the moment. Try again in 5 seconds.', {
-    retryAfter: 5,
-    cause,
-  });
+  const message = 'The file store does not respond at the moment. Try again in 5 seconds.';
+  return new PoproomError('UNAVAILABLE', message, { retryAfter: 5, cause });
 }
 
 /** MinIO and Ceph have error codes for it. Garage denies access with a message. */
@@ -298,14 +280,11 @@ function withoutSecrets({ name, message, code, $metadata }: S3Error): Error {
   return Object.assign(new Error(message), { name }, code && { code }, status && { status });
 }
 
-interface Sending {
-  /** The number of bytes sent so far. */
-  moved: () => number;
+interface Watch {
   /** Resolves to whether the store responds at all. */
   isAlive: () => Promise<boolean>;
   /** How long nothing may move before the store is checked, and how long it then has to respond. */
   quietMs: number;
-  giveUp: (why: Error) => void;
 }
 
 /**
@@ -319,17 +298,17 @@ const pollsPerQuiet = 8;
  * reached the store, so if nothing moves for a while, another request checks that the store responds. As long as it
  * does, the upload may continue. Returns a function that stops watching.
  */
-function watchSending({ moved, isAlive, quietMs, giveUp }: Sending): () => void {
+function watchSending({ isAlive, quietMs }: Watch, moved: () => number, giveUp: (why: Error) => void): () => void {
   let seen = 0;
   /** Consecutive polls without progress. */
   let quiet = 0;
+
+  const failAsSilent = () => giveUp(new Error('The file store stopped accepting data and does not respond.'));
 
   async function check(): Promise<void> {
     if (await isAlive()) quiet = 0;
     else failAsSilent();
   }
-
-  const failAsSilent = () => giveUp(new Error('The file store stopped accepting data and does not respond.'));
 
   const timer = setInterval(() => {
     quiet = moved() === seen ? quiet + 1 : 0;

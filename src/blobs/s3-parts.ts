@@ -35,10 +35,7 @@ interface PartsState {
   tail: Piece[];
 }
 
-interface Piece {
-  key: string;
-  size: number;
-}
+type Piece = { key: string; size: number };
 
 /** Each request adds a piece to the tail. With more pieces, they are joined. */
 const mostPieces = 64;
@@ -220,14 +217,9 @@ function parseState(stored: string): PartsState {
 /** Whether other requests know the upload in parts. */
 const isStarted = ({ state }: BlobProgress) => parseState(state).uploadId !== undefined;
 
-interface Spool {
-  path: string;
-  handle: FileHandle;
-}
+type Spool = { path: string; handle: FileHandle };
 
-async function openSpool(path: string): Promise<Spool> {
-  return { path, handle: await open(path, 'w', 0o600) };
-}
+const openSpool = async (path: string): Promise<Spool> => ({ path, handle: await open(path, 'w', 0o600) });
 
 async function removeSpool({ path, handle }: Spool): Promise<void> {
   await handle.close();

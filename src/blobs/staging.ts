@@ -6,18 +6,7 @@ import type { Readable } from 'node:stream';
 import { PoproomError } from '../core/errors.ts';
 import { receive, storageFull } from './receive.ts';
 
-interface StagingOptions {
-  folder: string;
-  /** Bytes that must stay free on the disk. */
-  minFree: number;
-}
-
-interface BlobUpload {
-  blob: string;
-  bytes: Readable;
-  maxBytes: number;
-  signal: AbortSignal;
-}
+type BlobUpload = { blob: string; bytes: Readable; maxBytes: number; signal: AbortSignal };
 
 export interface StagedFile {
   path: string;
@@ -26,25 +15,10 @@ export interface StagedFile {
   handle: FileHandle;
 }
 
-interface Staging {
-  pathOf(blob: string): string;
-  /** For an upload that fills one file while it sends another one. */
-  pathsOf(blob: string): [string, string];
-  /** Writes the bytes to a file and returns their number. `finish` moves or removes the complete file. */
-  write(upload: BlobUpload, finish: (staged: StagedFile) => Promise<void>): Promise<number>;
-  /** Runs a task that writes up to `maxBytes` to the file of a blob, which is protected from `oldFiles`. */
-  hold<T>(blob: string, maxBytes: number, task: () => Promise<T>): Promise<T>;
-  /** The blobs of files that nothing has written to since `moment`. */
-  oldFiles(moment: number): Promise<string[]>;
-  remove(blob: string): Promise<void>;
-  /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */
-  checkSpace(bytes: number): Promise<void>;
-  ping(): Promise<void>;
-}
-
 const secondSuffix = '.next';
 
-export function openStaging({ folder, minFree }: StagingOptions): Staging {
+/** `minFree`: bytes that must stay free on the disk. */
+export function openStaging({ folder, minFree }: { folder: string; minFree: number }) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
 
   /** Bytes that running uploads may still write. */
@@ -53,8 +27,10 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
   const running = new Set<string>();
 
   const pathOf = (blob: string) => join(folder, checkedName(blob));
+  /** For an upload that fills one file while it sends another one. */
   const pathsOf = (blob: string): [string, string] => [pathOf(blob), pathOf(blob) + secondSuffix];
 
+  /** Runs a task that writes up to `maxBytes` to the file of a blob, which is protected from `oldFiles`. */
   async function hold<T>(blob: string, maxBytes: number, task: () => Promise<T>): Promise<T> {
     reserved += maxBytes;
     running.add(blob);
@@ -73,7 +49,8 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
     pathsOf,
     hold,
 
-    async write(upload, finish) {
+    /** Writes the bytes to a file and returns their number. `finish` moves or removes the complete file. */
+    async write(upload: BlobUpload, finish: (staged: StagedFile) => Promise<void>): Promise<number> {
       const { blob, bytes, maxBytes, signal } = upload;
       // Before the first read and after a rejection nothing else handles errors; an unhandled one ends the process.
       bytes.on('error', () => undefined);
@@ -90,17 +67,19 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
       });
     },
 
-    async oldFiles(moment) {
+    /** The blobs of files that nothing has written to since `moment`. */
+    async oldFiles(moment: number): Promise<string[]> {
       const names = await oldFiles(folder, moment);
       const blobs = new Set(names.map((name) => name.replace(secondSuffix, '')));
       return [...blobs].filter((blob) => isBlobName(blob) && !running.has(blob));
     },
 
-    async remove(blob) {
+    async remove(blob: string): Promise<void> {
       await Promise.all(pathsOf(blob).map((path) => rm(path, { force: true })));
     },
 
-    async checkSpace(bytes) {
+    /** Rejects with STORAGE_FULL if another file of this size would leave too little space. */
+    async checkSpace(bytes: number): Promise<void> {
       const { bavail, bsize } = await statfs(folder);
       // Checked after the await, so that uploads that started during it are included in `reserved`.
       if (bavail * bsize - reserved - bytes < minFree) throw storageFull();
@@ -108,7 +87,7 @@ export function openStaging({ folder, minFree }: StagingOptions): Staging {
 
     // Not node:fs/promises, which the first health check would have to load.
     ping: () =>
-      new Promise((resolve, reject) => {
+      new Promise<void>((resolve, reject) => {
         access(folder, constants.W_OK, (error) => (error ? reject(error) : resolve()));
       }),
   };
@@ -154,9 +133,7 @@ function isDiskFull(error: unknown): boolean {
 }
 
 /** The names of blobs are hashes that the core creates. */
-export function isBlobName(name: string): boolean {
-  return /^[0-9a-f]{64}$/.test(name);
-}
+export const isBlobName = (name: string): boolean => /^[0-9a-f]{64}$/.test(name);
 
 /** Only a hash may reach the file system or a bucket. */
 export function checkedName(blob: string): string {

@@ -11,15 +11,11 @@ import { isAnswer, type Redis, unavailable } from '../redis/connection.ts';
 import { createDeadlines } from '../redis/deadlines.ts';
 import { createLocalBus } from './local.ts';
 
-interface RedisBus extends EventBus {
-  close(): void;
-}
-
 /** Rooms that read the store again without a pause, and the pause before the next ones. */
 const catchUpBatch = 500;
 const catchUpPauseMs = 25;
 
-export async function openRedisBus(redis: Redis, prefix: string): Promise<RedisBus> {
+export async function openRedisBus(redis: Redis, prefix: string): Promise<EventBus & { close(): void }> {
   const local = createLocalBus();
   const node = randomBytes(6).toString('base64url');
   const changes = `${prefix}:changes:`;

@@ -7,13 +7,9 @@ import { addAbortSignal } from 'node:stream';
 import type { Environment } from './environment.ts';
 import { ClipboardError } from './errors.ts';
 
-export interface Clipboard {
-  /** Returns an empty string if the clipboard is empty or does not have text. */
-  read(): Promise<string>;
-  write(text: string): Promise<void>;
-}
+export type Clipboard = ReturnType<ReturnType<typeof findClipboard>>;
 
-type Program = readonly [name: string, ...args: string[]];
+export type Program = readonly [name: string, ...args: string[]];
 type Programs = Record<'read' | 'write', Program>;
 
 const mac: Programs = { read: ['pbpaste'], write: ['pbcopy'] };
@@ -23,36 +19,32 @@ const xclip: Programs = {
   write: ['xclip', '-selection', 'clipboard', '-in'],
 };
 const xsel: Programs = { read: ['xsel', '--clipboard', '--output'], write: ['xsel', '--clipboard', '--input'] };
+const runScript = (script: string): Program => ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', script];
 /** Not clip.exe, which does not support UTF-8. */
 const powershell: Programs = {
   read: runScript('[Console]::OutputEncoding=[Text.Encoding]::UTF8; [Console]::Out.Write((Get-Clipboard -Raw))'),
   write: runScript('[Console]::InputEncoding=[Text.Encoding]::UTF8; Set-Clipboard -Value ([Console]::In.ReadToEnd())'),
 };
 
-function runScript(script: string): Program {
-  return ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', script];
-}
-
 /** Returns a function that opens the clipboard until its signal aborts. */
-export function findClipboard(environment: Environment): (signal: AbortSignal) => Clipboard {
+export function findClipboard(environment: Environment) {
   const programs = candidates(environment).find(({ read, write }) =>
     [read, write].every(([name]) => isInstalled(environment, name)),
   );
   if (!programs) throw new ClipboardError(whatToInstall(environment));
-  return (signal) => ({
-    read: () => readWith(programs.read, { signal }),
-    write: (text) => writeWith(programs.write, text, { signal }),
+  const { read, write } = programs;
+  return (signal: AbortSignal) => ({
+    /** Returns an empty string if the clipboard is empty or does not have text. */
+    read: () => readWith(read, { signal }),
+    write: (text: string) => writeWith(write, text, { signal }),
   });
 }
 
 function candidates({ desktop }: Environment): Programs[] {
   if (process.platform === 'darwin') return [mac];
   if (process.platform === 'win32') return [powershell];
-  return [
-    ...(desktop.wayland ? [wayland] : []),
-    ...(desktop.x11 ? [xclip, xsel] : []),
-    ...(desktop.wsl ? [powershell] : []),
-  ];
+  const { wayland: hasWayland, x11, wsl } = desktop;
+  return [...(hasWayland ? [wayland] : []), ...(x11 ? [xclip, xsel] : []), ...(wsl ? [powershell] : [])];
 }
 
 export function isInstalled({ path }: Environment, program: string): boolean {
@@ -80,11 +72,8 @@ export const maxTextBytes = 1_048_576;
 /** powershell.exe, for one, may take seconds to start. */
 const timeoutMs = 10_000;
 
-interface RunOptions {
-  /** Kills the program. */
-  signal: AbortSignal;
-  withinMs?: number;
-}
+/** The signal kills the program. */
+type RunOptions = { signal: AbortSignal; withinMs?: number };
 
 export function readWith([name, ...args]: Program, options: RunOptions): Promise<string> {
   return withTimeout(name, options, async (signal) => {
@@ -116,11 +105,8 @@ export function writeWith([name, ...args]: Program, text: string, options: RunOp
 }
 
 /** A program may hang, for example if the application that owns the clipboard does. */
-async function withTimeout<T>(
-  name: string,
-  { signal, withinMs = timeoutMs }: RunOptions,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+async function withTimeout<T>(name: string, options: RunOptions, work: (signal: AbortSignal) => Promise<T>) {
+  const { signal, withinMs = timeoutMs } = options;
   const timeout = AbortSignal.timeout(withinMs);
   try {
     return await work(AbortSignal.any([signal, timeout]));

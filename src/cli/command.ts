@@ -26,6 +26,15 @@ export interface Command {
   load(): Promise<(input: Input) => Promise<void>>;
 }
 
+/** A command in a table whose keys are the names. Without `args`, it takes none. */
+type CommandRow = Omit<Command, 'name' | 'args'> & Partial<Pick<Command, 'args'>>;
+
+export const commandsIn = (table: Readonly<Record<string, CommandRow>>): readonly Command[] =>
+  Object.entries(table).map(([name, row]) => ({ name, args: '', ...row }));
+
+/** An option with a value, such as `TIME`. */
+export const takes = (value: string, summary: string, more?: Partial<Option>): Option => ({ value, summary, ...more });
+
 /** Whether the first argument of a command is, or may be, a room code. */
 export const takesCode = ({ args }: Command): boolean => /^\[?CODE\b/.test(args);
 
@@ -42,8 +51,6 @@ export const help: Option = { short: 'h', summary: 'show this help' };
 /** Most commands have this one. */
 export const json: Option = { summary: 'print JSON' };
 
-type Values = Record<string, string | boolean | (string | boolean)[] | undefined>;
-
 export function readInput(command: Command, args: string[]): Input {
   if (hasPinArgument(args)) throw new UsageError(pinArgumentRefused);
   const { values, positionals } = parse(command, args);
@@ -57,10 +64,10 @@ export function readInput(command: Command, args: string[]): Input {
   };
 }
 
-function parse({ name, options }: Command, args: string[]): { values: Values; positionals: string[] } {
+function parse({ name, options }: Command, args: string[]) {
   const all = { ...options, help };
   const known = Object.entries(all).map(([option, { value, short }]) => {
-    return [option, { type: value ? ('string' as const) : ('boolean' as const), ...(short && { short }) }] as const;
+    return [option, { type: value ? 'string' : 'boolean', ...(short && { short }) }] as const;
   });
   try {
     return parseArgs({ args, options: Object.fromEntries(known), allowPositionals: true });
@@ -95,12 +102,11 @@ export function helpOf({ name, args, summary, details, options, examples }: Comm
 export function formatColumns(rows: readonly (readonly [string, string])[]): string {
   const fitting = rows.map(([left]) => left.length).filter((length) => length <= 44);
   const width = Math.max(...fitting, 0);
-  return rows
-    .map(([left, right]) => {
-      if (left.length <= width) return `  ${left.padEnd(width)}  ${right}`.trimEnd();
-      return `  ${left}\n  ${' '.repeat(width)}  ${right}`.trimEnd();
-    })
-    .join('\n');
+  const lines = rows.map(([left, right]) => {
+    const start = left.length <= width ? left.padEnd(width) : `${left}\n  ${' '.repeat(width)}`;
+    return `  ${start}  ${right}`.trimEnd();
+  });
+  return lines.join('\n');
 }
 
 export const isPin = (text: string) => /^[0-9]{4}$/.test(text);
@@ -109,11 +115,16 @@ export const pinArgumentRefused = 'Do not pass the PIN as an argument: you are a
 
 /** In the arguments, the shell history and the process list would expose a PIN. */
 function hasPinArgument(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  const options = end < 0 ? args : args.slice(0, end);
+  const options = beforeDashes(args);
   return options.some(
     (arg, i) => /^--(new-)?pin=/.test(arg) || (/^--(new-)?pin$/.test(arg) && isPin(options[i + 1] ?? '')),
   );
+}
+
+/** The arguments that may be options. */
+export function beforeDashes(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  return end < 0 ? args : args.slice(0, end);
 }
 
 /** Rejects arguments that a command does not take. */
@@ -129,41 +140,26 @@ export function readVersion(text: string, source: string): number {
 }
 
 /** Words for commands that people know from other programs. */
-const synonyms: Readonly<Record<string, string>> = {
-  add: 'send',
-  cat: 'get',
-  cp: 'send',
-  create: 'new',
-  delete: 'rm',
-  download: 'fetch',
-  join: 'watch',
-  ls: 'recent',
-  paste: 'put',
-  pull: 'fetch',
-  push: 'send',
-  read: 'get',
-  receive: 'fetch',
-  remove: 'rm',
-  server: 'serve',
-  share: 'send',
-  show: 'info',
-  start: 'serve',
-  status: 'info',
-  upload: 'send',
-  write: 'put',
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  fetch: ['download', 'pull', 'receive'],
+  get: ['cat', 'read'],
+  info: ['show', 'status'],
+  new: ['create'],
+  put: ['paste', 'write'],
+  recent: ['ls'],
+  rm: ['delete', 'remove'],
+  send: ['add', 'cp', 'push', 'share', 'upload'],
+  serve: ['server', 'start'],
+  watch: ['join'],
 };
 
-export function suggestCommand(name: string, known: readonly string[]): string | undefined {
-  const synonym = Object.hasOwn(synonyms, name) ? synonyms[name] : undefined;
-  return synonym ?? suggestName(name, known);
-}
+export const suggestCommand = (name: string, known: readonly string[]): string | undefined =>
+  Object.keys(synonyms).find((command) => synonyms[command]?.includes(name)) ?? suggestName(name, known);
 
 /** Without the same first letter, two short names are near each other by chance. */
 function suggestName(name: string, known: readonly string[]): string | undefined {
-  return nearestName(
-    name,
-    known.filter((candidate) => candidate[0] === name[0]),
-  );
+  const similar = known.filter((candidate) => candidate[0] === name[0]);
+  return nearestName(name, similar);
 }
 
 /** Returns the name with the smallest edit distance, or undefined if none is close. */

@@ -1,11 +1,10 @@
 /** All commands, in the order of the help. The code of a command is loaded only when it runs. */
-import { type Command, json } from './command.ts';
+import { type Command, commandsIn, json, takes } from './command.ts';
 import { cryptoCommands, roomCommands, timeout, url } from './room-commands.ts';
 
 /** The commands about this machine: the local page, recent rooms and the config file. */
-export const localCommands: readonly Command[] = [
-  {
-    name: 'ui',
+export const localCommands = commandsIn({
+  ui: {
     args: '[CODE]',
     summary: 'open the page of this installation in a browser, connected to a server',
     details: `The page, with its encryption, comes from this installation and not from the server, which only stores and forwards
@@ -19,12 +18,9 @@ CODE opens a room. If this computer has its key, or POPROOM_ROOM_KEY is set, the
 enter it there.`,
     options: {
       url,
-      port: { value: 'PORT', summary: 'port on this machine (default: a random one)' },
+      port: takes('PORT', 'port on this machine (default: a random one)'),
       'no-open': { summary: 'print the link, and do not open a browser' },
-      timeout: {
-        value: 'TIME',
-        summary: 'give up if the server does not respond at the start for this long (default: 60s)',
-      },
+      timeout: takes('TIME', 'give up if the server does not respond at the start for this long (default: 60s)'),
     },
     examples: [
       ['poproom ui', 'open the page'],
@@ -33,9 +29,7 @@ enter it there.`,
     ],
     load: async () => (await import('./local/ui.ts')).ui,
   },
-  {
-    name: 'mcp',
-    args: '',
+  mcp: {
     summary: 'let AI agents use rooms, by the Model Context Protocol on standard input and output',
     details: `An MCP client starts this command; docs/agents.md has the configuration for well-known ones. Agents can create and open
 rooms, read, append and edit texts, list files and wait for changes. They use one server, which the command chooses as
@@ -47,11 +41,7 @@ hidden names such as .env, and without symbolic links.
 Keys, PINs and links with fewer rights stay in this process: an answer contains a key only if the agent asks for an
 invitation with it. POPROOM_PIN and POPROOM_ROOM_KEY open rooms without telling the agent.`,
     options: {
-      folder: {
-        value: 'FOLDER',
-        summary: 'let agents send the files of this folder, and save files in it',
-        choices: 'file',
-      },
+      folder: takes('FOLDER', 'let agents send the files of this folder, and save files in it', { choices: 'file' }),
       url,
       timeout,
     },
@@ -61,8 +51,7 @@ invitation with it. POPROOM_PIN and POPROOM_ROOM_KEY open rooms without telling 
     ],
     load: async () => (await import('./mcp/server.ts')).mcp,
   },
-  {
-    name: 'recent',
+  recent: {
     args: '[forget CODE… | clear]',
     summary: 'list the rooms that you used on this machine',
     details: `Shows the code, the name, the server and the time left of up to 50 rooms, as far as they are known. It sends no request.
@@ -72,10 +61,7 @@ Completion offers these codes. The list is in the state folder, in a file that o
 For an encrypted room, this computer also remembers the salt, the expiry time and the newest version that it has seen,
 and the key if it created the room. "poproom recent forget" and "poproom rm" erase that; "clear" does not. The command
 erases it automatically when the room has been expired and unused for seven days.`,
-    options: {
-      codes: { summary: 'print only the codes of the rooms on the current server, for completion' },
-      json,
-    },
+    options: { codes: { summary: 'print only the codes of the rooms on the current server, for completion' }, json },
     examples: [
       ['poproom recent', 'list the rooms'],
       ['poproom recent forget 7KQ2MX', 'forget a room, and its key; the room itself is not deleted'],
@@ -84,8 +70,7 @@ erases it automatically when the room has been expired and unused for seven days
     choices: ['forget', 'clear'],
     load: async () => (await import('./local/recent.ts')).recent,
   },
-  {
-    name: 'config',
+  config: {
     args: 'list | get NAME | set NAME [VALUE] | unset NAME',
     summary: 'show and change the server, the API key and the password that commands use',
     details: `NAME is one of these:
@@ -113,18 +98,16 @@ environment variable, a variable before the config file, and the config file bef
     choices: ['list', 'get', 'set', 'unset'],
     load: async () => (await import('./local/config.ts')).config,
   },
-];
+});
 
-export const serverCommands: readonly Command[] = [
-  {
-    name: 'serve',
-    args: '',
+export const serverCommands = commandsIn({
+  serve: {
     summary: 'start the server',
     details: 'Options override the environment variables PORT (or POPROOM_PORT), POPROOM_HOST and POPROOM_DATA_DIR.',
     options: {
-      port: { value: 'PORT', summary: 'port to listen on' },
-      host: { value: 'ADDRESS', summary: 'address to listen on' },
-      data: { value: 'FOLDER', summary: 'folder for the database, the files and the secret', choices: 'file' },
+      port: takes('PORT', 'port to listen on'),
+      host: takes('ADDRESS', 'address to listen on'),
+      data: takes('FOLDER', 'folder for the database, the files and the secret', { choices: 'file' }),
       'accept-new-secret': { summary: 'start although the secret has changed; PINs of existing rooms become invalid' },
     },
     examples: [
@@ -133,14 +116,13 @@ export const serverCommands: readonly Command[] = [
     ],
     load: async () => (await import('./server/serve.ts')).serve,
   },
-  {
-    name: 'keys',
+  keys: {
     args: 'create NAME | list | revoke NAME|ID',
     summary: 'create, list and revoke API keys',
     details:
       'Run it with the settings of the server. A key is shown once, when it is created. Changes take effect within a second.',
     options: {
-      tier: { value: 'TIER', summary: 'tier of a new key: pro (default) or free', choices: ['pro', 'free'] },
+      tier: takes('TIER', 'tier of a new key: pro (default) or free', { choices: ['pro', 'free'] }),
       json,
     },
     examples: [
@@ -150,8 +132,7 @@ export const serverCommands: readonly Command[] = [
     choices: ['create', 'list', 'revoke'],
     load: async () => (await import('./server/keys.ts')).keys,
   },
-  {
-    name: 'rooms',
+  rooms: {
     args: '[list | show CODE | rm CODE…]',
     summary: 'list the rooms of this machine; list, show and remove those of a server',
     details: `Alone, it lists the rooms that you used on this machine, as "poproom recent" does. The actions are for operators: run
@@ -162,12 +143,12 @@ with a code can read the room. A running server removes a room within seconds.
 With --admin, list (the default) and rm use the admin API of a running server, from anywhere; see "poproom admin --help".`,
     options: {
       admin: { summary: 'the rooms of a running server, over its admin API' },
-      client: { value: 'HASH', summary: 'only the rooms that this client created' },
-      limit: { value: 'N', summary: 'list the N largest rooms (default: 100; 0 lists all); with --admin at most 200' },
-      offset: { value: 'N', summary: 'with --admin: skip N entries of the list' },
-      sort: { value: 'ORDER', summary: 'with --admin: by size (default) or age' },
-      url: { value: 'URL', summary: 'with --admin: server, as a URL or a name from the config file' },
-      timeout: { value: 'TIME', summary: 'with --admin: give up if the server does not respond for this long' },
+      client: takes('HASH', 'only the rooms that this client created'),
+      limit: takes('N', 'list the N largest rooms (default: 100; 0 lists all); with --admin at most 200'),
+      offset: takes('N', 'with --admin: skip N entries of the list'),
+      sort: takes('ORDER', 'with --admin: by size (default) or age'),
+      url: takes('URL', 'with --admin: server, as a URL or a name from the config file'),
+      timeout: takes('TIME', 'with --admin: give up if the server does not respond for this long'),
       reveal: { summary: 'show full codes' },
       yes: { short: 'y', summary: 'do not ask for confirmation' },
       json,
@@ -183,8 +164,7 @@ With --admin, list (the default) and rm use the admin API of a running server, f
     choices: ['list', 'show', 'rm'],
     load: async () => (await import('./server/rooms.ts')).rooms,
   },
-  {
-    name: 'admin',
+  admin: {
     args: 'numbers | reveal ROOM | rm ROOM… | reports | dismiss ID… | clients | blocks | block RANGE | unblock ID | keys | revoke ID',
     summary: 'watch and control a running server over its admin API',
     details: `Works from anywhere, on servers that have POPROOM_ADMIN_TOKEN set. Set the same variable for this command, or type the token at
@@ -194,20 +174,17 @@ to no other server.
 ROOM is an ID from "poproom rooms --admin", a code or a link. Codes are masked until you reveal one, which the server logs. RANGE is an
 address or a CIDR range. A range with your own address, or with the server itself, needs --force.`,
     options: {
-      sort: {
-        value: 'ORDER',
-        summary: 'clients by requests (default), refused or bytes',
-      },
-      hours: { value: 'N', summary: 'numbers of the last N hours (default: 24); clients of the last N (default: 2)' },
-      client: { value: 'HASH', summary: 'with the earlier action rooms: only the rooms that this client created' },
-      limit: { value: 'N', summary: 'length of a list, up to 200 (default: 50)' },
-      offset: { value: 'N', summary: 'skip N entries of a list' },
-      reason: { value: 'TEXT', summary: 'why a range is blocked, as a note for operators' },
-      expires: { value: 'TIME', summary: 'end of a block, such as 2h or 3d (default: no end)' },
+      sort: takes('ORDER', 'clients by requests (default), refused or bytes'),
+      hours: takes('N', 'numbers of the last N hours (default: 24); clients of the last N (default: 2)'),
+      client: takes('HASH', 'with the earlier action rooms: only the rooms that this client created'),
+      limit: takes('N', 'length of a list, up to 200 (default: 50)'),
+      offset: takes('N', 'skip N entries of a list'),
+      reason: takes('TEXT', 'why a range is blocked, as a note for operators'),
+      expires: takes('TIME', 'end of a block, such as 2h or 3d (default: no end)'),
       force: { summary: 'block a range although it contains your own address or the server' },
       yes: { short: 'y', summary: 'do not ask for confirmation' },
-      url: { value: 'URL', summary: 'server, as a URL or a name from the config file' },
-      timeout: { value: 'TIME', summary: 'give up if the server does not respond for this long (default: 60s)' },
+      url: takes('URL', 'server, as a URL or a name from the config file'),
+      timeout: takes('TIME', 'give up if the server does not respond for this long (default: 60s)'),
       json,
     },
     examples: [
@@ -222,17 +199,13 @@ address or a CIDR range. A range with your own address, or with the server itsel
     ],
     load: async () => (await import('./server/admin.ts')).admin,
   },
-  {
-    name: 'backup',
+  backup: {
     args: 'FILE | restore FILE',
     summary: 'back up the data folder into one file, or restore it',
     details: `Run it with the settings of the server, as the user of the server. A backup is consistent while the server runs. It is a
 tar file with the database, the files and the secret, and is never overwritten. Restoring needs a stopped server and an
 empty data folder, and checks everything before it takes effect.`,
-    options: {
-      replace: { summary: 'with restore: replace the data in the folder' },
-      json,
-    },
+    options: { replace: { summary: 'with restore: replace the data in the folder' }, json },
     examples: [
       ['poproom backup /backup/poproom.tar', 'back up a running server'],
       ['POPROOM_DATA_DIR=/var/lib/poproom poproom backup restore /backup/poproom.tar', 'restore it into a new folder'],
@@ -240,8 +213,7 @@ empty data folder, and checks everything before it takes effect.`,
     choices: 'file',
     load: async () => (await import('./server/backup.ts')).backup,
   },
-  {
-    name: 'migrate',
+  migrate: {
     args: '--from … --to …',
     summary: 'move all data to another engine or folder',
     details: `STORE is sqlite:FOLDER, or redis://HOST:PORT as in POPROOM_STORE. FILES is disk:FOLDER, or s3://BUCKET/PREFIX as in
@@ -251,10 +223,10 @@ Stop the servers on both sides first. Existing data at the target is never overw
 can run the same command again. At the end, every text and every file is compared; the exit code is 1 if anything
 differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS variables.`,
     options: {
-      from: { value: 'STORE', summary: 'source of the rooms' },
-      'from-files': { value: 'FILES', summary: 'source of the files' },
-      to: { value: 'STORE', summary: 'target of the rooms' },
-      'to-files': { value: 'FILES', summary: 'target of the files' },
+      from: takes('STORE', 'source of the rooms'),
+      'from-files': takes('FILES', 'source of the files'),
+      to: takes('STORE', 'target of the rooms'),
+      'to-files': takes('FILES', 'target of the files'),
       json,
     },
     examples: [
@@ -270,9 +242,7 @@ differs. For S3, set POPROOM_S3_ENDPOINT, POPROOM_S3_PATH_STYLE and the AWS vari
     ],
     load: async () => (await import('./server/migrate.ts')).migrate,
   },
-  {
-    name: 'doctor',
-    args: '',
+  doctor: {
     summary: 'check the setup of the server, and suggest fixes',
     details: `Run it with the settings of the server, whether or not the server is running. It checks the settings, the stores, the
 disk, the clock and, if a server responds, the effects of a proxy in front of it. For each problem it suggests a fix.
@@ -280,17 +250,13 @@ disk, the clock and, if a server responds, the effects of a proxy in front of it
 With --url it checks only that server, from anywhere. The exit code is 1 if something is wrong. It is 8 if the server does
 not respond, because the checks of a running server are then skipped.`,
     options: {
-      url: {
-        value: 'URL',
-        summary: 'public URL of the server (default: POPROOM_PUBLIC_URL, or this machine)',
-      },
+      url: takes('URL', 'public URL of the server (default: POPROOM_PUBLIC_URL, or this machine)'),
       json,
     },
     examples: [['poproom doctor --url https://pop.example.org', 'check through the proxy, as clients do']],
     load: async () => (await import('./server/doctor.ts')).doctor,
   },
-  {
-    name: 'completion',
+  completion: {
     args: 'bash|zsh|fish',
     summary: 'print a completion script for your shell',
     options: {},
@@ -302,6 +268,6 @@ not respond, because the checks of a running server are then skipped.`,
     choices: ['bash', 'zsh', 'fish'],
     load: async () => (await import('./completion.ts')).completionOf(commands),
   },
-];
+});
 
 export const commands: readonly Command[] = [...roomCommands, ...cryptoCommands, ...localCommands, ...serverCommands];

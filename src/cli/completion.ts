@@ -78,18 +78,13 @@ function bashValues({ name, options }: Command): string[] {
 
 function bashArguments(command: Command): string[] {
   const { name, args, choices } = command;
-  const hasCode = takesCode(command);
+  // A room code that is required comes before the files.
+  const files = args.startsWith('CODE') ? '>= 3' : '>= 2';
   const offers = [
-    ...(hasCode ? ['if ((COMP_CWORD == 2)); then _poproom_codes; fi'] : []),
-    ...(choices ? [`if ((COMP_CWORD ${bashPosition(args, choices)})); then ${bashOffer(choices)}fi`] : []),
+    ...(takesCode(command) ? ['if ((COMP_CWORD == 2)); then _poproom_codes; fi'] : []),
+    ...(choices ? [`if ((COMP_CWORD ${choices === 'file' ? files : '== 2'})); then ${bashOffer(choices)}fi`] : []),
   ];
   return offers.length > 0 ? [`    ${name}) ${offers.join('; ')} ;;`] : [];
-}
-
-/** A room code that is required comes before the files. */
-function bashPosition(args: string, choices: NonNullable<Option['choices']>): string {
-  if (choices !== 'file') return '== 2';
-  return args.startsWith('CODE') ? '>= 3' : '>= 2';
 }
 
 function bashOffer(choices: Option['choices']): string {
@@ -142,15 +137,12 @@ function zshOption(option: string, { short, value, summary, choices }: Option): 
 
 function zshArguments(command: Command): string[] {
   const { args, choices } = command;
-  const isOptional = args.startsWith('[');
-  const code = takesCode(command) ? [zshQuoted(`1:code:${isOptional ? zshCodesAndFiles : zshCodes}`)] : [];
+  const files = args.startsWith('[') ? '; _files' : '';
+  const codes = `{compadd -- \${(f)"$(poproom recent --codes 2>/dev/null)"}${files}}`;
+  const code = takesCode(command) ? [zshQuoted(`1:code:${codes}`)] : [];
   if (choices === 'file') return [...code, zshQuoted('*:file:_files')];
   return choices ? [zshQuoted(`1:what:${zshAction(choices)}`)] : code;
 }
-
-const zshRecent = '"$(poproom recent --codes 2>/dev/null)"';
-const zshCodes = `{compadd -- \${(f)${zshRecent}}}`;
-const zshCodesAndFiles = `{compadd -- \${(f)${zshRecent}}; _files}`;
 
 /** A space means no completions. */
 function zshAction(choices: Option['choices']): string {
@@ -160,7 +152,6 @@ function zshAction(choices: Option['choices']): string {
 
 const zshQuoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Completion for fish. */
 function fishScript(commands: readonly Command[]): string {
   return [
     '# fish completion for poproom. Add to ~/.config/fish/config.fish: poproom completion fish | source',
@@ -175,12 +166,22 @@ function fishScript(commands: readonly Command[]): string {
 }
 
 function fishLines(command: Command): string[] {
-  const within = `complete -c poproom -n '__fish_seen_subcommand_from ${command.name}'`;
-  const options = Object.entries({ ...command.options, help }).map(([option, definition]) => {
-    return `${within}${fishOption(option, definition)} -d ${fishQuoted(definition.summary)}`;
+  const { name, options, choices } = command;
+  const when = (...conditions: string[]) =>
+    `complete -c poproom -n '${[`__fish_seen_subcommand_from ${name}`, ...conditions].join('; and ')}'`;
+  const lines = Object.entries({ ...options, help }).map(([option, definition]) => {
+    return `${when()}${fishOption(option, definition)} -d ${fishQuoted(definition.summary)}`;
   });
-  return [...options, ...fishArguments(command)];
+  if (takesCode(command)) lines.push(`${when(fishIsFirst)} -a '(poproom recent --codes 2>/dev/null)'`);
+  if (choices === 'file') lines.push(`${when()} -F`);
+  else if (choices) {
+    const all = choices.join(' ');
+    lines.push(`${when(`not __fish_seen_subcommand_from ${all}`)} -a '${all}'`);
+  }
+  return lines;
 }
+
+const fishIsFirst = 'test (count (commandline -opc)) -eq 2';
 
 function fishOption(option: string, { short, value, choices }: Option): string {
   const names = `${short ? ` -s ${short}` : ''} -l ${option}`;
@@ -188,18 +189,5 @@ function fishOption(option: string, { short, value, choices }: Option): string {
   if (choices === 'file') return `${names} -r -F`;
   return `${names} -x${choices ? ` -a '${choices.join(' ')}'` : ''}`;
 }
-
-function fishArguments(command: Command): string[] {
-  const { name, choices } = command;
-  const within = `__fish_seen_subcommand_from ${name}`;
-  const codes = takesCode(command) ? [`complete -c poproom -n '${within}; and ${fishIsFirst}' -a '${fishCodes}'`] : [];
-  if (choices === undefined) return codes;
-  if (choices === 'file') return [...codes, `complete -c poproom -n '${within}' -F`];
-  const all = choices.join(' ');
-  return [...codes, `complete -c poproom -n '${within}; and not __fish_seen_subcommand_from ${all}' -a '${all}'`];
-}
-
-const fishIsFirst = 'test (count (commandline -opc)) -eq 2';
-const fishCodes = '(poproom recent --codes 2>/dev/null)';
 
 const fishQuoted = (text: string) => `'${text.replaceAll(/[\\']/g, '\\$&')}'`;

@@ -1,13 +1,6 @@
 /** Explains why a server cannot be reached, and what to do about it. */
 import { PoproomError } from '../client/index.ts';
 
-type Reason = 'port' | 'dns' | 'refused' | 'unreachable' | 'timeout' | 'silent' | 'tls' | 'closed' | 'unknown';
-
-interface Explanation {
-  reason: Reason;
-  sentence: string;
-}
-
 /** Keeps the code OFFLINE. `details.reason` is for programs. */
 export function explainOffline(error: PoproomError, url: string): PoproomError {
   const { reason, sentence } = explanationOf(error, new URL(url));
@@ -15,27 +8,23 @@ export function explainOffline(error: PoproomError, url: string): PoproomError {
   return new PoproomError('OFFLINE', message, { details: { reason, url }, cause: error.cause });
 }
 
-function explanationOf(error: PoproomError, url: URL): Explanation {
+function explanationOf(error: PoproomError, url: URL): { reason: Reason; sentence: string } {
   const causes = causesOf(error.cause);
-  const timeout = causes.find(({ name }) => name === 'TimeoutError');
-  if (timeout) return { reason: 'silent', sentence: silent };
-  if (causes.some(({ message }) => message === 'bad port')) return reservedPort(url);
   const codes = causes.flatMap(({ code }) => (typeof code === 'string' ? [code] : []));
   // Node tries each address of a host for a quarter of a second. Errors other than that time-out say more.
-  for (const code of codes.toSorted((a, b) => Number(a === 'ETIMEDOUT') - Number(b === 'ETIMEDOUT'))) {
-    const found = byCode.get(code)?.(url);
-    if (found) return found;
-  }
-  return codes.some((code) => code.startsWith('ERR_SSL')) ? noTls() : other;
+  const sorted = codes.toSorted((a, b) => Number(a === 'ETIMEDOUT') - Number(b === 'ETIMEDOUT'));
+  const ofCodes = sorted.map((code) => kinds.find(([, , ...known]) => known.includes(code)));
+  const ofTls = codes.some((code) => code.startsWith('ERR_SSL')) ? noTls : unknown;
+  const [reason, kind] = kindWithoutCode(causes) ?? ofCodes.find(Boolean) ?? ofTls;
+  return { reason, sentence: sentences[kind](url) };
 }
 
-interface Cause {
-  name?: string;
-  message?: string;
-  code?: unknown;
-  cause?: unknown;
-  errors?: unknown;
+function kindWithoutCode(causes: readonly Cause[]): Kind | undefined {
+  if (causes.some(({ name }) => name === 'TimeoutError')) return noResponse;
+  return causes.some(({ message }) => message === 'bad port') ? ['port', 'reservedPort'] : undefined;
 }
+
+type Cause = { name?: string; message?: string; code?: unknown; cause?: unknown; errors?: unknown };
 
 /** An error, what caused it, and the errors that it combines. Bounded, because a cause may refer to itself. */
 function causesOf(cause: unknown): Cause[] {
@@ -50,103 +39,66 @@ function causesOf(cause: unknown): Cause[] {
   return found;
 }
 
-type Explain = (url: URL) => Explanation;
-
 const chooseAnother = 'choose another one with --url or POPROOM_URL.';
-const silent = 'it accepted the connection but did not respond in time; try again, or wait longer with --timeout.';
-const other: Explanation = { reason: 'unknown', sentence: `check the URL and your network, or ${chooseAnother}` };
 
-const refused: Explain = ({ hostname }) => ({
-  reason: 'refused',
-  sentence: isThisMachine(hostname)
-    ? `no server is running there; start one with "poproom serve", or ${chooseAnother}`
-    : `the connection was refused; check that the server is running on this port, or ${chooseAnother}`,
-});
+const sentences = {
+  unknown: () => `check the URL and your network, or ${chooseAnother}`,
+  refused: ({ hostname }: URL) =>
+    isThisMachine(hostname)
+      ? `no server is running there; start one with "poproom serve", or ${chooseAnother}`
+      : `the connection was refused; check that the server is running on this port, or ${chooseAnother}`,
+  /** `fetch` refuses the ports of other services, such as SMTP. */
+  reservedPort: ({ port }: URL) =>
+    `port ${port} is reserved for another service; check the port in the URL, or ${chooseAnother}`,
+  unknownHost: ({ hostname }: URL) =>
+    `there is no host named ${hostname}; check the spelling of the URL, and your network.`,
+  lookupFailed: ({ hostname }: URL) =>
+    `the name ${hostname} could not be looked up; check your network and its DNS server.`,
+  noRoute: ({ hostname }: URL) => `there is no route to ${hostname}; check your network, VPN and firewall.`,
+  noAnswer: ({ hostname }: URL) =>
+    `${hostname} does not accept the connection in time; check the port, your network and the firewall.`,
+  noResponse: () => 'it accepted the connection but did not respond in time; try again, or wait longer with --timeout.',
+  closed: ({ protocol }: URL) =>
+    `the connection was closed before a complete response; try again${protocol === 'http:' ? ', or use https:// if the server requires it' : ''}.`,
+  unknownIssuer: ({ hostname }: URL) =>
+    `this machine does not trust the issuer of the certificate of ${hostname}; if it is your own, set NODE_EXTRA_CA_CERTS to the file with its CA certificate.`,
+  expired: ({ hostname }: URL) =>
+    `the certificate of ${hostname} has expired; renew it on the server, and check the clock of this machine.`,
+  notYetValid: ({ hostname }: URL) =>
+    `the certificate of ${hostname} is not valid yet; check the clock of this machine.`,
+  otherName: ({ hostname }: URL) =>
+    `the certificate is not valid for ${hostname}; use a name that the certificate contains.`,
+  rejected: ({ hostname }: URL) => `the certificate of ${hostname} was rejected; check it with your administrator.`,
+  noTls: () => 'the server does not use TLS on this port; use http:// instead of https://, or the port for TLS.',
+} satisfies Record<string, (url: URL) => string>;
 
-/** `fetch` refuses the ports of other services, such as SMTP. */
-const reservedPort: Explain = ({ port }) => ({
-  reason: 'port',
-  sentence: `port ${port} is reserved for another service; check the port in the URL, or ${chooseAnother}`,
-});
+type Reason = 'port' | 'dns' | 'refused' | 'unreachable' | 'timeout' | 'silent' | 'tls' | 'closed' | 'unknown';
+/** The codes are those of the errors that it explains. */
+type Kind = readonly [Reason, keyof typeof sentences, ...codes: string[]];
 
-const unknownHost: Explain = ({ hostname }) => ({
-  reason: 'dns',
-  sentence: `there is no host named ${hostname}; check the spelling of the URL, and your network.`,
-});
+const unknown: Kind = ['unknown', 'unknown'];
+const noResponse: Kind = ['silent', 'noResponse', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
+const noTls: Kind = ['tls', 'noTls', 'EPROTO'];
 
-const lookupFailed: Explain = ({ hostname }) => ({
-  reason: 'dns',
-  sentence: `the name ${hostname} could not be looked up; check your network and its DNS server.`,
-});
+const unknownIssuerCodes = [
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+];
 
-const noRoute: Explain = ({ hostname }) => ({
-  reason: 'unreachable',
-  sentence: `there is no route to ${hostname}; check your network, VPN and firewall.`,
-});
+const kinds: readonly Kind[] = [
+  ['refused', 'refused', 'ECONNREFUSED'],
+  ['dns', 'unknownHost', 'ENOTFOUND'],
+  ['dns', 'lookupFailed', 'EAI_AGAIN', 'EAI_FAIL'],
+  ['unreachable', 'noRoute', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'],
+  ['timeout', 'noAnswer', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'],
+  noResponse,
+  ['closed', 'closed', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'HPE_INVALID_CONSTANT'],
+  ['tls', 'unknownIssuer', ...unknownIssuerCodes],
+  ['tls', 'expired', 'CERT_HAS_EXPIRED'],
+  ['tls', 'notYetValid', 'CERT_NOT_YET_VALID'],
+  ['tls', 'otherName', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['tls', 'rejected', 'CERT_REVOKED', 'CERT_UNTRUSTED', 'CERT_REJECTED'],
+  noTls,
+];
 
-const noAnswer: Explain = ({ hostname }) => ({
-  reason: 'timeout',
-  sentence: `${hostname} does not accept the connection in time; check the port, your network and the firewall.`,
-});
-
-const noResponse: Explain = () => ({ reason: 'silent', sentence: silent });
-
-const closed: Explain = ({ protocol }) => ({
-  reason: 'closed',
-  sentence: `the connection was closed before a complete response; try again${protocol === 'http:' ? ', or use https:// if the server requires it' : ''}.`,
-});
-
-const tls = (sentence: (host: string) => string): Explain => {
-  return ({ hostname }) => ({ reason: 'tls', sentence: sentence(hostname) });
-};
-
-const unknownIssuer = tls(
-  (host) =>
-    `this machine does not trust the issuer of the certificate of ${host}; if it is your own, set NODE_EXTRA_CA_CERTS to the file with its CA certificate.`,
-);
-const expired = tls(
-  (host) => `the certificate of ${host} has expired; renew it on the server, and check the clock of this machine.`,
-);
-const notYetValid = tls((host) => `the certificate of ${host} is not valid yet; check the clock of this machine.`);
-const otherName = tls((host) => `the certificate is not valid for ${host}; use a name that the certificate contains.`);
-const rejected = tls((host) => `the certificate of ${host} was rejected; check it with your administrator.`);
-
-const noTls = (): Explanation => ({
-  reason: 'tls',
-  sentence: 'the server does not use TLS on this port; use http:// instead of https://, or the port for TLS.',
-});
-
-const byCode: ReadonlyMap<string, Explain> = new Map([
-  ['ECONNREFUSED', refused],
-  ['ENOTFOUND', unknownHost],
-  ['EAI_AGAIN', lookupFailed],
-  ['EAI_FAIL', lookupFailed],
-  ['EHOSTUNREACH', noRoute],
-  ['ENETUNREACH', noRoute],
-  ['EADDRNOTAVAIL', noRoute],
-  ['ETIMEDOUT', noAnswer],
-  ['UND_ERR_CONNECT_TIMEOUT', noAnswer],
-  ['UND_ERR_HEADERS_TIMEOUT', noResponse],
-  ['UND_ERR_BODY_TIMEOUT', noResponse],
-  ['ECONNRESET', closed],
-  ['EPIPE', closed],
-  ['UND_ERR_SOCKET', closed],
-  ['HPE_INVALID_CONSTANT', closed],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', unknownIssuer],
-  ['UNABLE_TO_GET_ISSUER_CERT', unknownIssuer],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', unknownIssuer],
-  ['SELF_SIGNED_CERT_IN_CHAIN', unknownIssuer],
-  ['DEPTH_ZERO_SELF_SIGNED_CERT', unknownIssuer],
-  ['CERT_HAS_EXPIRED', expired],
-  ['CERT_NOT_YET_VALID', notYetValid],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', otherName],
-  ['CERT_REVOKED', rejected],
-  ['CERT_UNTRUSTED', rejected],
-  ['CERT_REJECTED', rejected],
-  ['EPROTO', noTls],
-]);
-
-const thisMachine: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]']);
-
-/** Whether a host name in a URL is that of this machine. */
-export const isThisMachine = (hostname: string): boolean => thisMachine.has(hostname);
+export const isThisMachine = (hostname: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -43,15 +43,10 @@ export async function withLifetimeErrors<T>(work: () => Promise<T>): Promise<T> 
 
 /** Such as "7 days", "36 hours" or "90 minutes". */
 function formatMaximum(seconds: number): string {
-  const [size, unit] = units.find(([size]) => seconds % size === 0) ?? [1, 'second'];
+  const units = { day: 86_400, hour: 3600, minute: 60 };
+  const [unit, size] = Object.entries(units).find(([, size]) => seconds % size === 0) ?? ['second', 1];
   return countOf(seconds / size, unit);
 }
-
-const units: readonly (readonly [seconds: number, unit: string])[] = [
-  [86_400, 'day'],
-  [3600, 'hour'],
-  [60, 'minute'],
-];
 
 /** The last bytes of an upload may take this long on a slow line, because the system buffers them. */
 const defaultTimeoutSeconds = 60;

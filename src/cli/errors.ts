@@ -57,9 +57,8 @@ export async function withFileErrors<T>(path: string, work: () => Promise<T>): P
   }
 }
 
-export function alreadyExists(path: string): string {
-  return `${path} already exists; use --force to overwrite it, or --existing skip or rename.`;
-}
+export const alreadyExists = (path: string): string =>
+  `${path} already exists; use --force to overwrite it, or --existing skip or rename.`;
 
 const noPermission = (path: string) => `Permission denied: ${path}`;
 const noSpace = (path: string) => `The disk is full; ${path} was not written.`;
@@ -84,21 +83,33 @@ const fileMessages: Readonly<Record<string, (path: string) => string>> = {
 /** One Ctrl-C may arrive twice, from the terminal and from a parent such as npx. A later one is a second Ctrl-C. */
 const repeatAfterMs = 1000;
 
-const signalNames = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** SIGHUP: the terminal was closed. */
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type StopSignal = (typeof stopSignals)[number];
+
+/** Returns a function that stops listening. */
+export function onStopSignals(onFirst: (signal: StopSignal) => void, onRepeated: (signal: StopSignal) => void) {
+  let firstAt: number | undefined;
+  const onSignal = (signal: StopSignal) => {
+    if (firstAt === undefined) {
+      firstAt = performance.now();
+      onFirst(signal);
+    } else if (performance.now() - firstAt > repeatAfterMs) onRepeated(signal);
+  };
+  for (const signal of stopSignals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of stopSignals) process.off(signal, onSignal);
+  };
+}
 
 /** Exits with 128 and the number of the signal: 130 for Ctrl-C. A second signal exits immediately. */
 export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stopping = new AbortController();
-  let stoppedAt = Number.POSITIVE_INFINITY;
-  function stop(name: (typeof signalNames)[number]): void {
-    const ended = new ExitError(128 + constants.signals[name]);
-    if (performance.now() - stoppedAt > repeatAfterMs) process.exit(ended.exitCode);
-    if (stopping.signal.aborted) return;
-    stoppedAt = performance.now();
-    stopping.abort(ended);
-  }
-
-  for (const name of signalNames) process.on(name, stop);
+  const codeOf = (signal: StopSignal) => 128 + constants.signals[signal];
+  const stopListening = onStopSignals(
+    (signal) => stopping.abort(new ExitError(codeOf(signal))),
+    (signal) => process.exit(codeOf(signal)),
+  );
   try {
     const result = await work(stopping.signal);
     stopping.signal.throwIfAborted();
@@ -107,6 +118,11 @@ export async function untilInterrupted<T>(work: (signal: AbortSignal) => Promise
     // Errors that the interruption caused are not reported.
     throw stopping.signal.aborted ? stopping.signal.reason : error;
   } finally {
-    for (const name of signalNames) process.off(name, stop);
+    stopListening();
   }
+}
+
+/** For commands that Ctrl-C ends. */
+export function ignoreExit(error: unknown): void {
+  if (!(error instanceof ExitError)) throw error;
 }

@@ -19,41 +19,18 @@ interface Failure {
 /** A longer message from a server would fill the screen. */
 const maxMessageLength = 1000;
 
-const byCode: Partial<Record<PoproomErrorCode, number>> = {
-  ROOM_NOT_FOUND: exitCode.missing,
-  ROOM_EXPIRED: exitCode.missing,
-  FILE_NOT_FOUND: exitCode.missing,
-  CLAIM_NOT_FOUND: exitCode.missing,
-  PIN_REQUIRED: exitCode.noAccess,
-  PIN_INCORRECT: exitCode.noAccess,
-  PIN_LOCKED: exitCode.noAccess,
-  KEY_REQUIRED: exitCode.noAccess,
-  KEY_INCORRECT: exitCode.noAccess,
-  KEY_LOCKED: exitCode.noAccess,
-  KEY_MALFORMED: exitCode.noAccess,
-  KEY_MISTYPED: exitCode.noAccess,
-  KEY_WRONG: exitCode.noAccess,
-  NOT_ENCRYPTED: exitCode.noAccess,
-  API_KEY_REQUIRED: exitCode.noAccess,
-  INVALID_API_KEY: exitCode.noAccess,
-  PASSWORD_REQUIRED: exitCode.noAccess,
-  PASSWORD_INCORRECT: exitCode.noAccess,
-  SIGN_IN_REQUIRED: exitCode.noAccess,
-  READ_ONLY: exitCode.noAccess,
-  DROP_ONLY: exitCode.noAccess,
-  INVALID_ADMIN_TOKEN: exitCode.noAccess,
-  ADDRESS_BLOCKED: exitCode.noAccess,
-  VERSION_CONFLICT: exitCode.conflict,
-  FILE_CLAIMED: exitCode.conflict,
-  CONTENT_TOO_LARGE: exitCode.tooLarge,
-  FILE_TOO_LARGE: exitCode.tooLarge,
-  ROOM_FULL: exitCode.tooLarge,
-  QUOTA_EXCEEDED: exitCode.tooLarge,
-  STORAGE_FULL: exitCode.tooLarge,
-  RATE_LIMITED: exitCode.limited,
-  OFFLINE: exitCode.unreachable,
-  TIMEOUT: exitCode.unreachable,
-  UNAVAILABLE: exitCode.unreachable,
+const codesByExit: Partial<Record<keyof typeof exitCode, readonly PoproomErrorCode[]>> = {
+  missing: ['ROOM_NOT_FOUND', 'ROOM_EXPIRED', 'FILE_NOT_FOUND', 'CLAIM_NOT_FOUND'],
+  noAccess: [
+    ...(['PIN_REQUIRED', 'PIN_INCORRECT', 'PIN_LOCKED'] as const),
+    ...(['KEY_REQUIRED', 'KEY_INCORRECT', 'KEY_LOCKED', 'KEY_MALFORMED', 'KEY_MISTYPED', 'KEY_WRONG'] as const),
+    ...(['NOT_ENCRYPTED', 'API_KEY_REQUIRED', 'INVALID_API_KEY', 'PASSWORD_REQUIRED', 'PASSWORD_INCORRECT'] as const),
+    ...(['SIGN_IN_REQUIRED', 'READ_ONLY', 'DROP_ONLY', 'INVALID_ADMIN_TOKEN', 'ADDRESS_BLOCKED'] as const),
+  ],
+  conflict: ['VERSION_CONFLICT', 'FILE_CLAIMED'],
+  tooLarge: ['CONTENT_TOO_LARGE', 'FILE_TOO_LARGE', 'ROOM_FULL', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+  limited: ['RATE_LIMITED'],
+  unreachable: ['OFFLINE', 'TIMEOUT', 'UNAVAILABLE'],
 };
 
 /** Codes of failures that are not from a server, with their meaning for the documentation. */
@@ -116,13 +93,14 @@ const withUnits = (message: string) =>
 /** A `NOT_FOUND` without a field means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {
   const isMissingPart = code === 'NOT_FOUND' && ['version', 'linkId', 'webhookId'].includes(String(details.field));
-  const known = Object.hasOwn(byCode, code) ? byCode[code] : undefined;
-  return isMissingPart ? exitCode.missing : (known ?? exitCode.other);
+  const names = Object.keys(exitCode) as (keyof typeof exitCode)[];
+  return isMissingPart
+    ? exitCode.missing
+    : exitCode[names.find((name) => codesByExit[name]?.includes(code)) ?? 'other'];
 }
 
-function describeSettings({ problems }: ConfigError): string {
-  return ['poproom cannot start with these settings:', ...problems.map((problem) => `  ${problem}`)].join('\n');
-}
+const describeSettings = ({ problems }: ConfigError): string =>
+  ['poproom cannot start with these settings:', ...problems.map((problem) => `  ${problem}`)].join('\n');
 
 function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoException): Failure {
   if (message === 'file is not a database') return failed(notDatabase);
@@ -136,6 +114,11 @@ function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoExceptio
 const failed = (message: string): Failure => ({ exitCode: exitCode.other, code: 'FAILED', message });
 const notDatabase = 'poproom.db in POPROOM_DATA_DIR is not a database; restore it from a backup.';
 
+const noPermission = (what: string): string => `Permission denied: ${what}`;
+
+/** The path is not always the data folder, and not every command uses one. */
+const mustBeFolder = (what: string): string => `${what} must be a folder; a server uses the one in POPROOM_DATA_DIR.`;
+
 const bySystemCode: Record<string, (what: string) => string> = {
   EACCES: noPermission,
   EPERM: noPermission,
@@ -146,12 +129,3 @@ const bySystemCode: Record<string, (what: string) => string> = {
   ENOTDIR: mustBeFolder,
   ENOSPC: () => 'The disk is full.',
 };
-
-function noPermission(what: string): string {
-  return `Permission denied: ${what}`;
-}
-
-/** The path is not always the data folder, and not every command uses one. */
-function mustBeFolder(what: string): string {
-  return `${what} must be a folder; a server uses the one in POPROOM_DATA_DIR.`;
-}

@@ -5,7 +5,14 @@ import type { SeenVersion } from '../client/index.ts';
 import { parseRoomId } from '../protocol/room-code.ts';
 import type { Environment } from './environment.ts';
 import { FileError } from './errors.ts';
-import { readIfExists, readPreferences, withFileLock, writePrivateFile } from './preferences.ts';
+import {
+  readIfExists,
+  readPreferences,
+  readStateFile,
+  withFileLock,
+  writeJson,
+  writeStateFile,
+} from './preferences.ts';
 import { serverIdOf } from './server-choice.ts';
 
 const maxRecentRooms = 50;
@@ -29,12 +36,8 @@ type RoomKey = Pick<RecentRoom, 'url' | 'code'>;
 
 /** The last used room is first. */
 export function readRecentRooms(environment: Environment): RecentRoom[] {
-  try {
-    const rooms = JSON.parse(readIfExists(recentFile(environment)) ?? '[]') as RecentRoom[];
-    return rooms.filter(isCurrentRoom).slice(0, maxRecentRooms);
-  } catch {
-    return [];
-  }
+  const parse = (rooms: RecentRoom[]) => rooms.filter(isCurrentRoom).slice(0, maxRecentRooms);
+  return readStateFile(recentFile(environment), [], parse);
 }
 
 /** Details that are already known are kept. Failures are ignored: the command itself has succeeded. */
@@ -43,16 +46,14 @@ export function rememberRoom(environment: Environment, { url, code }: RoomKey, d
   const rooms = readRecentRooms(environment);
   const known = rooms.find((room) => isSameRoom(room, { url, code }));
   const newest = { ...known, ...details, url, code, usedAt: Date.now() };
-  writeRecentRooms(environment, [newest, ...rooms.filter((room) => room !== known)].slice(0, maxRecentRooms));
+  const all = [newest, ...rooms.filter((room) => room !== known)];
+  writeStateFile(recentFile(environment), all.slice(0, maxRecentRooms));
 }
 
-/** Returns whether the room was remembered. */
-export function forgetRoom(environment: Environment, room: RoomKey): boolean {
+export function forgetRoom(environment: Environment, room: RoomKey): void {
   const rooms = readRecentRooms(environment);
   const others = rooms.filter((other) => !isSameRoom(other, room));
-  if (others.length === rooms.length) return false;
-  writeRecentRooms(environment, others);
-  return true;
+  if (others.length < rooms.length) writeStateFile(recentFile(environment), others);
 }
 
 export function forgetAllRooms(environment: Environment): void {
@@ -60,15 +61,8 @@ export function forgetAllRooms(environment: Environment): void {
 }
 
 /** Both `POPROOM_RECENT=off` and `poproom config set recent off` disable the list. */
-export function keepsRecentRooms(environment: Environment): boolean {
-  return environment.keepsRecentRooms && readPreferences(environment).recent !== false;
-}
-
-function writeRecentRooms(environment: Environment, rooms: readonly RecentRoom[]): void {
-  try {
-    writePrivateFile(recentFile(environment), `${JSON.stringify(rooms)}\n`);
-  } catch {}
-}
+export const keepsRecentRooms = (environment: Environment): boolean =>
+  environment.keepsRecentRooms && readPreferences(environment).recent !== false;
 
 const recentFile = ({ stateFolder }: Environment) => join(stateFolder, 'recent.json');
 const isSameRoom = (a: RoomKey, b: RoomKey) => a.url === b.url && a.code === b.code;
@@ -97,25 +91,16 @@ export interface KnownEncryptedRoom {
   seen?: SeenVersion | undefined;
 }
 
-interface StoredEncryptedRoom extends KnownEncryptedRoom {
-  /** Milliseconds since 1970. */
-  usedAt?: number;
-}
+/** With the time of the last use, in milliseconds since 1970. */
+type StoredEncryptedRoom = KnownEncryptedRoom & { usedAt?: number };
 
-export interface EncryptedRooms {
-  find(url: string, code: string): KnownEncryptedRoom | undefined;
-  /** Adds to what is known. Throws if the file cannot be written: without it, nobody could open a new room. */
-  remember(url: string, code: string, room: KnownEncryptedRoom): void;
-  forget(url: string, code: string): void;
-  /** Forgets the rooms with this code on all servers. Returns whether there were any. */
-  forgetCode(code: string): boolean;
-}
+export type EncryptedRooms = ReturnType<typeof openEncryptedRooms>;
 
-export function openEncryptedRooms({ stateFolder }: Environment, now: () => number = Date.now): EncryptedRooms {
+export function openEncryptedRooms({ stateFolder }: Environment, now: () => number = Date.now) {
   const path = join(stateFolder, 'encrypted-rooms.json');
   const nameOf = (url: string, code: string) => `${serverIdOf(url)} ${code}`;
   const read = () => readEncryptedRooms(path, now());
-  const write = (rooms: StoredRooms) => writePrivateFile(path, `${JSON.stringify(Object.fromEntries(rooms))}\n`);
+  const write = (rooms: StoredRooms) => writeJson(path, Object.fromEntries(rooms));
 
   /** Returns whether there were such rooms. If not, the file is not touched. */
   function forgetThose(isMeant: (name: string) => boolean): boolean {
@@ -125,8 +110,9 @@ export function openEncryptedRooms({ stateFolder }: Environment, now: () => numb
   }
 
   return {
-    find: (url, code) => read().get(nameOf(url, code)),
-    remember: (url, code, room) =>
+    find: (url: string, code: string): KnownEncryptedRoom | undefined => read().get(nameOf(url, code)),
+    /** Adds to what is known. Throws if the file cannot be written: without it, nobody could open a new room. */
+    remember: (url: string, code: string, room: KnownEncryptedRoom) =>
       withFileLock(path, () => {
         const rooms = read();
         const name = nameOf(url, code);
@@ -135,8 +121,9 @@ export function openEncryptedRooms({ stateFolder }: Environment, now: () => numb
         rooms.delete(name);
         write(evict(rooms, maxEncryptedRooms - 1, now()).set(name, merged));
       }),
-    forget: (url, code) => void forgetThose((name) => name === nameOf(url, code)),
-    forgetCode: (code) => forgetThose((name) => name.endsWith(` ${code}`)),
+    forget: (url: string, code: string) => forgetThose((name) => name === nameOf(url, code)),
+    /** Forgets the rooms with this code on all servers. */
+    forgetCode: (code: string) => forgetThose((name) => name.endsWith(` ${code}`)),
   };
 }
 
@@ -144,13 +131,10 @@ type StoredRooms = Map<string, StoredEncryptedRoom>;
 
 /** Fails if the file is damaged, because writing it again would erase the keys in it. */
 function readEncryptedRooms(path: string, now: number): StoredRooms {
-  const entries = Object.entries(parseEncryptedRooms(path));
-  return new Map(entries.filter(([, room]) => typeof room === 'object' && room !== null && isKept(room, now)));
-}
-
-function parseEncryptedRooms(path: string): Record<string, StoredEncryptedRoom> {
   try {
-    return JSON.parse(readIfExists(path) ?? '{}');
+    const stored: Record<string, StoredEncryptedRoom> = JSON.parse(readIfExists(path) ?? '{}');
+    const rooms = Object.entries(stored).filter(([, room]) => typeof room === 'object' && room !== null);
+    return new Map(rooms.filter(([, room]) => isKept(room, now)));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new FileError(`Cannot read ${path}, which has the keys of encrypted rooms: ${code ?? 'it is damaged'}.`);
@@ -158,19 +142,18 @@ function parseEncryptedRooms(path: string): Record<string, StoredEncryptedRoom> 
 }
 
 /** A server can name any expiry time, so a room that was used recently is kept too. */
-function isKept({ expiresAt, usedAt = Number.POSITIVE_INFINITY }: StoredEncryptedRoom, now: number): boolean {
-  return now < Math.max(expiryOf(expiresAt) ?? 0, usedAt) + keepMs;
-}
+const isKept = ({ expiresAt, usedAt = Number.POSITIVE_INFINITY }: StoredEncryptedRoom, now: number): boolean =>
+  now < Math.max(expiryOf(expiresAt) ?? 0, usedAt) + keepMs;
 
 /** Drops rooms until there are at most this many: first those that expired longest ago, then the least recently used. */
 function evict(rooms: StoredRooms, most: number, now: number): StoredRooms {
-  const rank = ([, { expiresAt, usedAt = 0 }]: [string, StoredEncryptedRoom]): [number, number] => {
+  // Negative if the room has expired.
+  const rank = ({ expiresAt, usedAt = 0 }: StoredEncryptedRoom) => {
     const expiry = expiryOf(expiresAt);
-    return expiry !== undefined && expiry <= now ? [0, expiry] : [1, usedAt];
+    return expiry !== undefined && expiry <= now ? expiry - now - 1 : usedAt;
   };
-  const ranked = [...rooms].map((entry) => ({ entry, rank: rank(entry) }));
-  ranked.sort((a, b) => a.rank[0] - b.rank[0] || a.rank[1] - b.rank[1]);
-  return new Map(ranked.slice(Math.max(0, rooms.size - most)).map(({ entry }) => entry));
+  const ranked = [...rooms].sort(([, a], [, b]) => rank(a) - rank(b));
+  return new Map(ranked.slice(Math.max(0, rooms.size - most)));
 }
 
 function expiryOf(expiresAt: string | undefined): number | undefined {

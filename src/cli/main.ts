@@ -1,5 +1,5 @@
 /** The `poproom` command. */
-import { type Command, formatColumns, helpOf, readInput, suggestCommand } from './command.ts';
+import { beforeDashes, type Command, formatColumns, helpOf, readInput, suggestCommand } from './command.ts';
 import { commands, localCommands, serverCommands } from './commands.ts';
 import { exitCodes, UsageError } from './errors.ts';
 import { cryptoCommands, roomCommands } from './room-commands.ts';
@@ -20,7 +20,9 @@ try {
   const { explain, failureJson, formatFailure } = await import('./failure.ts');
   const failure = explain(error);
   process.exitCode = failure.exitCode;
-  if (failure.message) console.error((wantsJson(process.argv.slice(2)) ? failureJson : formatFailure)(failure));
+  // Also for incorrect usage, when the options could not be parsed.
+  const wantsJson = beforeDashes(process.argv.slice(2)).includes('--json');
+  if (failure.message) console.error((wantsJson ? failureJson : formatFailure)(failure));
 }
 
 async function run([name = 'help', ...rest]: string[]): Promise<void> {
@@ -38,12 +40,6 @@ async function run([name = 'help', ...rest]: string[]): Promise<void> {
   } finally {
     if (!serverCommands.includes(command)) exitSoon();
   }
-}
-
-/** Also for incorrect usage, when the options could not be parsed. */
-function wantsJson(args: readonly string[]): boolean {
-  const end = args.indexOf('--');
-  return (end < 0 ? args : args.slice(0, end)).includes('--json');
 }
 
 function explainUnknown(name: string): string {

@@ -8,11 +8,19 @@ export function print(input: Input, value: unknown, text: string): void {
 }
 
 /** One line of JSON. Escapes control and invisible characters that JSON.stringify leaves as they are. */
-export function formatJson(value: unknown): string {
-  return replaceHidden(JSON.stringify(value), (character) => character.split('').map(escaped).join(''));
-}
+export const formatJson = (value: unknown): string =>
+  replaceHidden(JSON.stringify(value), (character) => character.split('').map(escaped).join(''));
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+
+/** Prints a list. One that is empty is a notice, unless a program reads it. */
+export function printList(input: Input, values: readonly unknown[], text: string, emptyNotice: string): void {
+  if (values.length > 0 || input.isSet('json')) print(input, values, text);
+  else printNotice(emptyNotice);
+}
+
+/** The response of a server that has done something. */
+export const printDone = (input: Input, done: { message: string }): void => print(input, done, printable(done.message));
 
 /** Writes to standard error, only if it is a terminal. */
 export function printNotice(sentence: string): void {
@@ -27,14 +35,11 @@ const replacement = '\u{FFFD}';
 const hiddenInText = new RegExp(String.raw`${emojiSet}|\r(?!\n)|[${hiddenSet}--[\r\n\t]]`, 'gv');
 
 /** Replaces control and invisible characters in text from others before it is shown on a terminal. */
-export function printable(text: string): string {
-  return replaceHidden(text, () => replacement);
-}
+export const printable = (text: string): string => replaceHidden(text, () => replacement);
 
 /** The same for a text of several lines: keeps line breaks and tabs. */
-export function printableText(text: string): string {
-  return text.replaceAll(hiddenInText, (found) => (isEmoji(found) ? found : replacement));
-}
+export const printableText = (text: string): string =>
+  text.replaceAll(hiddenInText, (found) => (isEmoji(found) ? found : replacement));
 
 /** Formats rows in columns that are as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
@@ -67,20 +72,11 @@ export function writeStdout(bytes: Uint8Array): Promise<void> {
 
 /** Prints a text: unchanged to a pipe, without control characters on a terminal, or as JSON. */
 export function printContent(input: Input, text: { content: string }): void {
+  const { content } = text;
+  // On a terminal, the shell prompt starts on a new line.
+  const end = content === '' || content.endsWith('\n') ? '' : '\n';
   if (input.isSet('json')) console.log(formatJson(text));
-  else process.stdout.write(process.stdout.isTTY ? toPrintable(text.content) : text.content);
-}
-
-/** Ends with a line break, so that the shell prompt starts on a new line. */
-function toPrintable(content: string): string {
-  return printableText(content) + (content === '' || content.endsWith('\n') ? '' : '\n');
-}
-
-interface ItemResult {
-  /** Element of the array that `--json` prints. */
-  value: unknown;
-  /** Printed without `--json`. */
-  line: string;
+  else process.stdout.write(process.stdout.isTTY ? printableText(content) + end : content);
 }
 
 interface Batch<T> {
@@ -88,30 +84,28 @@ interface Batch<T> {
   /** Such as "Sent". */
   verb: string;
   /** The output of `--json`, also if nothing is done. Default: the values as an array, if there are any. */
-  toJson?(values: readonly unknown[]): unknown;
+  toJson?: ((values: readonly unknown[]) => unknown) | undefined;
 }
 
-/** Prints each result when it is done, or with `--json` all of them at the end. A failure reports which are done. */
-export async function runSequentially<T extends { name: string }>(
-  input: Input,
-  { items, verb, toJson }: Batch<T>,
-  work: (item: T) => Promise<ItemResult>,
-): Promise<void> {
-  const done: ItemResult[] = [];
+type Work<T> = (item: T) => Promise<{ value: unknown; line: string }>;
+
+/** Prints the line of each result, or with `--json` all values at the end. A failure reports which are done. */
+export async function runSequentially<T extends { name: string }>(input: Input, batch: Batch<T>, work: Work<T>) {
+  const { items, verb, toJson } = batch;
+  const done: unknown[] = [];
   try {
     for (const item of items) {
-      const handled = await work(item);
-      done.push(handled);
-      if (!input.isSet('json')) console.log(handled.line);
+      const { value, line } = await work(item);
+      done.push(value);
+      if (!input.isSet('json')) console.log(line);
     }
   } catch (error) {
     // With --json, the output lists those that are done.
     if (done.length > 0 && !input.isSet('json')) console.error(partialResult(verb, items, done.length));
     throw error;
   } finally {
-    const values = done.map(({ value }) => value);
     const isPrinted = toJson !== undefined || done.length > 0 || items.length === 0;
-    if (input.isSet('json') && isPrinted) console.log(formatJson(toJson ? toJson(values) : values));
+    if (input.isSet('json') && isPrinted) console.log(formatJson(toJson ? toJson(done) : done));
   }
 }
 

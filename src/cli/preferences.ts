@@ -1,5 +1,5 @@
 /** The config file, the last server used, and how private files in the home folder are read and written. */
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { nearestName } from './command.ts';
@@ -10,14 +10,12 @@ import { printable } from './output.ts';
 export interface ServerEntry {
   url?: string;
   apiKey?: string;
-  /** For creating rooms. */
   createPassword?: string;
 }
 
 export interface Preferences extends ServerEntry {
   /** The name of the server that commands use. */
   default?: string;
-  /** By name. */
   servers?: Record<string, ServerEntry>;
   /** Whether used rooms are remembered; by default they are. */
   recent?: boolean;
@@ -60,22 +58,15 @@ export const configFile = ({ configFolder }: Environment): string => join(config
 
 /** The named default server, or the one without a name. */
 export function defaultServer(preferences: Preferences): ServerEntry {
-  const { default: name, url, apiKey, createPassword } = preferences;
-  const named = name === undefined ? undefined : serverNamed(preferences, name);
-  if (name !== undefined && named === undefined)
-    throw new UsageError(`The default server "${name}" is not in the config file; see poproom config --help.`);
-  return (
-    named ?? {
-      ...(url !== undefined && { url }),
-      ...(apiKey !== undefined && { apiKey }),
-      ...(createPassword !== undefined && { createPassword }),
-    }
-  );
+  const { default: name } = preferences;
+  if (name === undefined) return preferences;
+  const named = serverNamed(preferences, name);
+  if (named) return named;
+  throw new UsageError(`The default server "${name}" is not in the config file; see poproom config --help.`);
 }
 
-export function serverNamed({ servers = {} }: Pick<Preferences, 'servers'>, name: string): ServerEntry | undefined {
-  return Object.hasOwn(servers, name) ? servers[name] : undefined;
-}
+export const serverNamed = ({ servers = {} }: Pick<Preferences, 'servers'>, name: string): ServerEntry | undefined =>
+  Object.hasOwn(servers, name) ? servers[name] : undefined;
 
 function isPreferences(value: unknown): value is Preferences {
   if (!isServerEntry(value)) return false;
@@ -95,16 +86,71 @@ export function lastServer({ stateFolder }: Environment): string | undefined {
   return url && URL.canParse(url) ? url : undefined;
 }
 
-/** Failures are ignored: this is only a convenience, and the command itself has succeeded. */
+/** Only a convenience. */
 export function rememberServer({ stateFolder }: Environment, url: string): void {
-  try {
+  tryTo(() => {
     mkdirSync(stateFolder, { recursive: true });
     writeFileSync(join(stateFolder, 'last-server'), `${url}\n`);
+  });
+}
+
+/** For what may fail, because the command itself has succeeded. */
+export function tryTo(work: () => void): void {
+  try {
+    work();
   } catch {}
 }
 
+/** A file with state that later commands can do without. `empty` is for one that is missing, damaged or not readable. */
+export function readStateFile<T>(path: string, empty: T, parse: (stored: never) => T): T {
+  try {
+    const text = readIfExists(path);
+    return text === undefined ? empty : parse(JSON.parse(text) as never);
+  } catch {
+    return empty;
+  }
+}
+
+/** Servers keep an unfinished upload for as long. */
+const unfinishedMs = 24 * 60 * 60 * 1000;
+
+/**
+ * What interrupted commands have left, so that the same command continues. Reads the file each time, because other
+ * commands may change it. Without the file, they start again.
+ */
+export function openUnfinished<T>(path: string, most: number, isValid: (entry: T) => boolean) {
+  type Entry = T & { at: number };
+  const isCurrent = (entry: Entry) => Math.abs(Date.now() - entry.at) < unfinishedMs && isValid(entry);
+  const parse = (stored: Record<string, Entry>) =>
+    new Map(Object.entries(stored).filter(([, entry]) => isCurrent(entry)));
+  const read = () => readStateFile(path, new Map<string, Entry>(), parse);
+  const write = (entries: Map<string, Entry>) => writeStateFile(path, Object.fromEntries([...entries].slice(-most)));
+
+  return {
+    find: (key: string): T | undefined => read().get(key),
+    remember(key: string, entry: T) {
+      const entries = read();
+      entries.delete(key);
+      write(entries.set(key, { ...entry, at: Date.now() }));
+    },
+    forget(keys: readonly string[]) {
+      const entries = read();
+      if (keys.filter((key) => entries.delete(key)).length > 0) write(entries);
+    },
+  };
+}
+
+/** Equal values have the same hash. It does not reveal them if one of them is secret. */
+export const hashOf = (values: readonly (string | number | undefined)[]): string =>
+  createHash('sha256').update(JSON.stringify(values)).digest('hex');
+
+/** Failures are ignored, because the command itself has succeeded. */
+export const writeStateFile = (path: string, value: unknown): void => tryTo(() => writeJson(path, value));
+
+export const writeJson = (path: string, value: unknown): void => writePrivateFile(path, `${JSON.stringify(value)}\n`);
+
 /** Replaces the file in one step. */
-export function writePrivateFile(path: string, text: string): void {
+function writePrivateFile(path: string, text: string): void {
   const temporary = `${path}.${randomUUID()}`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   try {

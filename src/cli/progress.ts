@@ -9,24 +9,18 @@ const drawEveryMs = 100;
 const widestBar = 30;
 const standardColumns = 80;
 
-export interface Progress {
-  /** The first number is where the transfer starts. */
-  show(bytes: number): void;
-  /** Shows 100 % and the average speed, and keeps the line. */
-  done(): void;
-  /** Removes the line. */
-  clear(): void;
-}
+export type Progress = ReturnType<typeof createProgress>;
 
-export function createProgress(name: string, total: number, out: NodeJS.WriteStream = process.stderr): Progress {
-  if (!out.isTTY) return { show() {}, done() {}, clear() {} };
+export function createProgress(name: string, total: number) {
+  const out = process.stderr;
+  if (!out.isTTY) return { show(_bytes: number) {}, done() {}, clear() {} };
   const { wantsColor } = readEnvironment();
   const rate = createTransferRate(total);
   let shown = '';
   // Drawn on a timer, so that a stalled transfer is visible and one that is rejected immediately does not flicker.
   const drawing = setInterval(() => draw(rate.current()), drawEveryMs);
 
-  function draw(figures: { bytes: number; speed: number; secondsLeft: number | undefined }): void {
+  function draw(figures: ReturnType<typeof rate.current>): void {
     // The last column stays empty, because some terminals wrap when it is filled.
     const columns = (out.columns || standardColumns) - 1;
     const share = total === 0 ? 1 : figures.bytes / total;
@@ -41,12 +35,15 @@ export function createProgress(name: string, total: number, out: NodeJS.WriteStr
   }
 
   return {
+    /** The first number is where the transfer starts. */
     show: rate.record,
+    /** Shows 100 % and the average speed, and keeps the line. */
     done() {
       clearInterval(drawing);
       draw({ bytes: total, speed: rate.average(), secondsLeft: undefined });
       out.write('\n');
     },
+    /** Removes the line. */
     clear() {
       clearInterval(drawing);
       if (shown === '') return;
@@ -56,14 +53,10 @@ export function createProgress(name: string, total: number, out: NodeJS.WriteStr
   };
 }
 
-interface Line {
+interface Line extends Omit<ReturnType<TransferRate['current']>, 'bytes'> {
   name: string;
   /** From 0 to 1. */
   share: number;
-  /** Bytes per second. */
-  speed: number;
-  /** Undefined if it is unknown, or nothing is left. */
-  secondsLeft: number | undefined;
   columns: number;
   wantsColor: boolean;
 }
@@ -98,21 +91,12 @@ const windowMs = 5000;
 /** Samples that follow sooner replace each other. */
 const sampleEveryMs = 100;
 
-/** Measures the speed of a transfer over the last seconds, and estimates the time left. */
-export interface TransferRate {
-  /** The first number is where the transfer starts, which is not 0 if it is continued. */
-  record(bytes: number): void;
-  current(): { bytes: number; speed: number; secondsLeft: number | undefined };
-  /** Bytes per second since the start. */
-  average(): number;
-}
+export type TransferRate = ReturnType<typeof createTransferRate>;
 
-interface Sample {
-  at: number;
-  bytes: number;
-}
+type Sample = { at: number; bytes: number };
 
-export function createTransferRate(total: number, now = () => performance.now()): TransferRate {
+/** Measures the speed of a transfer over the last seconds, in bytes per second, and estimates the time left. */
+export function createTransferRate(total: number, now = () => performance.now()) {
   const startedAt = now();
   let first: Sample | undefined;
   let samples: Sample[] = [];
@@ -133,19 +117,22 @@ export function createTransferRate(total: number, now = () => performance.now())
   }
 
   return {
-    record(bytes) {
+    /** The first number is where the transfer starts, which is not 0 if it is continued. */
+    record(bytes: number) {
       const sample = { at: now(), bytes };
       first ??= sample;
       const before = samples.at(-2);
       if (before && sample.at - before.at < sampleEveryMs) samples.pop();
       samples = [...recent(sample.at), sample];
     },
+    /** `secondsLeft` is undefined if it is unknown. */
     current() {
       const { bytes, at } = samples.at(-1) ?? { bytes: 0, at: now() };
       const speed = speedNow();
       const secondsLeft = speed > 0 ? Math.max(1, (total - bytes) / speed - (now() - at) / 1000) : undefined;
       return { bytes, speed, secondsLeft };
     },
+    /** Since the start. */
     average() {
       const { at, bytes } = first ?? { at: startedAt, bytes: 0 };
       return perSecond(total - bytes, now() - at);

@@ -8,9 +8,7 @@ import { ExitError, exitCode, UsageError } from './errors.ts';
 import { printable } from './output.ts';
 
 /** Reads a line without echo. Returns undefined if there is no terminal. */
-export function askHidden(question: string): Promise<string | undefined> {
-  return ask(question, () => {});
-}
+export const askHidden = (question: string): Promise<string | undefined> => ask(question, () => {});
 
 /** Ends the command unless the user agrees. Scripts and `--yes` are not asked. `prepare` may fail before the prompt. */
 export async function mustConfirm(input: Input, question: string, prepare?: () => Promise<unknown>): Promise<void> {
@@ -51,8 +49,7 @@ function openTerminal(): ReadStream | undefined {
   }
 }
 
-const ctrlC = '\x03';
-const ctrlD = '\x04';
+const cancelKeys = ['\x03', '\x04'];
 const enter = ['\r', '\n'];
 const erase = ['\x7f', '\b'];
 
@@ -67,7 +64,7 @@ function typedLine(terminal: ReadStream, show: (echo: string) => void): Promise<
       // Arrow keys and the like arrive as escape sequences.
       if (keys.startsWith('\x1b')) return;
       for (const key of keys) {
-        if (key === ctrlC || key === ctrlD) return cancel();
+        if (cancelKeys.includes(key)) return cancel();
         if (enter.includes(key)) return resolve(line);
         if (!erase.includes(key)) {
           line += key;
@@ -82,14 +79,12 @@ function typedLine(terminal: ReadStream, show: (echo: string) => void): Promise<
 }
 
 /** PINs come from a prompt or the environment, never from an argument, which the shell history would keep. */
-export function pinFromEnvironment({ pin }: Environment): string | undefined {
-  if (pin === undefined || isPin(pin)) return pin;
-  throw new UsageError('POPROOM_PIN must be four digits.');
-}
+export const pinFromEnvironment = ({ pin }: Environment) => pinIn('POPROOM_PIN', pin);
+export const newPinFromEnvironment = ({ newPin }: Environment) => pinIn('POPROOM_NEW_PIN', newPin);
 
-export function newPinFromEnvironment({ newPin }: Environment): string | undefined {
-  if (newPin === undefined || isPin(newPin)) return newPin;
-  throw new UsageError('POPROOM_NEW_PIN must be four digits.');
+function pinIn(variable: string, pin: string | undefined): string | undefined {
+  if (pin === undefined || isPin(pin)) return pin;
+  throw new UsageError(`${variable} must be four digits.`);
 }
 
 /** Prompts twice for a new PIN, because it is not shown. */
@@ -107,10 +102,7 @@ export async function promptForPin(question: string, variable = 'POPROOM_PIN'): 
 
 /** Prompts for another PIN if the error is about the PIN. Throws any other error. */
 export async function retryPin(error: unknown, code: string): Promise<string> {
-  if (!(error instanceof PoproomError)) throw error;
-  const isWrong = error.code === 'PIN_INCORRECT' && error.details.lockedFor === undefined;
-  if (!isWrong && error.code !== 'PIN_REQUIRED') throw error;
-  if (isWrong) process.stderr.write(`${printable(error.message)}\n`);
+  assertRetryable(error, 'PIN');
   const pin = await askPin(`PIN of room ${code}: `);
   if (pin !== undefined) return pin;
   // The message of the server is about headers.
@@ -140,11 +132,16 @@ export const keyFromEnvironment = ({ roomKey }: Environment): string | undefined
 
 /** Prompts for a key if the error is about the key. Throws any other error. */
 export async function retryKey(error: unknown, code: string): Promise<string> {
-  if (!(error instanceof PoproomError)) throw error;
-  const isWrong = error.code === 'KEY_INCORRECT' && error.details.lockedFor === undefined;
-  if (!isWrong && error.code !== 'KEY_REQUIRED') throw error;
-  if (isWrong) process.stderr.write(`${printable(error.message)}\n`);
+  assertRetryable(error, 'KEY');
   return requireKey(code);
+}
+
+/** Shows the message if the secret was wrong. */
+function assertRetryable(error: unknown, secret: 'PIN' | 'KEY'): void {
+  if (!(error instanceof PoproomError)) throw error;
+  const isWrong = error.code === `${secret}_INCORRECT` && error.details.lockedFor === undefined;
+  if (!isWrong && error.code !== `${secret}_REQUIRED`) throw error;
+  if (isWrong) process.stderr.write(`${printable(error.message)}\n`);
 }
 
 /** Prompts for the key of an encrypted room, or for the keys of a link to one. Fails without a terminal. */

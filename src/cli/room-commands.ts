@@ -1,16 +1,15 @@
 /** The commands that use a room, in the order of the help. The code of a command is loaded only when it runs. */
 import { maxNameLength } from '../protocol/limits.ts';
-import { type Command, json, type Option } from './command.ts';
+import { commandsIn, json, type Option, takes } from './command.ts';
 
-export const url: Option = {
-  value: 'URL',
-  summary:
-    'server to use, as a URL or a name from the config file (default: POPROOM_URL, the config file, or the last server used)',
-};
-export const timeout: Option = {
-  value: 'TIME',
-  summary: 'give up if the server does not respond for this long, such as 30s or 5m; 0 waits forever (default: 60s)',
-};
+export const url = takes(
+  'URL',
+  'server to use, as a URL or a name from the config file (default: POPROOM_URL, the config file, or the last server used)',
+);
+export const timeout = takes(
+  'TIME',
+  'give up if the server does not respond for this long, such as 30s or 5m; 0 waits forever (default: 60s)',
+);
 const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
 const commonOptions = { url, timeout, json };
 const noPin: Option = { summary: 'create the room without a PIN, even if POPROOM_PIN is set' };
@@ -21,9 +20,8 @@ export const codeHelp = `CODE is a room code, in upper or lower case, with or wi
 standard input. A link with a role (see "poproom link") works too, for what it allows. The key of an encrypted room, whose
 code starts with E, comes from this computer if it created the room, from POPROOM_ROOM_KEY, or from a prompt.`;
 
-export const roomCommands: readonly Command[] = [
-  {
-    name: 'new',
+export const roomCommands = commandsIn({
+  new: {
     args: '[-]',
     summary: 'create a room',
     details: `Prints the code and, on a terminal, also the link and a QR code to scan with another device. If the server is on this
@@ -38,12 +36,9 @@ elsewhere creates a room without a PIN and says so.`,
     options: {
       pin: { summary: 'protect the room with a four-digit PIN, from POPROOM_PIN or a prompt' },
       'no-pin': noPin,
-      expires: {
-        value: 'TIME',
-        summary: 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)',
-      },
+      expires: takes('TIME', 'keep the room for this long, such as 45m, 2h or 3d (default: set by the server)'),
       extend: { summary: 'with each change of the text and each new file, keep the room for this long again' },
-      name: { value: 'TEXT', summary: `name of the room, up to ${maxNameLength.room} characters` },
+      name: takes('TEXT', `name of the room, up to ${maxNameLength.room} characters`),
       encrypted: {
         short: 'e',
         summary: 'encrypt the room, so that the server cannot read it; it has a key, not a PIN',
@@ -64,14 +59,13 @@ elsewhere creates a room without a PIN and says so.`,
     ],
     load: async () => (await import('./room/new.ts')).createRoom,
   },
-  {
-    name: 'put',
+  put: {
     args: 'CODE [TEXT|-]',
     summary: 'replace the text of a room, or append to it',
     details: `${codeHelp}\nWithout TEXT, or with -, the text is read from standard input.`,
     options: {
       append: { short: 'a', summary: 'append to the current text instead of replacing it' },
-      'base-version': { value: 'N', summary: 'write only if the text still has this version; "get --json" shows it' },
+      'base-version': takes('N', 'write only if the text still has this version; "get --json" shows it'),
       ...roomOptions,
     },
     examples: [
@@ -81,8 +75,7 @@ elsewhere creates a room without a PIN and says so.`,
     ],
     load: async () => (await import('./room/text.ts')).put,
   },
-  {
-    name: 'get',
+  get: {
     args: 'CODE',
     summary: 'print the text of a room',
     details: `${codeHelp}
@@ -94,8 +87,7 @@ A pipe receives the exact text. On a terminal, control and invisible characters 
     ],
     load: async () => (await import('./room/text.ts')).get,
   },
-  {
-    name: 'history',
+  history: {
     args: 'CODE [VERSION]',
     summary: 'list the earlier texts of a room, or print one of them',
     details: `${codeHelp}
@@ -112,8 +104,7 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
     ],
     load: async () => (await import('./room/text.ts')).history,
   },
-  {
-    name: 'restore',
+  restore: {
     args: 'CODE VERSION',
     summary: 'make an earlier text the current one again',
     details: `${codeHelp}\nVERSION is a version from "poproom history".`,
@@ -121,8 +112,7 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
     examples: [['poproom restore 7KQ2MX 12', 'restore version 12']],
     load: async () => (await import('./room/text.ts')).restore,
   },
-  {
-    name: 'send',
+  send: {
     args: '[CODE] FILE…',
     summary: 'upload files, or folders with -r, to a room or to a new one',
     details: `${codeHelp}
@@ -136,13 +126,13 @@ empty folders for "poproom fetch". "poproom info" shows how large a file may be,
       recursive: { short: 'r', summary: 'send the files in folders; symbolic links are not followed' },
       tar: { summary: 'send all files and folders as one tar archive, for example many small files' },
       once: { summary: 'send one-time files: each is erased when someone has received it' },
-      note: { value: 'TEXT', summary: 'send a note, as a text file; also without any FILE' },
-      name: { value: 'NAME', summary: 'name of the file in the room; only with a single file' },
-      type: { value: 'TYPE', summary: 'media type, such as text/csv (default: based on the name)' },
-      to: { value: 'CODE', summary: 'room to send to; all arguments are then files' },
+      note: takes('TEXT', 'send a note, as a text file; also without any FILE'),
+      name: takes('NAME', 'name of the file in the room; only with a single file'),
+      type: takes('TYPE', 'media type, such as text/csv (default: based on the name)'),
+      to: takes('CODE', 'room to send to; all arguments are then files'),
       pin: { summary: 'prompt for the PIN of the room first, or protect the new room with a PIN' },
       'no-pin': noPin,
-      expires: { value: 'TIME', summary: 'keep the new room for this long, such as 45m, 2h or 3d' },
+      expires: takes('TIME', 'keep the new room for this long, such as 45m, 2h or 3d'),
       'no-lan': noLan,
       ...commonOptions,
     },
@@ -158,8 +148,7 @@ empty folders for "poproom fetch". "poproom info" shows how large a file may be,
     choices: 'file',
     load: async () => (await import('./room/send.ts')).send,
   },
-  {
-    name: 'fetch',
+  fetch: {
     args: 'CODE [NAME]',
     summary: 'download all files of a room, or one of them',
     details: `${codeHelp}
@@ -176,18 +165,16 @@ NAME is a name, a path such as photos/a.jpg, or an id. A one-time file is receiv
 it is then erased from the room. With --zip, the archive is written to poproom-CODE.zip, or to the path of --output. It
 does not contain one-time files.`,
     options: {
-      output: {
+      output: takes('PATH', 'target folder, or path for a single file; FOLDER/ is created; - is standard output', {
         short: 'o',
-        value: 'PATH',
-        summary: 'target folder, or path for a single file; FOLDER/ is created; - is standard output',
         choices: 'file',
-      },
+      }),
       zip: { short: 'z', summary: 'download all files as one zip archive' },
-      existing: {
-        value: 'CHOICE',
-        summary: 'for files that already exist: skip, rename (to "a (2).jpg"), overwrite or fail (default)',
-        choices: ['skip', 'rename', 'overwrite', 'fail'],
-      },
+      existing: takes(
+        'CHOICE',
+        'for files that already exist: skip, rename (to "a (2).jpg"), overwrite or fail (default)',
+        { choices: ['skip', 'rename', 'overwrite', 'fail'] },
+      ),
       force: { short: 'f', summary: 'overwrite existing files, as --existing overwrite does' },
       'keep-names': { summary: 'do not change hidden and special names; use it only with files that you trust' },
       once: { summary: 'also receive all one-time files' },
@@ -202,13 +189,12 @@ does not contain one-time files.`,
     ],
     load: async () => (await import('./room/fetch.ts')).fetchFiles,
   },
-  {
-    name: 'watch',
+  watch: {
     args: 'CODE',
     summary: 'print the text whenever it changes, until you press Ctrl-C',
     details: `${codeHelp}\nWith --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.`,
     options: {
-      exec: { short: 'x', value: 'CMD', summary: 'shell command to run for each text' },
+      exec: takes('CMD', 'shell command to run for each text', { short: 'x' }),
       files: { summary: 'print added and removed files instead of the text' },
       once: { summary: 'exit after the next change; with --exec, with the exit code of the command' },
       ...roomOptions,
@@ -221,8 +207,7 @@ does not contain one-time files.`,
     ],
     load: async () => (await import('./room/watch.ts')).watch,
   },
-  {
-    name: 'clip',
+  clip: {
     args: 'CODE',
     summary: 'sync the clipboard with the text of a room, until you press Ctrl-C',
     details: `${codeHelp}\nRequires pbcopy (macOS), wl-clipboard, xclip or xsel (Linux), or PowerShell (Windows).`,
@@ -230,8 +215,7 @@ does not contain one-time files.`,
     examples: [['poproom clip 7KQ2MX', 'copy here, paste there']],
     load: async () => (await import('./room/clip.ts')).clip,
   },
-  {
-    name: 'info',
+  info: {
     args: 'CODE',
     summary: 'show what is in a room and when it expires',
     details: codeHelp,
@@ -239,22 +223,20 @@ does not contain one-time files.`,
     examples: [['poproom info 7KQ2MX', 'show time left, devices, text and files']],
     load: async () => (await import('./room/info.ts')).info,
   },
-  {
-    name: 'set',
+  set: {
     args: 'CODE',
     summary: 'change when a room expires, its PIN or its name',
     details: `${codeHelp}
 All devices in the room are notified, and stay in it. With a new PIN, everyone else needs that PIN to join. The new PIN
 comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt or from POPROOM_PIN.`,
     options: {
-      expires: {
-        value: 'TIME',
-        summary:
-          'keep the room for this long from now, such as 45m, 2h or 3d; this can be longer or shorter than before',
-      },
+      expires: takes(
+        'TIME',
+        'keep the room for this long from now, such as 45m, 2h or 3d; this can be longer or shorter than before',
+      ),
       extend: { summary: 'with each change of the text and each new file, keep the room for its lifetime again' },
       'no-extend': { summary: 'let the room expire, even if it is used' },
-      name: { value: 'TEXT', summary: `name of the room, up to ${maxNameLength.room} characters; "" removes it` },
+      name: takes('TEXT', `name of the room, up to ${maxNameLength.room} characters; "" removes it`),
       'new-pin': { summary: 'set or change the PIN' },
       'no-pin': { summary: 'remove the PIN' },
       ...roomOptions,
@@ -265,10 +247,9 @@ comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt o
       ['poproom set 7KQ2MX --new-pin', 'prompt for a new PIN'],
       ['poproom set 7KQ2MX --no-pin', 'remove the PIN'],
     ],
-    load: async () => (await import('./room/set.ts')).set,
+    load: async () => (await import('./room/info.ts')).set,
   },
-  {
-    name: 'link',
+  link: {
     args: 'CODE --read|--drop',
     summary: 'create a link that can only read a room, or only add files to it',
     details: `${codeHelp}
@@ -281,11 +262,8 @@ link on with care. The key of a drop link can only encrypt.`,
     options: {
       read: { summary: 'a link that can read the text and the files' },
       drop: { summary: 'a link that can add files, and see nothing' },
-      name: { value: 'TEXT', summary: `name of the link, up to ${maxNameLength.device} characters; droppers see it` },
-      expires: {
-        value: 'TIME',
-        summary: 'end the link after this time, such as 45m, 2h or 3d (default: with the room)',
-      },
+      name: takes('TEXT', `name of the link, up to ${maxNameLength.device} characters; droppers see it`),
+      expires: takes('TIME', 'end the link after this time, such as 45m, 2h or 3d (default: with the room)'),
       'no-lan': noLan,
       ...roomOptions,
     },
@@ -296,8 +274,7 @@ link on with care. The key of a drop link can only encrypt.`,
     ],
     load: async () => (await import('./room/links.ts')).createLink,
   },
-  {
-    name: 'links',
+  links: {
     args: 'CODE [LINK]',
     summary: 'list the links of a room, or show one of them again',
     details: `${codeHelp}
@@ -309,8 +286,7 @@ Shows the role, the expiry, the last use and the name of each link. With LINK, i
     ],
     load: async () => (await import('./room/links.ts')).listLinks,
   },
-  {
-    name: 'unlink',
+  unlink: {
     args: 'CODE LINK',
     summary: 'revoke a link, for everyone who has it',
     details: `${codeHelp}
@@ -320,8 +296,7 @@ were added with it stay.`,
     examples: [['poproom unlink 7KQ2MX 4VNR8M2KQX7D5HWT9CJZ3BPA', 'revoke a link']],
     load: async () => (await import('./room/links.ts')).revokeLink,
   },
-  {
-    name: 'webhook',
+  webhook: {
     args: 'CODE [URL|-]',
     summary: 'list the webhooks of a room, or create or delete one',
     details: `${codeHelp}
@@ -329,11 +304,8 @@ The server sends the events of the room to URL. Its operator must have allowed t
 standard input, so that a token in it is not in the shell history. The command prints the secret that the requests are
 signed with, which is not shown again. Without URL, it lists the webhooks with their last delivery and last error.`,
     options: {
-      events: {
-        value: 'LIST',
-        summary: 'events to send: text, file, device, room, separated by commas (default: all)',
-      },
-      delete: { value: 'ID', summary: 'delete the webhook with this id' },
+      events: takes('LIST', 'events to send: text, file, device, room, separated by commas (default: all)'),
+      delete: takes('ID', 'delete the webhook with this id'),
       ...roomOptions,
     },
     examples: [
@@ -344,8 +316,7 @@ signed with, which is not shown again. Without URL, it lists the webhooks with t
     ],
     load: async () => (await import('./room/webhook.ts')).webhook,
   },
-  {
-    name: 'rm',
+  rm: {
     args: 'CODE [FILE…]',
     summary: 'delete a room with everything in it, or only the named files',
     details: `${codeHelp}
@@ -363,12 +334,11 @@ file can be restored for 60 seconds after its removal, unless its space is neede
     ],
     load: async () => (await import('./room/rm.ts')).remove,
   },
-];
+});
 
 /** For programs that send their own requests. `poproom help crypto` lists them. */
-export const cryptoCommands: readonly Command[] = [
-  {
-    name: 'seal',
+export const cryptoCommands = commandsIn({
+  seal: {
     args: 'CODE',
     summary: 'encrypt standard input for requests to an encrypted room, such as those of curl',
     details: `${codeHelp}
@@ -376,14 +346,14 @@ Prints the sealed text that replaces the current one, or with --name the encrypt
 header that every request needs.`,
     options: {
       auth: { summary: 'print only the header X-Room-Auth, for "curl -H @FILE"' },
-      base: {
-        value: 'FILE',
-        summary: 'response of GET …/content; the new text replaces this one (default: a room without a text)',
-        choices: 'file',
-      },
-      name: { value: 'NAME', summary: 'encrypt a file of this name; needs --meta' },
-      type: { value: 'TYPE', summary: 'media type of the file (default: application/octet-stream)' },
-      meta: { value: 'FILE', summary: 'write the header X-File-Meta of the file to this path', choices: 'file' },
+      base: takes(
+        'FILE',
+        'response of GET …/content; the new text replaces this one (default: a room without a text)',
+        { choices: 'file' },
+      ),
+      name: takes('NAME', 'encrypt a file of this name; needs --meta'),
+      type: takes('TYPE', 'media type of the file (default: application/octet-stream)'),
+      meta: takes('FILE', 'write the header X-File-Meta of the file to this path', { choices: 'file' }),
       url,
     },
     examples: [
@@ -393,21 +363,17 @@ header that every request needs.`,
     ],
     load: async () => (await import('./room/sealing.ts')).seal,
   },
-  {
-    name: 'open',
+  open: {
     args: 'CODE',
     summary: 'decrypt a response of an encrypted room on standard input',
     details: `${codeHelp}
 Standard input is the response of GET …/content, of GET …/history/VERSION or of GET …/files, or with --meta the bytes of
 a file. If the response was tampered with, nothing is printed; of a file, only the bytes before the change.`,
-    options: {
-      meta: { value: 'META', summary: 'decrypt a file; META is its "meta" in GET …/files' },
-      url,
-    },
+    options: { meta: takes('META', 'decrypt a file; META is its "meta" in GET …/files'), url },
     examples: [
       ['poproom open E7KQ2MX < content.json', 'print the text'],
       ['poproom open E7KQ2MX < files.json', 'list names, sizes and types as JSON'],
     ],
     load: async () => (await import('./room/sealing.ts')).open,
   },
-];
+});

@@ -3,29 +3,23 @@ import { networkInterfaces } from 'node:os';
 import { isThisMachine } from './connection-error.ts';
 import type { Environment } from './environment.ts';
 import { UsageError } from './errors.ts';
-import { defaultServer, lastServer, type Preferences, readPreferences, serverNamed } from './preferences.ts';
+import { defaultServer, lastServer, readPreferences, serverNamed } from './preferences.ts';
 
 const defaultUrl = 'http://localhost:8080';
 
-export interface ChosenServer {
-  url: string;
-  apiKey: string | undefined;
-  /** For creating rooms. */
-  createPassword: string | undefined;
-}
+export type ChosenServer = ReturnType<typeof chooseServer>;
 
 /** `option` is the value of `--url`, and `linked` the server of a link. */
-export function chooseServer(
-  environment: Environment,
-  { option, linked }: { option?: string | undefined; linked?: string | undefined } = {},
-): ChosenServer {
+export function chooseServer(environment: Environment, option?: string, linked?: string) {
   const preferences = readPreferences(environment);
   const standard = defaultServer(preferences);
   const urlOf = (text: string | undefined) => text && (serverNamed(preferences, text)?.url ?? text);
   const named = [urlOf(option), urlOf(environment.url), standard.url];
   const candidates = [named[0], linked, ...named.slice(1), lastServer(environment)];
   const url = parseServerUrl(candidates.find((candidate) => candidate !== undefined) ?? defaultUrl);
-  const sources = [{ ...environment, url: urlOf(environment.url) }, standard, ...serversIn(preferences)];
+  // A key of a named server without a URL is for no server.
+  const others = Object.values(preferences.servers ?? {}).filter((server) => server.url !== undefined);
+  const sources = [{ ...environment, url: urlOf(environment.url) }, standard, preferences, ...others];
   const secret = (name: SecretName) => secretFor(name, url, sources, [...named, defaultUrl]);
   return { url, apiKey: secret('apiKey'), createPassword: secret('createPassword') };
 }
@@ -37,12 +31,6 @@ export function chooseNamedServer(environment: Environment, option: string | und
   return parseServerUrl(serverNamed(preferences, named)?.url ?? named);
 }
 
-const serversIn = ({ url, apiKey, createPassword, servers = {} }: Preferences): SecretSource[] => [
-  { url, apiKey, createPassword },
-  // A key of a named server without a URL is for no server.
-  ...Object.values(servers).filter((server) => server.url !== undefined),
-];
-
 type SecretName = 'apiKey' | 'createPassword';
 type SecretSource = Partial<Record<SecretName | 'url', string | undefined>>;
 
@@ -50,14 +38,8 @@ type SecretSource = Partial<Record<SecretName | 'url', string | undefined>>;
  * A secret that was given with a server is only for that server. One without a server is only for servers that the user
  * named: neither a link from someone else nor the last server, which may come from such a link, may receive it.
  */
-function secretFor(
-  name: SecretName,
-  url: string,
-  sources: readonly SecretSource[],
-  trusted: readonly (string | undefined)[],
-): string | undefined {
-  const isSame = (other: string | undefined) =>
-    URL.canParse(other ?? '') && serverIdOf(other ?? '') === serverIdOf(url);
+function secretFor(name: SecretName, url: string, sources: readonly SecretSource[], trusted: SecretSource['url'][]) {
+  const isSame = (other = '') => URL.canParse(other) && serverIdOf(other) === serverIdOf(url);
   return sources.find((source) => source[name] && (source.url ? [source.url] : trusted).some(isSame))?.[name];
 }
 
@@ -74,11 +56,8 @@ export function parseServerUrl(text: string): string {
   throw new UsageError(`"${text}" is not a valid server URL; example: https://pop.example.org`);
 }
 
-export interface SharedLink {
-  link: string;
-  /** For the user, if the link is not the one of the server, or works only on this machine. */
-  note?: string;
-}
+/** The note is for the user, if the link is not the one of the server, or works only on this machine. */
+export type SharedLink = { link: string; note?: string };
 
 /** The request goes to this machine, so a longer wait means that a firewall drops it. */
 const probeMs = 5000;
@@ -89,20 +68,16 @@ export async function toLanLink(link: string): Promise<SharedLink> {
   if (!isThisMachine(url.hostname)) return { link };
   const address = lanAddress(networkInterfaces());
   if (address === undefined) return { link, note: 'The link works only on this machine, which is not in a network.' };
-  const host = new URL(link);
-  host.hostname = address;
-  if (await isPoproom(host.href.replace(/\/r\/[^/]*$/, ''))) {
-    const note = `The link has the address of this machine in its network, instead of ${url.hostname}.`;
-    return { link: host.href, note };
-  }
-  const note = `The link works only on this machine: the server does not answer on ${host.host}; check POPROOM_HOST and the firewall.`;
-  return { link, note };
+  const lan = Object.assign(new URL(link), { hostname: address });
+  const isReachable = await isPoproom(lan.href.replace(/\/r\/[^/]*$/, ''));
+  const note = isReachable
+    ? `The link has the address of this machine in its network, instead of ${url.hostname}.`
+    : `The link works only on this machine: the server does not answer on ${lan.host}; check POPROOM_HOST and the firewall.`;
+  return { link: isReachable ? lan.href : link, note };
 }
 
-type Interfaces = ReturnType<typeof networkInterfaces>;
-
 /** Prefers the addresses of home and office networks, and ignores those of containers, virtual machines and VPNs. */
-export function lanAddress(interfaces: Interfaces): string | undefined {
+export function lanAddress(interfaces: ReturnType<typeof networkInterfaces>): string | undefined {
   const addresses = Object.entries(interfaces)
     .filter(([name]) => !virtual.test(name))
     .flatMap(([, list = []]) => list)

@@ -25,7 +25,7 @@ import {
   type RoomDetails,
   rememberRoom,
 } from './known-rooms.ts';
-import { lastServer, rememberServer } from './preferences.ts';
+import { lastServer, rememberServer, tryTo } from './preferences.ts';
 import {
   keyArgumentRefused,
   keyFromEnvironment,
@@ -40,22 +40,11 @@ import {
 } from './prompt.ts';
 import { chooseServer } from './server-choice.ts';
 
-/** For the list of recent rooms. */
-interface RoomMemory {
-  learn(details: RoomDetails): void;
-  /** The room was deleted. */
-  forget(): void;
-}
+/** For the list of recent rooms, which forgets a room that was deleted. */
+type RoomMemory = { learn(details: RoomDetails): void; forget(): void };
 
-/** An encrypted room for programs that send their own requests, such as curl. */
-interface UnlockedRoom {
-  room: EncryptedRoom;
-  /** For the header `X-Room-Auth`. */
-  auth: string | undefined;
-}
-
-/** Opens a room with its key, and derives its keys. */
-export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
+/** Derives the keys of a room for programs that send their own requests. `auth` is for the header `X-Room-Auth`. */
+export async function unlockRoom(input: Input): Promise<{ room: EncryptedRoom; auth: string | undefined }> {
   const { authToken, deriveKeys, parseSalt } = await import('../client/crypto/keys.ts');
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
   const { parseFragment } = await import('../client/crypto/link-keys.ts');
@@ -67,18 +56,18 @@ export async function unlockRoom(input: Input): Promise<UnlockedRoom> {
       if (found.role === 'drop') throw new PoproomError('DROP_ONLY', 'This link may only add files to the room.');
       return { room: { code: found.code, keys: found.keys }, auth: undefined };
     }
-    if (key === undefined || salt === undefined) throw notEncrypted();
+    if (key === undefined || salt === undefined)
+      throw new EncryptionError('NOT_ENCRYPTED', 'This room is not encrypted.');
     const keys = await deriveKeys(parseRoomKey(key), parseSalt(salt));
     return { room: { code: code as RoomCode, keys }, auth: authToken(keys) };
   });
 }
 
-const notEncrypted = () => new EncryptionError('NOT_ENCRYPTED', 'This room is not encrypted.');
-
 /** Runs `work` with a client, and remembers the server as the last one used. */
 export async function withServer<T>(input: Input, work: (client: Client, environment: Environment) => Promise<T>) {
   const environment = readEnvironment();
-  return rememberOnSuccess(environment, connect(input, environment), (client) => work(client, environment));
+  const client = connect(input, environment);
+  return rememberOnSuccess(environment, client, () => work(client, environment));
 }
 
 /**
@@ -86,10 +75,11 @@ export async function withServer<T>(input: Input, work: (client: Client, environ
  * again. Asks for the key of an encrypted room before any request, and never uses such a room without it. A link needs no
  * PIN, and the variable for the key of a room is not meant for a link that has no keys.
  */
-export async function withRoom<T>(input: Input, work: (room: Room, memory: RoomMemory) => Promise<T>): Promise<T> {
+export async function withRoom<T>(input: Input, work: WorkInRoom<T>): Promise<T> {
   const environment = readEnvironment();
   const { code, url, key: linkedKey } = await readRoom(input.args[0]);
-  return rememberOnSuccess(environment, connect(input, environment, { linked: url }), async (client) => {
+  const client = connect(input, environment, url);
+  return rememberOnSuccess(environment, client, async () => {
     const encrypted = openEncryptedRooms(environment);
     const known = encrypted.find(client.url, code);
     const isLink = parseLinkId(code) !== undefined;
@@ -126,11 +116,11 @@ interface OpenedRoom {
   known: KnownEncryptedRoom | undefined;
 }
 
+type WorkInRoom<T> = (room: Room, memory: RoomMemory) => Promise<T>;
+
 /** Runs `work` in a room, and remembers the room as one that was used. */
-export async function workInRoom<T>(
-  { environment, url, room, encrypted, known }: OpenedRoom,
-  work: (room: Room, memory: RoomMemory) => Promise<T>,
-): Promise<T> {
+export async function workInRoom<T>(opened: OpenedRoom, work: WorkInRoom<T>): Promise<T> {
+  const { environment, url, room, encrypted, known } = opened;
   const name = { url, code: room.code };
   const isEncrypted = room.key !== undefined;
   let details: RoomDetails | undefined = {};
@@ -161,13 +151,6 @@ export async function workInRoom<T>(
   }
 }
 
-/** For what may fail, because the command itself has succeeded. */
-function tryTo(work: () => void): void {
-  try {
-    work();
-  } catch {}
-}
-
 const endCodes: readonly string[] = ['ROOM_NOT_FOUND', 'ROOM_EXPIRED'];
 
 /** The server does not know which room the user meant, nor by which URL. */
@@ -178,23 +161,15 @@ function noSuchRoom({ code, requestId, details }: PoproomError, room: { url: str
   return new PoproomError(code, message, { requestId, details });
 }
 
-export function connect(
-  input: Input,
-  environment: Environment,
-  { linked, deviceName }: { linked?: string | undefined; deviceName?: string } = {},
-): Client {
-  const { url, apiKey, createPassword } = chooseServer(environment, { option: input.value('url'), linked });
+/** `linked` is the server of a link. */
+export function connect(input: Input, environment: Environment, linked?: string, deviceName?: string): Client {
+  const server = chooseServer(environment, input.value('url'), linked);
   const timeoutSeconds = timeoutOf(input, environment) ?? 0;
-  const retry = { attempts: 3, maxSeconds: 5 };
-  return createClient({ url, apiKey, createPassword, deviceName, retry, timeoutSeconds });
+  return createClient({ ...server, deviceName, retry: { attempts: 3, maxSeconds: 5 }, timeoutSeconds });
 }
 
-interface NamedRoom {
-  /** A room code, or the id of a link with a role. */
-  code: RoomCode | LinkId;
-  url?: string;
-  key?: string;
-}
+/** The code may also be the id of a link with a role. */
+type NamedRoom = { code: RoomCode | LinkId; url?: string; key?: string };
 
 /** A URL also names the server. One with a key is accepted only from standard input, where nobody else sees it. */
 export async function readRoom(argument: string | undefined): Promise<NamedRoom> {
@@ -227,11 +202,12 @@ export function parseCode(text: string, given = text): RoomCode | LinkId {
   const code = parseRoomId(text);
   if (code) return code;
   const symbols = text.replace(/[\s\p{Pd}]/gu, '');
-  if (symbols.length > longestCode && /^[0-9A-Za-z]+$/.test(symbols))
-    throw new UsageError(
-      `A link has ${linkIdLength} letters and digits, but "${given}" has ${symbols.length}; copy it again.`,
-    );
-  throw new UsageError(`"${given}" is not a valid room code; example: 7KQ2MX`);
+  const isLongCode = symbols.length > longestCode && /^[0-9A-Za-z]+$/.test(symbols);
+  throw new UsageError(
+    isLongCode
+      ? `A link has ${linkIdLength} letters and digits, but "${given}" has ${symbols.length}; copy it again.`
+      : `"${given}" is not a valid room code; example: 7KQ2MX`,
+  );
 }
 
 const linkPattern = /^(https?:\/\/.+?)\/r\/([^/?#]+)/;
@@ -239,13 +215,9 @@ const linkPattern = /^(https?:\/\/.+?)\/r\/([^/?#]+)/;
 export const isRoomLink = (text: string): boolean => linkPattern.test(text);
 
 /** Remembers the server as the last one used, or explains why it cannot be reached. */
-export async function rememberOnSuccess<T>(
-  environment: Environment,
-  client: Client,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
+export async function rememberOnSuccess<T>(environment: Environment, client: Client, work: () => Promise<T>) {
   try {
-    const result = await work(client);
+    const result = await work();
     if (client.url !== lastServer(environment)) rememberServer(environment, client.url);
     return result;
   } catch (error) {

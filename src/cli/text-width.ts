@@ -44,14 +44,9 @@ export function fitWidth(text: string, columns: number): string {
     .join('\n');
 }
 
-interface Block {
-  isRows: boolean;
-  lines: string[];
-}
-
 /** An empty line, and one that ends with a colon, is a block of its own. */
-function blocksOf(text: string): Block[] {
-  const blocks: Block[] = [];
+function blocksOf(text: string) {
+  const blocks: { isRows: boolean; lines: string[] }[] = [];
   for (const line of text.split('\n')) {
     const isRows = line.startsWith(' ');
     const last = blocks.at(-1);
@@ -71,10 +66,7 @@ function fitRows(lines: readonly string[], columns: number): string {
   return rows.map((row) => sideBySide(row, start, columns)).join('\n');
 }
 
-interface Row {
-  left: string;
-  right: string;
-}
+type Row = { left: string; right: string };
 
 const rowPattern = /^ {2}(\S.*?)(?: {2,}(\S.*))?$/;
 
@@ -100,8 +92,8 @@ function rightStart(line: string): number {
 }
 
 function stacked({ left, right }: Row, columns: number): string {
-  const lines = [wrap(left, columns, '  '), ...(right === '' ? [] : [wrap(right, columns, '      ')])];
-  return lines.join('\n');
+  const above = wrap(left, columns, '  ');
+  return right === '' ? above : `${above}\n${wrap(right, columns, '      ')}`;
 }
 
 function sideBySide({ left, right }: Row, start: number, columns: number): string {

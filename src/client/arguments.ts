@@ -18,26 +18,17 @@ export const anyText: Check = [isString, 'a string'];
 const id: Check = [(value) => isString(value) && value !== '', 'a string that is not empty'];
 const version: Check = [isWhole, 'a whole number from 0'];
 const callback: Check = [isFunction, 'a function'];
-const edits: Check = [Array.isArray, 'a list of edits: { from, to, insert }'];
-const changes: Check = [isObject, 'an object with the changes'];
-const webhook: Check = [isObject, 'an object with the URL of the webhook'];
-const newLink: Check = [isObject, 'an object with the role of the link: { role }'];
 const file: Check = [isObject, 'a file, as room.files() returns it'];
-const source: Check = [
-  (value) => isString(value) || (typeof value === 'object' && value !== null),
-  'a Blob, bytes, a stream, or the path of a file',
-];
-
-const report: Check = [isObject, 'an object with the reason: { reason }'];
+const isSource = (value: unknown) => isString(value) || (typeof value === 'object' && value !== null);
 
 const firstArguments: Readonly<Record<MethodWithArgument, readonly [name: string, check: Check]>> = {
-  update: ['changes', changes],
+  update: ['changes', [isObject, 'an object with the changes']],
   write: ['text', anyText],
   append: ['text', anyText],
-  edit: ['edits', edits],
+  edit: ['edits', [Array.isArray, 'a list of edits: { from, to, insert }']],
   historyText: ['version', version],
   restore: ['version', version],
-  upload: ['source', source],
+  upload: ['source', [isSource, 'a Blob, bytes, a stream, or the path of a file']],
   uploadTicket: ['uploads', [(value) => isWhole(value) && value !== 0, 'a whole number from 1']],
   download: ['file', file],
   receive: ['file', file],
@@ -47,11 +38,11 @@ const firstArguments: Readonly<Record<MethodWithArgument, readonly [name: string
   removeFile: ['fileId', id],
   restoreFile: ['fileId', id],
   cancelUpload: ['uploadId', id],
-  createWebhook: ['webhook', webhook],
+  createWebhook: ['webhook', [isObject, 'an object with the URL of the webhook']],
   deleteWebhook: ['id', id],
-  createLink: ['link', newLink],
+  createLink: ['link', [isObject, 'an object with the role of the link: { role }']],
   revokeLink: ['linkId', id],
-  report: ['report', report],
+  report: ['report', [isObject, 'an object with the reason: { reason }']],
 };
 
 /** A string is iterable too, and so are bytes. */
@@ -63,18 +54,9 @@ export const checkFiles = (files: unknown): void => check('files', files, [isLis
 const optionChecks: Readonly<Record<string, Check>> = {
   signal: [(value) => value instanceof AbortSignal, 'an AbortSignal'],
   timeoutSeconds: [isSeconds, 'a number of seconds, or 0 for no limit'],
-  baseVersion: version,
-  onProgress: callback,
-  onUploadId: callback,
-  onUploaded: callback,
-  onRetry: callback,
-  save: callback,
-  name: anyText,
-  type: anyText,
-  folder: anyText,
-  uploadId: anyText,
-  ticket: anyText,
-  size: version,
+  ...{ baseVersion: version, size: version },
+  ...{ onProgress: callback, onUploadId: callback, onUploaded: callback, onRetry: callback, save: callback },
+  ...{ name: anyText, type: anyText, folder: anyText, uploadId: anyText, ticket: anyText },
   files: [Array.isArray, 'a list of file ids'],
 };
 
@@ -90,22 +72,17 @@ export function checkOptions(options: unknown): void {
 
 /** Makes the methods of a room reject wrong arguments with a TypeError. Changes the room. */
 export function withArgumentChecks<Room extends object>(room: Room): Room {
-  type Method = (...args: unknown[]) => unknown;
-  const checked = (name: keyof Room & string): [string, Method] => {
-    const method = room[name] as Method;
+  for (const [name, method] of Object.entries(room)) {
+    if (typeof method !== 'function' || name === 'pin' || name === 'live') continue;
     const first = firstArguments[name as MethodWithArgument] as readonly [string, Check] | undefined;
-    return [
-      name,
-      async (...args) => {
-        if (first) check(first[0], args[0], first[1]);
-        checkOptions(args[first ? 1 : 0]);
-        return method(...args);
-      },
-    ];
-  };
-  const isRequest = (name: keyof Room) => typeof room[name] === 'function' && name !== 'pin' && name !== 'live';
-  const names = (Object.keys(room) as (keyof Room & string)[]).filter(isRequest);
-  return Object.assign(room, Object.fromEntries(names.map(checked)));
+    const checked = async (...args: unknown[]) => {
+      if (first) check(first[0], args[0], first[1]);
+      checkOptions(args[first ? 1 : 0]);
+      return method(...args);
+    };
+    Object.assign(room, { [name]: checked });
+  }
+  return room;
 }
 
 /** Throws a TypeError for a URL that no server can have. */

@@ -1,5 +1,4 @@
 /** The client of the SDK: a server, and its rooms with their shared texts. */
-import { parseLinkId } from '../protocol/room-code.ts';
 import type { CreateRoomRequest, FileUploaded, HealthReport } from '../protocol/types.ts';
 import { check, checkFiles, checkOptions, withArgumentChecks } from './arguments.ts';
 import { type ClientOptions, openTransport } from './client-options.ts';
@@ -10,7 +9,7 @@ import { createRoomText, type LiveRoom, type LiveText, type LiveTextOptions, wit
 import { streamBody } from './measured-stream.ts';
 import { isHealthReport } from './response-checks.ts';
 import { createRoomHandle, type RoomBase, type RoomKeyAccess } from './room.ts';
-import { createRoomPin, needsKey, parseRoomLink, type RoomAccess, requestRoom } from './room-access.ts';
+import { createRoomPin, needsKey, parseRoom, type RoomAccess, requestRoom } from './room-access.ts';
 import type { CallOptions, RateLimit, Transport } from './transport.ts';
 import { type FileToUpload, type UploadAllOptions, type UploadSource, uploadAll } from './upload.ts';
 
@@ -52,7 +51,7 @@ export interface Room extends RoomBase {
 export interface CreatedRoom extends Room, Creation {}
 
 /** Details of a room that was just created. */
-interface Creation {
+export interface Creation {
   /** ISO 8601 timestamp. */
   readonly expiresAt: string;
   readonly hasPin: boolean;
@@ -65,10 +64,7 @@ export function createClient(options: ClientOptions): Client {
   const transport = openTransport(options, streamBody);
   const { createPassword, deviceId, deviceName, deviceColor } = options;
   const password = { 'X-Create-Password': createPassword };
-  const access = (code: string, pin?: string) => ({
-    ...{ code, pin: createRoomPin(pin) },
-    ...{ deviceId, deviceName, deviceColor },
-  });
+  const access = (code: string, pin?: string) => ({ code, pin: createRoomPin(pin), deviceId, deviceName, deviceColor });
   const plainRoom = (code: string, pin?: string) => toRoom(openRoom(transport, access(code, pin)), deviceId);
   const sealedRoom = (code: string, source: KeyOptions) =>
     toRoom(createEncryptedRoom(transport, access(code), source, openRoom), deviceId);
@@ -76,8 +72,8 @@ export function createClient(options: ClientOptions): Client {
   async function createEncrypted(request: CreateRoomRequest, options?: CallOptions) {
     const { createEncrypted } = await loadEncryption();
     const post = (json: CreateRoomRequest) => requestRoom(transport, json, { ...options, headers: password });
-    const { room, expiresAt, hasPin, name } = await createEncrypted(post, sealedRoom, request);
-    return withCreation(room, { expiresAt, hasPin, name });
+    const { room, ...created } = await createEncrypted(post, sealedRoom, request);
+    return withCreation(room, created);
   }
 
   return {
@@ -87,21 +83,16 @@ export function createClient(options: ClientOptions): Client {
     },
     room(codeOrLink, { pin, key, salt, seen } = {}) {
       check('code', codeOrLink, [(value) => typeof value === 'string', 'the code or the link of a room']);
-      const link = parseRoomLink(transport.url, codeOrLink);
-      const given = link?.code ?? codeOrLink;
-      const code = parseLinkId(given) ?? given;
-      const roomKey = key ?? link?.key;
+      const { code, key: linkKey } = parseRoom(transport.url, codeOrLink);
+      const roomKey = key ?? linkKey;
       const isEncrypted = roomKey !== undefined || needsKey(code);
       return isEncrypted ? sealedRoom(code, { key: roomKey, salt, seen }) : plainRoom(code, pin);
     },
     async createRoom({ encrypted = false, ...request } = {}, options) {
       checkOptions(options);
       if (encrypted) return createEncrypted(request, options);
-      const { roomId, expiresAt, hasPin, name } = await requestRoom(transport, request, {
-        ...options,
-        headers: password,
-      });
-      return withCreation(plainRoom(roomId, request.pin), { expiresAt, hasPin, name });
+      const created = await requestRoom(transport, request, { ...options, headers: password });
+      return withCreation(plainRoom(created.roomId, request.pin), created);
     },
     // A degraded server sends its report with status 503.
     health: (options) => transport.call('/api/health', isHealthReport, { ...options, acceptedStatus: 503 }),
@@ -130,4 +121,5 @@ function toRoom(room: RoomBase, deviceId: string | undefined): Room {
 }
 
 /** Not a copy, because `seen` of an encrypted room changes. */
-const withCreation = (room: Room, creation: Creation): CreatedRoom => Object.assign(room, creation);
+const withCreation = (room: Room, { expiresAt, hasPin, name }: Creation): CreatedRoom =>
+  Object.assign(room, { expiresAt, hasPin, name });

@@ -74,24 +74,19 @@ export function connect(url: string, join: Promise<Join>, options: ConnectOption
     // A closed socket may still deliver messages while the next one is already in use.
     if (state.name !== 'open') return;
     state.lastMessageAt = Date.now();
-    receive(String(data));
+    const text = String(data);
+    try {
+      const message = parseMessage(text);
+      if (message) onMessage(message, text.length);
+    } catch (error) {
+      // A malformed message must end the connection, not the program.
+      end(error instanceof PoproomError ? error : invalidMessage('a message that cannot be applied', error));
+    }
   };
 
   socket.onclose = ({ code }) => end(code === abnormalClosure ? 'lost' : code === tooFast ? 'limited' : 'closed');
 
-  /** A malformed message must end the connection, not the program. */
-  function receive(data: string): void {
-    try {
-      const message = parseMessage(data);
-      if (message) onMessage(message, data.length);
-    } catch (error) {
-      end(error instanceof PoproomError ? error : invalidMessage('a message that cannot be applied', error));
-    }
-  }
-
-  function idleMs(): number {
-    return state.name === 'open' ? Date.now() - state.lastMessageAt : Number.POSITIVE_INFINITY;
-  }
+  const idleMs = () => (state.name === 'open' ? Date.now() - state.lastMessageAt : Number.POSITIVE_INFINITY);
 
   function checkIdle(): void {
     if (idleMs() > idleTimeoutMs) end('lost');
@@ -130,20 +125,12 @@ function parseMessage(data: string): ServerMessage | undefined {
 export type WriteAnswer = Extract<ServerMessage, { type: 'written' | 'conflict' }>;
 
 /** Writes that were sent and are not answered yet. */
-interface Writes {
-  send(connection: Connection, content: string, baseVersion: number): Promise<WriteAnswer>;
-  /** Settles the write that the message is the response to, if any. */
-  onMessage(message: ServerMessage): void;
-  /** Rejects all writes, because no response will arrive. They may have been stored. */
-  fail(error: PoproomError): void;
-}
-
-export function createWrites(): Writes {
+export function createWrites() {
   const waiting = new Map<string, PromiseWithResolvers<WriteAnswer>>();
   let count = 0;
 
   return {
-    send(connection, content, baseVersion) {
+    send(connection: Connection, content: string, baseVersion: number): Promise<WriteAnswer> {
       const ref = String(++count);
       const answer = Promise.withResolvers<WriteAnswer>();
       waiting.set(ref, answer);
@@ -151,7 +138,8 @@ export function createWrites(): Writes {
       return answer.promise;
     },
 
-    onMessage(message) {
+    /** Settles the write that the message is the response to, if any. */
+    onMessage(message: ServerMessage): void {
       // Edits of other devices may have the same ref.
       if (!('ref' in message) || message.type === 'edit' || message.type === 'sealed-edit') return;
       const { ref = '' } = message;
@@ -161,32 +149,26 @@ export function createWrites(): Writes {
       else answer?.resolve(message);
     },
 
-    fail(error) {
+    /** Rejects all writes, because no response will arrive. They may have been stored. */
+    fail(error: PoproomError): void {
       for (const { reject } of waiting.values()) reject(error);
       waiting.clear();
     },
   };
 }
 
-export function toError({ error }: Extract<ServerMessage, { type: 'error' }>): PoproomError {
-  return new PoproomError(error.code as PoproomErrorCode, error.message, { details: error.details });
-}
+export const toError = ({ error }: Extract<ServerMessage, { type: 'error' }>): PoproomError =>
+  new PoproomError(error.code as PoproomErrorCode, error.message, { details: error.details });
 
 /** After this many refusals in a row by a reachable server, the token is considered invalid. */
 const maxRefusals = 3;
 
-/** Resumes a live channel. A resumed channel does not count as a request. */
-export interface ResumeToken {
-  /** The WebSocket subprotocols that present the token; undefined if there is none that may be valid. */
-  protocols(): string[] | undefined;
-  /** Stores the token of a message and removes it from the message, because programs log messages. */
-  takeFrom(message: ServerMessage): void;
-  /** Returns whether to try again with the token. */
-  onRefused(): boolean;
-}
+export type ResumeToken = ReturnType<typeof createResumeToken>;
 
-export function createResumeToken(given: string | undefined, onNew: (token: string) => void = () => {}): ResumeToken {
-  let usable: UsableToken | undefined;
+/** Resumes a live channel. A resumed channel does not count as a request. */
+export function createResumeToken(given: string | undefined, onNew: (token: string) => void = () => {}) {
+  /** A token that the server may still accept, and how often in a row it did not. */
+  let usable: { token: string; receivedAt: number; refusals: number } | undefined;
   if (isToken(given)) keep(given);
 
   function keep(token: string): void {
@@ -194,12 +176,14 @@ export function createResumeToken(given: string | undefined, onNew: (token: stri
   }
 
   return {
-    protocols() {
+    /** The WebSocket subprotocols that present the token; undefined if there is none that may be valid. */
+    protocols(): string[] | undefined {
       if (usable && Date.now() - usable.receivedAt > resumeTokenTtlMs) usable = undefined;
       return usable && [liveProtocol, resumePrefix + usable.token];
     },
 
-    takeFrom(message) {
+    /** Stores the token of a message and removes it from the message, because programs log messages. */
+    takeFrom(message: ServerMessage): void {
       if (!('resumeToken' in message)) return;
       const { resumeToken } = message;
       delete message.resumeToken;
@@ -208,17 +192,10 @@ export function createResumeToken(given: string | undefined, onNew: (token: stri
       onNew(resumeToken);
     },
 
-    onRefused() {
+    /** Returns whether to try again with the token. */
+    onRefused(): boolean {
       if (usable && ++usable.refusals >= maxRefusals) usable = undefined;
       return usable !== undefined;
     },
   };
-}
-
-/** A token that the server may still accept. */
-interface UsableToken {
-  token: string;
-  receivedAt: number;
-  /** In a row. */
-  refusals: number;
 }

@@ -1,7 +1,7 @@
 /** Downloads files: watches the bodies of downloads, and receives one-time files. */
 import type { Confirmation, FileClaimed, FileEntry } from '../protocol/types.ts';
 import { connectionError, invalidMessage, offlineError, PoproomError } from './error.ts';
-import { delay, type OnRetry, retryDelay } from './retry.ts';
+import { delay, type OnRetry, retryDelay, temporaryFailures } from './retry.ts';
 import { limitOf, withinSeconds } from './silence-limit.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import type { OnProgress } from './upload.ts';
@@ -52,8 +52,6 @@ interface ReceiveCalls {
 const maxFailures = 5;
 const releaseTimeoutMs = 5_000;
 
-const temporary: readonly string[] = ['OFFLINE', 'TIMEOUT', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
-
 /** Receives a one-time file: claims it, downloads it, and confirms the receipt. If it cannot be saved, it becomes available to others again. */
 export async function receive<T>(calls: ReceiveCalls, size: number, options: ReceiveOptions<T>): Promise<T> {
   const claim = await claimFile(calls, options);
@@ -66,10 +64,7 @@ export async function receive<T>(calls: ReceiveCalls, size: number, options: Rec
   return saved;
 }
 
-/**
- * Waits for the response for a while after `signal` aborts: the server may have claimed the file already, and only the
- * response contains what releases it.
- */
+/** After `signal` aborts, waits a while: if the file was claimed, only the response contains what releases it. */
 async function claimFile(calls: ReceiveCalls, { signal, timeoutSeconds }: CallOptions): Promise<string> {
   signal?.throwIfAborted();
   const late = new AbortController();
@@ -93,10 +88,10 @@ async function saveWhole<T>(calls: ReceiveCalls, claim: string, size: number, op
   signal?.throwIfAborted();
   const download = (offset: number) => calls.download(claim, offset, { signal, timeoutSeconds });
   const first = await download(0);
-  const body = new ResumingBody(first, size, download, options);
+  const body = createResumingBody(first, size, download, options);
   const { headers, status } = first;
   const saved = await save(new Response(body.stream, { headers, status }));
-  if (body.isComplete) return saved;
+  if (body.isComplete()) return saved;
   signal?.throwIfAborted();
   throw new TypeError('The file was not read to its end, so it stays in the room.');
 }
@@ -108,102 +103,85 @@ async function confirm(calls: ReceiveCalls, claim: string, { timeoutSeconds, onR
       await calls.confirm(claim, { timeoutSeconds });
       return;
     } catch (error) {
-      if (!(error instanceof PoproomError)) throw error;
-      if (failures > 1 && error.code === 'CLAIM_NOT_FOUND') return;
-      if (failures >= maxFailures || !temporary.includes(error.code)) throw error;
-      const waitMs = retryDelay(error, failures);
-      onRetry?.({ attempt: failures, error, waitMs });
-      await delay(waitMs);
+      if (failures > 1 && error instanceof PoproomError && error.code === 'CLAIM_NOT_FOUND') return;
+      await waitToRetry(error, failures, { onRetry });
     }
   }
+}
+
+/** Throws the error if another attempt would not help. */
+async function waitToRetry(error: unknown, failures: number, { onRetry, signal }: BodyOptions): Promise<void> {
+  const isTemporary = error instanceof PoproomError && temporaryFailures.includes(error.code);
+  if (!isTemporary || failures >= maxFailures) throw error;
+  const waitMs = retryDelay(error, failures);
+  onRetry?.({ attempt: failures, error, waitMs });
+  await delay(waitMs, signal);
 }
 
 type BodyOptions = Pick<ReceiveOptions, 'signal' | 'timeoutSeconds' | 'onProgress' | 'onRetry'>;
 
 /** The body of a download that continues after an interruption. */
-class ResumingBody {
-  readonly stream: ReadableStream<Uint8Array>;
-  readonly #size: number;
-  readonly #reopen: (offset: number) => Promise<Response>;
-  readonly #options: BodyOptions;
-  /** Kept, because Node ends the body when the response is garbage-collected. */
-  #response: Response;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #bytes = 0;
-  #isEnded = false;
-
-  constructor(first: Response, size: number, reopen: (offset: number) => Promise<Response>, options: BodyOptions) {
-    this.#response = first;
-    this.#reader = first.body?.getReader();
-    this.#size = size;
-    this.#reopen = reopen;
-    this.#options = options;
-    this.stream = new ReadableStream({
-      pull: (controller) => this.#pull(controller),
-      cancel: (reason) => this.#reader?.cancel(reason),
-    });
-  }
-
-  /** Whether the reader has received the end of the file. */
-  get isComplete(): boolean {
-    return this.#isEnded;
-  }
-
-  async #pull(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
-    const chunk = await this.#next();
-    if (chunk) controller.enqueue(chunk);
-    else {
-      this.#isEnded = true;
+function createResumingBody(
+  first: Response,
+  size: number,
+  reopen: (offset: number) => Promise<Response>,
+  options: BodyOptions,
+) {
+  const { signal, timeoutSeconds, onProgress } = options;
+  let reader = first.body?.getReader();
+  let bytes = 0;
+  let isComplete = false;
+  const stream = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const chunk = await next();
+      if (chunk) return controller.enqueue(chunk);
+      isComplete = true;
       controller.close();
-    }
-  }
+    },
+    cancel: (reason) => reader?.cancel(reason),
+  });
+  retainResponse(first, stream);
 
   /** The next bytes; undefined at the end of the file. */
-  async #next(): Promise<Uint8Array | undefined> {
-    for (let failures = 0; ; ) {
+  async function next(): Promise<Uint8Array | undefined> {
+    for (let failures = 1; ; failures++) {
       try {
-        const chunk = await this.#read();
-        if (chunk || this.#bytes === this.#size) return chunk;
+        const chunk = await read(reader);
+        if (chunk || bytes === size) return chunk;
         throw offlineError();
       } catch (error) {
-        failures += 1;
-        await this.#recover(error, failures);
+        await recover(error, failures);
       }
     }
   }
 
-  async #read(): Promise<Uint8Array | undefined> {
-    const reader = this.#reader;
-    const { timeoutSeconds, onProgress } = this.#options;
-    const read = reader && withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel());
-    const next = await read?.catch((cause) => {
-      throw connectionError(cause);
-    });
-    if (!next?.value) return undefined;
-    if (this.#bytes + next.value.byteLength > this.#size) throw tooLong();
-    this.#bytes += next.value.byteLength;
-    onProgress?.(this.#bytes, this.#size);
-    return next.value;
+  async function read(from: typeof reader): Promise<Uint8Array | undefined> {
+    const reading = from && withinSeconds(timeoutSeconds, from.read(), () => from.cancel());
+    const { value } = (await reading?.catch((cause) => Promise.reject(connectionError(cause)))) ?? {};
+    if (!value) return undefined;
+    if (bytes + value.byteLength > size) throw tooLong();
+    bytes += value.byteLength;
+    onProgress?.(bytes, size);
+    return value;
   }
 
   /** Waits and continues at the same position, or throws. */
-  async #recover(error: unknown, failures: number): Promise<void> {
-    const { signal, onRetry } = this.#options;
+  async function recover(error: unknown, failures: number): Promise<void> {
     signal?.throwIfAborted();
-    if (!(error instanceof PoproomError && temporary.includes(error.code)) || failures >= maxFailures) throw error;
-    const waitMs = retryDelay(error, failures);
-    onRetry?.({ attempt: failures, error, waitMs });
-    await delay(waitMs, signal);
-    await this.#open().catch((failed) => this.#recover(failed, failures + 1));
+    await waitToRetry(error, failures, options);
+    await open().catch((failed) => recover(failed, failures + 1));
   }
 
-  async #open(): Promise<void> {
-    await this.#reader?.cancel().catch(() => undefined);
-    this.#response = await this.#reopen(this.#bytes);
-    const isExpected = this.#response.status === (this.#bytes === 0 ? 200 : 206);
-    if (!isExpected) throw tooLong();
-    this.#reader = this.#response.body?.getReader();
+  async function open(): Promise<void> {
+    await reader?.cancel().catch(() => undefined);
+    const response = await reopen(bytes);
+    if (response.status !== (bytes === 0 ? 200 : 206)) throw tooLong();
+    retainResponse(response, stream);
+    reader = response.body?.getReader();
   }
+
+  /** `isComplete` tells whether the reader has received the end of the file. */
+  return { stream, isComplete: () => isComplete };
 }
 
 const tooLong = () => invalidMessage('more bytes than the file has');
@@ -214,9 +192,7 @@ interface Downloads {
   downloadZip(options?: ZipOptions): Promise<Response>;
 }
 
-interface WatchOptions extends CallOptions {
-  onProgress?: OnProgress | undefined;
-}
+type WatchOptions = Pick<DownloadOptions, keyof CallOptions | 'onProgress'>;
 
 /** The downloads of a room whose bodies are watched. */
 export function watchDownloads({ timeouts }: Transport, { download, downloadZip }: Downloads): Downloads {
@@ -233,12 +209,17 @@ function watchBody(response: Response, options: WatchOptions): Response {
   const { body, status, statusText, headers, url } = response;
   if (!body || (!options.onProgress && limitOf(options.timeoutSeconds) === undefined)) return response;
   const stream = watch(body, totalOf(response), options);
-  // The body must keep the response: Node ends a body whose response was garbage-collected.
-  responsesByBody.set(stream, response);
+  retainResponse(response, stream);
   return Object.defineProperty(new Response(stream, { status, statusText, headers }), 'url', { value: url });
 }
 
 const responsesByBody = new WeakMap<object, Response>();
+
+/** Node ends the body when the response is garbage-collected, so the body must keep a reference to it. */
+export function retainResponse(response: Response, body: object | null = response.body): Response {
+  if (body) responsesByBody.set(body, response);
+  return response;
+}
 
 /** A stream of the same bytes. The time that the program takes to read does not count. */
 function watch(
@@ -259,8 +240,7 @@ function watch(
       const { done, value } = await read();
       if (done) {
         controller.close();
-        controller.byobRequest?.respond(0);
-        return;
+        return controller.byobRequest?.respond(0);
       }
       bytes += value.byteLength;
       controller.enqueue(value);

@@ -4,7 +4,8 @@ import type { EncryptedRoom } from './crypto/keys.ts';
 import { PoproomError } from './error.ts';
 import { type LiveOptions, openLive } from './live-channel.ts';
 import type { RoomBase } from './room.ts';
-import { type RoomAccess, randomId, type SeenVersion } from './room-access.ts';
+import { type RoomAccess, randomId } from './room-access.ts';
+import type { SeenVersion } from './room-encryption.ts';
 import type { KeySource, Unlocked } from './sealed/index.ts';
 import type { Transport } from './transport.ts';
 
@@ -43,10 +44,7 @@ export function openEncryptedRoom(
   const { key } = source;
   let { seen, salt } = source;
   let unlocked: Promise<Unlocked> | undefined;
-  let onSaltReceived = () => {};
-  const saltReceived = new Promise<void>((resolve) => {
-    onSaltReceived = resolve;
-  });
+  const saltReceived = Promise.withResolvers<void>();
 
   async function unlockNow(): Promise<Unlocked> {
     if (key === undefined) throw keyRequired();
@@ -54,7 +52,7 @@ export function openEncryptedRoom(
     const onSalt = (used: string) => {
       salt = used;
       source.onSalt?.(used);
-      onSaltReceived();
+      saltReceived.resolve();
     };
     const onSeen = (newest: SeenVersion) => {
       seen = newest;
@@ -62,7 +60,7 @@ export function openEncryptedRoom(
     };
     const unlocked = await unlock(transport, path, code, { ...source, key }, { seen, onSeen, onSalt });
     // Without a request, if the keys were known.
-    onSaltReceived();
+    saltReceived.resolve();
     source.onUnlocked?.(unlocked.room);
     return unlocked;
   }
@@ -76,7 +74,7 @@ export function openEncryptedRoom(
     return unlocked;
   }
 
-  const requestSalt = async () => void (await Promise.race([saltReceived, unlock()]));
+  const requestSalt = async () => void (await Promise.race([saltReceived.promise, unlock()]));
   const sealedAccess = { ...access, encryption: { unlock, requestSalt } };
   const plain = openPlain(transport, sealedAccess);
   // The name of a device is sealed with its id.

@@ -9,30 +9,19 @@ import { isError, isObject, parseJson } from './shapes.ts';
  */
 export type PoproomErrorCode = ErrorCode | EncryptionErrorCode | 'OFFLINE' | 'TIMEOUT' | 'INVALID_RESPONSE';
 
-/**
- * - `KEY_MALFORMED`: a string that cannot be a room key.
- * - `KEY_MISTYPED`: a room key whose check symbol is wrong.
- * - `KEY_WRONG`: the part of a link after `#` is missing or incomplete.
- * - `NOT_ENCRYPTED`: the caller has a room key, but the server says that the room is not encrypted.
- * - `DATA_DAMAGED`: the data was changed, cut or moved, or was sealed with another key.
- * - `ROLLBACK`: the server sent an older version than this device has seen.
- * - `FORK`: the server sent a version that does not continue the one this device has seen.
- * - `FILE_CHANGED`: a file was changed during its upload, which must start again.
- * - `ZIP_UNAVAILABLE`: the server cannot make a zip archive of encrypted files.
- */
 export type EncryptionErrorCode =
-  | 'KEY_MALFORMED'
-  | 'KEY_MISTYPED'
-  | 'KEY_WRONG'
-  | 'NOT_ENCRYPTED'
-  | 'DATA_DAMAGED'
-  | 'ROLLBACK'
-  | 'FORK'
-  | 'FILE_CHANGED'
-  | 'ZIP_UNAVAILABLE';
+  | 'KEY_MALFORMED' // A string that cannot be a room key.
+  | 'KEY_MISTYPED' // A room key whose check symbol is wrong.
+  | 'KEY_WRONG' // The part of a link after `#` is missing or incomplete.
+  | 'NOT_ENCRYPTED' // The caller has a room key, but the server says that the room is not encrypted.
+  | 'DATA_DAMAGED' // The data was changed, cut or moved, or was sealed with another key.
+  | 'ROLLBACK' // The server sent an older version than this device has seen.
+  | 'FORK' // The server sent a version that does not continue the one this device has seen.
+  | 'FILE_CHANGED' // A file was changed during its upload, which must start again.
+  | 'ZIP_UNAVAILABLE'; // The server cannot make a zip archive of encrypted files.
 
 interface PoproomErrorExtras {
-  details?: Readonly<Record<string, unknown>> | undefined;
+  details?: Details | undefined;
   /** Seconds until the next attempt makes sense. */
   retryAfter?: number | undefined;
   requestId?: string | undefined;
@@ -43,7 +32,7 @@ interface PoproomErrorExtras {
 class ErrorWithCode extends Error {
   readonly code: PoproomErrorCode;
   /** Depends on the code; see the API documentation. */
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: Details;
   /** Seconds until the next attempt makes sense. Undefined if waiting does not help, or the time is unknown. */
   readonly retryAfter: number | undefined;
   /** The id of the request in the log of the server. Undefined if the error is not from the server. */
@@ -94,32 +83,27 @@ export class EncryptionError extends ErrorWithCode {
 /** Creates the error for an unsuccessful response. */
 export function errorFrom(status: number, text: string, header: (name: string) => string | null): PoproomError {
   const extras = { retryAfter: parseRetryAfter(header), requestId: header('X-Request-Id') ?? undefined, status };
-  const error = parseError(text);
-  if (!error) return unexpectedResponse(status, extras);
-  return new PoproomError(error.code as ErrorCode, error.message, { ...extras, details: error.details });
-}
-
-/** Undefined if the error is not from the server: proxies have their own errors, some of them in JSON. */
-function parseError(text: string): ErrorBody['error'] | undefined {
   const body = parseJson(text);
   const error = isObject(body) && (body as Partial<ErrorBody>).error;
-  return isError(error) ? error : undefined;
+  // Proxies have their own errors, some of them in JSON.
+  if (!isError(error)) return unexpectedResponse(status, extras);
+  return new PoproomError(error.code as ErrorCode, error.message, { ...extras, details: error.details });
 }
 
 /** The response is from something else, such as a proxy. */
 export function unexpectedResponse(status: number, extras: PoproomErrorExtras = {}): PoproomError {
   const code = status === 429 ? 'RATE_LIMITED' : status >= 500 ? 'UNAVAILABLE' : 'INVALID_RESPONSE';
-  const details = { status };
-  return new PoproomError(code, `Unexpected response with status ${status}: it is not from a Poproom server.`, {
-    details,
-    status,
-    ...extras,
-  });
+  const message = `Unexpected response with status ${status}: it is not from a Poproom server.`;
+  return new PoproomError(code, message, { details: { status }, status, ...extras });
 }
 
 /** The server violated the protocol; `what` completes the message. */
-export function invalidMessage(what: string, cause?: unknown): PoproomError {
-  return new PoproomError('INVALID_RESPONSE', `The server sent ${what}.`, { cause });
+export const invalidMessage = (what: string, cause?: unknown): PoproomError =>
+  new PoproomError('INVALID_RESPONSE', `The server sent ${what}.`, { cause });
+
+export function versionConflict(details: ConflictDetails): PoproomError {
+  const message = 'Someone else has changed the text. Nothing was overwritten.';
+  return new PoproomError('VERSION_CONFLICT', message, { details: { ...details } });
 }
 
 /** Not followed: the PIN and the key must stay with the server, and the target may be in the local network. */
@@ -136,9 +120,8 @@ export function offlineError(cause?: unknown, url?: string): PoproomError {
 }
 
 /** The error of a request that failed without a response: a bug or a missing feature of the runtime stays as it is. */
-export function connectionError(cause: unknown, url?: string): unknown {
-  return cause instanceof PoproomError || isBug(cause) ? cause : offlineError(cause, url);
-}
+export const connectionError = (cause: unknown, url?: string): unknown =>
+  cause instanceof PoproomError || isBug(cause) ? cause : offlineError(cause, url);
 
 /** A failed connection is a TypeError in every runtime, too, so its message must tell. */
 function isBug(error: unknown): boolean {
@@ -149,11 +132,10 @@ function isBug(error: unknown): boolean {
 const bugs = /is not (?:a function|a constructor|defined|iterable)|^Cannot |undefined|null|invalid|ByteString|duplex/i;
 
 /** All other errors of a request mean that the connection failed. */
-export function toPoproomError(cause: unknown): PoproomError {
-  return cause instanceof PoproomError ? cause : offlineError(cause);
-}
+export const toPoproomError = (cause: unknown): PoproomError =>
+  cause instanceof PoproomError ? cause : offlineError(cause);
 
-function secondsIn({ retryAfter, lockedFor }: Readonly<Record<string, unknown>>): number | undefined {
+function secondsIn({ retryAfter, lockedFor }: Details): number | undefined {
   const seconds = retryAfter ?? lockedFor;
   return typeof seconds === 'number' && seconds >= 0 ? seconds : undefined;
 }
@@ -169,12 +151,10 @@ function parseRetryAfter(header: (name: string) => string | null): number | unde
   return Number.isNaN(at) ? undefined : Math.max(0, (at - now) / 1000);
 }
 
-/** Every error may have further details. */
-type DetailsOf<Code extends string> = Code extends keyof ErrorDetails
-  ? Details & Readonly<ErrorDetails[Code]>
-  : Details;
-
 type Details = Readonly<Record<string, unknown>>;
+
+/** Every error may have further details. */
+type DetailsOf<Code> = Code extends keyof ErrorDetails ? Details & Readonly<ErrorDetails[Code]> : Details;
 
 /** The current text of a room, because of which a write was refused. */
 export interface ConflictDetails {

@@ -14,7 +14,7 @@ export type { Ended, LiveEvent } from './live-state.ts';
 export type { EditOptions, NewWebhook, WriteOptions } from './requests.ts';
 export type { RetryEvent, RetryOptions } from './retry.ts';
 export type { RoomKeyAccess } from './room.ts';
-export type { SeenVersion } from './room-access.ts';
+export type { SeenVersion } from './room-encryption.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';
 export type { CallOptions, RateLimit } from './transport.ts';

@@ -2,15 +2,14 @@
  * A small part of the SDK, for programs that only read and write texts: requests for rooms, and neither files nor live
  * channels nor encrypted rooms. It loads nothing on demand.
  */
-import { parseLinkId } from '../protocol/room-code.ts';
-import type { CreateRoomRequest, HealthReport } from '../protocol/types.ts';
 import { check, checkOptions, withArgumentChecks } from './arguments.ts';
+import type { NewRoom as AnyNewRoom, Creation, Client as WholeClient } from './client.ts';
 import { type ClientOptions, openTransport } from './client-options.ts';
 import { PoproomError } from './error.ts';
 import { createJsonRequests, type JsonRequests } from './requests.ts';
 import { isHealthReport } from './response-checks.ts';
-import { createRoomPin, needsKey, parseRoomLink, requestRoom } from './room-access.ts';
-import type { CallOptions, RateLimit } from './transport.ts';
+import { createRoomPin, needsKey, parseRoom, requestRoom } from './room-access.ts';
+import type { CallOptions } from './transport.ts';
 
 export type * from '../protocol/types.ts';
 export type { ClientOptions } from './client-options.ts';
@@ -21,22 +20,13 @@ export type { CallOptions, RateLimit } from './transport.ts';
 /** The requests of a room that have JSON bodies. */
 export interface Room extends JsonRequests {}
 
-export interface NewRoom extends Omit<CreateRoomRequest, 'encryption'> {
+export interface NewRoom extends AnyNewRoom {
   encrypted?: false | undefined;
 }
 
-export interface CreatedRoom extends Room {
-  /** ISO 8601 timestamp. */
-  readonly expiresAt: string;
-  readonly hasPin: boolean;
-  /** Undefined if the room has no name. */
-  readonly name?: string | undefined;
-}
+export interface CreatedRoom extends Room, Creation {}
 
-export interface Client {
-  readonly url: string;
-  /** From the last response. Undefined before the first one, and if the server has no limit. */
-  readonly rateLimit: RateLimit | undefined;
+export interface Client extends Pick<WholeClient, 'url' | 'rateLimit' | 'health'> {
   /** Creates a room. The returned room knows its PIN. */
   createRoom(request?: NewRoom, options?: CallOptions): Promise<CreatedRoom>;
   /**
@@ -44,7 +34,6 @@ export interface Client {
    * `KEY_REQUIRED` for an encrypted room.
    */
   room(codeOrLink: string, access?: { pin?: string | undefined }): Room;
-  health(options?: CallOptions): Promise<HealthReport>;
 }
 
 /** Creates a client for a server. It sends no request yet. */
@@ -61,11 +50,9 @@ export function createClient(options: ClientOptions): Client {
     },
     room(codeOrLink, { pin } = {}) {
       check('code', codeOrLink, [(value) => typeof value === 'string', 'the code or the link of a room']);
-      const link = parseRoomLink(transport.url, codeOrLink);
-      const given = link?.code ?? codeOrLink;
-      const code = parseLinkId(given) ?? given;
-      if (link?.key !== undefined || needsKey(code)) throw encryptedRoom();
-      return open(code, pin);
+      const parsed = parseRoom(transport.url, codeOrLink);
+      if (parsed.key !== undefined || needsKey(parsed.code)) throw encryptedRoom();
+      return open(parsed.code, pin);
     },
     async createRoom({ encrypted, ...request } = {}, options) {
       checkOptions(options);

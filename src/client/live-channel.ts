@@ -10,27 +10,12 @@ import {
   type WriteAnswer,
 } from './connection.ts';
 import { offlineError, PoproomError, toPoproomError } from './error.ts';
-import {
-  type Connecting,
-  createDeviceList,
-  type Ended,
-  initialState,
-  isChange,
-  isConnected,
-  type LiveEvent,
-  type LiveState,
-  onConnectFailed,
-  onConnectionEnd,
-  onDrained,
-  onLeave,
-  onMessage,
-  onOpen,
-  onRetry,
-  onStart,
-} from './live-state.ts';
+import type { Connecting, Ended, LiveEvent, LiveState } from './live-state.ts';
+import * as states from './live-state.ts';
 import { isRoomInfo } from './response-checks.ts';
 import { delay } from './retry.ts';
-import { accessHeaders, type ChannelCodec, type RoomAccess } from './room-access.ts';
+import { accessHeaders, type RoomAccess } from './room-access.ts';
+import type { ChannelCodec } from './room-encryption.ts';
 import { isObject, isWhole } from './shapes.ts';
 import { channelOf, type SharedText } from './text/shared-text.ts';
 import type { Transport } from './transport.ts';
@@ -98,16 +83,6 @@ export function openLive(transport: Transport, path: string, access: RoomAccess,
   };
 }
 
-interface LiveChannel {
-  /** Runs the channel. It can be called once. */
-  run(): AsyncGenerator<LiveEvent, Ended>;
-  write(content: string, baseVersion: number): Promise<WriteAnswer>;
-  sendCaret(caret: Caret): void;
-  wake(): void;
-  interrupt(): void;
-  reconnect(): void;
-}
-
 const responseTimeoutMs = 8_000;
 /** In UTF-16 code units of messages that the program has not read yet. */
 const maxUnread = 64 * 1024 * 1024;
@@ -118,11 +93,11 @@ function createLiveChannel(
   currentAccess: () => RoomAccess,
   token: ResumeToken,
   { signal, text, carets }: LiveOptions,
-): LiveChannel {
+) {
   const textChannel = text && channelOf(text);
   const writes = createWrites();
-  const devices = createDeviceList();
-  let state: LiveState = initialState;
+  const devices = states.createDeviceList();
+  let state: LiveState = states.initialState;
   /** Set for an encrypted room when its keys are known. */
   let codec: ChannelCodec | undefined;
 
@@ -133,11 +108,11 @@ function createLiveChannel(
     if (scope !== next.scope) scope?.abort();
   }
 
-  const leave = () => enter(onLeave(state));
-  const interrupt = () => enter(onConnectionEnd(state, 'lost'));
-  const reconnect = () => enter(onRetry(state));
+  const leave = () => enter(states.onLeave(state));
+  const interrupt = () => enter(states.onConnectionEnd(state, 'lost'));
+  const reconnect = () => enter(states.onRetry(state));
 
-  /** Does what each state requires. The channel is `joining`, `open` and `disconnected` only within `runConnection`. */
+  /** Can be called once. The channel is `joining`, `open` and `disconnected` only within `runConnection`. */
   async function* run(): AsyncGenerator<LiveEvent, Ended> {
     signal?.addEventListener('abort', leave);
     if (signal?.aborted) leave();
@@ -145,10 +120,10 @@ function createLiveChannel(
       for (;;) {
         if (state.name === 'idle') {
           yield { type: 'connecting' };
-          enter(onStart(state));
+          enter(states.onStart(state));
         } else if (state.name === 'connecting') {
           yield* runConnection(state);
-          enter(onDrained(state));
+          enter(states.onDrained(state));
         } else if (state.name === 'waiting') {
           const { ms, error, scope } = state;
           yield { type: 'waiting', until: new Date(Date.now() + ms), error };
@@ -170,13 +145,10 @@ function createLiveChannel(
     throw reason;
   }
 
-  /**
-   * Opens a connection and reports its events until it ends, or finds out why it did not open. Every step has a timeout
-   * and can be aborted, because a connection that died during sleep never responds.
-   */
+  /** Reports the events of a connection. Each step has a timeout: one that died during sleep never responds. */
   async function* runConnection({ scope, progress }: Connecting): AsyncGenerator<LiveEvent, void> {
     const withTimeout = () => AbortSignal.any([scope.signal, AbortSignal.timeout(responseTimeoutMs)]);
-    const onFailed = (error: unknown) => enter(onConnectFailed(state, toPoproomError(error)));
+    const onFailed = (error: unknown) => enter(states.onConnectFailed(state, toPoproomError(error)));
     const protocols = token.protocols();
     // Opening a channel counts as a request, this check does not. It is skipped on the first attempt, because after
     // sleep it might use a dead connection, while a channel opens a new one.
@@ -202,7 +174,7 @@ function createLiveChannel(
     const { pin, deviceId, deviceName, deviceColor } = currentAccess();
     // The colour that it had, which a server that was restarted does not know.
     const device = { deviceId, deviceName, deviceColor: devices.colorOf(deviceId) ?? deviceColor };
-    const join = { type: 'join', pin: pin.current, ...device, seq, deviceChanges: true, carets } as Join;
+    const join = { type: 'join', pin: pin.current(), ...device, seq, deviceChanges: true, carets } as Join;
     if (!textChannel) return codec?.join(join) ?? join;
     const { needsSnapshot, ...textJoin } = textChannel.join(deviceId);
     const withText = { ...join, ...textJoin, ...(needsSnapshot && { seq: undefined }) } as Join;
@@ -210,24 +182,25 @@ function createLiveChannel(
   }
 
   /** Returns the events of the connection, which end with it. The program may read them later. */
-  function openConnection(signal: AbortSignal, join: Promise<Join>, protocols: string[] = []): AsyncQueue<LiveEvent> {
-    const events = createAsyncQueue<LiveEvent>();
+  function openConnection(signal: AbortSignal, join: Promise<Join>, protocols: string[] = []): EventQueue {
+    const events = createEventQueue();
     connect(`${transport.url}${path}/live`, join, {
       headers: transport.headers,
       protocols,
       signal,
-      onOpen: (connection) => enter(onOpen(state, sealed(connection, events))),
+      onOpen: (connection) => enter(states.onOpen(state, sealed(connection, events))),
       onMessage(received, length) {
         const message = devices.complete(codec?.open(received) ?? received);
         receive(message, events);
         // The list of a change may be longer than the message.
-        if (isChange(message)) events.push(message, message.type === 'devices' ? length + 8 * devices.size : length);
+        if (states.isChange(message))
+          events.push(message, message.type === 'devices' ? length + 8 * devices.size() : length);
         // The program still receives queued events. Rejoining delivers later changes.
-        if (events.size > maxUnread) interrupt();
+        if (events.size() > maxUnread) interrupt();
       },
       // Immediately, because a program that awaits a write inside its loop does not read on.
       onEnd(end) {
-        enter(onConnectionEnd(state, end));
+        enter(states.onConnectionEnd(state, end));
         events.end();
         codec?.onDisconnected();
         textChannel?.onDisconnected();
@@ -239,18 +212,18 @@ function createLiveChannel(
   }
 
   /** A connection that seals what is sent, if the room is encrypted. */
-  function sealed(connection: Connection, events: AsyncQueue<LiveEvent>): Connection {
+  function sealed(connection: Connection, events: EventQueue): Connection {
     if (!codec) return connection;
     const send = codec.onConnected({ send: connection.send, receive: (message) => receive(message, events) });
     return { ...connection, send };
   }
 
   /** Writes and the text receive a message on arrival, before the program reads it. */
-  function receive(message: ServerMessage, events: AsyncQueue<LiveEvent>): void {
+  function receive(message: ServerMessage, events: EventQueue): void {
     const before = state.name;
     token.takeFrom(message);
     currentAccess().pin.onMessage(message);
-    enter(onMessage(state, message));
+    enter(states.onMessage(state, message));
     // Before the text, which may reconnect.
     writes.onMessage(message);
     textChannel?.onMessage(message);
@@ -261,15 +234,15 @@ function createLiveChannel(
 
   return {
     run,
-    sendCaret(caret) {
+    sendCaret(caret: Caret): void {
       if (state.name === 'open') state.connection.send({ type: 'caret', ...caret });
     },
-    async write(content, baseVersion) {
-      if (!isConnected(state)) throw offlineError();
+    async write(content: string, baseVersion: number): Promise<WriteAnswer> {
+      if (!states.isConnected(state)) throw offlineError();
       return writes.send(state.connection, content, baseVersion);
     },
-    wake() {
-      if (!isConnected(state) || !state.connection.isFresh()) reconnect();
+    wake(): void {
+      if (!states.isConnected(state) || !state.connection.isFresh()) reconnect();
     },
     interrupt,
     reconnect,
@@ -281,10 +254,7 @@ const roomEnded = (reason: Exclude<Ended, 'left'>): PoproomError =>
     ? new PoproomError('ROOM_EXPIRED', 'This room has expired.')
     : new PoproomError('ROOM_NOT_FOUND', `This ${reason === 'deleted' ? 'room' : 'link'} was ${reason}.`);
 
-/**
- * Finds out why a live channel did not open, which browsers do not reveal, and throws it. No limit applies to a channel
- * that was to be resumed with a token.
- */
+/** Throws the reason why no channel opened, which browsers hide. No limit applies to one that a token resumes. */
 async function throwRefusal(
   transport: Transport,
   path: string,
@@ -299,22 +269,14 @@ async function throwRefusal(
   const signal = withTimeout();
   await pingWithinLimit(transport, signal);
   await transport.call(path, isRoomInfo, { headers, signal });
-  if (isForeignPage(transport.url)) await throwIfOriginRefused(transport, path, signal);
+  // Only pages have a location. A plain request says whether the server allows the origin of this one.
+  const { location } = globalThis as { location?: { origin: string } };
+  if (location && location.origin !== new URL(transport.url).origin)
+    await transport.send(`${path}/live`, { signal }).catch((error) => {
+      if (error.code === 'ORIGIN_NOT_ALLOWED') throw error;
+    });
   // The server responds but the channel did not open: too many are open, or a proxy blocks it.
   throw noChannel();
-}
-
-/** Whether this is a page of another origin. Other programs have no location. */
-function isForeignPage(url: string): boolean {
-  const { location } = globalThis as { location?: { origin: string } };
-  return location !== undefined && location.origin !== new URL(url).origin;
-}
-
-/** A plain request for the channel says whether the server allows the origin of this page. */
-async function throwIfOriginRefused(transport: Transport, path: string, signal: AbortSignal): Promise<void> {
-  await transport.send(`${path}/live`, { signal }).catch((error) => {
-    if (error.code === 'ORIGIN_NOT_ALLOWED') throw error;
-  });
 }
 
 const noChannel = () => new PoproomError('UNAVAILABLE', 'The server responds, but does not open a live channel.');
@@ -333,47 +295,41 @@ async function ping(transport: Transport, signal: AbortSignal): Promise<void> {
   await transport.call('/livez', isObject, { signal });
 }
 
-/** Filled by callbacks, and read by an async iterator. */
-interface AsyncQueue<T> extends AsyncIterable<T> {
-  /** Total size of the queued items. */
-  readonly size: number;
-  push(item: T, size: number): void;
-  /** The iterator ends after the queued items. */
-  end(): void;
-}
+type EventQueue = ReturnType<typeof createEventQueue>;
 
-function createAsyncQueue<T>(): AsyncQueue<T> {
-  const items: { item: T; size: number }[] = [];
+/** Filled by callbacks, and read by an async iterator. */
+function createEventQueue() {
+  const items: { item: LiveEvent; size: number }[] = [];
   let size = 0;
   let isEnded = false;
   let notifyReader = () => {};
 
   return {
-    get size() {
-      return size;
-    },
+    /** Total size of the queued items. */
+    size: () => size,
 
-    push(item, itemSize) {
+    push(item: LiveEvent, itemSize: number): void {
       items.push({ item, size: itemSize });
       size += itemSize;
       notifyReader();
     },
 
-    end() {
+    /** The iterator ends after the queued items. */
+    end(): void {
       isEnded = true;
       notifyReader();
     },
 
-    async *[Symbol.asyncIterator]() {
+    async *[Symbol.asyncIterator](): AsyncGenerator<LiveEvent, void> {
       while (true) {
         for (let next = items.shift(); next; next = items.shift()) {
           size -= next.size;
           yield next.item;
         }
         if (isEnded) return;
-        await new Promise<void>((resolve) => {
-          notifyReader = resolve;
-        });
+        const { promise, resolve } = Promise.withResolvers<void>();
+        notifyReader = resolve;
+        await promise;
       }
     },
   };

@@ -3,7 +3,7 @@ import type { RoomText } from '../protocol/types.ts';
 import { anyText, check, checkOptions } from './arguments.ts';
 import { type Caret, limitCarets } from './carets.ts';
 import type { WriteAnswer } from './connection.ts';
-import { PoproomError } from './error.ts';
+import { PoproomError, versionConflict } from './error.ts';
 import type { LiveRoom as BaseLiveRoom, LiveOptions } from './live-channel.ts';
 import type { Ended, LiveEvent } from './live-state.ts';
 import type { WriteOptions } from './requests.ts';
@@ -52,11 +52,6 @@ export function withLiveEnd(live: BaseLiveRoom): LiveRoom {
   /** The text of the last event. */
   let latest: Pick<RoomText, 'version' | 'content'> = { version: 0, content: '' };
 
-  function onEvent(event: LiveEvent): void {
-    if (event.type === 'snapshot') latest = event.content;
-    if (event.type === 'content') latest = event;
-  }
-
   async function* iterate(): AsyncGenerator<LiveEvent, Ended> {
     if (hasStarted) end = Promise.withResolvers();
     hasStarted = true;
@@ -64,14 +59,16 @@ export function withLiveEnd(live: BaseLiveRoom): LiveRoom {
     const events = live[Symbol.asyncIterator]();
     let wasConnected = false;
     try {
-      for (let next = await events.next(); ; next = await events.next()) {
-        if (next.done) {
-          resolve({ reason: next.value });
-          return next.value;
+      for (;;) {
+        const { done, value: event } = await events.next();
+        if (done) {
+          resolve({ reason: event });
+          return event;
         }
-        wasConnected ||= next.value.type === 'connected';
-        onEvent(next.value);
-        yield next.value;
+        wasConnected ||= event.type === 'connected';
+        if (event.type === 'snapshot') latest = event.content;
+        if (event.type === 'content') latest = event;
+        yield event;
       }
     } catch (error) {
       resolve(endFor(error, wasConnected));
@@ -91,9 +88,15 @@ export function withLiveEnd(live: BaseLiveRoom): LiveRoom {
       const answer = await live.write(text, base);
       const { version, timestamp } = answer;
       if (answer.type === 'written') return { content: text, version, timestamp };
-      if (baseVersion !== undefined || attempts >= maxAttempts) throw versionConflict(answer, latest);
+      if (baseVersion !== undefined || attempts >= maxAttempts) throw conflictError(answer);
       base = version;
     }
+  }
+
+  /** The server omits a long text that this client has received. */
+  function conflictError({ version, timestamp, ...answer }: Extract<WriteAnswer, { type: 'conflict' }>): PoproomError {
+    const { content = latest.version === version ? latest.content : undefined } = answer;
+    return versionConflict({ ...(content !== undefined && { content }), version, timestamp });
   }
 
   return {
@@ -113,28 +116,14 @@ export function withLiveEnd(live: BaseLiveRoom): LiveRoom {
 const pinCodes: readonly string[] = ['PIN_REQUIRED', 'PIN_INCORRECT', 'PIN_LOCKED'];
 const failureCodes: readonly string[] = ['INVALID_RESPONSE', 'DATA_DAMAGED', 'ROLLBACK', 'FORK'];
 
-function endFor(error: unknown, wasConnected: boolean): LiveEnd {
-  if (!(error instanceof PoproomError)) return { reason: 'failed' };
-  return { reason: reasonFor(error, wasConnected), error };
-}
+const endFor = (error: unknown, wasConnected: boolean): LiveEnd =>
+  error instanceof PoproomError ? { reason: reasonFor(error, wasConnected), error } : { reason: 'failed' };
 
 function reasonFor({ code }: PoproomError, wasConnected: boolean): LiveEnd['reason'] {
   if (code === 'ROOM_EXPIRED') return 'expired';
   if (wasConnected && code === 'ROOM_NOT_FOUND') return 'deleted';
   if (wasConnected && pinCodes.includes(code)) return 'pin-changed';
   return failureCodes.includes(code) ? 'failed' : 'refused';
-}
-
-/** The server omits a long text that this client has received. */
-function versionConflict(
-  { version, timestamp, ...answer }: Extract<WriteAnswer, { type: 'conflict' }>,
-  latest: Pick<RoomText, 'version' | 'content'>,
-): PoproomError {
-  const { content = latest.version === version ? latest.content : undefined } = answer;
-  const details = { ...(content !== undefined && { content }), version, timestamp };
-  return new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
-    details,
-  });
 }
 
 export interface LiveTextOptions extends Omit<SharedTextOptions, 'deviceId'> {

@@ -1,16 +1,5 @@
-/**
- * The states of a live channel, and what each event does in each of them. These functions only compute the next state;
- * `live-channel.ts` enters it. An event that means nothing in a state leaves it unchanged.
- */
-import type {
-  Closed,
-  DeviceChanges,
-  RoomDevice,
-  SealedCaretMoved,
-  SealedEdited,
-  ServerMessage,
-  TextEdited,
-} from '../protocol/types.ts';
+/** The states of a live channel, and the next state after each event. `live-channel.ts` enters it. */
+import type { Closed, DeviceChanges, RoomDevice, ServerMessage } from '../protocol/types.ts';
 import { type Connection, type ConnectionEnd, toError } from './connection.ts';
 import { offlineError, PoproomError } from './error.ts';
 import { isFinal, spreadDelay } from './retry.ts';
@@ -18,18 +7,8 @@ import { isFinal, spreadDelay } from './retry.ts';
 /** A message about a change of the room. */
 type Change = Exclude<
   ServerMessage,
-  {
-    type:
-      | 'edit'
-      | 'sealed-edit'
-      | 'sealed-caret'
-      | 'devices-changed'
-      | 'written'
-      | 'conflict'
-      | 'error'
-      | 'heartbeat'
-      | 'closed';
-  }
+  | { type: 'edit' | 'sealed-edit' | 'sealed-caret' | 'devices-changed' | 'written' | 'conflict' | 'error' }
+  | { type: 'heartbeat' | 'closed' }
 >;
 
 /** A change of the room, or of the connection. */
@@ -52,13 +31,14 @@ export type Ended = 'deleted' | 'expired' | 'revoked' | 'left';
  * - `waiting`: until the next attempt;
  * - `ended`: the room ended, the program left, or an error that waiting does not resolve.
  */
-export type LiveState = Idle | Connecting | Connected | Disconnected | Waiting | Finished;
-
-interface Idle {
-  name: 'idle';
-  progress: Progress;
-  scope?: undefined;
-}
+export type LiveState =
+  | { name: 'idle'; progress: Progress; scope?: undefined }
+  | Connecting
+  | Connected
+  | Disconnected
+  // `scope` ends the delay.
+  | { name: 'waiting'; progress: Progress; error: PoproomError; ms: number; scope: AbortController }
+  | { name: 'ended'; reason: Ended | PoproomError; scope?: undefined };
 
 export interface Connecting {
   name: 'connecting';
@@ -67,10 +47,8 @@ export interface Connecting {
   scope: AbortController;
 }
 
-interface Connected {
+interface Connected extends Omit<Connecting, 'name'> {
   name: 'joining' | 'open';
-  progress: Progress;
-  scope: AbortController;
   connection: Connection;
   lastMessage?: ServerMessage;
 }
@@ -81,21 +59,6 @@ interface Disconnected {
   error: PoproomError;
   /** Set if the program wants the next attempt without a delay. */
   ms?: 0;
-  scope?: undefined;
-}
-
-interface Waiting {
-  name: 'waiting';
-  progress: Progress;
-  error: PoproomError;
-  ms: number;
-  /** Ends the delay. */
-  scope: AbortController;
-}
-
-interface Finished {
-  name: 'ended';
-  reason: Ended | PoproomError;
   scope?: undefined;
 }
 
@@ -122,9 +85,7 @@ export const initialState: LiveState = {
   progress: { startedAt: 0, failures: 0, violations: 0, spreadMs: 0 },
 };
 
-export function isConnected(state: LiveState): state is Connected {
-  return state.name === 'joining' || state.name === 'open';
-}
+export const isConnected = (state: LiveState): state is Connected => state.name === 'joining' || state.name === 'open';
 
 export function onStart(state: LiveState): LiveState {
   if (state.name !== 'idle') return state;
@@ -132,13 +93,11 @@ export function onStart(state: LiveState): LiveState {
   return { name: 'connecting', progress, scope: new AbortController() };
 }
 
-export function onConnectFailed(state: LiveState, error: PoproomError): LiveState {
-  return state.name === 'connecting' ? disconnected(state, error) : state;
-}
+export const onConnectFailed = (state: LiveState, error: PoproomError): LiveState =>
+  state.name === 'connecting' ? disconnected(state, error) : state;
 
-export function onOpen(state: LiveState, connection: Connection): LiveState {
-  return state.name === 'connecting' ? { ...state, name: 'joining', connection } : state;
-}
+export const onOpen = (state: LiveState, connection: Connection): LiveState =>
+  state.name === 'connecting' ? { ...state, name: 'joining', connection } : state;
 
 /** The first change means that the server has admitted the session. */
 export function onMessage(state: LiveState, message: ServerMessage): LiveState {
@@ -177,9 +136,8 @@ export function onRetry(state: LiveState): LiveState {
   return { ...(state.name === 'disconnected' ? state : disconnected(state)), ms: 0 };
 }
 
-export function onLeave(state: LiveState): LiveState {
-  return state.name === 'ended' ? state : { name: 'ended', reason: 'left' };
-}
+export const onLeave = (state: LiveState): LiveState =>
+  state.name === 'ended' ? state : { name: 'ended', reason: 'left' };
 
 function disconnected({ progress }: Connecting | Connected, error = offlineError(), violations = 0): Disconnected {
   return { name: 'disconnected', progress: { ...progress, violations }, error };
@@ -193,14 +151,10 @@ function explainEnd(end: 'closed' | 'limited' | 'lost', message: ServerMessage |
 }
 
 /** After this time, the server accepts as many messages at once as before. */
-const tooFast = () =>
-  new PoproomError(
-    'RATE_LIMITED',
-    'The server closed the live channel: too many messages, or they were read too slowly.',
-    {
-      details: { reason: 'messages', retryAfter: 2 },
-    },
-  );
+function tooFast(): PoproomError {
+  const message = 'The server closed the live channel: too many messages, or they were read too slowly.';
+  return new PoproomError('RATE_LIMITED', message, { details: { reason: 'messages', retryAfter: 2 } });
+}
 
 const restarting = ({ reconnectAfter = 1000 }: Closed) =>
   new PoproomError('UNAVAILABLE', 'The server is restarting.', { retryAfter: reconnectAfter / 1000 });
@@ -208,40 +162,28 @@ const restarting = ({ reconnectAfter = 1000 }: Closed) =>
 const replies: ReadonlySet<ServerMessage['type']> = new Set(['written', 'conflict', 'error', 'heartbeat', 'closed']);
 
 /** Whether the message is one that only admitted sessions receive. */
-function isAdmission(
-  message: ServerMessage,
-): message is Change | TextEdited | SealedEdited | SealedCaretMoved | DeviceChanges {
-  return !replies.has(message.type);
-}
+const isAdmission = ({ type }: ServerMessage): boolean => !replies.has(type);
 
 /** Edits go only to the shared text, and a caret that could not be opened to nobody. */
-export function isChange(message: Exclude<ServerMessage, DeviceChanges>): message is Change {
-  return isAdmission(message) && message.type !== 'edit' && !message.type.startsWith('sealed-');
-}
+export const isChange = (message: Exclude<ServerMessage, DeviceChanges>): message is Change =>
+  isAdmission(message) && message.type !== 'edit' && !message.type.startsWith('sealed-');
 
 /** Follows the devices in the room. Programs receive the whole list, which `complete` makes of the differences. */
 export function createDeviceList() {
   let devices: readonly RoomDevice[] = [];
 
   return {
-    get size() {
-      return devices.length;
-    },
-
+    size: () => devices.length,
     colorOf: (id: string | undefined) => devices.find(({ deviceId }) => deviceId === id)?.deviceColor,
 
     complete(message: ServerMessage): Exclude<ServerMessage, DeviceChanges> {
       if (message.type === 'snapshot' || message.type === 'devices') devices = message.devices;
       if (message.type !== 'devices-changed') return message;
-      devices = withChanges(devices, message);
+      const byId = new Map(devices.map((device) => [device.deviceId, device]));
+      for (const deviceId of message.left) byId.delete(deviceId);
+      for (const device of message.joined) byId.set(device.deviceId, device);
+      devices = [...byId.values()];
       return { type: 'devices', seq: message.seq, devices: [...devices] };
     },
   };
-}
-
-function withChanges(devices: readonly RoomDevice[], { joined, left }: DeviceChanges): RoomDevice[] {
-  const byId = new Map(devices.map((device) => [device.deviceId, device]));
-  for (const deviceId of left) byId.delete(deviceId);
-  for (const device of joined) byId.set(device.deviceId, device);
-  return [...byId.values()];
 }

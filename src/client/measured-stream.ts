@@ -1,12 +1,6 @@
 /** A stream that reports how much of it was read, and whether its source failed. */
 
-export interface Measured {
-  readonly stream: ReadableStream<Uint8Array>;
-  /** The error of the source, if it failed. */
-  readonly failure: unknown;
-  /** Releases the source when nothing more will be read. */
-  stop(reason: unknown): void;
-}
+export type Measured = ReturnType<typeof measure>;
 
 interface MeasureEvents {
   /** More bytes were read; `bytes` is their total. */
@@ -14,18 +8,13 @@ interface MeasureEvents {
   /** The stream waits for its source, and not for its reader. */
   onWaiting?(): void;
   onEnd?(): void;
-}
-
-/** The progress of a transfer, for the limit on the silence of the server. */
-interface SilenceEvents {
-  onBytes(): void;
-  pause(): void;
+  onFailure?(): void;
 }
 
 /** The body of a request. The time that the program takes to provide the bytes does not count as silence. */
 export const streamBody = (
   body: Blob | ReadableStream<Uint8Array>,
-  silence: SilenceEvents | undefined,
+  silence: { pause(): void; onBytes(): void } | undefined,
   onProgress: ((sent: number) => void) | undefined,
 ): Measured =>
   measure(body instanceof Blob ? body.stream() : body, {
@@ -37,13 +26,14 @@ export const streamBody = (
     },
   });
 
-export function measure(source: ReadableStream<Uint8Array>, events: MeasureEvents = {}): Measured {
+export function measure(source: ReadableStream<Uint8Array>, events: MeasureEvents = {}) {
   const reader = source.getReader();
   let bytes = 0;
   let failure: unknown;
   let failStream = (_reason: unknown) => {};
   const fail = (error: unknown): never => {
     failure = error;
+    events.onFailure?.();
     throw error;
   };
   const stream = new ReadableStream<Uint8Array>({
@@ -69,10 +59,10 @@ export function measure(source: ReadableStream<Uint8Array>, events: MeasureEvent
   });
   return {
     stream,
-    get failure() {
-      return failure;
-    },
-    stop(reason) {
+    /** The error of the source, if it failed. */
+    failure: () => failure,
+    /** Releases the source when nothing more will be read. */
+    stop(reason: unknown): void {
       // First fail the stream: cancelling the source alone would look like a complete file.
       failStream(reason);
       reader.cancel(reason).catch(() => undefined);
@@ -81,12 +71,9 @@ export function measure(source: ReadableStream<Uint8Array>, events: MeasureEvent
 }
 
 /** Reports the progress of a stream. */
-export function countBytes(
-  total: number,
-  onProgress: (bytes: number, total: number) => void,
-): TransformStream<Uint8Array, Uint8Array> {
+export function countBytes(total: number, onProgress: (bytes: number, total: number) => void) {
   let bytes = 0;
-  return new TransformStream({
+  return new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytes += chunk.byteLength;
       controller.enqueue(chunk);

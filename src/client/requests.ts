@@ -1,39 +1,8 @@
 /** The requests of a room that have JSON bodies: its settings, its text, and the lists of what belongs to it. */
 import { parseRoomCode } from '../protocol/room-code.ts';
-import type {
-  Confirmation,
-  ContentEdited,
-  CreateLinkRequest,
-  CreateReportRequest,
-  CreateWebhookRequest,
-  EditContentRequest,
-  FileEntry,
-  HistoryEntry,
-  HistoryText,
-  Link,
-  RoomDetails,
-  RoomInfo,
-  RoomText,
-  TextEdit,
-  UpdateRoomRequest,
-  WebhookCreated,
-  WebhookEntry,
-} from '../protocol/types.ts';
+import type * as types from '../protocol/types.ts';
 import { unexpectedResponse } from './error.ts';
-import {
-  isConfirmation,
-  isContentEdited,
-  isContentRead,
-  isFileList,
-  isHistoryList,
-  isHistoryText,
-  isLink,
-  isLinkList,
-  isRoomDetails,
-  isRoomInfo,
-  isWebhookCreated,
-  isWebhookList,
-} from './response-checks.ts';
+import * as checks from './response-checks.ts';
 import { accessHeaders, type RoomAccess, roomPath } from './room-access.ts';
 import type { Shape } from './shapes.ts';
 import type { Call, CallOptions, Transport } from './transport.ts';
@@ -49,7 +18,7 @@ export interface EditOptions extends CallOptions {
 }
 
 /** The URL of a webhook, and its events; all of them by default. */
-export type NewWebhook = Omit<CreateWebhookRequest, 'pin'>;
+export type NewWebhook = Omit<types.CreateWebhookRequest, 'pin'>;
 
 export interface JsonRequests {
   /** The room code, or the id of a link. */
@@ -58,129 +27,132 @@ export interface JsonRequests {
   readonly link: string;
   /** The PIN that requests send. Undefined after someone else has changed it while a live channel was open. */
   pin(): string | undefined;
-  info(options?: CallOptions): Promise<RoomInfo>;
+  info(options?: CallOptions): Promise<types.RoomInfo>;
   /** The same with the version and size of the text, and the files, in one request. Older servers send neither. */
-  details(options?: CallOptions): Promise<RoomDetails>;
+  details(options?: CallOptions): Promise<types.RoomDetails>;
   /**
    * Changes when the room expires (`expiresIn`, in seconds from now), its PIN or its name. `null` removes the PIN or the
    * name. This object and its live channels use the new PIN from then on.
    */
-  update(changes: UpdateRoomRequest, options?: CallOptions): Promise<RoomInfo>;
+  update(changes: types.UpdateRoomRequest, options?: CallOptions): Promise<types.RoomInfo>;
   /** Reads the text and its version. */
-  read(options?: CallOptions): Promise<RoomText>;
+  read(options?: CallOptions): Promise<types.RoomText>;
   /** Replaces the whole text. */
-  write(content: string, options?: WriteOptions): Promise<RoomText>;
+  write(content: string, options?: WriteOptions): Promise<types.RoomText>;
   /** Replaces ranges of the text. The server rebases edits of an older version over newer ones. */
-  edit(edits: readonly TextEdit[], options?: EditOptions): Promise<ContentEdited>;
+  edit(edits: readonly types.TextEdit[], options?: EditOptions): Promise<types.ContentEdited>;
   /** Appends to the text. */
-  append(text: string, options?: CallOptions): Promise<ContentEdited>;
+  append(text: string, options?: CallOptions): Promise<types.ContentEdited>;
   /** Lists the earlier texts of the room, newest first. In an encrypted room, `size` is that of the sealed text. */
-  history(options?: CallOptions): Promise<HistoryEntry[]>;
+  history(options?: CallOptions): Promise<types.HistoryEntry[]>;
   /** Reads one of the earlier texts. */
-  historyText(version: number, options?: CallOptions): Promise<HistoryText>;
+  historyText(version: number, options?: CallOptions): Promise<types.HistoryText>;
   /** Makes an earlier text the current one again, as a new version. */
-  restore(version: number, options?: CallOptions): Promise<RoomText>;
+  restore(version: number, options?: CallOptions): Promise<types.RoomText>;
   /** Deletes all earlier texts, but not the current one. */
-  clearHistory(options?: CallOptions): Promise<Confirmation>;
+  clearHistory(options?: CallOptions): Promise<types.Confirmation>;
   /** Lists the files of the room, oldest first. */
-  files(options?: CallOptions): Promise<FileEntry[]>;
+  files(options?: CallOptions): Promise<types.FileEntry[]>;
   /** Removes a file. It can be restored for 60 seconds. */
-  removeFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
+  removeFile(fileId: string, options?: CallOptions): Promise<types.Confirmation>;
   /** Restores a file that was removed. */
-  restoreFile(fileId: string, options?: CallOptions): Promise<Confirmation>;
+  restoreFile(fileId: string, options?: CallOptions): Promise<types.Confirmation>;
   /**
    * Sends events of the room to a URL, whose host the operator of the server must have allowed. The `secret` of the
    * signatures is not returned again.
    */
-  createWebhook(webhook: NewWebhook, options?: CallOptions): Promise<WebhookCreated>;
+  createWebhook(webhook: NewWebhook, options?: CallOptions): Promise<types.WebhookCreated>;
   /** Lists the webhooks of the room, oldest first, with their last delivery and their last error. */
-  webhooks(options?: CallOptions): Promise<WebhookEntry[]>;
-  deleteWebhook(id: string, options?: CallOptions): Promise<Confirmation>;
+  webhooks(options?: CallOptions): Promise<types.WebhookEntry[]>;
+  deleteWebhook(id: string, options?: CallOptions): Promise<types.Confirmation>;
   /** Deletes the room with everything in it, for all devices. */
-  delete(options?: CallOptions): Promise<Confirmation>;
+  delete(options?: CallOptions): Promise<types.Confirmation>;
   /**
    * Creates a link with fewer rights than the room code: `read` to see the room, `drop` to add files without seeing
    * anything. Open it with `client.room(link)`. It ends with the room, or after `expiresIn` seconds.
    */
-  createLink(request: CreateLinkRequest, options?: CallOptions): Promise<Link>;
+  createLink(request: types.CreateLinkRequest, options?: CallOptions): Promise<types.Link>;
   /** Lists the links of the room, oldest first. */
-  links(options?: CallOptions): Promise<Link[]>;
+  links(options?: CallOptions): Promise<types.Link[]>;
   /** Ends a link for everyone who has it, and closes its live channels. */
-  revokeLink(linkId: string, options?: CallOptions): Promise<Confirmation>;
+  revokeLink(linkId: string, options?: CallOptions): Promise<types.Confirmation>;
   /** Reports the room to the operator of the server, if it takes reports. Sends nothing of the text or the files. */
-  report(request: CreateReportRequest, options?: CallOptions): Promise<Confirmation>;
+  report(request: types.CreateReportRequest, options?: CallOptions): Promise<types.Confirmation>;
 }
 
 /** How to call a room: its code in its usual form, its path, and what adds the PIN or the key to a request. */
 export function createRoomCalls(transport: Transport, access: RoomAccess) {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = roomPath(code);
-  const withAccess: AddAccess = async (call) => ({
+  const withAccess: AddAccess = async ({ headers, ...call }) => ({
     ...call,
-    headers: { ...(await accessHeaders(access)), ...call.headers },
+    headers: { ...(await accessHeaders(access)), ...headers },
   });
-  const call = async <T>(end: string, shape: Shape<T>, call: Call = {}) =>
-    transport.call(path + end, shape, await withAccess(call));
+  const call: RoomCall = async (end, shape, call = {}) => transport.call(path + end, shape, await withAccess(call));
   return { code, path, withAccess, call };
 }
 
 type AddAccess = (call: Call) => Promise<Call>;
+/** Sends a request to a path below that of the room, with its PIN or key. */
+export type RoomCall = <T>(end: string, shape: Shape<T>, call?: Call) => Promise<T>;
 
 /** A change of the PIN also changes `access`. */
 export function createJsonRequests(transport: Transport, access: RoomAccess): JsonRequests {
-  const { code, path, withAccess, call } = createRoomCalls(transport, access);
+  const calls = createRoomCalls(transport, access);
+  const { code, call } = calls;
+  const remove = (end: string, options?: CallOptions) =>
+    call(end, checks.isConfirmation, { method: 'DELETE', ...options });
 
   const room: JsonRequests = {
-    ...createTextRequests(transport, path, withAccess),
+    ...createTextRequests(transport, calls),
     code,
     link: `${transport.url}/r/${encodeURIComponent(code)}`,
-    pin: () => access.pin.current,
-    info: (options) => call('', isRoomInfo, options),
-    details: (options) => call('?details=true', isRoomDetails, options),
+    pin: access.pin.current,
+    info: (options) => call('', checks.isRoomInfo, options),
+    details: (options) => call('?details=true', checks.isRoomDetails, options),
     async update(changes, options) {
-      const request = call('', isRoomInfo, { method: 'PATCH', json: changes, ...options });
+      const request = call('', checks.isRoomInfo, { method: 'PATCH', json: changes, ...options });
       return changes.pin === undefined ? request : access.pin.change(changes.pin, request);
     },
-    history: async (options) => (await call('/history', isHistoryList, options)).history,
-    historyText: (version, options) => call(`/history/${version}`, isHistoryText, options),
+    history: async (options) => (await call('/history', checks.isHistoryList, options)).history,
+    historyText: (version, options) => call(`/history/${version}`, checks.isHistoryText, options),
     restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
-    clearHistory: (options) => call('/history', isConfirmation, { method: 'DELETE', ...options }),
-    files: async (options) => (await call('/files', isFileList, options)).files,
-    removeFile: (fileId, options) =>
-      call(`/files/${encodeURIComponent(fileId)}`, isConfirmation, { method: 'DELETE', ...options }),
+    clearHistory: (options) => remove('/history', options),
+    files: async (options) => (await call('/files', checks.isFileList, options)).files,
+    removeFile: (fileId, options) => remove(`/files/${encodeURIComponent(fileId)}`, options),
     restoreFile: (fileId, options) =>
-      call(`/files/${encodeURIComponent(fileId)}/restore`, isConfirmation, { method: 'POST', ...options }),
+      call(`/files/${encodeURIComponent(fileId)}/restore`, checks.isConfirmation, { method: 'POST', ...options }),
     createWebhook: (webhook, options) =>
-      call('/webhooks', isWebhookCreated, { method: 'POST', json: webhook, ...options }),
-    webhooks: async (options) => (await call('/webhooks', isWebhookList, options)).webhooks,
-    deleteWebhook: (id, options) =>
-      call(`/webhooks/${encodeURIComponent(id)}`, isConfirmation, { method: 'DELETE', ...options }),
-    delete: (options) => call('', isConfirmation, { method: 'DELETE', ...options }),
-    createLink: (request, options) => call('/links', isLink, { method: 'POST', json: request, ...options }),
-    links: async (options) => (await call('/links', isLinkList, options)).links,
-    revokeLink: (linkId, options) =>
-      call(`/links/${encodeURIComponent(linkId)}`, isConfirmation, { method: 'DELETE', ...options }),
-    report: (request, options) => call('/reports', isConfirmation, { method: 'POST', json: request, ...options }),
+      call('/webhooks', checks.isWebhookCreated, { method: 'POST', json: webhook, ...options }),
+    webhooks: async (options) => (await call('/webhooks', checks.isWebhookList, options)).webhooks,
+    deleteWebhook: (id, options) => remove(`/webhooks/${encodeURIComponent(id)}`, options),
+    delete: (options) => remove('', options),
+    createLink: (request, options) => call('/links', checks.isLink, { method: 'POST', json: request, ...options }),
+    links: async (options) => (await call('/links', checks.isLinkList, options)).links,
+    revokeLink: (linkId, options) => remove(`/links/${encodeURIComponent(linkId)}`, options),
+    report: (request, options) =>
+      call('/reports', checks.isConfirmation, { method: 'POST', json: request, ...options }),
   };
   return room;
 }
 
 type TextRequests = Pick<JsonRequests, 'read' | 'write' | 'edit' | 'append'>;
 
-/** `path` is that of the room. */
-function createTextRequests(transport: Transport, path: string, withAccess: AddAccess): TextRequests {
-  const contentPath = `${path}/content`;
-
-  async function text(call: Call): Promise<RoomText> {
-    const { status, body, header } = await transport.request(contentPath, isContentRead, await withAccess(call));
+function createTextRequests(
+  transport: Transport,
+  { path, withAccess, call }: ReturnType<typeof createRoomCalls>,
+): TextRequests {
+  async function text(call: Call): Promise<types.RoomText> {
+    const request = await withAccess(call);
+    const { status, body, header } = await transport.request(`${path}/content`, checks.isContentRead, request);
     const version = body.version ?? parseVersion(header('ETag'));
     if (version === undefined) throw unexpectedResponse(status);
     return { content: body.content, version, timestamp: body.timestamp };
   }
 
-  const patch = async (json: EditContentRequest, { signal, timeoutSeconds }: CallOptions = {}) => {
-    const call = { method: 'PATCH', json, headers: transport.newIdempotencyKey(), signal, timeoutSeconds };
-    return transport.call(contentPath, isContentEdited, await withAccess(call));
+  const patch = (json: types.EditContentRequest, { signal, timeoutSeconds }: CallOptions = {}) => {
+    const headers = transport.newIdempotencyKey();
+    return call('/content', checks.isContentEdited, { method: 'PATCH', json, headers, signal, timeoutSeconds });
   };
 
   return {

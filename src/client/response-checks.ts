@@ -1,31 +1,5 @@
 /** The checks of responses and messages, written by `npm run generate` from the schemas in src/protocol. */
-import type {
-  Confirmation,
-  ContentEdited,
-  ContentRead,
-  FileClaimed,
-  FileEntry,
-  FileList,
-  FileUploaded,
-  HealthReport,
-  HistoryEntry,
-  HistoryList,
-  HistoryText,
-  Link,
-  LinkList,
-  RoomCreated,
-  RoomDetails,
-  RoomDevice,
-  RoomInfo,
-  RoomLimits,
-  RoomText,
-  SealedEdit,
-  ServerMessage,
-  TicketIssued,
-  WebhookCreated,
-  WebhookEntry,
-  WebhookList,
-} from '../protocol/types.ts';
+import type * as types from '../protocol/types.ts';
 import {
   areEdits,
   type Check,
@@ -43,18 +17,26 @@ import {
   time,
 } from './shapes.ts';
 
-const roomLimits = /* @__PURE__ */ object<RoomLimits>({
+const roomLimits = /* @__PURE__ */ object<types.RoomLimits>({
   textBytes: isWhole,
   fileBytes: isWhole,
   filesPerRoom: isWhole,
   fileBytesPerRoom: isWhole,
 });
-const roomDetailsText = /* @__PURE__ */ object<object>({
+const sealedEdit = /* @__PURE__ */ object<types.SealedEdit>({
   version: isWhole,
-  bytes: isWhole,
+  sealed: text,
   timestamp: time,
+  deviceId: optional(text),
+  ref: optional(text),
 });
-const fileEntry = /* @__PURE__ */ object<FileEntry>({
+const historyEntry = /* @__PURE__ */ object<types.HistoryEntry>({
+  version: isWhole,
+  timestamp: time,
+  size: isWhole,
+  deviceId: optional(text),
+});
+const fileEntry = /* @__PURE__ */ object<types.FileEntry>({
   fileId: text,
   fileUrl: text,
   fileName: text,
@@ -66,26 +48,13 @@ const fileEntry = /* @__PURE__ */ object<FileEntry>({
   once: optional(isTrue),
   meta: optional(text),
 });
-const sealedEdit = /* @__PURE__ */ object<SealedEdit>({
-  version: isWhole,
-  sealed: text,
-  timestamp: time,
-  deviceId: optional(text),
-  ref: optional(text),
-});
-const historyEntry = /* @__PURE__ */ object<HistoryEntry>({
-  version: isWhole,
-  timestamp: time,
-  size: isWhole,
-  deviceId: optional(text),
-});
 const webhookListWebhooksLastError = /* @__PURE__ */ object<object>({
   timestamp: time,
   code: text,
   message: text,
   status: optional(isWhole),
 });
-const webhookEntry = /* @__PURE__ */ object<WebhookEntry>({
+const webhookEntry = /* @__PURE__ */ object<types.WebhookEntry>({
   id: text,
   host: text,
   events: list(oneOf('text', 'file', 'device', 'room')),
@@ -93,6 +62,7 @@ const webhookEntry = /* @__PURE__ */ object<WebhookEntry>({
   lastDelivery: optional(time),
   lastError: optional(webhookListWebhooksLastError),
 });
+const roomDetailsText = /* @__PURE__ */ object<object>({ version: isWhole, bytes: isWhole, timestamp: time });
 const snapshotRoom = /* @__PURE__ */ object<object>({
   roomId: roomCode,
   role: optional(text),
@@ -103,11 +73,8 @@ const snapshotRoom = /* @__PURE__ */ object<object>({
   name: optional(text),
   limits: optional(roomLimits),
 });
-const snapshotContentLastRefs = /* @__PURE__ */ object<object>({
-  deviceId: text,
-  ref: text,
-});
-const roomText = /* @__PURE__ */ object<RoomText>({
+const snapshotContentLastRefs = /* @__PURE__ */ object<object>({ deviceId: text, ref: text });
+const roomText = /* @__PURE__ */ object<types.RoomText>({
   content: text,
   version: isWhole,
   timestamp: time,
@@ -115,14 +82,14 @@ const roomText = /* @__PURE__ */ object<RoomText>({
   sealedEdits: optional(list(sealedEdit)),
   lastRefs: optional(list(snapshotContentLastRefs)),
 });
-const roomDevice = /* @__PURE__ */ object<RoomDevice>({
+const roomDevice = /* @__PURE__ */ object<types.RoomDevice>({
   deviceId: text,
   deviceName: optional(text),
   deviceColor: optional(isWhole),
   role: optional(text),
 });
 
-export const isRoomCreated = /* @__PURE__ */ object<RoomCreated>({
+export const isRoomCreated = /* @__PURE__ */ object<types.RoomCreated>({
   roomId: roomCode,
   link: optional(text),
   expiresAt: time,
@@ -132,22 +99,7 @@ export const isRoomCreated = /* @__PURE__ */ object<RoomCreated>({
   name: optional(text),
   limits: optional(roomLimits),
 });
-export const isRoomDetails = /* @__PURE__ */ object<RoomDetails>({
-  roomId: roomCode,
-  role: optional(text),
-  expiresAt: time,
-  extend: optional(isTrue),
-  hasPin: flag,
-  encrypted: optional(isTrue),
-  name: optional(text),
-  deviceCount: isWhole,
-  fileCount: optional(isWhole),
-  fileBytes: optional(isWhole),
-  limits: optional(roomLimits),
-  text: optional(roomDetailsText),
-  files: optional(list(fileEntry)),
-});
-export const isRoomInfo = /* @__PURE__ */ object<RoomInfo>({
+export const isRoomInfo = /* @__PURE__ */ object<types.RoomInfo>({
   roomId: roomCode,
   role: optional(text),
   expiresAt: time,
@@ -160,11 +112,8 @@ export const isRoomInfo = /* @__PURE__ */ object<RoomInfo>({
   fileBytes: optional(isWhole),
   limits: optional(roomLimits),
 });
-export const isConfirmation = /* @__PURE__ */ object<Confirmation>({
-  success: isTrue,
-  message: text,
-});
-export const isLink = /* @__PURE__ */ object<Link>({
+export const isConfirmation = /* @__PURE__ */ object<types.Confirmation>({ success: isTrue, message: text });
+export const isLink = /* @__PURE__ */ object<types.Link>({
   linkId: text,
   role: oneOf('read', 'drop'),
   link: optional(text),
@@ -173,33 +122,26 @@ export const isLink = /* @__PURE__ */ object<Link>({
   expiresAt: optional(time),
   lastUsed: optional(time),
 });
-export const isLinkList = /* @__PURE__ */ object<LinkList>({
-  links: list(isLink),
-});
-export const isContentRead = /* @__PURE__ */ object<ContentRead>({
+export const isLinkList = /* @__PURE__ */ object<types.LinkList>({ links: list(isLink) });
+export const isContentRead = /* @__PURE__ */ object<types.ContentRead>({
   content: text,
   version: optional(isWhole),
   timestamp: time,
   contentVersion: optional(isWhole),
   sealedEdits: optional(list(sealedEdit)),
 });
-export const isContentEdited = /* @__PURE__ */ object<ContentEdited>({
+export const isContentEdited = /* @__PURE__ */ object<types.ContentEdited>({
   success: isTrue,
   version: isWhole,
   timestamp: time,
   compact: optional(isTrue),
 });
-export const isHistoryList = /* @__PURE__ */ object<HistoryList>({
-  history: list(historyEntry),
-});
-export const isHistoryText = /* @__PURE__ */ object<HistoryText>({
-  content: text,
-  version: isWhole,
-  timestamp: time,
-  size: isWhole,
-  deviceId: optional(text),
-});
-export const isFileUploaded = /* @__PURE__ */ object<FileUploaded>({
+export const isHistoryList = /* @__PURE__ */ object<types.HistoryList>({ history: list(historyEntry) });
+export const isHistoryText = /* @__PURE__ */ object<types.HistoryText, types.HistoryEntry>(
+  { content: text },
+  historyEntry,
+);
+export const isFileUploaded = /* @__PURE__ */ object<types.FileUploaded>({
   success: isTrue,
   fileId: optional(text),
   fileUrl: text,
@@ -207,37 +149,33 @@ export const isFileUploaded = /* @__PURE__ */ object<FileUploaded>({
   fileSize: isWhole,
   once: optional(isTrue),
 });
-export const isFileList = /* @__PURE__ */ object<FileList>({
-  files: list(fileEntry),
-});
-export const isTicketIssued = /* @__PURE__ */ object<TicketIssued>({
+export const isFileList = /* @__PURE__ */ object<types.FileList>({ files: list(fileEntry) });
+export const isTicketIssued = /* @__PURE__ */ object<types.TicketIssued>({
   ticket: isToken,
   url: text,
   expiresAt: time,
   uploads: optional(isWhole),
 });
-export const isFileClaimed = /* @__PURE__ */ object<FileClaimed>({
-  claim: isToken,
-  url: text,
-  expiresAt: time,
-});
-export const isWebhookCreated = /* @__PURE__ */ object<WebhookCreated>({
+export const isFileClaimed = /* @__PURE__ */ object<types.FileClaimed>({ claim: isToken, url: text, expiresAt: time });
+export const isWebhookCreated = /* @__PURE__ */ object<types.WebhookCreated>({
   id: text,
   host: text,
   events: list(oneOf('text', 'file', 'device', 'room')),
   createdAt: time,
   secret: text,
 });
-export const isWebhookList = /* @__PURE__ */ object<WebhookList>({
-  webhooks: list(webhookEntry),
-});
-export const isHealthReport = /* @__PURE__ */ object<HealthReport>({
+export const isWebhookList = /* @__PURE__ */ object<types.WebhookList>({ webhooks: list(webhookEntry) });
+export const isRoomDetails = /* @__PURE__ */ object<types.RoomDetails, types.RoomInfo>(
+  { text: optional(roomDetailsText), files: optional(list(fileEntry)) },
+  isRoomInfo,
+);
+export const isHealthReport = /* @__PURE__ */ object<types.HealthReport>({
   status: oneOf('healthy', 'degraded'),
   timestamp: time,
   uptime: Number.isFinite,
 });
 
-const messages: Readonly<Record<ServerMessage['type'], Check>> = {
+const messages: Readonly<Record<types.ServerMessage['type'], Check>> = {
   snapshot: /* @__PURE__ */ object<object>({
     seq: isWhole,
     room: snapshotRoom,
@@ -247,15 +185,7 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     pinAttempts: isWhole,
     resumeToken: optional(isToken),
   }),
-  content: /* @__PURE__ */ object<object>({
-    seq: isWhole,
-    content: text,
-    version: isWhole,
-    timestamp: time,
-    contentVersion: optional(isWhole),
-    sealedEdits: optional(list(sealedEdit)),
-    lastRefs: optional(list(snapshotContentLastRefs)),
-  }),
+  content: /* @__PURE__ */ object<object, types.RoomText>({ seq: isWhole }, roomText),
   edit: /* @__PURE__ */ object<object>({
     seq: isWhole,
     version: isWhole,
@@ -266,47 +196,19 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     length: optional(isWhole),
     checksum: optional(isWhole),
   }),
-  'sealed-edit': /* @__PURE__ */ object<object>({
-    seq: isWhole,
-    version: isWhole,
-    sealed: text,
-    timestamp: time,
-    deviceId: optional(text),
-    ref: optional(text),
-  }),
+  'sealed-edit': /* @__PURE__ */ object<object, types.SealedEdit>({ seq: isWhole }, sealedEdit),
   caret: /* @__PURE__ */ object<object>({
     deviceId: text,
     version: isWhole,
     position: isWhole,
     selectionEnd: optional(isWhole),
   }),
-  'sealed-caret': /* @__PURE__ */ object<object>({
-    deviceId: text,
-    version: isWhole,
-    sealed: text,
-  }),
-  'file-added': /* @__PURE__ */ object<object>({
-    seq: isWhole,
-    file: fileEntry,
-  }),
-  'file-removed': /* @__PURE__ */ object<object>({
-    seq: isWhole,
-    fileId: text,
-    received: optional(isTrue),
-  }),
-  devices: /* @__PURE__ */ object<object>({
-    seq: isWhole,
-    devices: list(roomDevice),
-  }),
-  'devices-changed': /* @__PURE__ */ object<object>({
-    seq: isWhole,
-    joined: list(roomDevice),
-    left: list(text),
-  }),
-  'pin-attempts': /* @__PURE__ */ object<object>({
-    seq: isWhole,
-    pinAttempts: isWhole,
-  }),
+  'sealed-caret': /* @__PURE__ */ object<object>({ deviceId: text, version: isWhole, sealed: text }),
+  'file-added': /* @__PURE__ */ object<object>({ seq: isWhole, file: fileEntry }),
+  'file-removed': /* @__PURE__ */ object<object>({ seq: isWhole, fileId: text, received: optional(isTrue) }),
+  devices: /* @__PURE__ */ object<object>({ seq: isWhole, devices: list(roomDevice) }),
+  'devices-changed': /* @__PURE__ */ object<object>({ seq: isWhole, joined: list(roomDevice), left: list(text) }),
+  'pin-attempts': /* @__PURE__ */ object<object>({ seq: isWhole, pinAttempts: isWhole }),
   room: /* @__PURE__ */ object<object>({
     seq: isWhole,
     expiresAt: time,
@@ -331,10 +233,7 @@ const messages: Readonly<Record<ServerMessage['type'], Check>> = {
     timestamp: time,
     ref: optional(text),
   }),
-  error: /* @__PURE__ */ object<object>({
-    error: isError,
-    ref: optional(text),
-  }),
+  error: /* @__PURE__ */ object<object>({ error: isError, ref: optional(text) }),
   heartbeat: /* @__PURE__ */ object<object>({
     seq: isWhole,
     resumeToken: optional(isToken),

@@ -1,8 +1,8 @@
 /** Uploads a file in parts by tus 1.0, so that an interruption does not start it again. */
 import type { FileUploaded } from '../protocol/types.ts';
 import { errorFrom, invalidMessage, offlineError, PoproomError } from './error.ts';
-import { delay, retryDelay } from './retry.ts';
-import { type CallOptions, definedHeaders, type Transport } from './transport.ts';
+import { delay, retryDelay, temporaryFailures } from './retry.ts';
+import { type Call, type CallOptions, definedHeaders, type Transport } from './transport.ts';
 
 /** Bytes that can be read by parts: a Blob, or the encrypted form of one. */
 export interface PartSource {
@@ -22,7 +22,7 @@ type ResumableFile = FileLabels & {
   once: boolean;
 };
 
-interface ResumableOptions extends CallOptions {
+export interface ResumableOptions extends CallOptions {
   onProgress?: ((sent: number) => void) | undefined;
   /** The id of an upload of the same file that was interrupted. */
   uploadId?: string | undefined;
@@ -39,19 +39,14 @@ const [fastPartMs, slowPartMs] = [1000, 4000];
 const maxFailures = 8;
 
 /** The codes of errors after which another attempt may succeed. */
-export const temporary: readonly string[] = [
-  'OFFLINE',
-  'TIMEOUT',
-  'UNAVAILABLE',
-  'INTERNAL',
-  'RATE_LIMITED',
-  'UPLOAD_CONFLICT',
-];
+export const temporary: readonly string[] = [...temporaryFailures, 'UPLOAD_CONFLICT'];
 
-interface ResumableTarget {
+/** The room to upload to. */
+export interface UploadTarget {
   transport: Transport;
   /** The path of the room. */
   path: string;
+  /** The PIN or key, and the device. */
   headers: Readonly<Record<string, string | undefined>>;
 }
 
@@ -64,7 +59,7 @@ interface Position {
 
 /** Returns undefined if the server does not support resumable uploads. */
 export async function uploadResumably(
-  { transport, path, ...target }: ResumableTarget,
+  { transport, path, ...target }: UploadTarget,
   file: ResumableFile,
   options: ResumableOptions,
 ): Promise<FileUploaded | undefined> {
@@ -112,22 +107,15 @@ export async function uploadResumably(
 
   async function sendPart(id: string, source: PartSource, offset: number, bytes: number): Promise<Position> {
     const part = await source.slice(offset, Math.min(offset + bytes, source.size));
-    const call = {
-      headers: {
-        ...headers,
-        'Content-Type': 'application/offset+octet-stream',
-        'Upload-Offset': String(offset),
-      },
-      ...callOptions,
-    };
+    const partHeaders = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
+    const call = { method: 'PATCH', headers: { ...headers, ...partHeaders }, body: part, ...callOptions };
     const url = `${path}/uploads/${id}`;
     // Only XMLHttpRequest reports the progress within a part, and only browsers have it.
     if ('XMLHttpRequest' in globalThis) {
-      const onPartProgress = (sent: number) => onProgress?.(offset + sent);
-      const request = { ...call, method: 'PATCH', path: url, body: part, onProgress: onPartProgress };
+      const request = { ...call, path: url, onProgress: (sent: number) => onProgress?.(offset + sent) };
       return sendWithXhr(transport, request, ({ header }) => parsePosition(header));
     }
-    const response = await transport.send(url, { ...call, method: 'PATCH', body: part });
+    const response = await transport.send(url, call);
     return parsePosition((name) => response.headers.get(name));
   }
 
@@ -176,13 +164,9 @@ export async function uploadResumably(
     const source = (resumed && file.continued) ?? file.bytes;
     onUploadId?.(source.idToKeep?.(id) ?? id);
     const fileUrl = await sendAll(id, source, position);
-    const uploaded = {
-      success: true,
-      fileId: id,
-      fileUrl,
-      fileName: nameIn(fileUrl),
-      fileSize: file.bytes.size,
-    } as const;
+    // The server cleans file names, and the URL contains the result.
+    const fileName = decodeURIComponent(fileUrl.slice(fileUrl.lastIndexOf('/') + 1));
+    const uploaded = { success: true, fileId: id, fileUrl, fileName, fileSize: file.bytes.size } as const;
     return file.once ? { ...uploaded, once: true } : uploaded;
   } catch (error) {
     // Servers before this feature do not know the path.
@@ -221,29 +205,20 @@ function encodeMetadata(values: Record<string, string>): string {
     .join(',');
 }
 
-/** The server cleans file names, and the URL contains the result. */
-const nameIn = (fileUrl: string) => decodeURIComponent(fileUrl.slice(fileUrl.lastIndexOf('/') + 1));
-
-interface XhrCall {
+interface XhrCall extends Pick<Call, 'onProgress' | 'signal' | 'timeoutSeconds'> {
   method: string;
   path: string;
   body: Blob;
   headers: Readonly<Record<string, string>>;
-  onProgress: ((sent: number) => void) | undefined;
-  signal: AbortSignal | undefined;
-  timeoutSeconds: number | undefined;
 }
 
+type XhrEvent = 'onprogress' | 'onload' | 'onerror' | 'onabort' | 'onloadend';
+
 /** The subset used here, because the types for Node do not include it. */
-interface XmlHttpRequest {
+interface XmlHttpRequest extends Record<XhrEvent, (() => void) | null> {
   readonly status: number;
   readonly responseText: string;
   readonly upload: { onprogress: ((progress: { loaded: number }) => void) | null };
-  onprogress: (() => void) | null;
-  onload: (() => void) | null;
-  onerror: (() => void) | null;
-  onabort: (() => void) | null;
-  onloadend: (() => void) | null;
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
   getResponseHeader(name: string): string | null;

@@ -27,15 +27,15 @@ const final: ReadonlySet<PoproomErrorCode> = new Set([
 /** Whether a retry without a change would fail in the same way. */
 export const isFinal = ({ code }: PoproomError): boolean => final.has(code);
 
+/** The codes of errors after which a transfer can continue. */
+export const temporaryFailures: readonly string[] = ['OFFLINE', 'TIMEOUT', 'UNAVAILABLE', 'INTERNAL', 'RATE_LIMITED'];
+
 const firstDelayMs = 500;
 const maxDelayMs = 30_000;
 /** Poproom servers request at most an hour. A timer that overflows would fire immediately. */
 const maxRequestedMs = 86_400_000;
 
-/**
- * Milliseconds to wait, as the server requests. Below one second, which could become a busy loop, the delay doubles with
- * each failure, with jitter for clients that were disconnected at the same time.
- */
+/** Milliseconds to wait. Below a second, which could become a busy loop, they double with each failure, with jitter. */
 export function retryDelay({ retryAfter = 0 }: PoproomError, failures: number): number {
   const requestedMs = Math.min(maxRequestedMs, retryAfter * 1000);
   if (requestedMs >= 1000) return requestedMs;

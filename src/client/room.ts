@@ -1,10 +1,11 @@
 import type { Confirmation, FileClaimed, FileEntry, FileUploaded } from '../protocol/types.ts';
-import { type DownloadOptions, type ReceiveOptions, receive, type ZipOptions } from './download.ts';
+import { type DownloadOptions, type ReceiveOptions, receive, retainResponse, type ZipOptions } from './download.ts';
 import { invalidMessage, PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live-channel.ts';
 import { createJsonRequests, createRoomCalls, type JsonRequests } from './requests.ts';
 import { isConfirmation, isFileClaimed, isTicketIssued } from './response-checks.ts';
-import { accessHeaders, type RoomAccess, type SeenVersion } from './room-access.ts';
+import { accessHeaders, type RoomAccess } from './room-access.ts';
+import type { SeenVersion } from './room-encryption.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import { type UploadOptions, type UploadSource, type UploadTicket, upload } from './upload.ts';
 
@@ -143,22 +144,14 @@ async function download(
   { range, ifRange, signal, timeoutSeconds, reload }: DownloadOptions = {},
 ): Promise<Response> {
   const headers = { Range: range && `bytes=${range.from}-${range.to - 1}`, 'If-Range': range && ifRange };
-  const response = await transport.send(filePath(fileUrl), {
-    headers,
-    signal,
-    timeoutSeconds,
-    reload,
-    omitsApiKey: true,
-  });
+  const call = { headers, signal, timeoutSeconds, reload, omitsApiKey: true };
+  const response = await transport.send(filePath(fileUrl), call);
   const isOther = ifRange !== undefined && response.status === 200;
   if (range && response.status !== 206 && !isOther) throw unexpectedResponse(response.status);
   return retainResponse(response);
 }
 
-/**
- * Downloads always go to the server itself, which serves all files. A malicious `fileUrl` could otherwise direct the
- * program to an address in its local network.
- */
+/** Always on the server itself: a malicious `fileUrl` could name an address in the local network of the program. */
 function filePath(fileUrl: string): string {
   const [, file] = /\/([0-9a-f]{32}\/[^/\\?#]+)(?:[?#].*)?$/s.exec(fileUrl) ?? [];
   if (file === undefined) throw new PoproomError('INVALID_RESPONSE', 'This is not the URL of a file in a room.');
@@ -168,12 +161,4 @@ function filePath(fileUrl: string): string {
 function zipPath(path: string, files?: readonly string[], ticket?: string): string {
   const query = new URLSearchParams({ ...(ticket && { ticket }), ...(files && { files: files.join(',') }) });
   return `${path}/files.zip${query.size > 0 ? `?${query}` : ''}`;
-}
-
-const responsesByBody = new WeakMap<object, Response>();
-
-/** Node ends the body when the response is garbage-collected, so the body must keep a reference to it. */
-function retainResponse(response: Response): Response {
-  if (response.body) responsesByBody.set(response.body, response);
-  return response;
 }

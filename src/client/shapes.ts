@@ -1,6 +1,6 @@
 /** Checks the shape of what a server sends, which is not trusted. `response-checks.ts` combines these checks. */
-
 import { hasMoreValues } from '../protocol/json-values.ts';
+import type { ErrorBody } from '../protocol/types.ts';
 
 export type Shape<T> = (value: unknown) => value is T;
 
@@ -38,11 +38,11 @@ export const list =
   (value) =>
     Array.isArray(value) && value.every(isValid);
 
-/** Ignores other fields, because a newer server may send more. */
-export function object<T>(checks: Checks<T>): Shape<T> {
+/** Ignores other fields, because a newer server may send more. `isBase` checks the fields of an object that it extends. */
+export function object<T, Base = unknown>(checks: Checks<Omit<T, keyof Base>>, isBase: Check = isObject): Shape<T> {
   const entries = Object.entries(checks) as [string, Check][];
   return (value): value is T =>
-    isObject(value) && entries.every(([name, isValid]) => isValid((value as Record<string, unknown>)[name]));
+    isBase(value) && entries.every(([name, isValid]) => isValid((value as Record<string, unknown>)[name]));
 }
 
 /** The details that programs rely on; see `ErrorDetails`. Others may have any type. */
@@ -58,11 +58,7 @@ const requiredDetails: Readonly<Record<string, string>> = {
   UPLOAD_CONFLICT: 'offset',
 };
 
-interface ErrorShape {
-  code: string;
-  message: string;
-  details?: Record<string, unknown>;
-}
+type ErrorShape = ErrorBody['error'];
 
 const hasErrorShape = object<ErrorShape>({ code: errorCode, message: text, details: optional(isDetails) });
 
@@ -94,8 +90,13 @@ const maxValues = 100_000;
 /** Returns undefined for anything that is not JSON or is too large. */
 export function parseJson(text: string): unknown {
   if (text.length > maxJsonBytes || hasMoreValues(text, maxValues)) return undefined;
+  return attempt(() => JSON.parse(text));
+}
+
+/** Returns undefined if the action throws, as it does for input that is damaged or forged. */
+export function attempt<T>(action: () => T): T | undefined {
   try {
-    return JSON.parse(text);
+    return action();
   } catch {
     return undefined;
   }

@@ -1,6 +1,15 @@
 /** Ends a request if the server neither takes nor sends a byte for too long. */
 import { PoproomError } from './error.ts';
-import type { CallOptions, SilenceLimit, Timeouts } from './transport.ts';
+
+export interface CallOptions {
+  /** Aborts the call. */
+  signal?: AbortSignal | undefined;
+  /**
+   * Fails with `TIMEOUT` if the server neither takes nor sends a byte for this many seconds. 0 or Infinity: no limit.
+   * Default: that of the client.
+   */
+  timeoutSeconds?: number | undefined;
+}
 
 /** Longer timers overflow, and would fire immediately. */
 const maxSeconds = 2_000_000;
@@ -12,37 +21,45 @@ export const limitOf = (seconds: number | undefined): number | undefined =>
 /** In bytes per second: a JSON body is sent without progress, so a slow connection gets more time for a long one. */
 const slowestUpload = 16 * 1024;
 
-/** `seconds` is the default for calls. */
-export function createTimeouts(seconds: number): Timeouts {
+export type Timeouts = ReturnType<typeof createTimeouts>;
+export type SilenceLimit = ReturnType<typeof createSilenceLimit>;
+
+/** How long requests wait for a silent server. `seconds` is the default for calls. */
+export function createTimeouts(seconds: number) {
   const limitFor = ({ timeoutSeconds = seconds }: CallOptions) => limitOf(timeoutSeconds);
   return {
     seconds,
-    watch(call, unmeasured) {
+    /** Starts the time of a request, with `unmeasured` bytes whose progress is unknown. Undefined if there is no limit. */
+    watch(call: CallOptions, unmeasured: number): SilenceLimit | undefined {
       const limit = limitFor(call);
       return limit === undefined ? undefined : createSilenceLimit(limit + unmeasured / slowestUpload, call.signal);
     },
-    next: (call, read, cancel) => withinSeconds(limitFor(call), read, cancel),
+    next: <T>(call: CallOptions, read: Promise<T>, cancel: () => Promise<unknown>): Promise<T> =>
+      withinSeconds(limitFor(call), read, cancel),
   };
 }
 
-function createSilenceLimit(limit: number, signal: AbortSignal | undefined): SilenceLimit {
+function createSilenceLimit(limit: number, signal: AbortSignal | undefined) {
   const silent = new AbortController();
   const start = () => setTimeout(() => silent.abort(silenceError(limit)), limit * 1000);
   let timer = start();
   let isStopped = false;
+  /** Stops the time until `onBytes`. */
   const pause = () => clearTimeout(timer);
   return {
+    /** Aborts with the signal of the call, or when the server was silent for too long. */
     signal: signal ? AbortSignal.any([signal, silent.signal]) : silent.signal,
-    get isExceeded() {
-      return silent.signal.aborted;
-    },
-    onBytes() {
+    /** Whether the server was silent for too long. */
+    isExceeded: () => silent.signal.aborted,
+    /** Starts the time again: the server has taken or sent bytes. */
+    onBytes(): void {
       pause();
       // The rest of a body may be sent after an early response.
       if (!isStopped) timer = start();
     },
     pause,
-    stop() {
+    /** Stops the time for good. */
+    stop(): void {
       isStopped = true;
       pause();
     },

@@ -3,16 +3,9 @@ import { connectionError, errorFrom, redirectError, unexpectedResponse } from '.
 import type { Measured, streamBody } from './measured-stream.ts';
 import type { OnRetry, Retry } from './retry.ts';
 import { maxJsonBytes, parseJson, type Shape } from './shapes.ts';
+import type { CallOptions, SilenceLimit, Timeouts } from './silence-limit.ts';
 
-export interface CallOptions {
-  /** Aborts the call. */
-  signal?: AbortSignal | undefined;
-  /**
-   * Fails with `TIMEOUT` if the server neither takes nor sends a byte for this many seconds. 0 or Infinity: no limit.
-   * Default: that of the client.
-   */
-  timeoutSeconds?: number | undefined;
-}
+export type { CallOptions } from './silence-limit.ts';
 
 export interface Call extends CallOptions {
   method?: string;
@@ -40,11 +33,11 @@ export interface Transport {
   /** Returns a successful response, and throws otherwise. */
   send(path: string, call?: Call): Promise<Response>;
   /** Returns the checked body with status and headers. Throws if the body does not have this shape. */
-  request<T>(path: string, shape: Shape<T>, call?: Call): Promise<CheckedResponse<T>>;
+  request<T>(path: string, shape: Shape<T>, call?: Call): Promise<{ status: number; body: T; header: ReadHeader }>;
   /** Returns only the body. */
   call<T>(path: string, shape: Shape<T>, call?: Call): Promise<T>;
   /** Records the rate limit of a response, also for requests that do not use `send`. */
-  recordRateLimit(header: (name: string) => string | null): void;
+  recordRateLimit(header: ReadHeader): void;
   /** A header that makes a change safe to send again. Empty if the client does not retry. */
   newIdempotencyKey(): Record<string, string>;
   /** Retries temporary failures, if the client is configured to. */
@@ -55,63 +48,28 @@ export interface Transport {
   readonly streamBody: typeof streamBody | undefined;
 }
 
-/** How long requests wait for a silent server; see `silence-limit.ts`. */
-export interface Timeouts {
-  /** The longest silence by default. */
-  readonly seconds: number;
-  /** Starts the time of a request, with `unmeasured` bytes whose progress is unknown. Undefined if there is no limit. */
-  watch(call: CallOptions, unmeasured: number): SilenceLimit | undefined;
-  /** Rejects if the next bytes of a response do not arrive in time, and ends the response with `cancel`. */
-  next<T>(call: CallOptions, read: Promise<T>, cancel: () => Promise<unknown>): Promise<T>;
-}
+type ReadHeader = (name: string) => string | null;
 
-export interface SilenceLimit {
-  /** Aborts with the signal of the call, or when the server was silent for too long. */
-  readonly signal: AbortSignal;
-  /** Whether the server was silent for too long. */
-  readonly isExceeded: boolean;
-  /** Starts the time again: the server has taken or sent bytes. */
-  onBytes(): void;
-  /** Stops the time until `onBytes`. */
-  pause(): void;
-  /** Stops the time for good. */
-  stop(): void;
-}
-
-interface CheckedResponse<T> {
-  status: number;
-  body: T;
-  header(name: string): string | null;
-}
-
-interface TransportOptions {
-  url: string;
+interface TransportOptions
+  extends Pick<Transport, 'url' | 'withRetry'>,
+    Partial<Pick<Transport, 'timeouts' | 'onRetry' | 'streamBody'>> {
   apiKey: string | undefined;
-  withRetry: Retry;
   /** Default: requests have no key. */
-  newIdempotencyKey?: (() => Record<string, string>) | undefined;
-  timeouts?: Timeouts | undefined;
-  onRetry?: OnRetry | undefined;
-  /** Default: bodies are sent without measuring their progress. */
-  streamBody?: typeof streamBody | undefined;
+  newIdempotencyKey?: Transport['newIdempotencyKey'] | undefined;
 }
 
 export function createTransport(options: TransportOptions): Transport {
-  const { url, apiKey, withRetry, newIdempotencyKey = () => ({}), timeouts, onRetry, streamBody } = options;
+  const { url, apiKey, newIdempotencyKey = () => ({}), withRetry, timeouts, onRetry, streamBody } = options;
   let rateLimit: RateLimit | undefined;
 
   /** A stream can be read only once. */
   const retried = <T>(call: Call, attempt: () => Promise<T>) =>
-    call.body instanceof ReadableStream ? attempt() : transport.withRetry(attempt, call);
+    call.body instanceof ReadableStream ? attempt() : withRetry(attempt, call);
 
   const transport: Transport = {
     url: url.replace(/\/+$/, ''),
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
-    withRetry,
-    newIdempotencyKey,
-    timeouts,
-    onRetry,
-    streamBody,
+    ...{ newIdempotencyKey, withRetry, timeouts, onRetry, streamBody },
 
     get rateLimit() {
       return rateLimit;
@@ -142,7 +100,7 @@ async function sendOnce(transport: Transport, path: string, call: Call): Promise
   const silence = transport.timeouts?.watch(call, json?.length ?? 0);
   const body = call.body && transport.streamBody?.(call.body, silence, call.onProgress);
   try {
-    return await fetchResponse(transport, path, call, { json, body, silence });
+    return await fetchResponse(transport, path, call, json, body, silence);
   } catch (error) {
     body?.stop(error);
     throw error;
@@ -151,21 +109,17 @@ async function sendOnce(transport: Transport, path: string, call: Call): Promise
   }
 }
 
-interface Sending {
-  json: string | undefined;
-  body: Measured | undefined;
-  silence: SilenceLimit | undefined;
-}
-
 async function fetchResponse(
   transport: Transport,
   path: string,
   call: Call,
-  { json, body, silence }: Sending,
+  json: string | undefined,
+  body: Measured | undefined,
+  silence: SilenceLimit | undefined,
 ): Promise<Response> {
   const { method = 'GET', omitsApiKey, signal, reload, acceptedStatus } = call;
   const headers = definedHeaders({
-    'Content-Type': json === undefined ? undefined : 'application/json',
+    'Content-Type': json && 'application/json',
     // Otherwise fetch sends a stream in chunks, of which the server does not know the size.
     'Content-Length': call.body instanceof Blob ? String(call.body.size) : undefined,
     ...call.headers,
@@ -181,7 +135,7 @@ async function fetchResponse(
   };
   const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
     if (signal?.aborted) throw signal.reason;
-    throw silence?.isExceeded ? silence.signal.reason : (body?.failure ?? connectionError(cause, transport.url));
+    throw silence?.isExceeded() ? silence.signal.reason : (body?.failure() ?? connectionError(cause, transport.url));
   });
   silence?.stop();
   const header = (name: string) => response.headers.get(name);
@@ -226,35 +180,25 @@ export function parseBody<T>(status: number, text: string, isValid: Shape<T>): T
 }
 
 /** Drops headers without a value. */
-export function definedHeaders(headers: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
-}
+export const definedHeaders = (headers: Readonly<Record<string, string | undefined>>) =>
+  Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined)) as Record<string, string>;
 
 const maxRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/**
- * Follows redirects of reads within the origin, and fails on all others: `fetch` would send the PIN to the new origin.
- * Browsers do not reveal the target of a redirect, so there every redirect fails.
- */
+/** Follows redirects of reads within the origin only: `fetch` would send the PIN to another. Browsers follow none. */
 async function fetchFromOrigin(url: string, init: RequestInit): Promise<Response> {
   let address = url;
   for (let count = 0; ; count++) {
     const response = await fetch(address, { ...init, redirect: 'manual' });
     if (response.type !== 'opaqueredirect' && !redirects.has(response.status)) return response;
-    const target = redirectTarget(response, address);
+    const location = response.headers.get('Location');
+    const target = location && URL.canParse(location, address) ? new URL(location, address) : undefined;
     await response.body?.cancel();
     const isFollowed = init.method === 'GET' && target?.origin === new URL(url).origin && count < maxRedirects;
     if (!isFollowed) throw redirectError(response.status, target);
     address = target.href;
   }
-}
-
-function redirectTarget({ headers }: Response, base: string): URL | undefined {
-  const location = headers.get('Location') ?? '';
-  return location && URL.canParse(location, base) ? new URL(location, base) : undefined;
 }
 
 /** The limit of requests in the current window, from the last response. */
@@ -266,13 +210,9 @@ export interface RateLimit {
 }
 
 /** Undefined if the server has no limit. Uses the relative time, because the two clocks may differ. */
-export function rateLimitIn(header: (name: string) => string | null): RateLimit | undefined {
+export function rateLimitIn(header: ReadHeader): RateLimit | undefined {
   const [limit] = /^\d{1,15}$/.exec(header('X-RateLimit-Limit') ?? '') ?? [];
   const [, remaining, seconds] = /;r=(\d{1,15});t=(\d{1,9})(?!\d)/.exec(header('RateLimit') ?? '') ?? [];
   if (limit === undefined || remaining === undefined) return undefined;
-  return {
-    limit: Number(limit),
-    remaining: Number(remaining),
-    resetAt: new Date(Date.now() + Number(seconds) * 1000),
-  };
+  return { limit: Number(limit), remaining: Number(remaining), resetAt: new Date(Date.now() + Number(seconds) * 1000) };
 }

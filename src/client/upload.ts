@@ -7,11 +7,13 @@ import {
   type FileLabels,
   noOneTimeFiles,
   type PartSource,
+  type ResumableOptions,
   sendWithXhr,
   temporary,
+  type UploadTarget,
   uploadResumably,
 } from './resumable-upload.ts';
-import { type CallOptions, definedHeaders, parseBody, type Transport } from './transport.ts';
+import { type CallOptions, definedHeaders, parseBody } from './transport.ts';
 
 /** A string is the path of a file, and works only where there is a file system. */
 export type UploadSource =
@@ -76,15 +78,6 @@ export interface UploadTicket {
   readonly expiresAt: string;
 }
 
-/** The room to upload to. */
-export interface UploadTarget {
-  transport: Transport;
-  /** The path of the room. */
-  path: string;
-  /** The PIN or key, and the device. */
-  headers: Readonly<Record<string, string | undefined>>;
-}
-
 /** A file whose bytes can be read once, and by parts if it can be continued. */
 interface OutgoingFile {
   parts: PartSource | undefined;
@@ -102,10 +95,7 @@ interface WholeFile {
   labels: FileLabels;
 }
 
-interface TransferOptions
-  extends Pick<UploadOptions, 'once' | 'uploadId' | 'onUploadId' | 'ticket' | 'signal' | 'timeoutSeconds'> {
-  onProgress?: ((sent: number) => void) | undefined;
-}
+type TransferOptions = ResumableOptions & Pick<UploadOptions, 'once' | 'ticket'>;
 
 /** Larger files are sent in parts that can be resumed. In one request, only browsers report progress. */
 const resumableFrom = 5 * 1024 * 1024;
@@ -155,14 +145,8 @@ const toFile = (file: UploadSource | FileToUpload): FileToUpload =>
 /** The server accepts a ticket for an hour. */
 const renewAfterMs = 55 * 60_000;
 
-/**
- * Returns the ticket for each of several uploads: undefined for a single one, and if there is none. Then the uploads
- * count, and fail for the same reason as the ticket, if it matters.
- */
-export function announceUploads(
-  { uploadTicket }: Pick<UploadingRoom, 'uploadTicket'>,
-  count: number,
-): (options?: CallOptions) => Promise<string | undefined> {
+/** The ticket for each of several uploads; undefined for a single one, and if the server issues none. */
+export function announceUploads({ uploadTicket }: Pick<UploadingRoom, 'uploadTicket'>, count: number) {
   let issued: Promise<UploadTicket | undefined> | undefined;
   let issuedAt = 0;
   let left = count;
@@ -178,7 +162,7 @@ export function announceUploads(
     }
   }
 
-  return async (options) => {
+  return async (options?: CallOptions) => {
     const isValid = issued && Date.now() - issuedAt < renewAfterMs;
     if (!isValid) issued = left > 1 ? request(options) : undefined;
     left -= 1;
@@ -189,11 +173,7 @@ export function announceUploads(
 export const missingName = () => new TypeError('A file needs a name: set `name` in the options.');
 
 /** Sends a file by parts or in one request. */
-export async function transfer(
-  { headers, ...room }: UploadTarget,
-  file: OutgoingFile,
-  options: TransferOptions,
-): Promise<FileUploaded> {
+export async function transfer({ headers, ...room }: UploadTarget, file: OutgoingFile, options: TransferOptions) {
   const { once = false, ticket } = options;
   const target = { ...room, headers: { ...headers, 'X-Upload-Ticket': ticket } };
   if (file.parts && isResumable(file.parts, options)) {
@@ -201,15 +181,10 @@ export async function transfer(
     const uploaded = await uploadResumably(target, resumable, options);
     if (uploaded) return uploaded;
   }
-  const uploaded = withId(await uploadWhole(target, await file.whole(), options));
+  const { fileId, ...answer } = await uploadWhole(target, await file.whole(), options);
+  const uploaded = { ...answer, fileId: fileId ?? /[0-9a-f]{32}/.exec(answer.fileUrl)?.[0] ?? '' };
   if (once && !uploaded.once) await undoUpload(target, uploaded);
   return uploaded;
-}
-
-type UploadAnswer = Omit<FileUploaded, 'fileId'> & { fileId?: string };
-
-function withId({ fileId, ...uploaded }: UploadAnswer): FileUploaded {
-  return { ...uploaded, fileId: fileId ?? /[0-9a-f]{32}/.exec(uploaded.fileUrl)?.[0] ?? '' };
 }
 
 /** An older server has stored the file as an ordinary one, which everyone in the room can read. */
@@ -229,7 +204,7 @@ function uploadWhole(
   { transport, path, ...target }: UploadTarget,
   { bytes, size, labels }: WholeFile,
   { once, onProgress, signal, timeoutSeconds }: TransferOptions,
-): Promise<UploadAnswer> {
+): Promise<Omit<FileUploaded, 'fileId'> & { fileId?: string }> {
   const folder = 'meta' in labels ? undefined : labels.folder;
   const query = new URLSearchParams({ ...(folder && { folder }), ...(once && { once: 'true' }) });
   const url = `${path}/upload${query.size > 0 ? `?${query}` : ''}`;
@@ -322,79 +297,34 @@ function streamOf(source: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array>
   });
 }
 
-/** Common ones, each with the extensions of file names. */
-const mediaTypes = `text/plain txt log ini conf
-text/markdown md markdown
-text/html html htm
-text/css css
-text/csv csv
-text/calendar ics
-text/vcard vcf
-text/javascript js mjs
-application/json json map
-application/xml xml
-application/yaml yaml yml
-application/pdf pdf
-application/rtf rtf
-application/epub+zip epub
-application/zip zip
-application/gzip gz tgz
-application/x-tar tar
-application/x-7z-compressed 7z
-application/vnd.rar rar
-application/x-bzip2 bz2
-application/wasm wasm
-application/sql sql
-application/msword doc
-application/vnd.ms-excel xls
-application/vnd.ms-powerpoint ppt
-application/vnd.openxmlformats-officedocument.wordprocessingml.document docx
-application/vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx
-application/vnd.openxmlformats-officedocument.presentationml.presentation pptx
-application/vnd.oasis.opendocument.text odt
-application/vnd.oasis.opendocument.spreadsheet ods
-application/vnd.oasis.opendocument.presentation odp
-application/vnd.android.package-archive apk
-image/png png
-image/jpeg jpg jpeg
-image/gif gif
-image/webp webp
-image/avif avif
-image/heic heic
-image/heif heif
-image/svg+xml svg
-image/bmp bmp
-image/tiff tif tiff
-image/vnd.microsoft.icon ico
-audio/mpeg mp3
-audio/mp4 m4a
-audio/aac aac
-audio/ogg oga ogg opus
-audio/flac flac
-audio/wav wav
-audio/midi mid midi
-video/mp4 mp4 m4v
-video/webm webm
-video/quicktime mov
-video/x-matroska mkv
-video/x-msvideo avi
-video/mpeg mpg mpeg
-video/ogg ogv
-font/ttf ttf
-font/otf otf
-font/woff woff
-font/woff2 woff2`;
+/** Common ones: after each subtype, the extensions of file names. */
+const mediaTypes: Readonly<Record<string, string>> = {
+  text: `plain txt log ini conf, markdown md markdown, html html htm, css css, csv csv, calendar ics, vcard vcf,
+    javascript js mjs`,
+  application: `json json map, xml xml, yaml yaml yml, pdf pdf, rtf rtf, epub+zip epub, zip zip, gzip gz tgz,
+    x-tar tar, x-7z-compressed 7z, vnd.rar rar, x-bzip2 bz2, wasm wasm, sql sql, msword doc, vnd.ms-excel xls,
+    vnd.ms-powerpoint ppt, vnd.openxmlformats-officedocument.wordprocessingml.document docx,
+    vnd.openxmlformats-officedocument.spreadsheetml.sheet xlsx,
+    vnd.openxmlformats-officedocument.presentationml.presentation pptx, vnd.oasis.opendocument.text odt,
+    vnd.oasis.opendocument.spreadsheet ods, vnd.oasis.opendocument.presentation odp, vnd.android.package-archive apk`,
+  image: `png png, jpeg jpg jpeg, gif gif, webp webp, avif avif, heic heic, heif heif, svg+xml svg, bmp bmp,
+    tiff tif tiff, vnd.microsoft.icon ico`,
+  audio: 'mpeg mp3, mp4 m4a, aac aac, ogg oga ogg opus, flac flac, wav wav, midi mid midi',
+  video: 'mp4 mp4 m4v, webm webm, quicktime mov, x-matroska mkv, x-msvideo avi, mpeg mpg mpeg, ogg ogv',
+  font: 'ttf ttf, otf otf, woff woff, woff2 woff2',
+};
 
 let byExtension: ReadonlyMap<string, string> | undefined;
 
 /** `application/octet-stream` if the name has no known extension. */
 export function typeByName(name: string): string {
-  byExtension ??= new Map(mediaTypes.split('\n').flatMap(entriesOf));
+  byExtension ??= new Map(Object.entries(mediaTypes).flatMap(entriesOf));
   const [, extension = ''] = /\.([^.]+)$/.exec(name) ?? [];
   return byExtension.get(extension.toLowerCase()) ?? 'application/octet-stream';
 }
 
-function entriesOf(line: string): [extension: string, type: string][] {
-  const [type = '', ...extensions] = line.split(' ');
-  return extensions.map((extension) => [extension, type]);
-}
+const entriesOf = ([type, subtypes]: [string, string]): [extension: string, type: string][] =>
+  subtypes.split(/,\s+/).flatMap((line) => {
+    const [subtype, ...extensions] = line.split(' ');
+    return extensions.map((extension): [string, string] => [extension, `${type}/${subtype}`]);
+  });

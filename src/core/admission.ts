@@ -6,10 +6,10 @@ import { type LinkRole, linkDevicePrefix, mayDo, type RoomOperation } from '../p
 import { type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
 import { chain } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
-import { PoproomError, roomMissing } from './errors.ts';
+import { counted, invalidField, PoproomError, roomMissing } from './errors.ts';
 import type { ClientId, MaybePromise, Room } from './ports/basics.ts';
 import type { Allowance, Quota, Spending } from './ports/clients.ts';
-import type { LinkAdmission, LinkStore, StoredLink } from './ports/links.ts';
+import type { StoredLink } from './ports/links.ts';
 import type { AccessAttempt, Refusal, SealedLog } from './ports/rooms.ts';
 import type { Content } from './ports/texts.ts';
 import { secondsUntil } from './timestamp.ts';
@@ -30,9 +30,7 @@ export interface Caller {
 }
 
 /** A room that a caller has access to, with the link if it does not use the code. */
-export interface AdmittedRoom extends Room {
-  link?: StoredLink;
-}
+export type AdmittedRoom = Room & { link?: StoredLink };
 
 /**
  * Every operation of a link is checked here, or by `checkRight` if it arrives on an open live channel. `meanwhile` is
@@ -53,16 +51,14 @@ export async function admit(
   return admission.outcome === 'admitted' ? admission.room : reject(deps, attempt, admission);
 }
 
-async function admitLink(
-  deps: CoreDeps,
-  { client, isCrossSite, deviceId }: Caller,
-  id: LinkId,
-  operation: RoomOperation,
-): Promise<AdmittedRoom> {
+async function admitLink(deps: CoreDeps, caller: Caller, id: LinkId, operation: RoomOperation): Promise<AdmittedRoom> {
+  const { client, isCrossSite, deviceId } = caller;
   const now = deps.clock();
   const device = deviceId === undefined ? undefined : deviceOfLink(checkDeviceId(deviceId));
   const admission = await deps.links.admit({ id, client, isCrossSite: isCrossSite ?? false, deviceId: device, now });
-  if (admission.outcome !== 'admitted') throw linkRefusal(admission, now);
+  if (admission.outcome === 'unknown') throw linkMissing();
+  if (admission.outcome === 'expired') throw new PoproomError('ROOM_EXPIRED', 'This link has expired.');
+  if (admission.outcome !== 'admitted') throw refusal(admission, now);
   const { room, link } = admission;
   checkRight(link.role, operation);
   noteUse(deps, room, link);
@@ -86,36 +82,23 @@ export const deviceOfLink = (deviceId: string): string =>
   (deviceId.length + linkDevicePrefix.length <= 64 ? deviceId : hash('sha256', deviceId, 'base64url'));
 
 /** Writes that are under way, so that many requests together cause one. */
-const notedUses = new WeakMap<LinkStore, Set<LinkId>>();
-
+const notedUses = new Set<LinkId>();
 const noteUseEveryMs = 60_000;
 
 /** Members see when a link was last used. */
 function noteUse({ links, clock }: CoreDeps, { code }: Room, { id, lastUsed = 0 }: StoredLink): void {
   const now = clock();
-  const noted = notedUses.get(links) ?? new Set();
-  notedUses.set(links, noted);
-  if (Math.abs(now - lastUsed) < noteUseEveryMs || noted.has(id)) return;
-  noted.add(id);
-  const done = () => noted.delete(id);
+  if (Math.abs(now - lastUsed) < noteUseEveryMs || notedUses.has(id)) return;
+  notedUses.add(id);
+  const done = () => notedUses.delete(id);
   // If this fails, a later request notes it.
   links.noteUse(code, id, now).then(done, done);
-}
-
-function linkRefusal(admission: Exclude<LinkAdmission, { outcome: 'admitted' }>, now: number): PoproomError {
-  if (admission.outcome === 'unknown') return linkMissing();
-  if (admission.outcome === 'expired') return new PoproomError('ROOM_EXPIRED', 'This link has expired.');
-  return refusal(admission, now);
 }
 
 export const linkMissing = () => new PoproomError('ROOM_NOT_FOUND', 'There is no such link. It may have been revoked.');
 
 /** Checks access and reads the text, in one step of the store. */
-export function admitToRead<S>(
-  deps: CoreDeps,
-  caller: Caller,
-  toSealed: (content: Content, log: SealedLog) => S,
-): MaybePromise<Content | S> {
+export function admitToRead<S>(deps: CoreDeps, caller: Caller, toSealed: (content: Content, log: SealedLog) => S) {
   const attempt = new Attempt(deps, caller);
   return chain(deps.rooms.read(attempt), (admission): MaybePromise<Content | S> => {
     if (admission.outcome !== 'admitted') return reject(deps, attempt, admission);
@@ -168,20 +151,14 @@ class Attempt implements AccessAttempt {
 }
 
 /** The hash of the PIN that the caller gave, or of its key if the room is encrypted, as the room stores it. */
-export function proofOf(
-  { secret }: Pick<CoreDeps, 'secret'>,
-  { code, salt }: Pick<Room, 'code' | 'salt'>,
-  { pin, auth }: Pick<Caller, 'pin' | 'auth'>,
-): Uint8Array | undefined {
+export function proofOf({ secret }: CoreDeps, { code, salt }: Room, { pin, auth }: Caller): Uint8Array | undefined {
   if (salt !== undefined) return auth === undefined ? undefined : hashAuth(auth);
   return pin === undefined ? undefined : macPin(secret, code, parsePin(pin));
 }
 
 export function checkDeviceId(text: string): string {
   if (/^[A-Za-z0-9_-]{1,64}$/.test(text)) return text;
-  throw new PoproomError('VALIDATION_FAILED', 'X-Device-Id must be 1 to 64 letters, digits, dashes or underscores.', {
-    details: { field: 'X-Device-Id' },
-  });
+  throw invalidField('X-Device-Id', 'X-Device-Id must be 1 to 64 letters, digits, dashes or underscores.');
 }
 
 function refusal(admission: Refusal, now: number): PoproomError {
@@ -207,12 +184,9 @@ function refusal(admission: Refusal, now: number): PoproomError {
 
 export function overLimit({ limit, tier }: Quota, { resetAt }: Allowance, now: number): PoproomError {
   const retryAfter = secondsUntil(resetAt, now);
-  const minutes = Math.ceil(retryAfter / 60);
-  return new PoproomError(
-    'RATE_LIMITED',
-    `Too many requests: the ${tier} tier allows ${limit} per hour. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`,
-    { retryAfter, details: { reason: 'requests', retryAfter, limit } },
-  );
+  const minutes = counted(Math.ceil(retryAfter / 60), 'minute');
+  const message = `Too many requests: the ${tier} tier allows ${limit} per hour. Try again in ${minutes}.`;
+  return new PoproomError('RATE_LIMITED', message, { retryAfter, details: { reason: 'requests', retryAfter, limit } });
 }
 
 /** The salt is all that a stranger with the code may learn. */
@@ -221,18 +195,16 @@ function keyRequired(salt: string): PoproomError {
   return new PoproomError('KEY_REQUIRED', message, { details: { scheme: 'pop1', salt } });
 }
 
-function wrongProof(
-  { triesLeft, lockedUntil, isKey }: Extract<Refusal, { outcome: 'pin-incorrect' }>,
-  now: number,
-): PoproomError {
-  const [code, what] = isKey ? (['KEY_INCORRECT', 'room key'] as const) : (['PIN_INCORRECT', 'PIN'] as const);
+function wrongProof({ triesLeft, lockedUntil, isKey }: Extract<Refusal, { outcome: 'pin-incorrect' }>, now: number) {
+  const code = isKey ? 'KEY_INCORRECT' : 'PIN_INCORRECT';
+  const wrong = `Wrong ${isKey ? 'room key' : 'PIN'}.`;
   if (lockedUntil === undefined) {
-    return new PoproomError(code, `Wrong ${what}. ${tries(triesLeft)} left.`, { details: { triesLeft } });
+    const tries = triesLeft === 1 ? '1 try' : `${triesLeft} tries`;
+    return new PoproomError(code, `${wrong} ${tries} left.`, { details: { triesLeft } });
   }
   const lockedFor = secondsUntil(lockedUntil, now);
-  return new PoproomError(code, `Wrong ${what}. Try again in ${seconds(lockedFor)}.`, {
-    details: { triesLeft, lockedFor },
-  });
+  const message = `${wrong} Try again in ${counted(lockedFor, 'second')}.`;
+  return new PoproomError(code, message, { details: { triesLeft, lockedFor } });
 }
 
 function locked({ until, isForLife, isKey }: Extract<Refusal, { outcome: 'pin-locked' }>, now: number): PoproomError {
@@ -245,32 +217,19 @@ function locked({ until, isForLife, isKey }: Extract<Refusal, { outcome: 'pin-lo
   return new PoproomError('PIN_LOCKED', `${reason}. ${wayOut}`, { retryAfter, details: { retryAfter } });
 }
 
-function lockedOut(
-  code: 'PIN_LOCKED' | 'KEY_LOCKED' | 'RATE_LIMITED',
-  reason: string,
-  until: number,
-  now: number,
-): PoproomError {
+/** For guesses. */
+export function lockedOut(code: 'PIN_LOCKED' | 'KEY_LOCKED' | 'RATE_LIMITED', why: string, until: number, now: number) {
   const retryAfter = secondsUntil(until, now);
-  return new PoproomError(code, `${reason}. Try again in ${seconds(retryAfter)}.`, {
-    retryAfter,
-    details: code === 'RATE_LIMITED' ? { reason: 'misses', retryAfter } : { retryAfter },
-  });
+  const details = code === 'RATE_LIMITED' ? { reason: 'misses', retryAfter } : { retryAfter };
+  return new PoproomError(code, `${why}. Try again in ${counted(retryAfter, 'second')}.`, { retryAfter, details });
 }
-
-const tries = (n: number) => (n === 1 ? '1 try' : `${n} tries`);
-const seconds = (n: number) => (n === 1 ? '1 second' : `${n} seconds`);
 
 const form = new RegExp(auth.pattern);
 
-/**
- * The SHA-256 of the key `auth` of an encrypted room, to compare with the verifier. The server knows only the verifier.
- */
+/** The SHA-256 of the key `auth` of an encrypted room. The server knows only this verifier. */
 function hashAuth(text: string): Uint8Array {
   if (form.test(text)) return hash('sha256', Buffer.from(text, 'base64url'), 'buffer');
-  throw new PoproomError('VALIDATION_FAILED', 'X-Room-Auth must be 32 bytes in base64url.', {
-    details: { field: 'X-Room-Auth' },
-  });
+  throw invalidField('X-Room-Auth', 'X-Room-Auth must be 32 bytes in base64url.');
 }
 
 declare const checked: unique symbol;
@@ -279,9 +238,7 @@ export type Pin = string & { readonly [checked]: true };
 
 export function parsePin(text: string): Pin {
   if (/^[0-9]{4}$/.test(text)) return text as Pin;
-  throw new PoproomError('VALIDATION_FAILED', 'The PIN must be a string of exactly four digits, for example "0427".', {
-    details: { field: 'pin' },
-  });
+  throw invalidField('pin', 'The PIN must be a string of exactly four digits, for example "0427".');
 }
 
 /**

@@ -5,46 +5,23 @@ import type { ClientId, Log } from './ports/basics.ts';
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const form = /^pop_[0-9A-Za-z]{32}$/;
 
-interface DrawnKey {
-  id: string;
-  /** The key itself. Only its owner may see it. */
-  text: string;
-  hash: string;
-}
-
-export function drawApiKey(): DrawnKey {
+/** `text` is the key itself. Only its owner may see it. */
+export function drawApiKey() {
   let text = 'pop_';
   for (let i = 0; i < 32; i++) text += base62[randomInt(base62.length)];
   return { id: randomBytes(5).toString('hex'), text, hash: hashApiKey(text) };
 }
 
-export function hashApiKey(text: string): string {
-  return hash('sha256', text, 'hex');
-}
+export const hashApiKey = (text: string): string => hash('sha256', text, 'hex');
 
 /** Saves a lookup in the store for text that cannot be a key. */
-export function looksLikeApiKey(text: string): boolean {
-  return form.test(text);
-}
+export const looksLikeApiKey = (text: string): boolean => form.test(text);
 
-const hexDigits = 12;
-
-export type ClientHash = (client: ClientId) => string;
+export type ClientHash = ReturnType<typeof createClientHash>;
 
 /** Keyed, because a plain hash of an IPv4 address can be reversed in minutes. All nodes share the secret. */
-export function createClientHash(secret: string): ClientHash {
-  return (client) => createHmac('sha256', secret).update(`client\n${client}`).digest('hex').slice(0, hexDigits);
-}
-
-export interface ClientLog {
-  /** Whether every request and every rejection is logged. Check this before you build the fields. */
-  readonly isDebug: boolean;
-  debug(client: ClientId, fields: object, message: string): void;
-  /** Logs the first rejection of a client with a code. Further ones within a second are counted in one line. */
-  refused(refusal: LoggedRefusal): void;
-  /** Logs the remaining counts. */
-  stop(): void;
-}
+export const createClientHash = (secret: string) => (client: ClientId) =>
+  createHmac('sha256', secret).update(`client\n${client}`).digest('hex').slice(0, 12);
 
 interface LoggedRefusal {
   client: ClientId;
@@ -55,24 +32,16 @@ interface LoggedRefusal {
   message: string;
 }
 
-interface ClientLogOptions {
-  log: Log;
-  hash: ClientHash;
-  isDebug: boolean;
-}
+type ClientLogOptions = { log: Log; hash: ClientHash; isDebug: boolean };
 
 const windowMs = 1000;
 /** The maximum number of separate clients and codes. Rejections of all others are counted together. */
 const maxEntries = 100;
 
-interface Entry {
-  client: string;
-  code: string;
-  count: number;
-}
+export type ClientLog = ReturnType<typeof createClientLog>;
 
-export function createClientLog({ log, hash, isDebug }: ClientLogOptions): ClientLog {
-  const entries = new Map<string, Entry>();
+export function createClientLog({ log, hash, isDebug }: ClientLogOptions) {
+  const entries = new Map<string, { client: string; code: string; count: number }>();
   let countOfOthers = 0;
   let timer: NodeJS.Timeout | undefined;
 
@@ -108,13 +77,18 @@ export function createClientLog({ log, hash, isDebug }: ClientLogOptions): Clien
   }
 
   return {
+    /** Whether every request and every rejection is logged. Check this before you build the fields. */
     isDebug,
-    debug: (client, fields, message) => isDebug && log.debug({ client: hash(client), ...fields }, message),
-    refused({ client: of, code, level = 'info', fields, message }) {
+    debug(client: ClientId, fields: object, message: string): void {
+      if (isDebug) log.debug({ client: hash(client), ...fields }, message);
+    },
+    /** Logs the first rejection of a client with a code. Further ones within a second are counted in one line. */
+    refused({ client: of, code, level = 'info', fields, message }: LoggedRefusal): void {
       const client = ownLine(of, code);
       if (client !== undefined) log[level]({ client, code, ...fields }, message);
     },
-    stop() {
+    /** Logs the remaining counts. */
+    stop(): void {
       endWindow();
       clearInterval(timer);
     },

@@ -1,12 +1,8 @@
 /** Running work concurrently, or only once for several callers. */
 import type { MaybePromise } from './ports/basics.ts';
 
-/** Processes items, at most `maxConcurrent` at a time. Throws the first error after the running work has ended. */
-export async function forEachConcurrent<T>(
-  items: AsyncIterable<T>,
-  maxConcurrent: number,
-  work: (item: T) => Promise<void>,
-): Promise<void> {
+/** Processes items, at most `limit` at a time. Throws the first error after the running work has ended. */
+export async function forEachConcurrent<T>(items: AsyncIterable<T>, limit: number, work: (item: T) => Promise<void>) {
   const queue = items[Symbol.asyncIterator]();
   const failures: unknown[] = [];
 
@@ -19,7 +15,7 @@ export async function forEachConcurrent<T>(
   }
 
   const onError = (error: unknown) => void failures.push(error);
-  await Promise.all(Array.from({ length: maxConcurrent }, () => runWorker().catch(onError)));
+  await Promise.all(Array.from({ length: limit }, () => runWorker().catch(onError)));
   if (failures.length > 0) throw failures[0];
 }
 
@@ -45,6 +41,16 @@ export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** The same for each key. */
+export function singleFlights<K, T>() {
+  const running = new Map<K, Promise<T>>();
+  return (key: K, work: () => Promise<T>): Promise<T> => {
+    const started = running.get(key) ?? work().finally(() => running.delete(key));
+    running.set(key, started);
+    return started;
+  };
+}
+
 /** All callers share one call and its result. After a failure, the next caller starts another one. */
 export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;
@@ -58,6 +64,5 @@ export function loadOnce<T>(load: () => Promise<T>): () => Promise<T> {
 }
 
 /** Calls `next` synchronously if it can: a promise for each small step would cost more than the step. */
-export function chain<T, R>(value: MaybePromise<T>, next: (resolved: T) => MaybePromise<R>): MaybePromise<R> {
-  return value instanceof Promise ? value.then(next) : next(value);
-}
+export const chain = <T, R>(value: MaybePromise<T>, next: (resolved: T) => MaybePromise<R>): MaybePromise<R> =>
+  value instanceof Promise ? value.then(next) : next(value);

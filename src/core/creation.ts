@@ -1,10 +1,11 @@
 /** The right to create rooms: everyone has it, or only clients with an API key, a password or a user of a proxy. */
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash } from 'node:crypto';
 import type { CreationMode } from '../protocol/limits.ts';
+import { lockedOut } from './admission.ts';
 import { PoproomError } from './errors.ts';
 import type { ClientId, Clock, CreatedBy } from './ports/basics.ts';
-import type { Allowance, Quota, RateCounter } from './ports/clients.ts';
-import { secondsUntil } from './timestamp.ts';
+import type { Quota, RateCounter } from './ports/clients.ts';
+import { areEqual } from './tokens.ts';
 
 /** A request for a new room, or for a token. */
 export interface Applicant {
@@ -28,17 +29,7 @@ interface CreationDeps {
   clock: Clock;
 }
 
-interface CreateToken {
-  token: string;
-  expiresAt: number;
-}
-
-export interface Creation {
-  /** Returns the creator to show to operators; undefined if it has no name. Rejects clients without the right. */
-  authorize(applicant: Applicant): Promise<CreatedBy | undefined>;
-  /** Exchanges the password for a token, which a device can keep instead. */
-  issueToken(guesser: Guesser, password: string): Promise<CreateToken>;
-}
+export type Creation = ReturnType<typeof createCreation>;
 
 type Guesser = Pick<Applicant, 'client' | 'isCrossSite'>;
 
@@ -48,15 +39,15 @@ const tokenTtlSeconds = 30 * 86_400;
 const tokenFormat = /^popc\.([0-9a-z]{1,8})\.([\w-]{43})$/;
 
 /** Wrong passwords. As for PINs, the limit of all clients does not apply to those that gave the right one. */
-const limitsOfClient = [
-  { name: 'minute', quota: { tier: 'free', limit: 5, windowMs: 60 * second } },
-  { name: 'hour', quota: { tier: 'free', limit: 20, windowMs: hour } },
-] as const satisfies { name: string; quota: Quota }[];
+const limitsOfClient: Record<string, Quota> = {
+  minute: { tier: 'free', limit: 5, windowMs: 60 * second },
+  hour: { tier: 'free', limit: 20, windowMs: hour },
+};
 const limitOfAll: Quota = { tier: 'free', limit: 50, windowMs: hour };
 /** Of each node. */
 const maxTrusted = 1000;
 
-export function createCreation({ mode, password, secret, rates, clock }: CreationDeps): Creation {
+export function createCreation({ mode, password, secret, rates, clock }: CreationDeps) {
   /** Clients that gave the right password, least recent first. */
   const trusted = new Set<ClientId>();
 
@@ -73,22 +64,18 @@ export function createCreation({ mode, password, secret, rates, clock }: Creatio
       .digest('base64url');
 
   /** Nobody can guess a token, so a wrong one does not count. It is one of an earlier password, or has expired. */
-  function isValidToken([, expiry = '', signature = '']: RegExpExecArray): boolean {
-    if (!timingSafeEqual(Buffer.from(signature), Buffer.from(sign(expiry)))) return false;
-    return Number.parseInt(expiry, 36) * second > clock();
-  }
+  const isValidToken = ([, expiry = '', signature = '']: RegExpExecArray): boolean =>
+    areEqual(signature, sign(expiry)) && Number.parseInt(expiry, 36) * second > clock();
 
-  /**
-   * A wrong password is counted in the same step that checks the limit, and a right one is refused at the limit. So
-   * concurrent attempts reveal no more than the limit allows.
-   */
+  /** Counts a wrong password in the step that checks the limit: concurrent attempts reveal no more than it allows. */
   async function checkPassword(guesser: Guesser, given: string): Promise<void> {
     const isRight = password !== undefined && isSame(given, password);
     const now = clock();
     const count = isRight ? rates.peek : rates.take;
     for (const [counter, quota] of countersOf(guesser, trusted.has(guesser.client))) {
-      const { granted, remaining, resetAt }: Allowance = await count(counter, quota, now);
-      if (isRight ? remaining === 0 : !granted) throw lockedOut(secondsUntil(resetAt, now));
+      const { granted, remaining, resetAt } = await count(counter, quota, now);
+      if (isRight ? remaining === 0 : !granted)
+        throw lockedOut('RATE_LIMITED', 'Too many wrong passwords', resetAt, now);
     }
     if (!isRight) throw new PoproomError('PASSWORD_INCORRECT', 'The password for creating rooms is wrong.');
     trust(guesser.client);
@@ -103,7 +90,8 @@ export function createCreation({ mode, password, secret, rates, clock }: Creatio
   }
 
   return {
-    async authorize(applicant) {
+    /** Returns the creator to show to operators; undefined if it has no name. Rejects clients without the right. */
+    async authorize(applicant: Applicant): Promise<CreatedBy | undefined> {
       const { keyName, user, isCrossSite } = applicant;
       if (keyName !== undefined) return `key:${keyName}`;
       if (mode === 'key') throw keyRequired();
@@ -114,7 +102,8 @@ export function createCreation({ mode, password, secret, rates, clock }: Creatio
       return `user:${user}`;
     },
 
-    async issueToken(guesser, given) {
+    /** Exchanges the password for a token, which a device can keep instead. */
+    async issueToken(guesser: Guesser, given: string) {
       if (mode !== 'password') throw new PoproomError('NOT_FOUND', 'This server has no password for creating rooms.');
       await checkPassword(guesser, given);
       const expiresAt = Math.floor(clock() / second) + tokenTtlSeconds;
@@ -127,20 +116,17 @@ export function createCreation({ mode, password, secret, rates, clock }: Creatio
 /** With the prefix of an API key, a counter is never shared with a network. Cross-site requests lock out nobody else. */
 function countersOf({ client, isCrossSite }: Guesser, isTrusted: boolean): [counter: ClientId, quota: Quota][] {
   const guesser = isCrossSite ? `${client}#cross-site` : client;
-  const own = limitsOfClient.map(({ name, quota }): [ClientId, Quota] => [`key:#create ${name} ${guesser}`, quota]);
+  const quotas = Object.entries(limitsOfClient);
+  const own = quotas.map(([name, quota]): [ClientId, Quota] => [`key:#create ${name} ${guesser}`, quota]);
   return isCrossSite || isTrusted ? own : [...own, ['key:#create all', limitOfAll]];
 }
 
 /** Compares hashes, so that the time reveals nothing about the password. */
-function isSame(given: string, expected: string): boolean {
-  const hash = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(hash(given), hash(expected));
-}
+const isSame = (given: string, expected: string) => areEqual(hash('sha256', given), hash('sha256', expected));
 
 function passwordRequired(): PoproomError {
-  const message =
-    'This server requires a password for creating rooms. Send it, or a token from /api/create-token, as X-Create-Password.';
-  return new PoproomError('PASSWORD_REQUIRED', message);
+  const wayIn = 'Send it, or a token from /api/create-token, as X-Create-Password.';
+  return new PoproomError('PASSWORD_REQUIRED', `This server requires a password for creating rooms. ${wayIn}`);
 }
 
 function keyRequired(): PoproomError {
@@ -148,11 +134,5 @@ function keyRequired(): PoproomError {
   return new PoproomError('API_KEY_REQUIRED', message);
 }
 
-function signInRequired(): PoproomError {
-  return new PoproomError('SIGN_IN_REQUIRED', 'Only users who have signed in may create rooms on this server.');
-}
-
-function lockedOut(retryAfter: number): PoproomError {
-  const message = `Too many wrong passwords. Try again in ${retryAfter} ${retryAfter === 1 ? 'second' : 'seconds'}.`;
-  return new PoproomError('RATE_LIMITED', message, { retryAfter, details: { reason: 'misses', retryAfter } });
-}
+const signInRequired = () =>
+  new PoproomError('SIGN_IN_REQUIRED', 'Only users who have signed in may create rooms on this server.');

@@ -25,11 +25,21 @@ export class PoproomError extends Error {
   }
 }
 
-export function hasCode(error: unknown, ...codes: ErrorCode[]): error is PoproomError {
-  return error instanceof PoproomError && codes.includes(error.code);
-}
+/** The error for a wrong value in a field or a header of a request. */
+export const invalidField = (field: string, message: string, details: object = {}): PoproomError =>
+  new PoproomError('VALIDATION_FAILED', message, { details: { field, ...details } });
 
-/** `1 byte`, `2 bytes`. */
+/** For a server that is too busy or stops. */
+export const unavailable = (message: string, retryAfter = 2): PoproomError =>
+  new PoproomError('UNAVAILABLE', `${message} Try again in ${retryAfter} seconds.`, { retryAfter });
+
+export const hasCode = (error: unknown, ...codes: ErrorCode[]): error is PoproomError =>
+  error instanceof PoproomError && codes.includes(error.code);
+
+/** `1 second`, `2 seconds`. */
+export const counted = (count: number, unit: string): string => `${count} ${unit}${count === 1 ? '' : 's'}`;
+
+/** `1 byte`, `2,000 bytes`. */
 export const byteCount = (bytes: number): string =>
   `${bytes.toLocaleString('en-US')} ${bytes === 1 ? 'byte' : 'bytes'}`;
 
@@ -37,4 +47,10 @@ export function roomMissing(why: MissingReason): PoproomError {
   return why === 'expired'
     ? new PoproomError('ROOM_EXPIRED', 'This room has expired. Its text and files have been deleted.')
     : new PoproomError('ROOM_NOT_FOUND', 'There is no room with this code.');
+}
+
+/** Returns what a store has found, and throws if there is no such room. */
+export function orMissing<T>(found: T | MissingReason): Exclude<T, MissingReason> {
+  if (found === 'expired' || found === 'gone') throw roomMissing(found as MissingReason);
+  return found as Exclude<T, MissingReason>;
 }

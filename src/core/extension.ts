@@ -3,32 +3,23 @@ import type { CoreDeps } from './deps.ts';
 import { unfinishedUploadMs } from './limits.ts';
 import type { Room } from './ports/basics.ts';
 
-type ExtensionDeps = Pick<CoreDeps, 'rooms' | 'bus' | 'clock' | 'longestAgeMs'>;
-
 /** The expiry that a room gets by a change. */
-export const expiryWithin = (
-  { longestAgeMs = Number.POSITIVE_INFINITY }: Pick<CoreDeps, 'longestAgeMs'>,
-  { createdAt }: Pick<Room, 'createdAt'>,
-  wanted: number,
-): number => Math.min(wanted, createdAt + longestAgeMs);
+export const expiryWithin = ({ longestAgeMs = Number.POSITIVE_INFINITY }: CoreDeps, { createdAt }: Room, end: number) =>
+  Math.min(end, createdAt + longestAgeMs);
 
 /** Waits for a write, and then for the expiry that it moves. */
-export async function extending<T>(deps: ExtensionDeps, room: Room, write: Promise<T>): Promise<T> {
+export async function extending<T>(deps: CoreDeps, room: Room, write: Promise<T>): Promise<T> {
   const written = await write;
   await extendAfterWrite(deps, room);
   return written;
 }
 
 /** Never rejects: the write is stored. If this fails, the next write moves the expiry. */
-export async function extendAfterWrite(deps: ExtensionDeps, room: Room): Promise<void> {
-  await extendRoom(deps, room).catch(() => undefined);
-}
+export const extendAfterWrite = (deps: CoreDeps, room: Room): Promise<void> =>
+  extendRoom(deps, room).catch(() => undefined);
 
-/**
- * Moves the expiry of a room after a write. Small steps are left out, because moving it takes several steps of the store:
- * the expiry may be a minute, or a hundredth of the lifetime, earlier than it would be.
- */
-async function extendRoom(deps: ExtensionDeps, room: Room): Promise<void> {
+/** Moving it takes several steps of the store, so it may be a minute, or a hundredth of the lifetime, earlier. */
+async function extendRoom(deps: CoreDeps, room: Room): Promise<void> {
   const { rooms, bus, clock } = deps;
   const { code, expiresAt, extendMs } = room;
   if (extendMs === undefined) return;

@@ -1,15 +1,14 @@
 /** Limits that are not configurable, and rules built from them and the settings. */
 
 import { deviceColors } from '../protocol/limits.ts';
-import { PoproomError } from './errors.ts';
+import { invalidField } from './errors.ts';
 import type { ReportLimits } from './ports/admin.ts';
-import type { Quota, Tier } from './ports/clients.ts';
+import { type Quota, rateWindowMs, type Tier } from './ports/clients.ts';
 import type { GuardRules } from './ports/rooms.ts';
 
 const second = 1000;
 const hour = 3600 * second;
 
-export const rateWindowMs = hour;
 const shortestLifetimeSeconds = 60;
 /** How long the bytes of an upload stay reserved if its node crashes. A running upload extends this. */
 export const uploadDeadlineMs = 15 * 60 * second;
@@ -44,12 +43,10 @@ export function guardRules(missesPerClient: number, devicesPerRoom = 100): Guard
   };
 }
 
-export function quotas(limits: Record<Tier, number>): Record<Tier, Quota> {
-  return {
-    free: { tier: 'free', limit: limits.free, windowMs: rateWindowMs },
-    pro: { tier: 'pro', limit: limits.pro, windowMs: rateWindowMs },
-  };
-}
+export const quotas = ({ free, pro }: Record<Tier, number>): Record<Tier, Quota> => ({
+  free: { tier: 'free', limit: free, windowMs: rateWindowMs },
+  pro: { tier: 'pro', limit: pro, windowMs: rateWindowMs },
+});
 
 /** Results of requests with idempotency keys: how long, and how many of each client and of all, are kept. */
 export const idempotencyLimits = { keptMs: 24 * hour, perClient: 500, inTotal: 100_000 };
@@ -59,9 +56,6 @@ export const reportLimits: ReportLimits = { perRoom: 20, perClient: 10, inTotal:
 
 export function checkLifetime(seconds: number, longest: number): void {
   if (Number.isInteger(seconds) && seconds >= shortestLifetimeSeconds && seconds <= longest) return;
-  throw new PoproomError(
-    'VALIDATION_FAILED',
-    `"expiresIn" must be a whole number of seconds from ${shortestLifetimeSeconds} to ${longest}.`,
-    { details: { field: 'expiresIn', minimum: shortestLifetimeSeconds, maximum: longest } },
-  );
+  const message = `"expiresIn" must be a whole number of seconds from ${shortestLifetimeSeconds} to ${longest}.`;
+  throw invalidField('expiresIn', message, { minimum: shortestLifetimeSeconds, maximum: longest });
 }

@@ -1,15 +1,16 @@
 /** Links with a role: members create, list and revoke them; and what their holders see of a room. */
 import { createHmac } from 'node:crypto';
+import { maxNameLength } from '../protocol/limits.ts';
 import { type LinkRole, maxLinksPerRoom } from '../protocol/link-rights.ts';
 import { type LinkId, parseLinkId } from '../protocol/room-code.ts';
 import { admit, type Caller } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
-import { PoproomError, roomMissing } from './errors.ts';
+import { orMissing, PoproomError } from './errors.ts';
 import { checkLifetime } from './limits.ts';
-import { cleanLinkName } from './names.ts';
+import { cleanRoomName } from './names.ts';
 import type { Room } from './ports/basics.ts';
 import type { StoredFile } from './ports/files.ts';
-import type { RoomLink, StoredLink } from './ports/links.ts';
+import type { StoredLink } from './ports/links.ts';
 import { drawLinkId } from './room-code.ts';
 import { checkSealedMeta } from './sealed.ts';
 import { trashOf } from './sweep.ts';
@@ -40,46 +41,39 @@ export function createLinks(deps: CoreDeps, longestLifetime: number) {
         expiresAt: expiresIn === undefined ? undefined : now + expiresIn * 1000,
         lastUsed: undefined,
       };
-      const created = await links.createLink(room.code, link, maxLinksPerRoom, now);
+      const created = orMissing(await links.createLink(room.code, link, maxLinksPerRoom, now));
       if (created === 'full') throw tooManyLinks();
-      if (created !== 'created') throw roomMissing(created);
       return link;
     },
 
     async list(caller: Caller): Promise<StoredLink[]> {
       const { code } = await admit(deps, caller, 'manageLinks');
-      const listed = await links.listLinks(code, clock());
-      if (typeof listed === 'string') throw roomMissing(listed);
-      return listed;
+      return orMissing(await links.listLinks(code, clock()));
     },
 
     /** Ends its live channels on all nodes, and its uploads. */
     async revoke(caller: Caller, linkId: string): Promise<void> {
       const { code } = await admit(deps, caller, 'manageLinks');
       const id = parseLinkId(linkId);
-      const revoked = id ? await links.revokeLink(code, id, clock()) : 'no-link';
+      const revoked = id ? orMissing(await links.revokeLink(code, id, clock())) : 'no-link';
       if (revoked === 'no-link') throw noLink();
-      if (revoked !== 'revoked') throw roomMissing(revoked);
       bus.publish(code, { seq: 0 });
       await trashOf(deps).emptySoon();
     },
 
     /** The room of a link, without the guards: only for a caller that is admitted later, or has a genuine token. */
-    async find(id: LinkId): Promise<RoomLink | undefined> {
-      return links.findLink(id, clock());
-    },
+    find: async (id: LinkId) => links.findLink(id, clock()),
   };
 }
 
-/** In an encrypted room, the name is sealed like that of a device. */
+/** Like the name of a device, because members see its devices by it. Sealed in an encrypted room. */
 function nameIn({ salt }: Room, name: string | null | undefined): string | undefined {
-  return salt !== undefined && name ? checkSealedMeta(name, 'device', 'name') : cleanLinkName(name);
+  return salt !== undefined && name
+    ? checkSealedMeta(name, 'device', 'name')
+    : cleanRoomName(name, maxNameLength.device);
 }
 
-/**
- * The room as the holder of a link sees it. A drop link shows nothing but its own name, and not even that in an
- * encrypted room, where its holder cannot open it.
- */
+/** The room as the holder of a link sees it. A drop link shows only its own name, and not even that if it is sealed. */
 export function seenByLink<R extends Room & { deviceCount: number }>(room: R, link: StoredLink): R {
   const expiresAt = Math.min(room.expiresAt, link.expiresAt ?? room.expiresAt);
   const visible = { ...room, expiresAt, hasPin: false };
@@ -101,10 +95,7 @@ export function filesSeenByLink(deps: CoreDeps, files: StoredFile[], link: Store
 }
 
 /** For tokens, which name a link instead of the code, and end with it. */
-export const tokenRoomOf = ({ id, createdAt }: StoredLink) => ({
-  room: { code: id as string, createdAt },
-  pinMac: undefined,
-});
+export const tokenRoomOf = ({ id: code, createdAt }: StoredLink) => ({ room: { code, createdAt }, pinMac: undefined });
 
 function tooManyLinks(): PoproomError {
   const message = `This room has reached its limit of ${maxLinksPerRoom} links. Revoke one and try again.`;

@@ -69,15 +69,8 @@ export interface LiveGateway {
 type LiveTransport = 'websocket' | 'events' | 'poll';
 
 /** Why a live channel ended: the client left, its room ended, or the server closed it. */
-export type LeaveReason =
-  | 'left'
-  | 'deleted'
-  | 'expired'
-  | 'revoked'
-  | 'shutdown'
-  | 'too-slow'
-  | 'no-heartbeat'
-  | 'error';
+type RoomEnd = 'deleted' | 'expired' | 'revoked';
+export type LeaveReason = 'left' | RoomEnd | 'shutdown' | 'too-slow' | 'no-heartbeat' | 'error';
 
 export interface LiveMeter {
   opened(transport: LiveTransport): void;
@@ -90,12 +83,6 @@ export interface LiveMeter {
   diverged(): void;
 }
 
-const ignore = () => undefined;
+const skip = () => undefined;
 /** For a server without metrics. */
-export const noLiveMeter: LiveMeter = {
-  opened: ignore,
-  closed: ignore,
-  handled: ignore,
-  refused: ignore,
-  diverged: ignore,
-};
+export const noLiveMeter: LiveMeter = { opened: skip, closed: skip, handled: skip, refused: skip, diverged: skip };

@@ -1,6 +1,6 @@
 /** Handles requests of the command line to the running server, which is the only one that may change its rooms. */
 
-import { mapInBatches } from './concurrency.ts';
+import { mapInBatches, singleFlight } from './concurrency.ts';
 import type { OperatorInbox, OperatorRequest } from './ports/admin.ts';
 import type { Clock, Log } from './ports/basics.ts';
 import type { RoomStore } from './ports/rooms.ts';
@@ -18,11 +18,12 @@ const pollMs = 500;
 
 /** Polls for requests. Returns a function that stops this. */
 export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps): () => Promise<void> {
-  let running: Promise<void> | undefined;
+  let last = Promise.resolve();
   let isFailing = false;
 
   async function answerAll(): Promise<void> {
     for (const { id, request } of await inbox.unanswered()) await inbox.answer(id, await answer(request));
+    isFailing = false;
   }
 
   async function answer(request: OperatorRequest): Promise<unknown> {
@@ -42,19 +43,13 @@ export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps
     isFailing = true;
   }
 
+  const answerOnce = singleFlight(() => answerAll().catch(onFailure));
   const timer = setInterval(() => {
-    running ??= answerAll()
-      .then(() => {
-        isFailing = false;
-      }, onFailure)
-      .finally(() => {
-        running = undefined;
-      });
-  }, pollMs);
-  timer.unref();
+    last = answerOnce();
+  }, pollMs).unref();
 
   return async () => {
     clearInterval(timer);
-    await running;
+    await last;
   };
 }

@@ -15,15 +15,11 @@ interface OutageWatch {
   everyMs: number;
 }
 
-export interface Outages {
-  /** Call this when a store may have failed. */
-  suspect(): void;
-  stop(): void;
-}
+export type Outages = ReturnType<typeof watchOutages>;
 
 type State = 'responding' | 'suspected' | { lostAt: number };
 
-export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): Outages {
+export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch) {
   const states = new Map<string, State>(Object.keys(stores).map((name) => [name, 'responding']));
   const askedAt = new Map<string, number>();
   const timers = new Map<string, NodeJS.Timeout>();
@@ -31,7 +27,7 @@ export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): 
 
   async function check(name: string): Promise<void> {
     askedAt.set(name, monotonic());
-    const reason = await reasonOf(stores[name]);
+    const reason = await Promise.try(() => stores[name]?.()).then(() => undefined, reasonOf);
     if (isStopped) return;
     if (reason === undefined) onResponse(name);
     else onFailure(name, reason);
@@ -54,13 +50,12 @@ export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): 
   }
 
   function checkIn(ms: number, name: string): void {
-    const timer = setTimeout(() => void check(name), ms);
-    timer.unref();
-    timers.set(name, timer);
+    timers.set(name, setTimeout(() => void check(name), ms).unref());
   }
 
   return {
-    suspect() {
+    /** Call this when a store may have failed. */
+    suspect(): void {
       for (const [name, state] of states) {
         if (state !== 'responding') continue;
         states.set(name, 'suspected');
@@ -69,39 +64,23 @@ export function watchOutages({ stores, log, monotonic, everyMs }: OutageWatch): 
         else checkIn(wait, name);
       }
     },
-    stop() {
+    stop(): void {
       isStopped = true;
       for (const timer of timers.values()) clearTimeout(timer);
     },
   };
 }
 
-async function reasonOf(ask: (() => Promise<unknown>) | undefined): Promise<string | undefined> {
-  try {
-    await ask?.();
-    return undefined;
-  } catch (error) {
-    const { message, cause } = error as Error;
-    return cause instanceof Error ? cause.message : message;
-  }
-}
+const reasonOf = ({ message, cause }: Error): string => (cause instanceof Error ? cause.message : message);
 
-interface EvictionDeps {
+interface EvictionDeps extends Pick<OutageWatch, 'log' | 'everyMs'> {
   store: Pick<Store, 'evictionPolicy'>;
   /** Whether the operator accepts the loss of rooms. */
   isAllowed: boolean;
-  log: Log;
-  everyMs: number;
-}
-
-interface EvictionWatch {
-  /** Whether the store evicts although the operator does not accept it. */
-  isRisky(): boolean;
-  stop(): void;
 }
 
 /** Watches whether the store may remove rooms when it is full: someone may change its settings at any time. */
-export function watchEviction({ store, isAllowed, log, everyMs }: EvictionDeps): EvictionWatch {
+export function watchEviction({ store, isAllowed, log, everyMs }: EvictionDeps) {
   let known: string | undefined = 'noeviction';
 
   async function check(): Promise<void> {
@@ -119,9 +98,9 @@ export function watchEviction({ store, isAllowed, log, everyMs }: EvictionDeps):
   // An outage is reported elsewhere.
   const checkSafely = () => void check().catch(() => undefined);
   checkSafely();
-  const timer = setInterval(checkSafely, everyMs);
-  timer.unref();
+  const timer = setInterval(checkSafely, everyMs).unref();
   return {
+    /** Whether the store evicts although the operator does not accept it. */
     isRisky: () => !isAllowed && known !== undefined && known !== 'noeviction',
     stop: () => clearInterval(timer),
   };

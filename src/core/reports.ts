@@ -10,10 +10,7 @@ import { reportLimits } from './limits.ts';
 import type { Log } from './ports/basics.ts';
 
 /** Input that the schema has accepted. */
-interface NewReport {
-  reason: ReportReason;
-  comment?: string | undefined;
-}
+type NewReport = { reason: ReportReason; comment?: string | undefined };
 
 export type Reports = ReturnType<typeof createReports>;
 
@@ -23,13 +20,9 @@ export function createReports(deps: CoreDeps, hashClient: ClientHash, log: Log) 
     async add(caller: Caller, { reason, comment = '' }: NewReport): Promise<void> {
       const { code, createdAt: roomCreatedAt } = await admit(deps, caller, 'reportRoom');
       const report = {
-        id: randomBytes(5).toString('hex'),
-        code,
-        roomCreatedAt,
-        reason,
+        ...{ id: randomBytes(5).toString('hex'), code, roomCreatedAt, reason, createdAt: deps.clock() },
         comment: removeUnsafeCharacters(comment) || undefined,
         client: hashClient(caller.client),
-        createdAt: deps.clock(),
       };
       if ((await deps.reports.put(report, reportLimits)) === 'full') throw tooManyReports();
       log.warn({ report: report.id, reason }, 'someone reported a room');

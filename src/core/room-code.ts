@@ -23,10 +23,7 @@ const firstSymbols: Record<RoomKind, string> = {
 const oddsAgainstAGuess = 175_000_000;
 
 /** Both are for the number of all unexpired rooms, so there are never more rooms of either kind. */
-export const codeLengths: Record<RoomKind, readonly CodeLength[]> = {
-  plain: lengthsOf('plain'),
-  encrypted: lengthsOf('encrypted'),
-};
+export const codeLengths = { plain: lengthsOf('plain'), encrypted: lengthsOf('encrypted') };
 
 function lengthsOf(kind: RoomKind): CodeLength[] {
   return Array.from({ length: longestCode - shortestCode + 1 }, (_, i) => {

@@ -2,36 +2,21 @@
 
 import type { RoomOperation } from '../protocol/link-rights.ts';
 import { parseLinkId } from '../protocol/room-code.ts';
-import {
-  type AdmittedRoom,
-  admit,
-  admitToRead,
-  type Caller,
-  macPin,
-  type Pin,
-  parsePin,
-  proofOf,
-} from './admission.ts';
+import { type AdmittedRoom, admit, admitToRead, type Caller, macPin, parsePin, proofOf } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
-import { hasCode, PoproomError, roomMissing } from './errors.ts';
+import { hasCode, invalidField, orMissing, PoproomError } from './errors.ts';
 import { expiryWithin, extendAfterWrite, extending } from './extension.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { checkLifetime, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
-import type { ClientId, CreatedBy, MaybePromise, MissingReason, Room } from './ports/basics.ts';
+import type { ClientId, CreatedBy, MissingReason, Room } from './ports/basics.ts';
 import type { RoomStore, RoomUpdate } from './ports/rooms.ts';
-import type { Checkpoint, CheckpointInfo, Content } from './ports/texts.ts';
+import type { Checkpoint, CheckpointInfo } from './ports/texts.ts';
 import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
 import { checkSealedMeta, longestSealed } from './sealed.ts';
 import { endRoom } from './sweep.ts';
 import { checkContent, type EditRequest, type WrittenText } from './text/edit-decision.ts';
-import {
-  type SealedContent,
-  type SealedEditRequest,
-  type SealedSnapshot,
-  sealedContentOf,
-  sealedEditOf,
-} from './text/sealed-texts.ts';
+import { type SealedEditRequest, type SealedSnapshot, sealedContentOf, sealedEditOf } from './text/sealed-texts.ts';
 import { createTexts } from './text/texts.ts';
 
 interface RoomRules {
@@ -52,14 +37,9 @@ export interface NewRoom {
   history: boolean;
   /** Whether each write moves the expiry to the lifetime after it. */
   extend?: boolean | undefined;
-  encryption?: RoomEncryption | undefined;
+  /** Both as base64url, in the lengths of the schema. */
+  encryption?: { salt: string; verifier: string } | undefined;
   createdBy?: CreatedBy | undefined;
-}
-
-/** Both as base64url, in the lengths of the schema. */
-interface RoomEncryption {
-  salt: string;
-  verifier: string;
 }
 
 /** The result of creating a room. In a record it has the draw instead of the code, which the store decides about. */
@@ -101,20 +81,18 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     return { ...room, deviceCount: devices.length };
   }
 
-  async function readByLink(caller: Caller): Promise<Content | SealedContent> {
+  async function readByLink(caller: Caller) {
     const { code, salt } = await admit(deps, caller, 'readText');
-    const { content, fullTextVersion, entries } = orThrow(await deps.texts.readText(code, clock()));
+    const { content, fullTextVersion, entries } = orMissing(await deps.texts.readText(code, clock()));
     if (salt === undefined) return content;
     const later = entries.filter(({ version }) => version > fullTextVersion);
-    const sealedEdits = later.map(sealedEditOf);
-    for (const edit of sealedEdits) Object.assign(edit, { deviceId: undefined, ref: undefined });
+    const sealedEdits = later.map((entry) => sealedEditOf({ ...entry, deviceId: undefined, ref: undefined }));
     return { ...content, contentVersion: fullTextVersion, sealedEdits };
   }
 
   /** Changes the text, unless an earlier run of the request has done so, and moves the expiry of the room. */
-  function changing(room: Room, run: KeyedRun<WrittenText> | undefined, change: () => Promise<WrittenText>) {
-    return extending(deps, room, run ? changeOnce(run, change) : change());
-  }
+  const changing = (room: Room, run: KeyedRun<WrittenText> | undefined, change: () => Promise<WrittenText>) =>
+    extending(deps, room, run ? changeOnce(run, change) : change());
 
   /** Another request may change the PIN after this caller was admitted. Then the caller needs the new one. */
   async function updateAdmitted(caller: Caller, changes: CheckedChanges) {
@@ -123,19 +101,18 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       const { code, hasPin, salt } = room;
       checkForRoom(changes, room);
       const now = clock();
-      const mac = (pin: Pin) => macPin(secret, code, pin);
+      const { expiresIn, pin, name } = changes;
       const update: RoomUpdate = {
         client: caller.client,
         isCrossSite: caller.isCrossSite ?? false,
-        expiresAt:
-          changes.expiresIn === undefined ? undefined : expiryWithin(deps, room, now + changes.expiresIn * 1000),
-        pinMac: changes.pin ? mac(changes.pin) : (changes.pin as null | undefined),
-        name: changes.name,
+        expiresAt: expiresIn === undefined ? undefined : expiryWithin(deps, room, now + expiresIn * 1000),
+        pinMac: pin && macPin(secret, code, pin),
+        name,
         extendMs: newExtension(changes, room, rules.longestLifetime),
         admittedBy: hasPin || salt !== undefined ? proofOf(deps, room, caller) : undefined,
         uploadLifetimeMs: unfinishedUploadMs,
       };
-      const updated = orThrow(await rooms.updateRoom(code, update, now));
+      const updated = orMissing(await rooms.updateRoom(code, update, now));
       if (updated !== 'pin-changed') return updated;
     }
     throw new PoproomError('UNAVAILABLE', 'The PIN of the room is being changed. Try again.', { retryAfter: 1 });
@@ -152,24 +129,15 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
         encryption ? Buffer.from(encryption.verifier, 'base64url') : checkedPin && macPin(secret, draw, checkedPin);
       const kind = encryption ? 'encrypted' : 'plain';
       const createdAt = clock();
-      const expiresAt = createdAt + expiresIn * 1000;
       const extension = newRoom.extend === true && { extendMs: expiresIn * 1000 };
-      const created = { expiresAt, hasPin: checkedPin !== undefined, name, ...extension, ...saltOf(encryption) };
+      const salt = encryption && { salt: encryption.salt };
+      const settings = { expiresAt: createdAt + expiresIn * 1000, name, ...extension, ...salt };
+      const created = { ...settings, hasPin: checkedPin !== undefined };
       const make = (draw: string, claimedLength?: number) => {
         const draft = {
-          draw,
-          codeLengths: codeLengths[kind],
-          createdAt,
-          expiresAt,
-          pinMac: proof(draw),
-          ...saltOf(encryption),
-          ...extension,
-          name,
-          creator: client,
-          owner: quota.ownerOf(client),
-          createdBy,
-          countsText: quota.countsTexts(client),
-          keepsHistory: history,
+          ...settings,
+          ...{ draw, codeLengths: codeLengths[kind], createdAt, pinMac: proof(draw), keepsHistory: history },
+          ...{ creator: client, owner: quota.ownerOf(client), createdBy, countsText: quota.countsTexts(client) },
           ...(claimedLength !== undefined && { claimedLength }),
         };
         return rooms.createRoom(draft, run?.record({ ...created, code: draw as RoomCode }));
@@ -192,8 +160,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
 
     async remove(caller: Caller): Promise<RoomCode> {
       const { code } = await admit(deps, caller, 'changeRoom');
-      const reason = await end(code);
-      if (reason) throw roomMissing(reason);
+      orMissing(await end(code));
       return code;
     },
 
@@ -212,31 +179,24 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     /** Rejects a caller that may not do this, without doing it. */
     access: (caller: Caller, operation: RoomOperation): Promise<AdmittedRoom> => admit(deps, caller, operation),
 
-    readContent: (caller: Caller): MaybePromise<Content | SealedContent> =>
+    readContent: (caller: Caller) =>
       parseLinkId(caller.roomId) ? readByLink(caller) : admitToRead(deps, caller, sealedContentOf),
 
-    async writeContent(
-      caller: Caller,
-      content: string,
-      ifVersions?: readonly number[],
-      run?: KeyedRun<WrittenText>,
-    ): Promise<WrittenText> {
+    async writeContent(caller: Caller, content: string, ifVersions?: readonly number[], run?: KeyedRun<WrittenText>) {
       const bytes = checkContent(content, maxContentBytes);
       const room = await admit(deps, caller, 'writeText', texts.prefetch);
       const { deviceId, client } = caller;
-      const change = () => texts.replace(room.code, { content, bytes, ifVersions, deviceId, client, run });
-      return changing(room, run, change);
+      return changing(room, run, () => texts.replace(room.code, { content, bytes, ifVersions, deviceId, client, run }));
     },
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
       const room = await admit(deps, caller, 'writeText', texts.prefetch);
       const { code } = room;
-      const { deviceId, client } = caller;
+      const author = { deviceId: caller.deviceId, client: caller.client, run };
       return changing(room, run, () => {
-        if ('append' in edit)
-          return texts.append(code, edit.append, { ifVersions: edit.ifVersions, deviceId, client, run });
-        if ('sealed' in edit) return texts.editSealed(code, { ...edit, deviceId, client, run });
-        return texts.edit(code, { ...edit, deviceId, client, run });
+        if ('append' in edit) return texts.append(code, edit.append, { ifVersions: edit.ifVersions, ...author });
+        if ('sealed' in edit) return texts.editSealed(code, { ...edit, ...author });
+        return texts.edit(code, { ...edit, ...author });
       });
     },
 
@@ -247,12 +207,12 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
 
     async listHistory(caller: Caller): Promise<CheckpointInfo[]> {
       const { code } = await admit(deps, caller, 'useHistory');
-      return orThrow(await deps.texts.listHistory(code, clock()));
+      return orMissing(await deps.texts.listHistory(code, clock()));
     },
 
     async readHistory(caller: Caller, version: number): Promise<Checkpoint> {
       const { code } = await admit(deps, caller, 'useHistory');
-      const found = orThrow(await deps.texts.readCheckpoint(code, version, clock()));
+      const found = orMissing(await deps.texts.readCheckpoint(code, version, clock()));
       if (found === 'no-checkpoint') throw noCheckpoint(version);
       return found;
     },
@@ -269,13 +229,9 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
   };
 }
 
-interface CheckedChanges extends Pick<RoomUpdate, 'name'> {
-  expiresIn: number | undefined;
-  extend: boolean | undefined;
-  pin: Pin | null | undefined;
-}
+type CheckedChanges = ReturnType<typeof checkChanges>;
 
-function checkChanges({ expiresIn, extend, pin, name }: RoomChanges, longestLifetime: number): CheckedChanges {
+function checkChanges({ expiresIn, extend, pin, name }: RoomChanges, longestLifetime: number) {
   if (expiresIn !== undefined) checkLifetime(expiresIn, longestLifetime);
   return {
     expiresIn,
@@ -286,15 +242,11 @@ function checkChanges({ expiresIn, extend, pin, name }: RoomChanges, longestLife
 }
 
 /** A room that moves its expiry with each write has a lifetime: the requested one, or the one from its creation on. */
-function newExtension(
-  { expiresIn, extend }: CheckedChanges,
-  { createdAt, expiresAt, extendMs }: Room,
-  longestLifetime: number,
-): number | null | undefined {
+function newExtension({ expiresIn, extend }: CheckedChanges, { createdAt, expiresAt, extendMs }: Room, max: number) {
   if (extend === false) return null;
   if (extend === undefined && extendMs === undefined) return undefined;
   if (expiresIn !== undefined) return expiresIn * 1000;
-  return extendMs ?? Math.min(expiresAt - createdAt, longestLifetime * 1000);
+  return extendMs ?? Math.min(expiresAt - createdAt, max * 1000);
 }
 
 /** The server cannot clean a sealed name, and an encrypted room has a key instead of a PIN. */
@@ -307,30 +259,15 @@ function checkForRoom({ name, pin }: CheckedChanges, { salt }: Room): void {
   if (name) checkSealedMeta(name, 'room', 'name');
 }
 
-const saltOf = (encryption: RoomEncryption | undefined) => (encryption ? { salt: encryption.salt } : {});
+const noPin = () => invalidField('pin', 'An encrypted room cannot have a PIN. Its key protects it.');
 
-function noPin(): PoproomError {
-  const message = 'An encrypted room cannot have a PIN. Its key protects it.';
-  return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'pin' } });
-}
-
-function orThrow<T>(found: T | MissingReason): Exclude<T, MissingReason> {
-  if (found === 'expired' || found === 'gone') throw roomMissing(found as MissingReason);
-  return found as Exclude<T, MissingReason>;
-}
-
-function noCheckpoint(version: number): PoproomError {
-  return new PoproomError('NOT_FOUND', `The history has no version ${version}.`, { details: { field: 'version' } });
-}
+const noCheckpoint = (version: number) =>
+  new PoproomError('NOT_FOUND', `The history has no version ${version}.`, { details: { field: 'version' } });
 
 type Make = (draw: string, claimedLength?: number) => ReturnType<RoomStore['createRoom']>;
 
 /** A code in use is rare. Many in a row mean that the random source is broken. */
-async function drawUntilFree(
-  kind: RoomKind,
-  make: Make,
-  run: KeyedRun<CreatedRoom> | undefined,
-): Promise<RoomCode | { result: CreatedRoom; codeLength: number | undefined }> {
+async function drawUntilFree(kind: RoomKind, make: Make, run: KeyedRun<CreatedRoom> | undefined) {
   let made = await make(drawSymbols(kind));
   for (let draws = 1; draws < 20; draws++) {
     if (typeof made === 'string') return made;

@@ -9,7 +9,7 @@ import {
   maxPayloadBytes,
   maxRecentBytes,
 } from '../protocol/sealed.ts';
-import { PoproomError } from './errors.ts';
+import { invalidField, PoproomError } from './errors.ts';
 
 /** Checks a sealed text or edit. */
 export function checkSealed(text: string, kind: EnvelopeKind, field: string, longest: number): void {
@@ -31,24 +31,19 @@ function checkForm(text: string | undefined, kind: EnvelopeKind, field: string):
 }
 
 function tooLong(code: 'CONTENT_TOO_LARGE' | 'VALIDATION_FAILED', field: string, maximum: number): PoproomError {
-  return new PoproomError(code, `"${field}" exceeds the limit of ${maximum} characters.`, {
-    details: { field, maximum },
-  });
+  const message = `"${field}" exceeds the limit of ${maximum} characters.`;
+  return new PoproomError(code, message, { details: { field, maximum } });
 }
 
 /** The longest sealed text or edit for texts of up to this many bytes. */
 export const longestSealed = (largestContent: number): number => envelopeSize('text', largestContent + maxRecentBytes);
 
-export function encryptionRequired(reason: string, field: string): PoproomError {
-  return new PoproomError('ENCRYPTION_REQUIRED', `This room is encrypted. ${reason}`, { details: { field } });
-}
+export const encryptionRequired = (reason: string, field: string) =>
+  new PoproomError('ENCRYPTION_REQUIRED', `This room is encrypted. ${reason}`, { details: { field } });
 
 /** For sealed data that only encrypted rooms accept. */
-export function notEncrypted(field: string): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', `"${field}" is for encrypted rooms, and this room is not encrypted.`, {
-    details: { field },
-  });
-}
+export const notEncrypted = (field: string) =>
+  invalidField(field, `"${field}" is for encrypted rooms, and this room is not encrypted.`);
 
 const header = Buffer.from(encryptedFileHeader);
 export const headerBytes = header.length;

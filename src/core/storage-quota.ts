@@ -15,28 +15,23 @@ interface QuotaRules {
   total: number;
 }
 
-export interface StorageQuota {
-  ownerOf(client: ClientId): Owner;
-  limitsOf(client: ClientId): StorageLimits;
-  /** Whether long texts in the client's rooms count: true for addresses, false for API keys. */
-  countsTexts(client: ClientId): boolean;
-  textLimits: StorageLimits;
-}
+export type StorageQuota = ReturnType<typeof createStorageQuota>;
 
 /** A customer with a /48 has 65,536 /64 networks, each of which counts as one client. */
 const clientsPerNetwork = 4;
 
-export function createStorageQuota(rules: QuotaRules, hash: ClientHash): StorageQuota {
+export function createStorageQuota(rules: QuotaRules, hash: ClientHash) {
   const total = limitOf(rules.total);
   const ofAddress = { client: limitOf(rules.client), network: limitOf(clientsPerNetwork * rules.client), total };
   const ofKey = { client: limitOf(rules.key), network: Number.POSITIVE_INFINITY, total };
   return {
-    ownerOf(client) {
+    ownerOf(client: ClientId): Owner {
       const network = networkOf(client);
       return { client: hash(client), network: network && hash(network) };
     },
-    limitsOf: (client) => (isKey(client) ? ofKey : ofAddress),
-    countsTexts: (client) => rules.client !== 0 && !isKey(client),
+    limitsOf: (client: ClientId): StorageLimits => (isKey(client) ? ofKey : ofAddress),
+    /** Whether long texts in the client's rooms count: true for addresses, false for API keys. */
+    countsTexts: (client: ClientId) => rules.client !== 0 && !isKey(client),
     textLimits: ofAddress,
   };
 }
@@ -54,16 +49,18 @@ function networkOf(client: ClientId): string | undefined {
 export function overQuota(limit: ReachedLimit): PoproomError {
   const { scope, used, maximum } = limit;
   const details = quotaDetails(limit);
-  if (scope === 'total') {
+  if (scope === 'total')
     return new PoproomError('STORAGE_FULL', 'The server has no space left for files.', { details });
-  }
   const who = scope === 'client' ? 'You are' : 'Your network is';
   const message = `${who} using ${inMiB(used)} of ${inMiB(maximum)}. Remove files, or wait until rooms expire.`;
   return new PoproomError('QUOTA_EXCEEDED', message, { details });
 }
 
-export function quotaDetails({ scope, used, maximum, freesAt }: ReachedLimit): Record<string, unknown> {
-  return { scope, used, maximum, ...(freesAt !== undefined && { freesAt: toTimestamp(freesAt) }) };
-}
+export const quotaDetails = ({ scope, used, maximum, freesAt }: ReachedLimit): Record<string, unknown> => ({
+  scope,
+  used,
+  maximum,
+  ...(freesAt !== undefined && { freesAt: toTimestamp(freesAt) }),
+});
 
 const inMiB = (bytes: number) => `${Number((bytes / 1024 ** 2).toFixed(1))} MiB`;

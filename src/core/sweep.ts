@@ -1,4 +1,5 @@
 /** Removes expired rooms, the bytes of their files, and the remains of failed uploads. */
+import { singleFlight } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { reportLimits, restorableMs } from './limits.ts';
 import type { Clock, MissingReason } from './ports/basics.ts';
@@ -11,10 +12,7 @@ const orphanAgeMs = 3600_000;
 /** Sweeps are frequent, so a room overdue by this much means that no sweep ran or that the clock is ahead. */
 const overdueMs = 2 * 60_000;
 
-interface SweepReport {
-  rooms: number;
-  blobs: number;
-}
+type SweepReport = { rooms: number; blobs: number };
 
 /** `onBatch`: many rooms that end together take minutes, because requests of clients come first. */
 export async function sweepRooms(deps: CoreDeps, onBatch: () => void = () => undefined): Promise<SweepReport> {
@@ -44,10 +42,7 @@ export async function removeOrphanBlobs(deps: CoreDeps): Promise<number> {
   return removed;
 }
 
-async function removeUnknown(
-  { trash, trashClaims, blobs, clock }: CoreDeps,
-  candidates: readonly string[],
-): Promise<number> {
+async function removeUnknown({ trash, trashClaims, blobs, clock }: CoreDeps, candidates: string[]): Promise<number> {
   if (candidates.length === 0) return 0;
   const known = await trash.knownBlobs([...new Set([...candidates, ...candidates.map(blobOf)])]);
   const orphans = candidates.filter((name) => !known.has(name));
@@ -60,16 +55,8 @@ async function removeUnknown(
 }
 
 /** Whether there are rooms that should have been removed long ago. */
-async function hasOverdueRooms({ rooms, clock }: CoreDeps): Promise<boolean> {
-  return (await rooms.countRooms(0)) > (await rooms.countRooms(clock() - overdueMs));
-}
-
-interface Sweeper {
-  start(): void;
-  /** When the last complete sweep ended, or the running one made progress, by the wall clock; for the readiness check. */
-  lastSweptAt(): number;
-  stop(): Promise<void>;
-}
+const hasOverdueRooms = async ({ rooms, clock }: CoreDeps): Promise<boolean> =>
+  (await rooms.countRooms(0)) > (await rooms.countRooms(clock() - overdueMs));
 
 export interface SweepWatch {
   everyMs: number;
@@ -84,14 +71,13 @@ export interface SweepWatch {
 type ClockDoubt = { leaptSeconds: number } | { overdue: true };
 
 /** Sweeps at the start and at intervals, one at a time. Orphaned bytes need a scan of all files, so once an hour. */
-export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed, doubted }: SweepWatch): Sweeper {
+export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed, doubted }: SweepWatch) {
   const { clock } = deps;
   const trust = watchClock(clock, monotonic);
   let lastSweptAt = monotonic();
   let orphansDueAt = Number.NEGATIVE_INFINITY;
   let isFirst = true;
-  let running = Promise.resolve();
-  let idle = true;
+  let last = Promise.resolve();
   let timer: NodeJS.Timeout | undefined;
 
   /** The first check has nothing to compare with, but with a clock that is ahead, rooms look overdue. */
@@ -115,9 +101,9 @@ export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed
     noteProgress();
   }
 
-  function noteProgress(): void {
+  const noteProgress = () => {
     lastSweptAt = monotonic();
-  }
+  };
 
   async function sweepAll(): Promise<void> {
     const swept = await sweepRooms(deps, noteProgress);
@@ -130,34 +116,23 @@ export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed
     if (swept.rooms + swept.blobs + strays > 0) done({ ...swept, strays });
   }
 
+  const sweepOnce = singleFlight(() => sweep().catch(failed));
   const tick = () => {
-    if (!idle) return;
-    idle = false;
-    running = sweep()
-      .catch(failed)
-      .finally(() => {
-        idle = true;
-      });
+    last = sweepOnce();
   };
 
   return {
-    start() {
+    start(): void {
       tick();
       timer = setInterval(tick, everyMs);
     },
+    /** When the last complete sweep ended, or the running one made progress, by the wall clock; for the readiness check. */
     lastSweptAt: () => clock() - (monotonic() - lastSweptAt),
-    async stop() {
+    async stop(): Promise<void> {
       clearInterval(timer);
-      await running;
+      await last;
     },
   };
-}
-
-interface Trash {
-  /** Removes all current entries, and returns their number. */
-  empty(): Promise<number>;
-  /** For requests that delete something: waits only briefly, and never rejects. */
-  emptySoon(): Promise<void>;
 }
 
 /** A request does not wait longer for a slow file store. */
@@ -165,10 +140,10 @@ const maxWaitMs = 1000;
 
 type TrashDeps = Pick<CoreDeps, 'trash' | 'trashClaims' | 'blobs' | 'clock'>;
 
-const trashes = new WeakMap<TrashStore, Trash>();
+const trashes = new WeakMap<TrashStore, ReturnType<typeof createTrash>>();
 
 /** The trash of a store, one per process. */
-export function trashOf(deps: TrashDeps): Trash {
+export function trashOf(deps: TrashDeps) {
   const trash = trashes.get(deps.trash) ?? createTrash(deps);
   trashes.set(deps.trash, trash);
   return trash;
@@ -186,27 +161,18 @@ export async function endRoom(deps: EndingDeps, code: RoomCode): Promise<Missing
 type EndingDeps = Pick<CoreDeps, 'rooms' | 'bus'> & TrashDeps;
 
 /** Removes bytes that no file references any more, each once, however many nodes and requests try. */
-function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps): Trash {
-  let running: Promise<number> | undefined;
+function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps) {
+  let running: Promise<unknown> = Promise.resolve();
   let next: Promise<number> | undefined;
 
-  function start(): Promise<number> {
-    running = emptyInBatches().finally(() => {
-      running = undefined;
-    });
-    return running;
-  }
-
-  /** A running pass may have listed the trash too early, so callers share the next one. */
+  /** Returns the number of removed blobs. A running pass may have listed the trash too early: callers share the next one. */
   function empty(): Promise<number> {
-    if (next) return next;
-    if (!running) return start();
-    next = running
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined;
-        return start();
-      });
+    next ??= running.then(() => {
+      next = undefined;
+      const pass = emptyInBatches();
+      running = pass.catch(() => undefined);
+      return pass;
+    });
     return next;
   }
 
@@ -225,7 +191,7 @@ function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps): Trash {
     const own = trashClaims ? await trashClaims.claim(listed, clock()) : listed;
     const tried = await Promise.allSettled(own.map((blob) => blobs.remove(blob)));
     // A blob that cannot be removed must not block the others. The next sweep tries again.
-    const [gone, left] = [own.filter((_, i) => isDone(tried[i])), own.filter((_, i) => !isDone(tried[i]))];
+    const { fulfilled: gone = [], rejected: left = [] } = Object.groupBy(own, (_, i) => tried[i]?.status ?? 'rejected');
     if (gone.length > 0) await trash.clearTrash(gone);
     if (left.length > 0) await trashClaims?.release(left);
     return gone.length;
@@ -233,8 +199,8 @@ function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps): Trash {
 
   return {
     empty,
-    /** If it fails, the next sweep tries again. */
-    async emptySoon() {
+    /** For requests that delete something: waits only briefly, and never rejects. A later sweep tries again. */
+    async emptySoon(): Promise<void> {
       const { promise: late, resolve } = Promise.withResolvers<void>();
       const timer = setTimeout(resolve, maxWaitMs);
       await Promise.race([empty().catch(() => undefined), late]);
@@ -242,8 +208,6 @@ function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps): Trash {
     },
   };
 }
-
-const isDone = (tried: PromiseSettledResult<void> | undefined) => tried?.status === 'fulfilled';
 
 /**
  * Decides whether the wall clock can be trusted. Access to an expired room is rejected immediately, but only a steady
@@ -254,26 +218,20 @@ const isDone = (tried: PromiseSettledResult<void> | undefined) => tried?.status 
 const leapMs = 5 * 60_000;
 export const steadyAfterMs = 10 * 60_000;
 
-interface ClockTrust {
-  /** Compares both clocks since the last call, and returns the difference in ms if it is a jump. */
-  look(): number | undefined;
-  /** Distrusts the clock until it has been steady long enough. */
-  doubt(): void;
-  isSteady(): boolean;
-}
-
 /** The monotonic clock stops while a machine sleeps, so waking up is indistinguishable from a jump. */
-function watchClock(clock: Clock, monotonic: Clock): ClockTrust {
+function watchClock(clock: Clock, monotonic: Clock) {
   let last: { wall: number; steady: number } | undefined;
   let steadyAt = Number.NEGATIVE_INFINITY;
 
+  /** Distrusts the clock until it has been steady long enough. */
   function doubt(): void {
     steadyAt = monotonic() + steadyAfterMs;
   }
 
   return {
     doubt,
-    look() {
+    /** Compares both clocks since the last call, and returns the difference in ms if it is a jump. */
+    look(): number | undefined {
       const seen = { wall: clock(), steady: monotonic() };
       const leapt = last ? seen.wall - last.wall - (seen.steady - last.steady) : 0;
       last = seen;

@@ -14,6 +14,4 @@ export function toTimestamp(moment: number): string {
 }
 
 /** Whole seconds until a moment, at least one: a Retry-After of 0 would cause a busy loop. */
-export function secondsUntil(moment: number, now: number): number {
-  return Math.max(1, Math.ceil((moment - now) / 1000));
-}
+export const secondsUntil = (moment: number, now: number): number => Math.max(1, Math.ceil((moment - now) / 1000));

@@ -7,8 +7,8 @@
  */
 import { createCipheriv, createDecipheriv, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { parseRoomCode, parseRoomId, type RoomCode } from '../protocol/room-code.ts';
-import { rateWindowMs } from './limits.ts';
 import type { ClientId, Clock } from './ports/basics.ts';
+import { rateWindowMs } from './ports/clients.ts';
 
 interface TokenKind {
   /** Part of the signature: a token of one kind is not valid as another. */
@@ -33,60 +33,34 @@ interface TokenRoom {
   pinMac: Uint8Array | undefined;
 }
 
-export interface RoomTokens {
-  /** The token is the same for all callers during one unit of time. Returns `last` if its input is unchanged. */
-  issue(state: TokenRoom, last?: IssuedToken): IssuedToken;
-  /** Whether this service issued it recently for a room with this code, possibly for an earlier room. */
-  isGenuine(token: string, roomId: string): boolean;
-}
+export type RoomTokens = ReturnType<typeof createRoomTokens>;
 
-/** Resume tokens let a client reconnect to a room that it left minutes ago, even if its limits are used up. */
+/**
+ * Resume tokens let a client reconnect to a room that it left minutes ago, even if its limits are used up. They are valid
+ * for longer than clients use them (see `tokenLastsMs`), because a token may already be old when it is sent.
+ */
 export const createResumeTokens = (secret: string, clock: Clock): RoomTokens =>
-  createRoomTokens(secret, clock, {
-    purpose: 'resume',
-    unitMs: 60_000,
-    // Longer than clients use it (see `tokenLastsMs`), because it may already be old when it is sent.
-    validFor: 12,
-    skew: 2,
-  });
+  createRoomTokens(secret, clock, { purpose: 'resume', unitMs: 60_000, validFor: 12, skew: 2 });
 
-export interface IssuedTicket {
-  ticket: string;
-  expiresAt: number;
-}
-
-interface Tickets {
-  issue(state: TokenRoom): IssuedTicket;
-  /** Whether this service issued it recently for a room with this code, possibly for an earlier room. */
-  isGenuine(ticket: string, roomId: string): boolean;
-  /** Whether a genuine ticket belongs to this very room, with its current PIN. */
-  isFor(ticket: string, state: TokenRoom): boolean;
-}
+export type IssuedTicket = { ticket: string; expiresAt: number };
 
 /** Tickets let a browser download the files of a room by a link, which cannot send a PIN and must not contain one. */
-export function createTickets(secret: string, clock: Clock): Tickets {
-  const tokens = createRoomTokens(secret, clock, {
-    purpose: 'ticket',
-    unitMs: 1000,
-    validFor: 60,
-    skew: clockSkewMs / 1000,
-  });
+export function createTickets(secret: string, clock: Clock) {
+  const kind = { purpose: 'ticket', unitMs: 1000, validFor: 60, skew: clockSkewMs / 1000 };
+  const { issue, isGenuine } = createRoomTokens(secret, clock, kind);
   return {
-    issue(state) {
-      const { token, expiresAt } = tokens.issue(state);
+    isGenuine,
+    issue(state: TokenRoom): IssuedTicket {
+      const { token, expiresAt } = issue(state);
       return { ticket: token, expiresAt };
     },
-    isGenuine: tokens.isGenuine,
-    isFor: (ticket, state) => areOfSameRoom(ticket, tokens.issue(state).token),
+    /** Whether a genuine ticket belongs to this very room, with its current PIN. */
+    isFor: (ticket: string, state: TokenRoom) => areOfSameRoom(ticket, issue(state).token),
   };
 }
 
-interface UploadGrant {
-  client: ClientId;
-  /** The code of the room, or the id of the link. */
-  roomId: string;
-  uploads: number;
-}
+/** `roomId` is the code of the room, or the id of the link. */
+type UploadGrant = { client: ClientId; roomId: string; uploads: number };
 
 export interface UploadTicket {
   uploads: number;
@@ -94,33 +68,21 @@ export interface UploadTicket {
   id: string;
 }
 
-interface UploadTickets {
-  issue(grant: UploadGrant): IssuedTicket;
-  /** Undefined if this service did not issue it recently for this client and this room or link. */
-  read(ticket: string, client: ClientId, roomId: string): UploadTicket | undefined;
-}
-
 /** Upload tickets stand for uploads that a client has announced and paid for. They grant access to nothing. */
-export function createUploadTickets(secret: string, clock: Clock): UploadTickets {
-  const sign = (...fields: string[]) =>
-    createHmac('sha256', secret)
-      .update(['upload ticket', ...fields].join('\n'))
-      .digest()
-      .subarray(0, 24)
-      .toString('base64url');
+export function createUploadTickets(secret: string, clock: Clock) {
+  const sign = (...fields: string[]) => mac(secret, 24, 'upload ticket', ...fields);
 
   return {
-    issue({ client, roomId, uploads }) {
+    issue({ client, roomId, uploads }: UploadGrant): IssuedTicket {
       const expiresAt = Math.ceil((clock() + uploadTicketMs) / 1000) * 1000;
       const fields = [(expiresAt / 1000).toString(36), uploads.toString(36), randomBytes(12).toString('base64url')];
       return { ticket: [...fields, sign(client, roomId, ...fields)].join('.'), expiresAt };
     },
 
-    read(ticket, client, roomId) {
+    /** Undefined if this service did not issue it recently for this client and this room or link. */
+    read(ticket: string, client: ClientId, roomId: string): UploadTicket | undefined {
       const [, expiry = '', uploads = '', id = '', found = ''] = uploadTicketFormat.exec(ticket) ?? [];
-      if (found === '') return undefined;
-      const expected = sign(client, roomId, expiry, uploads, id);
-      if (!timingSafeEqual(Buffer.from(found), Buffer.from(expected))) return undefined;
+      if (found === '' || !areEqual(found, sign(client, roomId, expiry, uploads, id))) return undefined;
       const left = Number.parseInt(expiry, 36) * 1000 - clock();
       // A ticket that is valid for too long was issued by a clock that was ahead.
       if (left <= 0 || left > uploadTicketMs + 1000 + clockSkewMs) return undefined;
@@ -137,70 +99,71 @@ const clockSkewMs = 120_000;
 export const uploadTicketCounterMs = uploadTicketMs + 2 * clockSkewMs;
 const uploadTicketFormat = /^([0-9a-z]{1,8})\.([0-9a-z]{1,4})\.([\w-]{16})\.([\w-]{32})$/;
 
-function createRoomTokens(secret: string, clock: Clock, kind: TokenKind): RoomTokens {
-  const { purpose, unitMs, validFor, skew } = kind;
-  const mac = (bytes: number, ...fields: (string | number)[]): string =>
-    createHmac('sha256', secret).update(fields.join('\n')).digest().subarray(0, bytes).toString('base64url');
-  const sign = (code: string, expiry: string, stamp: string) => mac(24, purpose, code, expiry, stamp);
+function createRoomTokens(secret: string, clock: Clock, { purpose, unitMs, validFor, skew }: TokenKind) {
+  const sign = (code: string, expiry: string, stamp: string) => mac(secret, 24, purpose, code, expiry, stamp);
   const unitsNow = () => clock() / unitMs;
 
   return {
-    issue({ room: { code, createdAt }, pinMac }, last) {
+    /** The token is the same for all callers during one unit of time. Returns `last` if its input is unchanged. */
+    issue({ room: { code, createdAt }, pinMac }: TokenRoom, last?: IssuedToken): IssuedToken {
       const expiresIn = Math.ceil(unitsNow()) + validFor;
       const expiry = expiresIn.toString(36);
       const room = ['room', code, createdAt, Buffer.from(pinMac ?? []).toString('hex')];
       const source = [expiry, ...room].join();
       // Rooms are read often, and computing the hashes would take most of that time.
       if (last?.source === source) return last;
-      const stamp = mac(12, ...room);
+      const stamp = mac(secret, 12, ...room);
       const token = [expiry, stamp, sign(code, expiry, stamp)].join('.');
       return { token, expiresAt: expiresIn * unitMs, source };
     },
 
-    isGenuine(token, roomId) {
+    /** Whether this service issued it recently for a room with this code, possibly for an earlier room. */
+    isGenuine(token: string, roomId: string): boolean {
       const [, expiry = '', stamp = '', found = ''] = tokenFormat.exec(token) ?? [];
       const code = parseRoomId(roomId);
       if (!code || found === '') return false;
       const left = Number.parseInt(expiry, 36) - unitsNow();
       // A token that is valid for too long was issued by a clock that was ahead.
       if (left <= 0 || left > validFor + 1 + skew) return false;
-      return timingSafeEqual(Buffer.from(found), Buffer.from(sign(code, expiry, stamp)));
+      return areEqual(found, sign(code, expiry, stamp));
     },
   };
 }
 
+const mac = (secret: string, bytes: number, ...fields: (string | number)[]): string =>
+  createHmac('sha256', secret).update(fields.join('\n')).digest().subarray(0, bytes).toString('base64url');
+
 const tokenFormat = /^([0-9a-z]{1,8})\.([\w-]{16})\.([\w-]{32})$/;
 
 /** Whether two genuine tokens belong to the same room with the same PIN. */
-export function areOfSameRoom(one: string, other: string): boolean {
-  const [stamp, otherStamp] = [stampOf(one), stampOf(other)];
-  return stamp.length === otherStamp.length && timingSafeEqual(stamp, otherStamp);
+export const areOfSameRoom = (one: string, other: string): boolean => areEqual(stampOf(one), stampOf(other));
+
+const stampOf = (token: string) => token.split('.')[1] ?? '';
+
+/** Takes the same time wherever two texts of the same length differ. */
+export function areEqual(one: string, other: string): boolean {
+  const [a, b] = [Buffer.from(one), Buffer.from(other)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }
 
-const stampOf = (token: string) => Buffer.from(token.split('.')[1] ?? '');
-
-/** Names rooms to operators without their codes. */
-export interface RoomHandles {
-  handleOf(code: RoomCode): string;
-  /** Undefined if it is not a handle of this server. */
-  codeOf(handle: string): RoomCode | undefined;
-}
+export type RoomHandles = ReturnType<typeof createRoomHandles>;
 
 /** Base64url may begin with `-`, which a command line takes for an option. */
 const handlePrefix = 'r';
 
-/** The same code always has the same handle: the IV is a hash of the code. */
-export function createRoomHandles(secret: string): RoomHandles {
+/** Names rooms to operators without their codes. The same code always has the same handle: the IV is its hash. */
+export function createRoomHandles(secret: string) {
   const derive = (purpose: string) => createHmac('sha256', secret).update(`admin room ${purpose}`).digest();
   const [key, ivKey] = [derive('key'), derive('iv')];
 
   return {
-    handleOf(code) {
+    handleOf(code: RoomCode): string {
       const iv = createHmac('sha256', ivKey).update(code).digest().subarray(0, ivBytes);
       return handlePrefix + seal(code, key, iv).toString('base64url');
     },
 
-    codeOf(handle) {
+    /** Undefined if it is not a handle of this server. */
+    codeOf(handle: string): RoomCode | undefined {
       if (!handle.startsWith(handlePrefix)) return undefined;
       const bytes = Buffer.from(handle.slice(handlePrefix.length), 'base64url');
       if (bytes.length <= ivBytes + tagBytes) return undefined;

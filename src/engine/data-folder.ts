@@ -6,6 +6,7 @@ import { accessSync, chmodSync, constants, lstatSync, readdirSync, type Stats, s
 import { stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { noneIfMissing } from '../blobs/staging.ts';
 import type { Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
 import { databaseIn } from '../store/sqlite/database.ts';
@@ -51,20 +52,16 @@ export function assertFolderWritable(folder: string): void {
   const root = resolve(folder);
   const [user, group] = [process.getuid?.(), process.getgid?.()];
   if (user === undefined || !statSync(root, ifThere)?.isDirectory()) return;
-  const path = [root, ...[...database, 'server.lock', ...folders].map((name) => join(root, name))].find(
-    (path) => !isWritable(path),
-  );
+  const needed = [...database, 'server.lock', ...folders].map((name) => join(root, name));
+  const path = [root, ...needed].find((path) => !isWritable(path));
   if (path === undefined) return;
   const owner = statSync(path).uid;
   const isOurs = owner === user;
-  const whose = isOurs
-    ? `User ${user}, who runs the server,`
-    : `It belongs to user ${owner}. User ${user}, who runs the server,`;
+  const whose = isOurs ? '' : ` It belongs to user ${owner}.`;
+  const problem = `${path} is not writable.${whose} User ${user}, who runs the server, cannot use it.`;
   const command = isOurs ? `chmod -R u+rwX ${root}` : `sudo chown -R ${user}:${group} ${root}`;
-  throw new PoproomError(
-    'UNAVAILABLE',
-    `${path} is not writable. ${whose} cannot use it. Run: ${command} (for a container: on the host, with the folder that is mounted there).`,
-  );
+  const where = 'for a container: on the host, with the folder that is mounted there';
+  throw new PoproomError('UNAVAILABLE', `${problem} Run: ${command} (${where}).`);
 }
 
 function isWritable(path: string): boolean {
@@ -79,11 +76,8 @@ function isWritable(path: string): boolean {
 /** The thread that waits for it keeps the process from exiting. */
 export class FolderHangs extends PoproomError {
   constructor(folder: string) {
-    const seconds = responseTimeoutMs / 1000;
-    super(
-      'UNAVAILABLE',
-      `The file system of ${folder} has not responded for ${seconds} seconds. Check the disk or the network.`,
-    );
+    const problem = `The file system of ${folder} has not responded for ${responseTimeoutMs / 1000} seconds.`;
+    super('UNAVAILABLE', `${problem} Check the disk or the network.`);
   }
 }
 
@@ -199,15 +193,8 @@ async function spaceIn(folder: string): Promise<DiskSpace> {
 /** The database file of the embedded engine and its log; undefined on Redis. */
 export async function databaseBytes({ store, dataDir }: Config): Promise<number | undefined> {
   if (store !== 'sqlite:') return undefined;
-  const sizes = await Promise.all(['', '-wal'].map((suffix) => sizeOf(databaseIn(dataDir) + suffix)));
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-/** The log may not exist. */
-async function sizeOf(path: string): Promise<number> {
-  const found = await stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
-  return found?.size ?? 0;
+  // The log may not exist.
+  const read = (suffix: string) => stat(databaseIn(dataDir) + suffix).catch(noneIfMissing);
+  const found = await Promise.all(['', '-wal'].map(read));
+  return found.reduce((sum, stats) => sum + (stats?.size ?? 0), 0);
 }

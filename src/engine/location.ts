@@ -6,10 +6,7 @@ import { addressOf, parseRedisUrl, type RedisTarget } from '../redis/redis-url.t
 export type StorePlace = { folder: string } | { redis: RedisTarget };
 export type FilesPlace = { folder: string } | { bucket: Bucket };
 
-export interface EnginePlace {
-  store: StorePlace;
-  files: FilesPlace;
-}
+export type EnginePlace = { store: StorePlace; files: FilesPlace };
 
 /** `sqlite:FOLDER` or `redis://…`. Errors do not quote it, because it may contain a password. */
 export function readStorePlace(text: string): StorePlace {
@@ -28,9 +25,7 @@ export function readFilesPlace(text: string): FilesPlace {
   throw new Error('must be disk:FOLDER or a bucket, for example s3://my-bucket/poproom');
 }
 
-export function isSameStore(one: StorePlace, other: StorePlace): boolean {
-  return nameOf(one) === nameOf(other);
-}
+export const isSameStore = (one: StorePlace, other: StorePlace): boolean => nameOf(one) === nameOf(other);
 
 /** A normalized name, the same for all spellings of a store. */
 function nameOf(store: StorePlace): string {

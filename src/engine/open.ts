@@ -44,37 +44,31 @@ interface EngineOptions {
 
 export async function openEngine(config: Config, clock: Clock, options: EngineOptions = {}): Promise<Engine> {
   const { eraseEveryMs, acceptNewSecret = false } = options;
-  const {
-    store,
-    openBus,
-    join: joinServers,
-  } = await openStore(storePlaceOf(config), {
-    rules: rulesOf(config),
-    now: clock(),
-    eraseEveryMs,
-  });
+  const opened = await openStore(storePlaceOf(config), { rules: rulesOf(config), now: clock(), eraseEveryMs });
+  const { store } = opened;
   let unlockFiles = () => {};
   let leaveServers = async () => {};
+  const closeStore = async () => {
+    await leaveServers();
+    await store.close();
+    unlockFiles();
+  };
   try {
-    leaveServers = await joinServers();
+    leaveServers = await opened.join();
     if (!config.allowEviction) await assertKeepsRooms(store);
     unlockFiles = lockFiles(config);
     // With Redis, the data folder has no lock.
     const blobs = await openConfiguredBlobs(config, config.store === 'sqlite:');
     const source = { given: config.secret, folder: config.dataDir, record: store.secretRecord };
     const secret = await openSecret({ ...source, acceptNew: acceptNewSecret });
-    const bus = await openBus();
+    const bus = await opened.openBus();
     const close = async () => {
       bus.close();
-      await leaveServers();
-      await store.close();
-      unlockFiles();
+      await closeStore();
     };
     return { store, bus, blobs, secret, close };
   } catch (error) {
-    await leaveServers();
-    await store.close();
-    unlockFiles();
+    await closeStore();
     throw error;
   }
 }
@@ -102,13 +96,8 @@ export function filesPlaceOf({ files, dataDir }: Pick<Config, 'files' | 'dataDir
 
 function openConfiguredBlobs(config: Config, isLocked: boolean): Promise<BlobStore> {
   const { dataDir, minFreeDisk, s3Endpoint, s3PathStyle } = config;
-  return openBlobs(filesPlaceOf(config), {
-    endpoint: s3Endpoint,
-    pathStyle: s3PathStyle,
-    spool: join(dataDir, 'spool'),
-    minFree: minFreeDisk,
-    isLocked,
-  });
+  const bucket = { endpoint: s3Endpoint, pathStyle: s3PathStyle, spool: join(dataDir, 'spool') };
+  return openBlobs(filesPlaceOf(config), { ...bucket, minFree: minFreeDisk, isLocked });
 }
 
 function storePlaceOf({ store, dataDir }: Config): StorePlace {
@@ -119,16 +108,13 @@ function storePlaceOf({ store, dataDir }: Config): StorePlace {
 export async function openKeys(config: Config): Promise<KeyStore & { close(): Promise<void> }> {
   const place = storePlaceOf(config);
   if ('folder' in place) return openSqliteKeys(place.folder);
-  const { store } = await openForCommand(place.redis, rulesOf(config));
+  const { store } = await openForCommand(config, place.redis);
   return { ...store.keys, close: store.close };
 }
 
-async function openForCommand(target: RedisTarget, rules: GuardRules) {
-  const opened = await openDistributed(target, rules);
-  await opened.checkFormat().catch(async (error) => {
-    await opened.store.close();
-    throw error;
-  });
+async function openForCommand(config: Config, target: RedisTarget) {
+  const opened = await openDistributed(target, rulesOf(config));
+  await opened.checkFormat();
   return opened;
 }
 
@@ -147,7 +133,7 @@ export async function openRoomDirectory(config: Config): Promise<RoomDirectory> 
 }
 
 async function openRedisDirectory(config: Config, target: RedisTarget): Promise<RoomDirectory> {
-  const { redis, store, openBus } = await openForCommand(target, rulesOf(config));
+  const { redis, store, openBus } = await openForCommand(config, target);
   const { createRedisDirectory } = await import('../store/redis/admin.ts');
   return createRedisDirectory({
     redis,
@@ -190,15 +176,11 @@ export const rulesOf = (config: Config) => guardRules(config.missLimit, config.m
 interface OpenedStore {
   store: Store & EngineParts;
   /** Opens the events of this store. */
-  openBus(): Promise<OpenedBus>;
+  openBus(): Promise<EventBus & { close(): void }>;
   /** Registers a server with the others that use this store. Returns a function that removes it. */
   join(): Promise<() => Promise<void>>;
-  /** Rejects if the data has another format than that of this version. For commands, which are not servers. */
+  /** Closes the store and rejects if the data has the format of another version. For commands, which are not servers. */
   checkFormat(): Promise<void>;
-}
-
-interface OpenedBus extends EventBus {
-  close(): void;
 }
 
 type StoreOptions = Omit<SqliteOptions, 'folder'>;
@@ -223,12 +205,17 @@ async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<
     import('../bus/redis.ts'),
   ]);
   const { prefix } = target;
+  const store = createRedisStore(redis, prefix, rules);
   return {
     redis,
-    store: createRedisStore(redis, prefix, rules),
+    store,
     openBus: () => openRedisBus(redis, prefix),
     join: () => joinServers(redis, prefix),
-    checkFormat: () => assertFormat(redis, prefix),
+    checkFormat: () =>
+      assertFormat(redis, prefix).catch(async (error) => {
+        await store.close();
+        throw error;
+      }),
   };
 }
 

@@ -1,17 +1,9 @@
 /** The key for PIN hashes. It is stored outside the database, so that a stolen database alone is not enough. */
-import { createHmac, randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
-import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha256 } from '@noble/hashes/sha2.js';
 import type { Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { SecretRecord } from '../core/ports/store.ts';
@@ -47,25 +39,29 @@ function wrongSecret(problem: string, given: string | undefined): PoproomError {
   return new PoproomError('UNAVAILABLE', `${problem}. ${restore}. ${accept}`);
 }
 
-/** Reveals nothing about a random secret. */
-const fingerprintOf = (secret: string) => createHmac('sha256', secret).update('poproom secret').digest('base64url');
+/** Reveals nothing about a random secret. Without `node:crypto`, which takes 10 ms to load at every start. */
+function fingerprintOf(secret: string): string {
+  return Buffer.from(hmac(sha256, Buffer.from(secret), Buffer.from('poproom secret'))).toString('base64url');
+}
 
 function keepSecret(folder: string): string {
   const path = secretIn(folder);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  try {
-    const file = openSync(path, 'wx', 0o600);
-    writeSync(file, randomBytes(32).toString('hex'));
-    fsyncSync(file);
-    closeSync(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  if (!existsSync(path)) createSecret(path);
   const secret = readFileSync(path, 'utf8').trim();
   // A crash during creation may have truncated it. A guessable key must not be used.
   if (secret.length < 32)
     throw new Error(`${path} is damaged. Restore it from a backup, or delete it to create a new one.`);
   return secret;
+}
+
+function createSecret(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  try {
+    writeFileSync(path, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600, flush: true });
+  } catch (error) {
+    // Another server was faster.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
 }
 
 /** Copies the secret to another folder, unless that folder already has one. */

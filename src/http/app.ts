@@ -12,27 +12,23 @@ import {
   type Authorizer,
   type AuthResult,
   crossSiteRefused,
+  type FreeRequests,
   type IsFree,
   type OwnOrigins,
-  type Resumption,
   sourceOf,
-  type Ticketing,
-  type UploadTicketing,
 } from './request/authorize.ts';
 import { overloaded } from './request/body.ts';
 import { framingError, givenRequestId, pathOf, queryOf, type Request, traceIdIn } from './request/request.ts';
 import { errorReply, type Reply } from './response/reply.ts';
-import { encodeLong, holdUnsent, isFailure, type RequestLog, type RouteResponse, send } from './response/send.ts';
+import { encodeLong, holdUnsent, type RequestLog, type RouteResponse, send } from './response/send.ts';
 import { createRoutes, type EndpointPath, type RouteDeps, type RoutePolicy } from './router.ts';
 import { type ErrorPage, isForPeople } from './routes/page-handlers.ts';
 import { basePathOf } from './urls.ts';
 
-interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
+export interface AppDeps extends Omit<RouteDeps, 'hasAdmin' | 'basePath'> {
   authorizer: Authorizer;
   origins: OwnOrigins;
-  resumption: Resumption;
-  ticketing: Ticketing;
-  uploadTicketing: UploadTicketing;
+  freeRequests: FreeRequests;
   errorPage: ErrorPage;
   nextRequestId: () => string;
   /** Aborts when the server stops. */
@@ -69,18 +65,7 @@ interface Exchange extends Pick<Request, 'id' | 'raw' | 'params' | 'query' | 're
 type Received = Pick<Exchange, 'id' | 'raw' | 'response' | 'isBodyWithheld'>;
 
 export function createApp(deps: AppDeps): App {
-  const {
-    authorizer,
-    origins,
-    resumption,
-    ticketing,
-    uploadTicketing,
-    nextRequestId,
-    stopping,
-    requestLog,
-    errorPage,
-  } = deps;
-  const { budgets, turns, connections, endpointPath, isIndexable } = deps;
+  const { authorizer, origins, freeRequests, requestLog, budgets, turns, connections } = deps;
   const basePath = basePathOf(origins.publicUrl);
   const findRoute = createRoutes({ ...deps, hasAdmin: connections !== undefined, basePath });
 
@@ -105,19 +90,19 @@ export function createApp(deps: AppDeps): App {
     const { id, raw, response, isBodyWithheld } = received;
     const startedAt = performance.now();
     const { url = '', method } = raw;
-    const path = endpointPath(pathOf(url));
+    const path = deps.endpointPath(pathOf(url));
     const { policy, params } = findRoute(raw, path);
     const { roomId = '' } = params;
     const query = queryOf(url);
     response.headerLines = policy.headerLines;
     const headers: Record<string, string> = { 'X-Request-Id': id };
-    if (!isIndexable) headers['X-Robots-Tag'] = 'noindex';
-    if (stopping.aborted) headers.Connection = 'close';
+    if (!deps.isIndexable) headers['X-Robots-Tag'] = 'noindex';
+    if (deps.stopping.aborted) headers.Connection = 'close';
     const invalidFraming = framingError(raw);
     // Node drops the bytes that follow an ignored Upgrade, so the next ones may start in the middle of a request.
     if (invalidFraming || raw.headers.upgrade !== undefined) response.shouldKeepAlive = false;
-    const resumeToken = policy.isResumable && method === 'GET' ? resumption.tokenIn(raw, roomId) : undefined;
-    const ticket = policy.acceptsTicket ? ticketing.ticketIn(query, roomId) : undefined;
+    const resumeToken = policy.resumable && method === 'GET' ? freeRequests.resumeTokenIn(raw, roomId) : undefined;
+    const ticket = policy.acceptsTicket ? freeRequests.ticketIn(query, roomId) : undefined;
     const found = { id, raw, response, isBodyWithheld, startedAt, path, policy, params, query };
     return { ...found, headers, invalidFraming, resumeToken, ticket, auth: undefined };
   }
@@ -126,14 +111,14 @@ export function createApp(deps: AppDeps): App {
     const { raw, policy, ticket, headers, invalidFraming } = exchange;
     connections?.begin(raw, policy.route);
     const source = sourceOf(raw, origins);
-    const isForeignForm = policy.isCounted && source === 'cross-site-no-cors' && ticket === undefined;
+    const isForeignForm = policy.counted && source === 'cross-site-no-cors' && ticket === undefined;
     const entry = {
-      counted: policy.isCounted && !isForeignForm,
-      alwaysOpen: policy.isAlwaysOpen,
+      counted: policy.counted && !isForeignForm,
+      alwaysOpen: policy.alwaysOpen === true,
       isCrossSite: source !== 'own',
       isFree: freeBy(exchange),
       hasTicket: ticket !== undefined,
-      isFreeIfMatching: policy.isFree && raw.headers['upload-checksum'] !== undefined,
+      isFreeIfMatching: policy.free === true && raw.headers['upload-checksum'] !== undefined,
       countsWithAccess: authorizer.countsWithAccess && canCountWithAccess(exchange),
     };
     return chain(authorizer.authorize(raw, entry), (auth) => {
@@ -161,10 +146,10 @@ export function createApp(deps: AppDeps): App {
 
   /** How a request is free of charge; undefined if it counts. */
   function freeBy({ raw, policy, params, ticket, resumeToken }: Exchange): IsFree | undefined {
-    if (policy.isFree) return () => true;
-    if (policy.acceptsUploadTicket) return uploadTicketing.takerFor(raw, params.roomId ?? '');
-    if (ticket !== undefined) return ticketing.take;
-    return resumeToken === undefined ? undefined : resumption.take;
+    if (policy.free) return () => true;
+    if (policy.acceptsUploadTicket) return freeRequests.uploadTakerFor(raw, params.roomId ?? '');
+    if (ticket !== undefined) return freeRequests.takeTicketed;
+    return resumeToken === undefined ? undefined : freeRequests.takeResumed;
   }
 
   function answer(
@@ -192,7 +177,7 @@ export function createApp(deps: AppDeps): App {
       Object.assign(headers, await auth?.countMismatch?.().catch(() => undefined));
     const reply = errorReply(error, id);
     // The assets of the page are blocked too.
-    return isForPeople(raw, path) && !hasCode(error, 'ADDRESS_BLOCKED') ? errorPage(raw, reply) : reply;
+    return isForPeople(raw, path) && !hasCode(error, 'ADDRESS_BLOCKED') ? deps.errorPage(raw, reply) : reply;
   }
 
   async function sendReply(exchange: Exchange, reply: Reply, error: unknown): Promise<void> {
@@ -207,8 +192,7 @@ export function createApp(deps: AppDeps): App {
       error,
       startedAt: startedAt + (reply.waitedMs ?? 0),
     };
-    if (isFailure(answered)) requestLog.failed(answered);
-    requestLog.observe(answered);
+    requestLog.answering(answered);
     const sending = send({ raw, response, isBodyWithheld: () => exchange.isBodyWithheld }, reply, headers);
     if (sending) await sending;
     requestLog.answered(answered);
@@ -216,7 +200,7 @@ export function createApp(deps: AppDeps): App {
   }
 
   return (raw, response, awaitsContinue) => {
-    const id = givenRequestId(raw) ?? nextRequestId();
+    const id = givenRequestId(raw) ?? deps.nextRequestId();
     return serve({ id, raw, response, isBodyWithheld: awaitsContinue }).catch((err) => {
       requestLog.broken(id, authorizer.addressOf(raw), err);
       response.destroy();

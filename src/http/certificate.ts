@@ -4,32 +4,17 @@ import { readFileSync } from 'node:fs';
 import type { Log } from '../core/ports/basics.ts';
 
 /** Where they are. */
-interface CertificateFiles {
-  certFile: string;
-  keyFile: string;
-}
+type CertificateFiles = Record<'certFile' | 'keyFile', string>;
 
 /** Their contents, as PEM texts. */
-export interface CertificatePem {
-  cert: string;
-  key: string;
-}
-
-export interface Certificate {
-  pem: CertificatePem;
-  /** Calls `use` with each new certificate. Returns a function that stops it. */
-  watch(watch: Pick<Watch, 'everyMs' | 'log' | 'use'>): () => void;
-}
+export type CertificatePem = Record<'cert' | 'key', string>;
 
 /** Undefined if the settings name no files. */
-export function openCertificate({
-  certFile,
-  keyFile,
-}: { [K in keyof CertificateFiles]: string | undefined }): Certificate | undefined {
+export function openCertificate({ certFile, keyFile }: { [K in keyof CertificateFiles]: string | undefined }) {
   if (!certFile || !keyFile) return undefined;
   const files = { certFile, keyFile };
   const pem = loadCertificate(files);
-  return { pem, watch: (watch) => watchCertificate({ files, loaded: pem, ...watch }) };
+  return { pem, watch: (watch: Watch) => watchCertificate(files, pem, watch) };
 }
 
 /** The files that the settings name cannot be used. The message is a sentence for the operator. */
@@ -42,9 +27,10 @@ export function loadCertificate(files: CertificateFiles): CertificatePem {
   return pem;
 }
 
-function readPem({ certFile, keyFile }: CertificateFiles): CertificatePem {
-  return { cert: read('POPROOM_TLS_CERT', certFile), key: read('POPROOM_TLS_KEY', keyFile) };
-}
+const readPem = ({ certFile, keyFile }: CertificateFiles): CertificatePem => ({
+  cert: read('POPROOM_TLS_CERT', certFile),
+  key: read('POPROOM_TLS_KEY', keyFile),
+});
 
 function read(name: string, path: string): string {
   try {
@@ -95,15 +81,14 @@ function readCertificate(pem: CertificatePem['cert']): X509Certificate {
 }
 
 interface Watch {
-  files: CertificateFiles;
-  loaded: CertificatePem;
   everyMs: number;
   log: Log;
+  /** Called with each new certificate. */
   use: (pem: CertificatePem) => void;
 }
 
 /** Compares contents, because tools replace files, links or whole folders. Returns a function that stops it. */
-function watchCertificate({ files, loaded, everyMs, log, use }: Watch): () => void {
+function watchCertificate(files: CertificateFiles, loaded: CertificatePem, { everyMs, log, use }: Watch): () => void {
   let seen = JSON.stringify(loaded);
   /** The last reason that was logged. */
   let reason: string | undefined;

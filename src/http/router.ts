@@ -16,23 +16,14 @@ import {
 import type { Handler, Handlers } from './routes/handler.ts';
 import { basePathOf, type ProxySettings } from './urls.ts';
 
-export interface RoutePolicy {
+type Rule = 'counted' | 'free' | 'alwaysOpen' | 'resumable' | 'acceptsTicket' | 'acceptsUploadTicket';
+
+/** With the rules of the endpoint, if it has one. */
+export interface RoutePolicy extends Readonly<{ [R in Rule]: Endpoint[R] }> {
   /** For the log: the path without the values of parameters. */
   route: string;
   /** On every response, each with its line break. */
   headerLines: string;
-  /** Whether a request counts against the client's rate limit. */
-  isCounted: boolean;
-  /** Whether it works without a required key, and while the counters are unavailable. */
-  isAlwaysOpen: boolean;
-  /** Whether a counted request does not use up the limit. */
-  isFree: boolean;
-  /** Whether a GET with a resume token does not count. */
-  isResumable: boolean;
-  /** Whether a request with a ticket needs no key, and does not count. */
-  acceptsTicket: boolean;
-  /** Whether an upload with a ticket does not count. */
-  acceptsUploadTicket: boolean;
   /** Whether a missing or wrong key and a reached limit do not matter. */
   isNeverRefused: boolean;
   /** Whether a wrong key does not matter, because it may be an admin token. */
@@ -64,12 +55,12 @@ export function createRoutes(deps: RouteDeps): (raw: IncomingMessage, path: stri
   const { handlers, hasAdmin, basePath } = deps;
   const known = Object.entries<Endpoint>(endpoints).filter(([, { isAdmin }]) => !isAdmin || hasAdmin);
   const headerLinesOf = createHeaderLines(deps);
-  const byPath = Map.groupBy(known, ([, { path }]) => path).entries();
+  const byPath = Map.groupBy(
+    known.map(([, endpoint]) => endpoint),
+    ({ path }) => path,
+  );
   const paths = new Map(
-    byPath.map(([path, group]) => {
-      const of = group.map(([, endpoint]) => endpoint);
-      return [path, routesOfPath(path, of, headerLinesOf, deps)] as const;
-    }),
+    byPath.entries().map(([path, group]) => [path, routesOfPath(path, group, headerLinesOf, deps.fileMax)] as const),
   );
   const match = createRouter(
     known.map(([name, endpoint]) => {
@@ -128,11 +119,8 @@ type HeaderLinesOf = (of: { sameOriginOnly?: boolean | undefined; isTus?: boolea
 
 /** The headers of a route. Replies must not repeat them. Pages of other origins may not read some responses. */
 function createHeaderLines({ idleTimeoutMs }: RouteDeps): HeaderLinesOf {
-  const own = {
-    ...fixedHeaders,
-    // Keeps clients from reusing a connection that is about to be closed.
-    'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}`,
-  };
+  // Keeps clients from reusing a connection that is about to be closed.
+  const own = { ...fixedHeaders, 'Keep-Alive': `timeout=${Math.floor(idleTimeoutMs / 1000)}` };
   const ownLines = linesOf(own);
   const readable = linesOf({ ...corsHeaders, ...own });
   const tus = linesOf({ ...tusCorsHeaders, ...own, ...tusHeaders });
@@ -144,16 +132,13 @@ const linesOf = (headers: Record<string, string>): string =>
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
 
-function policyOf(endpoint: Endpoint, headerLines: string, handle: Handler): RoutePolicy {
+function policyOf(endpoint: Pick<Endpoint, 'path' | Rule>, headerLines: string, handle: Handler): RoutePolicy {
+  const { path: route, counted, free, alwaysOpen, resumable, acceptsTicket, acceptsUploadTicket } = endpoint;
+  const rules = { counted, free, alwaysOpen, resumable, acceptsTicket, acceptsUploadTicket };
   return {
-    route: endpoint.path,
+    ...rules,
+    route,
     headerLines,
-    isCounted: endpoint.counted,
-    isAlwaysOpen: endpoint.alwaysOpen === true,
-    isFree: endpoint.free === true,
-    isResumable: endpoint.resumable === true,
-    acceptsTicket: endpoint.acceptsTicket === true,
-    acceptsUploadTicket: endpoint.acceptsUploadTicket === true,
     isNeverRefused: false,
     ignoresWrongKey: false,
     countsWithAccess: false,
@@ -168,12 +153,7 @@ interface PathRoutes {
   isTus: boolean;
 }
 
-function routesOfPath(
-  path: string,
-  of: readonly Endpoint[],
-  headerLinesOf: HeaderLinesOf,
-  { fileMax }: RouteDeps,
-): PathRoutes {
+function routesOfPath(path: string, of: Endpoint[], headerLinesOf: HeaderLinesOf, fileMax: number): PathRoutes {
   const methods: string[] = of.map(({ method }) => method);
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : []), 'OPTIONS'];
   const isTus = of.some((endpoint) => endpoint.isTus);
@@ -181,45 +161,27 @@ function routesOfPath(
   const { headers, ...reply } = preflight(allow, sameOriginOnly);
   const answer = { ...reply, headers: { ...headers, ...(isTus && tusCapabilities(fileMax)) } };
   const wrongMethod = withoutEndpoint(path, headerLinesOf({ sameOriginOnly, isTus }), ({ raw }) => {
-    throw methodNotAllowed(raw.method, allow);
+    const message = `This path does not support ${raw.method}. Use one of ${allow.join(', ')}.`;
+    throw new PoproomError('METHOD_NOT_ALLOWED', message, { details: { allow } });
   });
   return {
     // Never refused, because the browser would hide the reason from the page.
-    preflight: { ...wrongMethod, isAlwaysOpen: true, isNeverRefused: true, handle: () => answer },
+    preflight: { ...wrongMethod, alwaysOpen: true, isNeverRefused: true, handle: () => answer },
     wrongMethod,
     isTus,
   };
 }
 
-/** Every path under /api counts, including unknown ones: otherwise they could be probed without a limit. */
 function withoutEndpoint(path: string, headerLines: string, handle: Handler): RoutePolicy {
-  return {
-    route: path,
-    headerLines,
-    isCounted: path === '/api' || path.startsWith('/api/'),
-    isAlwaysOpen: false,
-    isFree: false,
-    isResumable: false,
-    acceptsTicket: false,
-    acceptsUploadTicket: false,
-    isNeverRefused: false,
-    // An admin token is not a wrong API key, also if this server has none: then there is no such path.
-    ignoresWrongKey: /^\/api\/admin(\/|$)/.test(path),
-    countsWithAccess: false,
-    handle,
-  };
+  // Every path under /api counts, including unknown ones: otherwise they could be probed without a limit.
+  const counted = path === '/api' || path.startsWith('/api/');
+  // An admin token is not a wrong API key, also if this server has none: then there is no such path.
+  const ignoresWrongKey = /^\/api\/admin(\/|$)/.test(path);
+  return { ...policyOf({ path, counted }, headerLines, handle), ignoresWrongKey };
 }
 
 function refuseUnknown(): never {
   throw new PoproomError('NOT_FOUND', 'No endpoint has this path. /docs lists all endpoints.');
-}
-
-function methodNotAllowed(method: string | undefined, allow: string[]): PoproomError {
-  return new PoproomError(
-    'METHOD_NOT_ALLOWED',
-    `This path does not support ${method}. Use one of ${allow.join(', ')}.`,
-    { details: { allow } },
-  );
 }
 
 interface PathTarget<T> {
@@ -265,23 +227,17 @@ function insert<T>(root: Node<T>, { method, path, target }: PathTarget<T>): void
   const names: string[] = [];
   let node = root;
   for (const segment of path.slice(1).split('/')) {
-    if (segment.startsWith(':')) names.push(segment.slice(1));
-    node = segment.startsWith(':') ? parameterOf(node) : literalOf(node, segment);
+    const isParameter = segment.startsWith(':');
+    const next = (isParameter ? node.parameter : node.literals.get(segment)) ?? emptyNode<T>();
+    if (isParameter) {
+      names.push(segment.slice(1));
+      node.parameter = next;
+    } else node.literals.set(segment, next);
+    node = next;
   }
   node.path = path;
   node.names = names;
   node.methods.set(method, target);
-}
-
-function parameterOf<T>(node: Node<T>): Node<T> {
-  node.parameter ??= emptyNode<T>();
-  return node.parameter;
-}
-
-function literalOf<T>(node: Node<T>, segment: string): Node<T> {
-  const literal = node.literals.get(segment) ?? emptyNode<T>();
-  node.literals.set(segment, literal);
-  return literal;
 }
 
 /** Collects the values of parameters. */

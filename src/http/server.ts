@@ -5,7 +5,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterWaiting, createPipeline, currentResponse } from '../core/defence/pipeline.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { App } from './app.ts';
+import type { App, AppDeps } from './app.ts';
 import type { CertificatePem } from './certificate.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
@@ -22,17 +22,13 @@ const { createServer } = process.getBuiltinModule('node:http');
  */
 export const idleTimeoutSeconds = 65;
 
-interface HttpServerDeps {
+interface HttpServerDeps
+  extends Pick<AppDeps, 'nextRequestId' | 'idleTimeoutMs' | 'endpointPath'>,
+    Pick<AppDeps['authorizer'], 'headersFor'> {
   app: App;
   onUpgrade: OnUpgrade;
-  nextRequestId: () => string;
-  /** The rate limit headers of an address, for requests that cannot be parsed. */
-  headersFor: (address: string | undefined) => Promise<Record<string, string>>;
   /** Called for requests that cannot be parsed. */
   onMalformed: () => void;
-  /** A connection may be idle for this long. */
-  idleTimeoutMs: number;
-  endpointPath: EndpointPath;
   /** With a certificate, the server speaks only HTTPS. */
   certificate: CertificatePem | undefined;
 }

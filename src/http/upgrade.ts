@@ -5,17 +5,11 @@ import { PoproomError } from '../core/errors.ts';
 import type { LiveGateway } from '../core/live-gateway.ts';
 import type { ClientId } from '../core/ports/basics.ts';
 import { endpoints } from '../protocol/endpoints.ts';
-import type { Connections } from './admin/connection-use.ts';
-import {
-  type Authorizer,
-  foreignOrigin,
-  isForeignOrigin,
-  type OwnOrigins,
-  type Resumption,
-} from './request/authorize.ts';
+import type { AppDeps } from './app.ts';
+import { foreignOrigin, isForeignOrigin } from './request/authorize.ts';
 import { framingError, givenRequestId, hasBody, pathOf, traceIdIn } from './request/request.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
-import { endWith, isFailure, type RequestLog } from './response/send.ts';
+import { endWith } from './response/send.ts';
 import { createRouter, type EndpointPath } from './router.ts';
 import { fileAddresses, type LinkSettings } from './urls.ts';
 
@@ -30,22 +24,17 @@ export function isUpgrade(raw: IncomingMessage, endpointPath: EndpointPath): boo
   return matchOf(raw, endpointPath).kind === 'found';
 }
 
-interface UpgradeDeps {
-  authorizer: Authorizer;
-  resumption: Resumption;
+type RequestDeps = 'authorizer' | 'freeRequests' | 'origins' | 'nextRequestId' | 'requestLog' | 'connections';
+
+interface UpgradeDeps extends Pick<AppDeps, RequestDeps | 'endpointPath'> {
   live: LiveGateway;
   links: LinkSettings;
-  origins: OwnOrigins;
-  nextRequestId: () => string;
-  requestLog: RequestLog;
-  connections: Connections | undefined;
-  endpointPath: EndpointPath;
 }
 
 export type OnUpgrade = (raw: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>;
 
 export function createUpgrade(deps: UpgradeDeps): OnUpgrade {
-  const { authorizer, resumption, live, links, origins, nextRequestId, requestLog, connections, endpointPath } = deps;
+  const { authorizer, freeRequests, live, links, origins, nextRequestId, requestLog, connections, endpointPath } = deps;
   return async (raw, socket, head) => {
     const startedAt = performance.now();
     // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
@@ -54,51 +43,32 @@ export function createUpgrade(deps: UpgradeDeps): OnUpgrade {
     const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
     const found = matchOf(raw, endpointPath);
     const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
-    const seen = {
-      requestId: id,
-      traceId: traceIdIn(raw),
-      method: 'GET',
-      route: endpoints.liveChannel.path,
-      startedAt,
-    };
+    const { path: route } = endpoints.liveChannel;
+    const seen = { requestId: id, traceId: traceIdIn(raw), method: 'GET', route, startedAt };
     let client: ClientId | undefined;
     try {
-      connections?.begin(raw, seen.route);
+      connections?.begin(raw, route);
       // Browsers let any page open a WebSocket to any server. A foreign page must not use its visitor's access.
       const isForeign = isForeignOrigin(raw, origins);
-      const resumeToken = isForeign ? undefined : resumption.tokenIn(raw, roomId);
-      const isFree = resumeToken === undefined ? undefined : resumption.take;
-      const auth = await authorizer.authorize(raw, {
-        counted: !isForeign,
-        alwaysOpen: false,
-        isCrossSite: isForeign,
-        isFree,
-      });
-      const { headers: rate, refusal } = auth;
+      const resumeToken = isForeign ? undefined : freeRequests.resumeTokenIn(raw, roomId);
+      const isFree = resumeToken === undefined ? undefined : freeRequests.takeResumed;
+      const entry = { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign, isFree };
+      const auth = await authorizer.authorize(raw, entry);
       client = auth.client;
-      Object.assign(headers, rate);
-      const rejection = framingError(raw) ?? (isForeign ? foreignOrigin() : refusal);
+      Object.assign(headers, auth.headers);
+      const rejection = framingError(raw) ?? (isForeign ? foreignOrigin() : auth.refusal);
       if (rejection) throw rejection;
       checkHandshake(raw);
-      await live.openSocket({
-        raw,
-        socket,
-        head,
-        client,
-        roomId,
-        headers,
-        resumeToken,
-        ...fileAddresses({ raw }, links),
-      });
+      const addresses = fileAddresses({ raw }, links);
+      await live.openSocket({ raw, socket, head, client, roomId, headers, resumeToken, ...addresses });
       const answered = { ...seen, client, status: 101, error: undefined };
-      requestLog.observe(answered);
+      requestLog.answering(answered);
       requestLog.answered(answered);
       connections?.answered(raw, answered);
     } catch (error) {
       const reply = errorReply(error, id);
       const answered = { ...seen, client: client ?? authorizer.addressOf(raw), status: reply.status, error };
-      if (isFailure(answered)) requestLog.failed(answered);
-      requestLog.observe(answered);
+      requestLog.answering(answered);
       endWith(socket, reply, headers);
       requestLog.answered(answered);
       connections?.answered(raw, answered);

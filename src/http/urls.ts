@@ -2,14 +2,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { networkInterfaces } from 'node:os';
-import { PoproomError } from '../core/errors.ts';
+import { invalidField } from '../core/errors.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import { cameThroughProxy, header, type Request } from './request/request.ts';
 
 /** The path of the public URL, for example `/poproom`; empty at the root of a host. */
-export function basePathOf(publicUrl: string | undefined): string {
-  return publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
-}
+export const basePathOf = (publicUrl: string | undefined): string =>
+  publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
 
 export interface ProxySettings {
   publicUrl: string | undefined;
@@ -43,15 +42,12 @@ export function fileAddresses({ raw }: Pick<Request, 'raw'>, settings: LinkSetti
 export function ownBase(request: Pick<Request, 'raw'>, settings: LinkSettings): string {
   const base = findOwnBase(request, settings);
   if (base !== undefined) return base;
-  throw new PoproomError('VALIDATION_FAILED', 'The Host header is not a valid host name.', {
-    details: { field: 'Host' },
-  });
+  throw invalidField('Host', 'The Host header is not a valid host name.');
 }
 
 /** The same for responses that can do without links: undefined if the Host is malformed. */
-export function findOwnBase({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): string | undefined {
-  return settings.publicUrl ?? ownAddress(raw, settings.trustedProxies);
-}
+export const findOwnBase = ({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): string | undefined =>
+  settings.publicUrl ?? ownAddress(raw, settings.trustedProxies);
 
 function ownAddress(raw: IncomingMessage, proxies: BlockList): string | undefined {
   const { host = '' } = raw.headers;

@@ -10,30 +10,28 @@ const lingerMs = 2000;
 const soonestRetryMs = 1000;
 const transport = 'events';
 
-export function createEventStreams(hub: Hub, clientLog: ClientLog, meter: LiveMeter) {
-  return {
-    /** The event stream of a room. Destroying it leaves the room. */
-    async open(client: ClientId, request: JoinRequest): Promise<Readable> {
-      hub.reserve(client);
-      const stream = new PassThrough();
-      stream.once('close', () => hub.release(client));
-      try {
-        const session = await hub.join(wireOf(stream), request);
-        const joinedAt = performance.now();
-        meter.opened(transport);
-        clientLog.debug(client, { transport }, 'live channel joined');
-        stream.once('close', () => {
-          session.leave();
-          meter.closed(transport, session.leaveReason, (performance.now() - joinedAt) / 1000);
-          clientLog.debug(client, { transport }, 'live channel closed');
-        });
-        if (stream.destroyed) session.leave();
-        return stream;
-      } catch (error) {
-        stream.destroy();
-        throw error;
-      }
-    },
+/** Returns a function that opens the event stream of a room. Destroying the stream leaves the room. */
+export function createOpenEvents(hub: Hub, clientLog: ClientLog, meter: LiveMeter) {
+  return async (client: ClientId, request: JoinRequest): Promise<Readable> => {
+    hub.reserve(client);
+    const stream = new PassThrough();
+    stream.once('close', () => hub.release(client));
+    try {
+      const session = await hub.join(wireOf(stream), request);
+      const joinedAt = performance.now();
+      meter.opened(transport);
+      clientLog.debug(client, { transport }, 'live channel joined');
+      stream.once('close', () => {
+        session.leave();
+        meter.closed(transport, session.leaveReason, (performance.now() - joinedAt) / 1000);
+        clientLog.debug(client, { transport }, 'live channel closed');
+      });
+      if (stream.destroyed) session.leave();
+      return stream;
+    } catch (error) {
+      stream.destroy();
+      throw error;
+    }
   };
 }
 

@@ -58,9 +58,9 @@ export class FeedText {
     return this.sealed !== undefined && isCompactionDue(tailOf(this.sealed.edits), this.#document.length);
   }
 
-  /** Whether the entries of a state can follow this text. The entry of a replaced sealed text does not contain it. */
-  canFollow({ content, entries }: TextState): boolean {
-    return content !== undefined || !this.sealed || entries.every(({ sealed }) => sealed !== undefined);
+  /** Whether these entries can follow this text. The entry of a replaced sealed text does not contain it. */
+  canFollow(entries: readonly TextEntry[]): boolean {
+    return !this.sealed || entries.every(({ sealed }) => sealed !== undefined);
   }
 
   /** The text of a state from the store, which may contain only the entries since this text. */

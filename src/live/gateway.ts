@@ -2,7 +2,7 @@
 import type { ClientLog } from '../core/clients.ts';
 import type { Turns } from '../core/defence/work.ts';
 import type { LiveGateway, LiveMeter } from '../core/live-gateway.ts';
-import { createEventStreams } from './events.ts';
+import { createOpenEvents } from './events.ts';
 import { createHub, type HubDeps } from './hub.ts';
 import type { WebSockets } from './websocket.ts';
 import { createParseMessage, type Validate } from './wire.ts';
@@ -15,18 +15,8 @@ interface LiveDeps extends HubDeps {
   meter: LiveMeter;
 }
 
-interface LiveChannel extends LiveGateway {
-  /** Loads the WebSocket library before the first connection needs it. */
-  prepare(): Promise<unknown>;
-  size(): number;
-  /** Bytes of messages that clients have not read yet. */
-  unreadBytes(): number;
-  stop(): void;
-}
-
-export function createLive({ validate, maxMessageBytes, turns, clientLog, meter, ...hubDeps }: LiveDeps): LiveChannel {
+export function createLive({ validate, maxMessageBytes, turns, clientLog, meter, ...hubDeps }: LiveDeps) {
   const hub = createHub({ ...hubDeps, maxMessageBytes, onRefusal: meter.refused });
-  const events = createEventStreams(hub, clientLog, meter);
   let loading: Promise<WebSockets> | undefined;
 
   const sockets = () => {
@@ -40,8 +30,8 @@ export function createLive({ validate, maxMessageBytes, turns, clientLog, meter,
     return loading;
   };
 
-  return {
-    openEvents: events.open,
+  const gateway: LiveGateway = {
+    openEvents: createOpenEvents(hub, clientLog, meter),
     async waitForText(client, wait) {
       hub.reserve(client);
       meter.opened('poll');
@@ -54,10 +44,14 @@ export function createLive({ validate, maxMessageBytes, turns, clientLog, meter,
       }
     },
     openSocket: async (upgrade) => (await sockets()).accept(upgrade),
+  };
+  return {
+    ...gateway,
+    /** Loads the WebSocket library before the first connection needs it. */
     prepare: sockets,
     size: hub.size,
     unreadBytes: hub.unreadBytes,
-    stop() {
+    stop(): void {
       hub.stop();
       void loading?.then((opened) => opened.stop());
     },

@@ -4,10 +4,11 @@ import type { RoomCode } from '../core/room-code.ts';
 import type { RoomFeed } from './room-feed.ts';
 import type { Session } from './session.ts';
 
-interface HeartbeatDeps {
+export interface HeartbeatDeps {
   core: Pick<CoreDeps, 'rooms' | 'clock'>;
-  feeds: ReadonlyMap<RoomCode, RoomFeed>;
+  /** The heartbeat interval. Rooms are read again and channels are renewed twice as often. */
   heartbeatMs: number;
+  /** How many clients should reconnect per second if all of them lose their connections. */
   reconnectsPerSecond: number;
   /** Called when work in the background failed. */
   onFailure: (error: unknown, message: string) => void;
@@ -24,7 +25,10 @@ const longestSpreadMs = 30_000;
 export const spreadFor = (channels: number, perSecond: number): number =>
   Math.min(longestSpreadMs, Math.round(channels / perSecond) * 1000);
 
-export function startHeartbeats({ core, feeds, heartbeatMs, reconnectsPerSecond, onFailure }: HeartbeatDeps) {
+export function startHeartbeats(
+  { core, heartbeatMs, reconnectsPerSecond, onFailure }: HeartbeatDeps,
+  feeds: ReadonlyMap<RoomCode, RoomFeed>,
+) {
   const renewMs = heartbeatMs / 2;
   /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
   const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());

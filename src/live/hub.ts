@@ -13,7 +13,7 @@ import { memoryLimits } from '../core/defence/transfer-budget.ts';
 import { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { unlimitedWork } from '../core/defence/work.ts';
 import type { CoreDeps } from '../core/deps.ts';
-import { PoproomError } from '../core/errors.ts';
+import { PoproomError, unavailable } from '../core/errors.ts';
 import type { JoinRequest, TextWait } from '../core/live-gateway.ts';
 import { checkDeviceName } from '../core/names.ts';
 import type { ClientId } from '../core/ports/basics.ts';
@@ -24,24 +24,18 @@ import type { Rooms } from '../core/rooms.ts';
 import { areOfSameRoom, createResumeTokens, type RoomTokens } from '../core/tokens.ts';
 import { type LinkId, parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
 import { isEnvelope } from '../protocol/sealed.ts';
-import { startHeartbeats } from './heartbeats.ts';
+import { type HeartbeatDeps, startHeartbeats } from './heartbeats.ts';
 import { createLinkView, type LinkView } from './link-view.ts';
 import { type MissedEdits, sendMissed, upTo } from './missed-edits.ts';
 import { RoomFeed } from './room-feed.ts';
 import { Session, type SessionDeps } from './session.ts';
 import type { Wire } from './wire.ts';
 
-export interface HubDeps {
+export interface HubDeps extends HeartbeatDeps {
   core: CoreDeps;
   rooms: Rooms;
   channelsPerClient: number;
-  /** The heartbeat interval. Rooms are read again and channels are renewed twice as often. */
-  heartbeatMs: number;
-  /** How many clients should reconnect per second if all of them lose their connections. */
-  reconnectsPerSecond: number;
   maxMessageBytes: number;
-  /** Called when work in the background failed. */
-  onFailure: (error: unknown, message: string) => void;
   /** Called when a message is answered with an error. */
   onRefusal?: (error: unknown) => void;
 }
@@ -62,22 +56,14 @@ type FoundRoom = Pick<AdmittedRoom, 'code' | 'link'>;
 /** After a shutdown, clients reconnect at random times within this period or a longer one, not all together. */
 const reconnectWithinMs = 3000;
 
-export function createHub({
-  core,
-  rooms,
-  channelsPerClient,
-  heartbeatMs,
-  reconnectsPerSecond,
-  maxMessageBytes,
-  onFailure,
-  onRefusal,
-}: HubDeps) {
+export function createHub(deps: HubDeps) {
+  const { core, rooms, heartbeatMs, onFailure, onRefusal } = deps;
   const feeds = new Map<RoomCode, RoomFeed>();
-  const channels = new ChannelCount(channelsPerClient);
-  const unread = new UnreadBytes(memoryLimits(maxMessageBytes));
+  const channels = countChannels(deps.channelsPerClient);
+  const unread = new UnreadBytes(memoryLimits(deps.maxMessageBytes));
   const tokens = createResumeTokens(core.secret, core.clock);
   const { work = unlimitedWork } = core;
-  const heartbeats = startHeartbeats({ core, feeds, heartbeatMs, reconnectsPerSecond, onFailure });
+  const heartbeats = startHeartbeats(deps, feeds);
   /** 10 seconds with the default heartbeat. */
   const slowForMs = 0.4 * heartbeatMs;
   const missedDeps = { ...core, work, replacedSince: rooms.texts.replacedSince, slowForMs };
@@ -93,8 +79,7 @@ export function createHub({
   let isStopped = false;
 
   function rejectIfStopped(): void {
-    if (isStopped)
-      throw new PoproomError('UNAVAILABLE', 'The server is restarting. Try again in 2 seconds.', { retryAfter: 2 });
+    if (isStopped) throw unavailable('The server is restarting.');
   }
 
   /** Calls `work` with the feed of a room, which is read after it has subscribed, so that no change is missed. */
@@ -119,13 +104,8 @@ export function createHub({
 
   /** Clients that join and do not read would fill the memory. */
   function rejectIfFull({ view }: RoomFeed, client: ClientId): void {
-    if (view.text.isLarge && unread.isFull(client)) {
-      throw new PoproomError(
-        'UNAVAILABLE',
-        'The server is sending too much data at the moment. Try again in 2 seconds.',
-        { retryAfter: 2 },
-      );
-    }
+    if (view.text.isLarge && unread.isFull(client))
+      throw unavailable('The server is sending too much data at the moment.');
   }
 
   function dropIfEmpty(feed: RoomFeed): void {
@@ -169,11 +149,8 @@ export function createHub({
     if (!feed.hasLink(link)) throw linkMissing();
     rejectIfFull(feed, request.caller.client);
     const own = { id: channel.device.id, given: request.caller.deviceId ?? channel.device.id };
-    return open(feed, wire, channel, request, {
-      missed: undefined,
-      admittedBy: '',
-      linkView: createLinkView(core, tokens, link, own),
-    });
+    const linkView = createLinkView(core, tokens, link, own);
+    return open(feed, wire, channel, request, { missed: undefined, admittedBy: '', linkView });
   }
 
   return {
@@ -183,17 +160,15 @@ export function createHub({
       channels.reserve(client);
     },
 
-    release: (client: ClientId): void => channels.release(client),
+    release: channels.release,
 
     async join(wire: Wire, request: JoinRequest): Promise<Session> {
       const { caller, deviceName, deviceColor } = request;
       const id = randomBytes(12).toString('base64url');
       const deviceId = caller.deviceId === undefined ? `guest-${id}` : checkDeviceId(caller.deviceId);
       const { code, link } = await findRoom(core, request);
-      const preferred = {
-        ...deviceOf(deviceId, deviceName, link),
-        ...(deviceColor !== undefined && { color: deviceColor }),
-      };
+      const color = deviceColor !== undefined && { color: deviceColor };
+      const preferred = { ...deviceOf(deviceId, deviceName, link), ...color };
       const channel = { id, device: await attach(core, code, { id, device: preferred }) };
       try {
         return await withFeed(code, async (feed) => {
@@ -310,43 +285,33 @@ async function checkAdmission(
 /** Returns the device with its colour in this room. */
 async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Channel): Promise<Device> {
   const attached = await rooms.attachDevice(code, channel, clock());
-  if (attached === 'full') {
-    throw new PoproomError('RATE_LIMITED', 'This room has reached its device limit.', {
-      retryAfter: 60,
-      details: { reason: 'devices', retryAfter: 60 },
-    });
-  }
+  if (attached === 'full') throw limitReached('devices', 'This room has reached its device limit.');
   return attached;
 }
 
 /** Counts the open channels of each client. */
-class ChannelCount {
-  readonly #max: number;
-  readonly #open = new Map<ClientId, number>();
+function countChannels(maximum: number) {
+  const counts = new Map<ClientId, number>();
+  return {
+    reserve(client: ClientId): void {
+      const open = counts.get(client) ?? 0;
+      if (open >= maximum) {
+        const message = `You have reached the limit of ${maximum} live channels. Close one and try again.`;
+        throw limitReached('channels', message, { maximum });
+      }
+      counts.set(client, open + 1);
+    },
 
-  constructor(max: number) {
-    this.#max = max;
-  }
+    /** Call this once for each reservation. */
+    release(client: ClientId): void {
+      const open = (counts.get(client) ?? 1) - 1;
+      if (open > 0) counts.set(client, open);
+      else counts.delete(client);
+    },
+  };
+}
 
-  reserve(client: ClientId): void {
-    const open = this.#open.get(client) ?? 0;
-    if (open >= this.#max) {
-      throw new PoproomError(
-        'RATE_LIMITED',
-        `You have reached the limit of ${this.#max} live channels. Close one and try again.`,
-        {
-          retryAfter: 60,
-          details: { reason: 'channels', retryAfter: 60, maximum: this.#max },
-        },
-      );
-    }
-    this.#open.set(client, open + 1);
-  }
-
-  /** Call this once for each reservation. */
-  release(client: ClientId): void {
-    const open = (this.#open.get(client) ?? 1) - 1;
-    if (open > 0) this.#open.set(client, open);
-    else this.#open.delete(client);
-  }
+function limitReached(reason: 'devices' | 'channels', message: string, more?: object): PoproomError {
+  const retryAfter = 60;
+  return new PoproomError('RATE_LIMITED', message, { retryAfter, details: { reason, retryAfter, ...more } });
 }

@@ -5,24 +5,18 @@ import { aliasFor, tokenRoomOf } from '../core/links.ts';
 import type { StoredLink } from '../core/ports/links.ts';
 import { toTimestamp } from '../core/timestamp.ts';
 import type { RoomTokens } from '../core/tokens.ts';
-import type { SealedEdited, TextEdited } from '../protocol/types.ts';
+import type { RoomText } from '../protocol/types.ts';
 import type { Change } from './room-view.ts';
 
-export interface LinkView {
-  link: StoredLink;
-  /** The current resume token of the link. */
-  resumeToken(): string;
-  /** The message as the holder may see it; undefined if it shows nothing new. */
-  of(message: Change): Change | undefined;
-}
+export type LinkView = ReturnType<typeof createLinkView>;
 
-/** The device of the session: its id for members, and the one that the client chose. */
-export interface OwnDevice {
-  id: string;
-  given: string;
-}
-
-export function createLinkView(core: CoreDeps, tokens: RoomTokens, link: StoredLink, own: OwnDevice): LinkView {
+/** `own` is the device of the session: its id for members, and the one that the client chose. */
+export function createLinkView(
+  core: CoreDeps,
+  tokens: RoomTokens,
+  link: StoredLink,
+  own: Record<'id' | 'given', string>,
+) {
   const alias = aliasFor(core, link.id);
   const aliasOf = (deviceId: string) => (deviceId === own.id ? own.given : alias(deviceId));
   let lastRoom: string | undefined;
@@ -39,14 +33,12 @@ export function createLinkView(core: CoreDeps, tokens: RoomTokens, link: StoredL
   }
 
   /** A `ref` is for the device that sent it. */
-  function edit<T extends TextEdited | SealedEdited | { deviceId?: string; ref?: string }>(message: T): T {
+  function edit<T extends { deviceId?: string; ref?: string }>(message: T): T {
     const { ref, ...seen } = withAlias(message);
     return seen as T;
   }
 
-  function text<T extends { lastRefs?: unknown[]; sealedEdits?: { deviceId?: string; ref?: string }[] }>(
-    content: T,
-  ): T {
+  function text<T extends RoomText>(content: T): T {
     const { lastRefs, sealedEdits } = content;
     return {
       ...content,
@@ -55,6 +47,7 @@ export function createLinkView(core: CoreDeps, tokens: RoomTokens, link: StoredL
     };
   }
 
+  /** The message as the holder may see it; undefined if it shows nothing new. */
   function of(message: Change): Change | undefined {
     switch (message.type) {
       case 'snapshot': {
@@ -100,5 +93,5 @@ export function createLinkView(core: CoreDeps, tokens: RoomTokens, link: StoredL
     }
   }
 
-  return { link, resumeToken, of };
+  return { link, of };
 }

@@ -65,7 +65,7 @@ export async function sendMissed(
   let rest = await firstPart(read, version, isSame);
   for (;;) {
     const reached = version + sent;
-    if (!rest || !isReadable(feed.view, rest)) return undefined;
+    if (!rest || !feed.view.text.canFollow(rest)) return undefined;
     if (rest.length === 0 || reached + rest.length >= feed.view.text.version) return { sent, reached, rest };
     const part = rest;
     deps.work.measure(client, () => send(part));
@@ -92,10 +92,6 @@ async function firstPart(
   const later = await read(version, entriesPerPart);
   return later?.length ? later : undefined;
 }
-
-/** The entry of a replaced sealed text does not contain it. */
-const isReadable = ({ text }: RoomView, entries: readonly TextEntry[]) =>
-  !text.sealed || entries.every(({ sealed }) => sealed !== undefined);
 
 async function drain(wire: Wire, withinMs: number): Promise<void> {
   await setImmediate();

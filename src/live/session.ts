@@ -15,20 +15,9 @@ import { toTimestamp } from '../core/timestamp.ts';
 import { areOfSameRoom } from '../core/tokens.ts';
 import { messageOperations } from '../protocol/link-rights.ts';
 import { envelopeSize } from '../protocol/sealed.ts';
-import type {
-  ClientMessage,
-  Closed,
-  CompactText,
-  EditSealed,
-  EditText,
-  MoveCaret,
-  MoveSealedCaret,
-  ServerMessage,
-  WriteText,
-} from '../protocol/types.ts';
-import type { Caret } from './carets.ts';
+import type { ClientMessage, Closed, ServerMessage } from '../protocol/types.ts';
 import type { LinkView } from './link-view.ts';
-import type { FeedSession, RoomFeed } from './room-feed.ts';
+import type { Caret, FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
   changes,
@@ -108,7 +97,9 @@ export interface Resume {
 }
 
 type Echo = { ref?: string };
-type Write = WriteText | EditText | EditSealed;
+type MessageOf<T extends ClientMessage['type']> = Extract<ClientMessage, { type: T }>;
+type Write = MessageOf<'content' | 'edit' | 'sealed-edit'>;
+type MoveCaret = MessageOf<'caret' | 'sealed-caret'>;
 
 interface PendingWrite {
   echo: Echo;
@@ -136,7 +127,8 @@ export class Session implements FeedSession {
   /** Created with the first large message, because most sessions are idle. */
   #budget: TokenBucket | undefined;
   #isOpen = true;
-  #leaveReason: LeaveReason = 'left';
+  /** Why the session has ended. */
+  leaveReason: LeaveReason = 'left';
 
   constructor(options: SessionOptions, deps: SessionDeps) {
     this.#options = options;
@@ -159,11 +151,6 @@ export class Session implements FeedSession {
 
   get feed(): RoomFeed {
     return this.#options.feed;
-  }
-
-  /** Why the session has ended. */
-  get leaveReason(): LeaveReason {
-    return this.#leaveReason;
   }
 
   /** Sends the first messages: a snapshot or the missed changes. */
@@ -191,16 +178,12 @@ export class Session implements FeedSession {
       this.#deps.onFallBehind(this);
       return;
     }
-    const isShared = this.#sent === before && !this.link && !this.#hasAnswer();
+    const hasAnswer = this.#writes.some(({ written }) => written);
+    const isShared = this.#sent === before && !this.link && !hasAnswer;
     const messages = isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next);
     this.#sendAll(messages);
     this.#sent = next;
     if (messages.some(({ type }) => type === 'snapshot')) this.#devices = next.devices;
-  }
-
-  #hasAnswer(): boolean {
-    for (const { written } of this.#writes) if (written) return true;
-    return false;
   }
 
   /** Sends the devices if they have changed. A session that has fallen behind receives them when it catches up. */
@@ -211,15 +194,11 @@ export class Session implements FeedSession {
       this.#deps.onFallBehind(this);
       return 0;
     }
-    const message = this.link ? this.#devicesForLink(view) : notice(this.#devices);
+    const change = this.link && devicesChange(this.#devices, view, this.devicesMode);
+    const message = this.link ? change && this.#encode(change, view)[0] : notice(this.#devices);
     this.#devices = view.devices;
     if (message) this.#sendAll([message]);
     return message?.bytes ?? 0;
-  }
-
-  #devicesForLink(view: RoomView): Outgoing | undefined {
-    const change = devicesChange(this.#devices, view, this.devicesMode);
-    return change && this.#encode(change, view)[0];
   }
 
   /** Not if it has fallen behind: the next caret replaces this one. Links do not show the ids of devices. */
@@ -239,16 +218,13 @@ export class Session implements FeedSession {
     try {
       checkRight(this.link?.role, messageOperations[message.type]);
     } catch (error) {
-      const ref = 'ref' in message ? message.ref : undefined;
-      return this.refuse(error, ref === undefined ? {} : { ref });
+      return this.refuse(error, echoOf(message));
     }
-    if (message.type === 'content') return this.#write(message, this.#replace(message));
-    if (message.type === 'edit') return this.#write(message, this.#edit(message));
-    if (message.type === 'sealed-edit') return this.#write(message, this.#editSealed(message));
     if (message.type === 'compact') return this.#compact(message);
-    if (message.type === 'caret' || message.type === 'sealed-caret') this.#moveCaret(message);
+    if (message.type === 'caret' || message.type === 'sealed-caret') return this.#moveCaret(message);
     if (message.type === 'join')
-      this.refuse(new PoproomError('VALIDATION_FAILED', 'This connection has already joined a room.'));
+      return this.refuse(new PoproomError('VALIDATION_FAILED', 'This connection has already joined a room.'));
+    if (message.type !== 'heartbeat') return this.#write(message);
   }
 
   /** The client answered a ping or sent a message. */
@@ -313,7 +289,7 @@ export class Session implements FeedSession {
   end(closed: Closed): void {
     if (!this.#isOpen) return;
     this.#send(closed);
-    this.#leaveReason = closed.reason;
+    this.leaveReason = closed.reason;
     this.leave();
     this.#options.wire.close(closeCodeFor[closed.reason], closed.reason);
   }
@@ -336,35 +312,30 @@ export class Session implements FeedSession {
     if (isEnd(error) || code === 'INTERNAL' || code === 'UNAVAILABLE') this.#fail('error', closeCodeOf(code), message);
   }
 
-  #replace({ content, baseVersion }: WriteText): () => Promise<WrittenText> {
-    const { feed, channel } = this.#options;
-    const author = { deviceId: channel.device.id, origin: channel.id, client: this.#options.client };
-    return () => this.#deps.rooms.texts.replace(feed.code, { content, ifVersions: [baseVersion], ...author });
-  }
-
-  #edit({ edits, baseVersion, ref }: EditText): () => Promise<WrittenText> {
+  #store(message: Write): Promise<WrittenText> {
     const { feed, channel, textMode, client } = this.#options;
+    const { texts } = this.#deps.rooms;
+    const { baseVersion, ref } = message;
+    const author = { deviceId: channel.device.id, origin: channel.id, client };
+    if (message.type === 'content')
+      return texts.replace(feed.code, { content: message.content, ifVersions: [baseVersion], ...author });
+    if (message.type === 'sealed-edit')
+      return texts.editSealed(feed.code, { sealed: message.sealed, baseVersion, ref, ...author });
     // A client that receives whole texts does not know the text after its edit, so it receives it too.
     const origin = textMode === 'edits' ? channel.id : undefined;
-    const author = { deviceId: channel.device.id, ref, origin, client };
-    return () => this.#deps.rooms.texts.edit(feed.code, { edits, baseVersion, ...author });
+    return texts.edit(feed.code, { edits: message.edits, baseVersion, ref, ...author, origin });
   }
 
-  #editSealed({ sealed, baseVersion, ref }: EditSealed): () => Promise<WrittenText> {
-    const { feed, channel, client } = this.#options;
-    const author = { deviceId: channel.device.id, ref, origin: channel.id, client };
-    return () => this.#deps.rooms.texts.editSealed(feed.code, { sealed, baseVersion, ...author });
-  }
-
-  #moveCaret(caret: MoveCaret | MoveSealedCaret): void {
+  #moveCaret(caret: MoveCaret): void {
     const { feed, channel } = this.#options;
     checkCaret(caret, feed.view.text.sealed !== undefined);
     feed.moveCaret({ ...caret, deviceId: channel.device.id });
   }
 
   /** The client has the version already, and others receive nothing. */
-  async #compact({ content, version, ref }: CompactText): Promise<void> {
-    const echo = ref === undefined ? {} : { ref };
+  async #compact(message: MessageOf<'compact'>): Promise<void> {
+    const { content, version } = message;
+    const echo = echoOf(message);
     try {
       const { writtenAt } = await this.#deps.rooms.texts.compact(this.#options.feed.code, { content, version });
       const timestamp = toTimestamp(writtenAt);
@@ -375,12 +346,13 @@ export class Session implements FeedSession {
     }
   }
 
-  async #write({ type, ref }: Write, store: () => Promise<WrittenText>): Promise<void> {
+  async #write(message: Write): Promise<void> {
     const { feed } = this.#options;
-    const write: PendingWrite = { echo: ref === undefined ? {} : { ref } };
+    const write: PendingWrite = { echo: echoOf(message) };
     this.#writes = [...this.#writes, write];
     try {
-      write.written = await store();
+      await feed.turn(this.channel.id);
+      write.written = await this.#store(message);
       // Usually the change was broadcast before this, together with the response.
       if (this.#writes.includes(write)) await this.#confirm(write.written);
       const { room } = feed.view;
@@ -392,7 +364,7 @@ export class Session implements FeedSession {
       const isSealed = feed.view.text.sealed !== undefined;
       if (isSealed && hasCode(error, 'VERSION_CONFLICT', 'EDIT_CONFLICT'))
         await this.#sendSealedConflict(error, write.echo);
-      else if (type === 'content' && hasCode(error, 'VERSION_CONFLICT')) this.#sendConflict(error, write.echo);
+      else if (message.type === 'content' && hasCode(error, 'VERSION_CONFLICT')) this.#sendConflict(error, write.echo);
       else this.refuse(error, write.echo);
     }
   }
@@ -433,7 +405,7 @@ export class Session implements FeedSession {
   }
 
   #fail(reason: LeaveReason, code: number, message: string): void {
-    this.#leaveReason = reason;
+    this.leaveReason = reason;
     this.leave();
     this.#options.wire.close(code, message);
   }
@@ -492,8 +464,7 @@ export class Session implements FeedSession {
 
   /** A client that has read all waiting data is not slow, however often new data follows. */
   #isBusy(): boolean {
-    const isBusy = this.#options.wire.backlog() > busyAbove;
-    if (isBusy) return true;
+    if (this.#options.wire.backlog() > busyAbove) return true;
     this.#busySince = undefined;
     if (this.#unread.length > 0) this.#releaseUnread();
     return false;
@@ -501,11 +472,8 @@ export class Session implements FeedSession {
 
   /** Whether the session has used its byte budget, or unread messages of all clients use all memory. */
   #isThrottled(): boolean {
-    return this.#budget !== undefined && (this.#budget.isEmpty(performance.now()) || this.#isUnreadFull);
-  }
-
-  get #isUnreadFull(): boolean {
-    return this.#deps.unread.isFull(this.#options.client);
+    if (!this.#budget) return false;
+    return this.#budget.isEmpty(performance.now()) || this.#deps.unread.isFull(this.#options.client);
   }
 
   #isTooSlow(now: number): boolean {
@@ -516,7 +484,11 @@ export class Session implements FeedSession {
   }
 }
 
-function checkCaret(caret: MoveCaret | MoveSealedCaret, isEncrypted: boolean): void {
+/** For the response to a message. */
+const echoOf = (message: ClientMessage): Echo =>
+  'ref' in message && message.ref !== undefined ? { ref: message.ref } : {};
+
+function checkCaret(caret: MoveCaret, isEncrypted: boolean): void {
   if (caret.type === 'caret' && isEncrypted) throw encryptionRequired('Send "sealed-caret" instead.', 'type');
   if (caret.type === 'caret') return;
   if (!isEncrypted) throw notEncrypted('sealed');

@@ -14,7 +14,6 @@ import type { ClientMessage } from '../protocol/types.ts';
 import type { Hub } from './hub.ts';
 import type { Session } from './session.ts';
 import {
-  closeCodeFor,
   closeCodeOf,
   errorMessageOf,
   frameOf,
@@ -121,8 +120,11 @@ export class SocketConnection implements Wire, Receiver {
     this.#partial.chunks.push(chunk);
     this.#partial.lastByteAt = now;
     if (!this.#isLongPartial) return;
-    if (this.#isFirst) this.#closeUnread(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
-    else if (!this.#deps.slots.take(this)) this.#waitForSlot();
+    if (this.#isFirst) this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
+    else if (this.#deps.slots.take(this)) return;
+    else this.#isWaitingForSlot = true;
+    // `ws` would continue to collect the message. Pauses the WebSocket, not the stream, which `ws` would resume.
+    this.#socket.pause();
   }
 
   onSlot(): void {
@@ -133,7 +135,8 @@ export class SocketConnection implements Wire, Receiver {
 
   onMessage(data: Buffer, isBinary: boolean): void {
     this.#session?.onAlive();
-    this.#freeCopied(data.length);
+    // `ws` copies a message of several chunks. The last chunk may contain the start of the next message.
+    if (data.length > slotFromBytes) for (const chunk of this.#partial?.chunks.slice(0, -1) ?? []) freeBuffer(chunk);
     this.#endPartial();
     if (!this.#budget.take(performance.now())) {
       this.#refuseMore('Too many messages. The limit is 20 per second.');
@@ -142,15 +145,14 @@ export class SocketConnection implements Wire, Receiver {
     } else this.#enqueue(data, isBinary);
   }
 
-  onPing(data: Buffer): void {
-    this.#endControl(data.length);
-    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pings.');
-  }
-
-  onPong(data: Buffer): void {
-    this.#session?.onAlive();
-    this.#endControl(data.length);
-    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many pongs.');
+  /** Pings and pongs may arrive between the fragments of a message, which then continues. */
+  onControl(kind: 'pings' | 'pongs', { length }: Buffer): void {
+    if (kind === 'pongs') this.#session?.onAlive();
+    if (this.#partial) {
+      this.#partial.bytes -= controlHeadBytes + length;
+      if (this.#partial.bytes <= 0) this.#endPartial();
+    }
+    if (!this.#budget.take(performance.now())) this.#refuseMore(`Too many ${kind}.`);
   }
 
   onClose(): void {
@@ -234,20 +236,8 @@ export class SocketConnection implements Wire, Receiver {
     this.#socket.close(code, cut(reason));
   }
 
-  /** For connections that have not joined. Sessions close the others. */
-  shutDown(): void {
-    this.close(closeCodeFor.shutdown, 'shutdown');
-  }
-
   get #isOpen(): boolean {
     return this.#socket.readyState === this.#socket.OPEN;
-  }
-
-  /** For an incomplete message, which `ws` would continue to collect until the peer responds to the close. */
-  #closeUnread(code: number, reason: string): void {
-    this.close(code, reason);
-    // Pauses the WebSocket, not the stream, which `ws` would resume.
-    this.#socket.pause();
   }
 
   get #isFirst(): boolean {
@@ -256,24 +246,6 @@ export class SocketConnection implements Wire, Receiver {
 
   get #isLongPartial(): boolean {
     return this.#partial !== undefined && this.#partial.bytes > slotFromBytes;
-  }
-
-  #waitForSlot(): void {
-    this.#isWaitingForSlot = true;
-    this.#socket.pause();
-  }
-
-  /** `ws` copies a message of several chunks. The last chunk may contain the start of the next message. */
-  #freeCopied(messageBytes: number): void {
-    if (messageBytes <= slotFromBytes) return;
-    for (const chunk of this.#partial?.chunks.slice(0, -1) ?? []) freeBuffer(chunk);
-  }
-
-  /** Pings and pongs may arrive between the fragments of a message, which then continues. */
-  #endControl(payloadBytes: number): void {
-    if (!this.#partial) return;
-    this.#partial.bytes -= controlHeadBytes + payloadBytes;
-    if (this.#partial.bytes <= 0) this.#endPartial();
   }
 
   #endPartial(): void {
@@ -327,7 +299,7 @@ export class SocketConnection implements Wire, Receiver {
     freeBuffer(data);
     try {
       if (parsed.problem) this.#onInvalid(parsed.problem, parsed.ref);
-      else if (refusal) this.#refuse(refusal, refIn(parsed.message));
+      else if (refusal) this.#refuse(refusal, 'ref' in parsed.message ? parsed.message.ref : undefined);
       else await this.#onValid(parsed.message);
     } finally {
       const type = parsed.problem ? 'invalid' : parsed.message.type;
@@ -421,8 +393,6 @@ const refusalOf = (admitted: Promise<void>) =>
 
 /** An empty message waits too. */
 const sizeOf = ({ length }: Buffer) => length || 1;
-
-const refIn = (message: ClientMessage) => ('ref' in message ? message.ref : undefined);
 
 const wholeSeconds = () => Math.trunc(performance.now() / 1000);
 

@@ -6,6 +6,7 @@ import { ReceiveSlots } from '../core/defence/receive-slots.ts';
 import type { Upgrade } from '../core/live-gateway.ts';
 import { keyPrefix, liveProtocol, resumePrefix } from '../protocol/live-protocol.ts';
 import { SocketConnection, type SocketDeps } from './socket-connection.ts';
+import { closeCodeFor } from './wire.ts';
 
 /** Enough for a message of any size. More would only use memory. */
 const maxFragments = 1_024;
@@ -83,7 +84,8 @@ export function createWebSockets({ maxMessageBytes, ...given }: WebSocketDeps) {
 
     stop(): void {
       clearInterval(checking);
-      for (const guest of deps.guests) guest.shutDown();
+      // Sessions close the other connections.
+      for (const guest of deps.guests) guest.close(closeCodeFor.shutdown, 'shutdown');
     },
   };
 }
@@ -102,11 +104,11 @@ const connectionOf = (socket: WebSocket) => (socket as LiveSocket).connection;
 function onError(): void {}
 
 function onPong(this: WebSocket, data: Buffer): void {
-  connectionOf(this)?.onPong(data);
+  connectionOf(this)?.onControl('pongs', data);
 }
 
 function onPing(this: WebSocket, data: Buffer): void {
-  connectionOf(this)?.onPing(data);
+  connectionOf(this)?.onControl('pings', data);
 }
 
 function onMessage(this: WebSocket, data: unknown, isBinary: boolean): void {

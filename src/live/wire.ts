@@ -35,11 +35,6 @@ interface LongText {
   at: number;
 }
 
-interface ErrorMessage {
-  type: 'error';
-  error: { code: ErrorCode; message: string; details?: Record<string, unknown> };
-}
-
 export interface Wire {
   send(message: Outgoing): void;
   /** Bytes that were sent but not yet read by the peer. */
@@ -60,11 +55,11 @@ export function outgoing(message: ServerMessage): Outgoing {
 }
 
 /** The message for an error. Clients do not receive details of unexpected ones. */
-export function errorMessageOf(error: unknown): ErrorMessage {
+export function errorMessageOf(error: unknown) {
   const known =
     error instanceof PoproomError ? error : new PoproomError('INTERNAL', 'Something went wrong on the server.');
   const { code, message, details } = known;
-  return { type: 'error', error: { code, message, ...(details && { details }) } };
+  return { type: 'error' as const, error: { code, message, ...(details && { details }) } };
 }
 
 /** Strings escape quotation marks, so this can only be the field. */

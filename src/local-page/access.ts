@@ -7,25 +7,13 @@ import { html } from '../http/page/html.ts';
 import { queryOf } from '../http/request/request.ts';
 import type { Reply } from '../http/response/reply.ts';
 
-export interface Access {
-  /** The path of the page. It is random, so that the cookie, which is limited to it, reaches no other port. */
-  readonly basePath: string;
-  /** The path that exchanges the token for the cookie. */
-  readonly openingPath: string;
-  /** The same with the token. */
-  readonly openingLink: string;
-  /** Whether the browser has reached this server by its address. A page of another host name would be DNS rebinding. */
-  isOwnHost(raw: IncomingMessage): boolean;
-  /** Answers the first request with the token with a cookie, and all others with undefined. */
-  exchange(raw: IncomingMessage): Reply | undefined;
-  /** Whether the request has the cookie and is from the page itself. */
-  isFromPage(raw: IncomingMessage): boolean;
-}
+export type Access = ReturnType<typeof createAccess>;
 
-const openingPath = '/open';
+/** The path that exchanges the token for the cookie. */
+export const openingPath = '/open';
 
 /** `startPath` is the path of the first view, below that of the page. */
-export function createAccess(port: number, startPath: string): Access {
+export function createAccess(port: number, startPath: string) {
   // Browsers omit port 80.
   const { host, origin: ownOrigin } = new URL(`http://127.0.0.1:${port}`);
   const [basePath, token, session] = [`/${secret(16)}`, secret(32), secret(32)];
@@ -34,12 +22,15 @@ export function createAccess(port: number, startPath: string): Access {
   let isTokenUsed = false;
 
   return {
+    /** The path of the page. It is random, so that the cookie, which is limited to it, reaches no other port. */
     basePath,
-    openingPath,
     openingLink: `${ownOrigin}${openingPath}?token=${token}`,
-    isOwnHost: ({ headers }) => headers.host === host,
 
-    exchange({ method, url = '' }) {
+    /** Whether the browser has reached this server by its address. A page of another host name would be DNS rebinding. */
+    isOwnHost: ({ headers }: IncomingMessage) => headers.host === host,
+
+    /** Answers the first request with the token with a cookie, and all others with undefined. */
+    exchange({ method, url = '' }: IncomingMessage): Reply | undefined {
       if (method !== 'GET' || isTokenUsed || !isSame(queryOf(url).get('token') ?? '', token)) return undefined;
       isTokenUsed = true;
       return openingReply(basePath + startPath, {
@@ -47,7 +38,8 @@ export function createAccess(port: number, startPath: string): Access {
       });
     },
 
-    isFromPage({ method = '', headers }) {
+    /** Whether the request has the cookie and is from the page itself. */
+    isFromPage({ method = '', headers }: IncomingMessage): boolean {
       const { origin, cookie = '', upgrade, 'sec-fetch-site': site = 'same-origin' } = headers;
       // The user has typed the URL, or opened it from the history.
       const isOwnSite = site === 'same-origin' || site === 'none';

@@ -21,25 +21,14 @@ export interface ForwarderDeps {
   createPassword?: string | undefined;
   /** Called when a request could not reach the server. */
   onFailure(error: Error): void;
-  /** Called for each response. */
   onResponse(): void;
 }
 
-/** An endpoint that a request matches. */
-export interface Target {
-  name: EndpointName;
-  /** On the server, without the query. */
-  path: string;
-  params: Record<string, string>;
-}
+/** An endpoint that a request matches, with its path on the server, without the query. */
+export type Target = { name: EndpointName; path: string; params: Record<string, string> };
 
-export interface Forwarder {
-  request(raw: IncomingMessage, response: ServerResponse, target: Target, errorPage: ErrorPage): Promise<void>;
-  upgrade(raw: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void;
-  close(): void;
-}
+export type Forwarder = ReturnType<typeof createForwarder>;
 
-/** The page for a person who opens a file that the server does not send. Programs get the error of the server. */
 type ErrorPage = (status: number) => Promise<Reply | undefined>;
 
 /** A server that neither sends nor takes a byte for this long has failed. Live channels have a heartbeat. */
@@ -50,51 +39,18 @@ const maxEarlyBytes = 64 * 1024;
 
 /** Everything else is about the browser or its connection to this machine. */
 const requestHeaders = [
-  'content-length',
-  'content-type',
-  'idempotency-key',
-  'if-match',
-  'if-modified-since',
-  'if-none-match',
-  'if-range',
-  'range',
-  'tus-resumable',
-  'upload-checksum',
-  'upload-length',
-  'upload-metadata',
-  'upload-offset',
-  'x-create-password',
-  'x-device-id',
-  'x-file-meta',
-  'x-file-name',
-  'x-resume-token',
-  'x-room-auth',
-  'x-room-pin',
-  'x-upload-ticket',
+  ...['content-length', 'content-type', 'idempotency-key', 'range'],
+  ...['if-match', 'if-modified-since', 'if-none-match', 'if-range'],
+  ...['tus-resumable', 'upload-checksum', 'upload-length', 'upload-metadata', 'upload-offset'],
+  ...['x-create-password', 'x-device-id', 'x-file-meta', 'x-file-name'],
+  ...['x-resume-token', 'x-room-auth', 'x-room-pin', 'x-upload-ticket'],
 ];
 
 const responseHeaders = [
-  'accept-ranges',
-  'allow',
-  'content-length',
-  'content-range',
-  'date',
-  'etag',
-  'idempotency-replayed',
-  'last-modified',
-  'ratelimit',
-  'ratelimit-policy',
-  'retry-after',
-  'tus-resumable',
-  'upload-expires',
-  'upload-length',
-  'upload-metadata',
-  'upload-offset',
-  'x-file-url',
-  'x-ratelimit-limit',
-  'x-ratelimit-remaining',
-  'x-ratelimit-reset',
-  'x-request-id',
+  ...['accept-ranges', 'allow', 'content-length', 'content-range', 'date', 'etag', 'last-modified'],
+  ...['idempotency-replayed', 'ratelimit', 'ratelimit-policy', 'retry-after'],
+  ...['tus-resumable', 'upload-expires', 'upload-length', 'upload-metadata', 'upload-offset'],
+  ...['x-file-url', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset', 'x-request-id'],
 ];
 
 const encodings = ['gzip', 'br'];
@@ -107,12 +63,10 @@ const inert = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 };
 
-export function createForwarder({ server, apiKey, createPassword, onFailure, onResponse }: ForwarderDeps): Forwarder {
+export function createForwarder({ server, apiKey, createPassword, onFailure, onResponse }: ForwarderDeps) {
   const { protocol, pathname, hostname, port, host } = new URL(server);
   const isTls = protocol === 'https:';
-  const { Agent, request: open } = isTls
-    ? process.getBuiltinModule('node:https')
-    : process.getBuiltinModule('node:http');
+  const { Agent, request: open } = process.getBuiltinModule(isTls ? 'node:https' : 'node:http');
   const agent = new Agent({ keepAlive: true, maxSockets: maxConnections });
   const place: RequestOptions = {
     hostname: hostname.replace(/^\[|\]$/g, ''),
@@ -120,24 +74,17 @@ export function createForwarder({ server, apiKey, createPassword, onFailure, onR
     timeout: idleMs,
   };
   const basePath = pathname.replace(/\/+$/, '');
-  // The key is not for files: their URLs need none.
-  const keyFor = ({ path }: Target) =>
-    apiKey && path.startsWith('/api/') ? { authorization: `Bearer ${apiKey}` } : {};
-
   function ask(raw: IncomingMessage, target: Target, headers: Record<string, string>, own: RequestOptions) {
     const { url = '', method = 'GET' } = raw;
-    const query = url.includes('?') ? url.slice(url.indexOf('?')) : '';
-    const request = open({
-      ...place,
-      ...own,
-      method,
-      path: basePath + target.path + query,
-      headers: { host, ...headers, ...keyFor(target) },
-    });
+    const path = basePath + target.path + (url.includes('?') ? url.slice(url.indexOf('?')) : '');
+    // The key is not for files: their URLs need none.
+    const authorization = apiKey && target.path.startsWith('/api/') && { authorization: `Bearer ${apiKey}` };
+    const request = open({ ...place, ...own, method, path, headers: { host, ...headers, ...authorization } });
     request.on('timeout', () => request.destroy(Object.assign(new Error('silent'), { name: 'TimeoutError' })));
     return request;
   }
 
+  /** `errorPage` is for a person who opens a file that the server does not send. Programs get the error of the server. */
   async function forward(raw: IncomingMessage, response: ServerResponse, target: Target, errorPage: ErrorPage) {
     const isFile = target.name === 'serveFile' || target.name === 'downloadZip';
     const headers = {
@@ -161,7 +108,10 @@ export function createForwarder({ server, apiKey, createPassword, onFailure, onR
         abort();
         await send(exchange, own ?? reply, {});
       } else if (!raw.complete && hasBody(raw)) await sendEarly(exchange, incoming, reply);
-      else await sendStream(response, incoming, reply);
+      else {
+        response.writeHead(reply.status, reply.headers);
+        await pipeline(incoming, response);
+      }
     } catch (error) {
       abort();
       if (response.headersSent || response.destroyed || raw.errored) return void response.destroy();
@@ -175,20 +125,13 @@ export function createForwarder({ server, apiKey, createPassword, onFailure, onR
   return {
     request: forward,
 
-    upgrade(raw, socket, head, target) {
+    upgrade(raw: IncomingMessage, socket: Duplex, head: Buffer, target: Target): void {
       const { 'sec-websocket-key': key = '', 'sec-websocket-protocol': offered } = raw.headers;
-      const request = ask(
-        raw,
-        target,
-        {
-          connection: 'Upgrade',
-          upgrade: 'websocket',
-          'sec-websocket-version': '13',
-          'sec-websocket-key': key,
-          ...(offered && { 'sec-websocket-protocol': offered }),
-        },
-        { agent: false },
-      );
+      const headers = {
+        ...{ connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13', 'sec-websocket-key': key },
+        ...(offered && { 'sec-websocket-protocol': offered }),
+      };
+      const request = ask(raw, target, headers, { agent: false });
       const refuse = () => endWith(socket, { status: 502 }, {});
       // Browsers send nothing before the response; without reading, the end of the connection would not be noticed.
       socket.on('close', () => request.destroy()).on('end', () => socket.destroy());
@@ -279,11 +222,6 @@ function pick({ headers }: IncomingMessage, names: readonly string[]): Record<st
   );
 }
 
-async function sendStream(response: ServerResponse, incoming: Readable, { status, headers }: Reply): Promise<void> {
-  response.writeHead(status, headers);
-  await pipeline(incoming, response);
-}
-
 /** The server refuses a body that is still being sent. */
 async function sendEarly(exchange: Parameters<typeof send>[0], incoming: Readable, reply: Reply): Promise<void> {
   const chunks: Buffer[] = [];
@@ -320,11 +258,8 @@ function handshakeFrom({ headers }: IncomingMessage, key: string, offered: strin
 function join(near: Duplex, far: Duplex, head: Buffer, farHead: Buffer): void {
   if (farHead.length > 0) near.write(farHead);
   if (head.length > 0) far.write(head);
-  const pairs: [Duplex, Duplex][] = [
-    [near, far],
-    [far, near],
-  ];
-  for (const [one, other] of pairs) {
+  for (const one of [near, far]) {
+    const other = one === near ? far : near;
     one.on('error', () => one.destroy()).on('close', () => closeSoon(other.end()));
     one.pipe(other);
     const socket = one as Duplex & { setTimeout?(ms: number, then: () => void): void; setNoDelay?(): void };

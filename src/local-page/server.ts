@@ -13,7 +13,7 @@ import { createErrorPage, createPageReader, isForPeople, pageHandlers } from '..
 import type { Endpoint } from '../protocol/endpoints/endpoint.ts';
 import { pageEndpoints } from '../protocol/endpoints/service-endpoints.ts';
 import { type EndpointName, endpoints } from '../protocol/endpoints.ts';
-import { type Access, createAccess, isOfOtherUser } from './access.ts';
+import { type Access, createAccess, isOfOtherUser, openingPath } from './access.ts';
 import { createForwarder, type Forwarder, type ForwarderDeps, type Target } from './forward.ts';
 import type { PageValues } from './values.ts';
 
@@ -31,20 +31,12 @@ interface LocalPageDeps extends ForwarderDeps {
   onRefusedToken(): void;
 }
 
-export interface LocalPage {
-  /** The link that opens the page in one browser. */
-  readonly link: string;
-  close(): Promise<void>;
-}
-
 const maxConnections = 200;
 const maxValuesBytes = 16 * 1024 * 1024;
 /** Open requests have no more time than this when the command ends. */
 const closeWithinMs = 500;
 
-type Send = (raw: IncomingMessage, response: ServerResponse, reply: Reply) => Promise<void> | void;
-
-export async function startLocalPage(deps: LocalPageDeps): Promise<LocalPage> {
+export async function startLocalPage(deps: LocalPageDeps) {
   const { createServer } = process.getBuiltinModule('node:http');
   const server = createServer({
     // Two Hosts become one that is not ours.
@@ -65,6 +57,7 @@ export async function startLocalPage(deps: LocalPageDeps): Promise<LocalPage> {
   const forwarder = createForwarder(deps);
   serve(server, access, forwarder, deps, `http://127.0.0.1:${port}${access.basePath}`);
   return {
+    /** Opens the page in one browser. */
     link: access.openingLink,
     async close() {
       forwarder.close();
@@ -73,23 +66,12 @@ export async function startLocalPage(deps: LocalPageDeps): Promise<LocalPage> {
   };
 }
 
-function serve(
-  server: Server,
-  access: Access,
-  forwarder: Forwarder,
-  { page: source, limits, shareUrl, server: url, values, onRefusedToken }: LocalPageDeps,
-  ownUrl: string,
-): void {
+function serve(server: Server, access: Access, forwarder: Forwarder, deps: LocalPageDeps, ownUrl: string): void {
+  const { page: source, limits, shareUrl, server: url, values, onRefusedToken } = deps;
   const links = { publicUrl: ownUrl, filesUrl: undefined, trustedProxies: new BlockList() };
-  const page = createPageReader(
-    {
-      source: withoutServerParts(source),
-      limits,
-      address: () => shareUrl,
-      server: url,
-    },
-    links,
-  );
+  // The documentation and the admin page are those of the server. The page works only while the command runs.
+  const ownParts: PageSource = async () => new Map([...(await source())].filter(([path]) => !serverParts.test(path)));
+  const page = createPageReader({ source: ownParts, limits, address: () => shareUrl, server: url }, links);
   const pages = pageHandlers({ page, links });
   const errorPage = createErrorPage(page);
 
@@ -97,7 +79,7 @@ function serve(
     const path = pathOf(raw.url ?? '');
     if (framingError(raw)) return sendReply(raw, response, { ...refused, status: 400 });
     if (!access.isOwnHost(raw)) return sendReply(raw, response, refused);
-    if (path === access.openingPath) return sendReply(raw, response, opening(raw));
+    if (path === openingPath) return sendReply(raw, response, opening(raw));
     const inner = innerPath(path, access);
     if (inner === undefined || !access.isFromPage(raw)) return sendReply(raw, response, refused);
     if (inner === '/stored-values') return sendReply(raw, response, await answerValues(raw, values));
@@ -111,7 +93,7 @@ function serve(
       isForPeople(raw, inner) ? errorPage(raw, { status, headers: { ...common } }) : undefined;
     if (!target || target.name === 'liveChannel')
       return sendReply(raw, response, (await forPeople(notFound.status)) ?? notFound);
-    setHeaders(response);
+    response.setHeaders(new Map(Object.entries(common)));
     return forwarder.request(raw, response, target, forPeople);
   }
 
@@ -137,12 +119,8 @@ function serve(
 /** Sent with every response. */
 const common: Record<string, string> = { ...fixedHeaders, 'Cross-Origin-Resource-Policy': 'same-origin' };
 
-const sendReply: Send = (raw, response, reply) =>
+const sendReply = (raw: IncomingMessage, response: ServerResponse, reply: Reply) =>
   send({ raw, response, isBodyWithheld: () => false }, reply, { ...common });
-
-function setHeaders(response: ServerResponse): void {
-  for (const [name, value] of Object.entries(common)) response.setHeader(name, value);
-}
 
 const refused: Reply = {
   status: 403,
@@ -161,22 +139,13 @@ const notFound = json(404, {
 });
 
 /** Undefined if the path is not below that of the page. */
-function innerPath(path: string, { basePath }: Access): string | undefined {
-  return path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
-}
+const innerPath = (path: string, { basePath }: Access): string | undefined =>
+  path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : undefined;
 
-/** The documentation and the admin page are those of the server. The page works only while the command runs. */
 const serverParts = /^(docs|admin)\.html$|^assets\/(service-worker\.js|manifest\.webmanifest)(\.br|\.gz)?$/;
 
-const withoutServerParts =
-  (source: PageSource): PageSource =>
-  async () =>
-    new Map([...(await source())].filter(([path]) => !serverParts.test(path)));
-
-type PageName = keyof typeof pageEndpoints;
-
 const matchPage = createRouter(
-  Object.entries(pageEndpoints).map(([name, { method, path }]) => ({ method, path, target: name as PageName })),
+  Object.entries(pageEndpoints).map(([name, page]) => ({ ...page, target: name as keyof typeof pageEndpoints })),
 );
 
 /** Only endpoints that a page uses are forwarded. */

@@ -15,15 +15,7 @@ export interface KeptValues {
   write(values: Values): void;
 }
 
-export interface PageValues {
-  /**
-   * Of a page that has loaded. `from` is the page that was in the tab before, or that the tab was copied from, and the
-   * number of its last change, which may arrive after this request.
-   */
-  open(request: unknown): Promise<{ kept: Values; tab: Values } | undefined>;
-  /** Returns whether the values were changed. */
-  change(request: unknown): boolean;
-}
+export type PageValues = ReturnType<typeof createPageValues>;
 
 /** Of all kept values, and of all values of a tab. The page keeps what does not fit until it is closed. */
 const maxLength = 4 * 1024 * 1024;
@@ -31,14 +23,11 @@ const maxTabs = 50;
 /** A change that has not arrived after this time was lost. */
 const waitForChangeMs = 2_000;
 
-interface Tab {
-  values: Values;
-  /** The number of the last change. */
-  number: number;
-}
+/** With the number of the last change. */
+type Tab = { values: Values; number: number };
 
 /** `initial` are the first values of every tab. They stay in memory, like all values of tabs. */
-export function createPageValues(kept: KeptValues, initial: Values): PageValues {
+export function createPageValues(kept: KeptValues, initial: Values) {
   const tabs = new Map<string, Tab>();
   const arrivals = new EventEmitter().setMaxListeners(0);
 
@@ -55,7 +44,11 @@ export function createPageValues(kept: KeptValues, initial: Values): PageValues 
   }
 
   return {
-    async open(request) {
+    /**
+     * Of a page that has loaded. `from` is the page that was in the tab before, or that the tab was copied from, and the
+     * number of its last change, which may arrive after this request.
+     */
+    async open(request: unknown) {
       if (!isOpening(request)) return undefined;
       const [from = '', number] = request.from?.split('.') ?? [];
       await waitForChange(from, Number(number));
@@ -64,7 +57,7 @@ export function createPageValues(kept: KeptValues, initial: Values): PageValues 
       return { kept: kept.read(), tab: values };
     },
 
-    change(request) {
+    change(request: unknown): boolean {
       if (!isChange(request)) return false;
       const { id, number } = request;
       const tab = tabs.get(id) ?? { values: {}, number: 0 };
@@ -89,37 +82,24 @@ function changed(values: Values, changes: Changes): Values | undefined {
   return length > maxLength ? undefined : Object.fromEntries(entries);
 }
 
-interface Opening {
-  id: string;
-  from: string | null;
-}
+type Opening = { id: string; from: string | null };
 
 const isOpening = (value: unknown): value is Opening =>
   isObject(value) && isId(value.id) && (value.from === null || isIdWithNumber(value.from));
 
-interface Change {
-  id: string;
-  number: number;
-  kept: Changes;
-  tab: Changes;
-}
+type Change = { id: string; number: number; kept: Changes; tab: Changes };
 
 const isChange = (value: unknown): value is Change =>
-  isObject(value) &&
-  isId(value.id) &&
-  Number.isInteger(value.number) &&
-  areChanges(value.kept) &&
-  areChanges(value.tab);
+  isObject(value) && isId(value.id) && Number.isInteger(value.number) && [value.kept, value.tab].every(areChanges);
 
 const areChanges = (value: unknown): value is Changes =>
   isObject(value) && Object.values(value).every((text) => text === null || typeof text === 'string');
 
 export const areValues = (value: unknown): value is Values => areChanges(value) && !Object.values(value).includes(null);
 
-const isId = (value: unknown): value is string => typeof value === 'string' && /^[\w-]{8,64}$/.test(value);
+const isId = (value: unknown) => typeof value === 'string' && /^[\w-]{8,64}$/.test(value);
 
-const isIdWithNumber = (value: unknown): value is string =>
-  typeof value === 'string' && /^[\w-]{8,64}\.\d{1,9}$/.test(value);
+const isIdWithNumber = (value: unknown) => typeof value === 'string' && /^[\w-]{8,64}\.\d{1,9}$/.test(value);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -12,24 +12,25 @@ export interface Definition {
 }
 
 /** One metric with all its series. Throws or rejects if it cannot be read. */
-export interface Source {
-  lines(): MaybePromise<string[]>;
-}
+export type Source = { lines(): MaybePromise<string[]> };
 
-export class Count {
+/** The values of one combination of labels. */
+type Series = { lines(name: string, labels: string): string[] };
+
+export class Count implements Series {
   #value = 0;
-
-  get value(): number {
-    return this.#value;
-  }
 
   add(amount = 1): void {
     this.#value += amount;
   }
+
+  lines(name: string, labels: string): string[] {
+    return [line(name, labels, this.#value)];
+  }
 }
 
 /** How many values are at most as large as each bound. */
-export class Distribution {
+export class Distribution implements Series {
   readonly #bounds: readonly number[];
   readonly #counts: number[];
   #sum = 0;
@@ -57,16 +58,16 @@ export class Distribution {
   }
 }
 
-abstract class Family<Series> implements Source {
+abstract class Family<S extends Series> implements Source {
   readonly definition: Definition;
-  readonly #series = new Map<string, { labels: string; series: Series }>();
+  readonly #series = new Map<string, { labels: string; series: S }>();
 
   constructor(definition: Definition) {
     this.definition = definition;
   }
 
   /** The series with these values of the labels. Keep it if you use it often. */
-  with(...values: string[]): Series {
+  with(...values: string[]): S {
     // Values come from the source code, and contain no spaces.
     const key = values.join(' ');
     const known = this.#series.get(key);
@@ -77,20 +78,15 @@ abstract class Family<Series> implements Source {
   }
 
   lines(): string[] {
-    return [...this.#series.values()].flatMap(({ labels, series }) => this.linesOf(series, labels));
+    return [...this.#series.values()].flatMap(({ labels, series }) => series.lines(this.definition.name, labels));
   }
 
-  protected abstract create(): Series;
-  protected abstract linesOf(series: Series, labels: string): string[];
+  protected abstract create(): S;
 }
 
 export class Counter extends Family<Count> {
   protected create(): Count {
     return new Count();
-  }
-
-  protected linesOf({ value }: Count, labels: string): string[] {
-    return [line(this.definition.name, labels, value)];
   }
 }
 
@@ -98,29 +94,15 @@ export class Histogram extends Family<Distribution> {
   protected create(): Distribution {
     return new Distribution(this.definition.buckets ?? []);
   }
-
-  protected linesOf(series: Distribution, labels: string): string[] {
-    return series.lines(this.definition.name, labels);
-  }
 }
 
 /** A number, or one for each combination of label values. Undefined or empty if this server does not have it. */
 export type Reading = number | undefined | readonly (readonly [labels: readonly string[], value: number])[];
 
 /** A metric that is read when Prometheus asks for it. */
-export class Sample implements Source {
-  readonly definition: Definition;
-  readonly #read: () => MaybePromise<Reading>;
-
-  constructor(definition: Definition, read: () => MaybePromise<Reading>) {
-    this.definition = definition;
-    this.#read = read;
-  }
-
-  async lines(): Promise<string[]> {
-    return linesOf(this.definition, await this.#read());
-  }
-}
+export const sample = (definition: Definition, read: () => MaybePromise<Reading>): Source => ({
+  lines: async () => linesOf(definition, await read()),
+});
 
 export function linesOf({ name, labels }: Definition, reading: Reading): string[] {
   if (reading === undefined) return [];
@@ -129,16 +111,14 @@ export function linesOf({ name, labels }: Definition, reading: Reading): string[
 }
 
 /** A metric without series is left out. */
-export function textOf({ name, type, help }: Definition, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`;
-}
+export const textOf = ({ name, type, help }: Definition, lines: readonly string[]): string =>
+  lines.length === 0 ? '' : `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('\n')}\n`;
 
 const line = (name: string, labels: string, value: number) =>
   labels === '' ? `${name} ${value}` : `${name}{${labels}} ${value}`;
 
-function labelText(names: readonly string[], values: readonly string[]): string {
-  return names.map((name, i) => `${name}="${escaped(values[i] ?? '')}"`).join(',');
-}
+const labelText = (names: readonly string[], values: readonly string[]): string =>
+  names.map((name, i) => `${name}="${escaped(values[i] ?? '')}"`).join(',');
 
 const escaped = (value: string) =>
   value.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`));

@@ -100,23 +100,14 @@ export function countBroken({ refusals }: Instruments): void {
   refusals.with('http', 'INTERNAL', 'response').add();
 }
 
-/** The limits that share an error code, named in its details. */
-const reasons: readonly unknown[] = [
-  'requests',
-  'misses',
-  'devices',
-  'channels',
-  'messages',
-  'work',
-  'client',
-  'network',
-  'total',
-];
+/** The limits that share an error code, named in its details: limits of rates, and those of storage. */
+const reasons: readonly unknown[] = ['requests', 'misses', 'devices', 'channels', 'messages', 'work'];
+const scopes: readonly unknown[] = ['client', 'network', 'total'];
 
 function reasonOf(error: unknown): string {
   const { reason, scope } = (error instanceof PoproomError && error.details) || {};
   const named = reason ?? scope;
-  return reasons.includes(named) ? String(named) : '';
+  return reasons.includes(named) || scopes.includes(named) ? String(named) : '';
 }
 
 const delayCheckMs = 100;
@@ -128,8 +119,7 @@ export function measureDelay(delays: Distribution): () => void {
     const now = performance.now();
     delays.observe(Math.max(0, now - last - delayCheckMs) / 1000);
     last = now;
-  }, delayCheckMs);
-  timer.unref();
+  }, delayCheckMs).unref();
   return () => clearInterval(timer);
 }
 

@@ -149,10 +149,7 @@ export function meterBlobs(blobs: BlobStore, instruments: Instruments): BlobStor
   };
 }
 
-interface Incoming {
-  bytes: Readable;
-  signal: AbortSignal;
-}
+type Incoming = { bytes: Readable; signal: AbortSignal };
 
 const kinds: Record<'put' | 'append', UploadKind> = { put: 'whole', append: 'resumable' };
 

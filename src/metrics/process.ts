@@ -2,24 +2,20 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { getHeapSpaceStatistics } from 'node:v8';
+import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8';
 import { type Definition, Histogram, linesOf, type Reading, textOf } from './family.ts';
-
-interface ProcessMetrics {
-  text(): Promise<string>;
-}
 
 type Row = [type: Definition['type'], name: string, help: string, reading: Reading, labels?: readonly string[]];
 
-let shared: ProcessMetrics | undefined;
+let shared: ReturnType<typeof startMeasuring> | undefined;
 
 /** Starts the measurements once, however many servers a process has. */
-export function measureProcess(): ProcessMetrics {
+export function measureProcess() {
   shared ??= startMeasuring();
   return shared;
 }
 
-function startMeasuring(): ProcessMetrics {
+function startMeasuring() {
   const delays = monitorEventLoopDelay();
   delays.enable();
   const collections = new Histogram(garbageCollections);
@@ -32,8 +28,10 @@ function startMeasuring(): ProcessMetrics {
   observer.observe({ entryTypes: ['gc'] });
 
   return {
-    async text() {
-      const lag = await measureLag();
+    async text(): Promise<string> {
+      const askedAt = performance.now();
+      await nextTurn();
+      const lag = (performance.now() - askedAt) / 1000;
       const rows = [...(await processRows()), ...lagRows(lag, delays), ...resourceRows(), ...memoryRows()];
       delays.reset();
       const texts = rows.map(([type, name, help, reading, labels = []]) => {
@@ -45,9 +43,7 @@ function startMeasuring(): ProcessMetrics {
   };
 }
 
-interface CollectionEntry extends PerformanceEntry {
-  detail: { kind: number };
-}
+type CollectionEntry = PerformanceEntry & { detail: { kind: number } };
 
 const garbageCollections: Definition = {
   name: 'nodejs_gc_duration_seconds',
@@ -63,12 +59,6 @@ const collectionKinds = new Map([
   [constants.NODE_PERFORMANCE_GC_INCREMENTAL, 'incremental'],
   [constants.NODE_PERFORMANCE_GC_WEAKCB, 'weakcb'],
 ]);
-
-async function measureLag(): Promise<number> {
-  const startedAt = performance.now();
-  await nextTurn();
-  return (performance.now() - startedAt) / 1000;
-}
 
 async function processRows(): Promise<Row[]> {
   const { user, system } = process.cpuUsage();
@@ -112,22 +102,19 @@ const readProc = (name: string) => readFile(`/proc/self/${name}`, 'utf8').catch(
 /** Since the previous request of the metrics. Without values if there was no time for a sample. */
 function lagRows(lag: number, delays: ReturnType<typeof monitorEventLoopDelay>): Row[] {
   const seconds = (nanoseconds: number) => (delays.count === 0 ? undefined : nanoseconds / 1e9);
-  const row = (name: string, what: string, value: number | undefined): Row => [
-    'gauge',
-    `nodejs_eventloop_lag_${name}seconds`,
-    `${what} of the event loop.`,
-    value,
-  ];
-  return [
-    row('', 'Current delay', lag),
-    row('min_', 'Lowest delay', seconds(delays.min)),
-    row('max_', 'Highest delay', seconds(delays.max)),
-    row('mean_', 'Mean delay', seconds(delays.mean)),
-    row('stddev_', 'Standard deviation of the delays', seconds(delays.stddev)),
-    row('p50_', '50th percentile of the delays', seconds(delays.percentile(50))),
-    row('p90_', '90th percentile of the delays', seconds(delays.percentile(90))),
-    row('p99_', '99th percentile of the delays', seconds(delays.percentile(99))),
-  ];
+  const percentile = (n: number) =>
+    [`p${n}_`, `${n}th percentile of the delays`, seconds(delays.percentile(n))] as const;
+  const values = [
+    ['', 'Current delay', lag],
+    ['min_', 'Lowest delay', seconds(delays.min)],
+    ['max_', 'Highest delay', seconds(delays.max)],
+    ['mean_', 'Mean delay', seconds(delays.mean)],
+    ['stddev_', 'Standard deviation of the delays', seconds(delays.stddev)],
+    ...[percentile(50), percentile(90), percentile(99)],
+  ] as const;
+  return values.map(([name, what, value]) => {
+    return ['gauge', `nodejs_eventloop_lag_${name}seconds`, `${what} of the event loop.`, value];
+  });
 }
 
 /** Node exposes handles and requests only to itself, and may stop doing so. */
@@ -151,43 +138,25 @@ function resourceRows(): Row[] {
 
 const nameOfClass = (instance: object) => instance.constructor.name;
 
-function countByType(types: readonly string[]): Reading {
-  const counts = new Map<string, number>();
-  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
-  return [...counts].map(([type, count]) => [[type], count] as const);
-}
+const countByType = (types: readonly string[]): Reading =>
+  [...Map.groupBy(types, (type) => type)].map(([type, same]) => [[type], same.length] as const);
 
 function memoryRows(): Row[] {
   const { heapTotal, heapUsed, external } = process.memoryUsage();
-  const spaces = getHeapSpaceStatistics().map((space) => ({ ...space, name: space.space_name.replace('_space', '') }));
-  const perSpace = (field: 'space_size' | 'space_used_size' | 'space_available_size'): Reading =>
-    spaces.map((space) => [[space.name], space[field]] as const);
-  const [major = '', minor = '', patch = ''] = process.versions.node.split('.');
+  const spaces = getHeapSpaceStatistics();
+  const perSpace = (name: string, help: string, bytesOf: (space: HeapSpaceInfo) => number): Row => {
+    const reading = spaces.map((space) => [[space.space_name.replace('_space', '')], bytesOf(space)] as const);
+    return ['gauge', `nodejs_heap_space_size_${name}_bytes`, help, reading, ['space']];
+  };
+  const version = [process.version, ...process.versions.node.split('.')];
+  const versionLabels = ['version', 'major', 'minor', 'patch'];
   return [
     ['gauge', 'nodejs_heap_size_total_bytes', 'Size of the heap.', heapTotal],
     ['gauge', 'nodejs_heap_size_used_bytes', 'Used bytes of the heap.', heapUsed],
     ['gauge', 'nodejs_external_memory_bytes', 'Memory outside of the heap.', external],
-    ['gauge', 'nodejs_heap_space_size_total_bytes', 'Size of each heap space.', perSpace('space_size'), ['space']],
-    [
-      'gauge',
-      'nodejs_heap_space_size_used_bytes',
-      'Used bytes of each heap space.',
-      perSpace('space_used_size'),
-      ['space'],
-    ],
-    [
-      'gauge',
-      'nodejs_heap_space_size_available_bytes',
-      'Free bytes of each heap space.',
-      perSpace('space_available_size'),
-      ['space'],
-    ],
-    [
-      'gauge',
-      'nodejs_version_info',
-      'Always 1. The version of Node.',
-      [[[process.version, major, minor, patch], 1]],
-      ['version', 'major', 'minor', 'patch'],
-    ],
+    perSpace('total', 'Size of each heap space.', (space) => space.space_size),
+    perSpace('used', 'Used bytes of each heap space.', (space) => space.space_used_size),
+    perSpace('available', 'Free bytes of each heap space.', (space) => space.space_available_size),
+    ['gauge', 'nodejs_version_info', 'Always 1. The version of Node.', [[version, 1]], versionLabels],
   ];
 }

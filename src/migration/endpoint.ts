@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Bucket, Config } from '../config.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { BlobStore } from '../core/ports/blobs.ts';
 import type { Store } from '../core/ports/store.ts';
 import type { EnginePlace, FilesPlace, StorePlace } from '../engine/location.ts';
 import { openBlobs, openStore, rulesOf } from '../engine/open.ts';
@@ -37,10 +36,7 @@ async function openRooms(place: StorePlace, config: Config): Promise<Store> {
   const { store, checkFormat } = await openStore(place, { rules: rulesOf(config), now: Date.now() }).catch((error) => {
     throw unavailable(problemOf(place, error), error);
   });
-  await checkFormat().catch(async (error) => {
-    await store.close();
-    throw error;
-  });
+  await checkFormat();
   return store;
 }
 
@@ -53,12 +49,7 @@ function problemOf(place: StorePlace, error: unknown): string {
 
 const unavailable = (sentence: string, cause: unknown) => new PoproomError('UNAVAILABLE', sentence, { cause });
 
-interface OpenedFiles {
-  blobs: BlobStore;
-  removeSpool(): Promise<void>;
-}
-
-async function openFiles(place: FilesPlace, config: Config): Promise<OpenedFiles> {
+async function openFiles(place: FilesPlace, config: Config) {
   const { s3Endpoint: endpoint, s3PathStyle: pathStyle, minFreeDisk: minFree } = config;
   if ('folder' in place) {
     const blobs = await openBlobs(place, { endpoint, pathStyle, spool: place.folder, minFree });
@@ -68,7 +59,9 @@ async function openFiles(place: FilesPlace, config: Config): Promise<OpenedFiles
   const removeSpool = () => rm(spool, { recursive: true, force: true });
   try {
     const blobs = await openBlobs(place, { endpoint, pathStyle, spool, minFree: 0 });
-    await assertResponds(blobs, place.bucket);
+    await blobs.ping().catch((error) => {
+      throw unavailable(unreachable(place.bucket), error);
+    });
     return { blobs, removeSpool };
   } catch (error) {
     await removeSpool();
@@ -76,9 +69,5 @@ async function openFiles(place: FilesPlace, config: Config): Promise<OpenedFiles
   }
 }
 
-async function assertResponds(blobs: BlobStore, { bucket }: Bucket): Promise<void> {
-  await blobs.ping().catch((error) => {
-    const problem = `The bucket ${bucket} does not respond.`;
-    throw unavailable(`${problem} Check POPROOM_S3_ENDPOINT and the AWS credentials.`, error);
-  });
-}
+const unreachable = ({ bucket }: Bucket) =>
+  `The bucket ${bucket} does not respond. Check POPROOM_S3_ENDPOINT and the AWS credentials.`;

@@ -60,7 +60,7 @@ export async function migrate(migration: Migration): Promise<MigrationReport> {
   const keys = await moveKeys(migration);
   const moved = await moveRooms(migration);
   await moveReports(migration);
-  return { moved: { keys, ...moved }, ...(await checkMigration(migration, concurrentRooms)) };
+  return { moved: { keys, ...moved }, ...(await checkMigration(migration)) };
 }
 
 /** A killed run may have left incomplete files under names that this run will use. */
@@ -146,10 +146,7 @@ async function moveFile({ from, to, signal }: Migration, { blob, size }: StoredF
 const maxReportedDifferences = 20;
 
 /** Checks that all keys, rooms and files of one engine are in another, byte for byte. */
-async function checkMigration(
-  migration: Migration,
-  maxConcurrent: number,
-): Promise<Pick<MigrationReport, 'checked' | 'differences'>> {
+async function checkMigration(migration: Migration): Promise<Omit<MigrationReport, 'moved'>> {
   const { from, clock, signal, progress } = migration;
   const differences: Differences = { count: 0, first: [] };
   const report = (sentence: string) => {
@@ -159,7 +156,7 @@ async function checkMigration(
   const checked = { keys: await checkKeys(migration, report), rooms: 0, files: 0 };
   const totalRooms = await from.rooms.countRooms(clock());
   let bytes = 0;
-  await forEachConcurrent(from.archive.codes(clock()), maxConcurrent, async (code) => {
+  await forEachConcurrent(from.archive.codes(clock()), concurrentRooms, async (code) => {
     signal.throwIfAborted();
     const files = await checkRoom(migration, code, report);
     checked.rooms += 1;
@@ -187,20 +184,19 @@ function differentKey({ id, name }: KeyRecord, there: KeyRecord | undefined): st
 }
 
 /** Returns the files whose bytes were compared. */
-async function checkRoom(
-  { from, to, clock, signal }: Migration,
-  code: RoomCode,
-  report: Report,
-): Promise<StoredFile[]> {
+async function checkRoom(migration: Migration, code: RoomCode, report: Report): Promise<StoredFile[]> {
+  const { from, to, clock } = migration;
   const record = await from.archive.readRoom(code, clock());
   const there = await to.archive.readRoom(code, clock());
   // It may have expired between the two reads.
   if (!record || record.expiresAt <= clock()) return [];
   const difference = differenceOf(record, there);
-  if (difference) report(`room ${code}: ${difference}`);
-  if (difference) return [];
+  if (difference) {
+    report(`room ${code}: ${difference}`);
+    return [];
+  }
   for (const file of record.files) {
-    const fault = await faultOf(from.blobs, to.blobs, file, signal);
+    const fault = await faultOf(migration, file);
     if (fault) report(`room ${code}: the file "${file.name}" ${fault}`);
   }
   return record.files;
@@ -220,13 +216,8 @@ function differenceOf(record: RoomRecord, there: RoomRecord | undefined): string
   return undefined;
 }
 
-async function faultOf(
-  from: BlobStore,
-  to: BlobStore,
-  { blob, size }: StoredFile,
-  signal: AbortSignal,
-): Promise<string | undefined> {
-  const [here, there] = await Promise.all([digestOf(from, blob, signal), digestOf(to, blob, signal)]);
+async function faultOf({ from, to, signal }: Migration, { blob, size }: StoredFile): Promise<string | undefined> {
+  const [here, there] = await Promise.all([from, to].map(({ blobs }) => digestOf(blobs, blob, signal)));
   if (here?.size !== size) return 'is missing or damaged at the source';
   if (!there) return 'is missing at the target';
   return here.hash === there.hash ? undefined : 'differs at the target';

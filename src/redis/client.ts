@@ -11,10 +11,7 @@ interface Client {
   on(event: string, listener: (...details: unknown[]) => void): unknown;
 }
 
-export interface Call {
-  keys: string[];
-  arguments: string[];
-}
+export type Call = { keys: string[]; arguments: string[] };
 
 export interface OpenedClient {
   client: Client;

@@ -11,29 +11,10 @@ import type { RedisTarget } from './redis-url.ts';
 import type { Script } from './script.ts';
 import { assertAcceptsWrites, assertUsable, explain, isUnknownFlag, UnusableRedis } from './server-info.ts';
 
-export interface Redis {
-  /** Whether a script can use only keys with the same hash tag. */
-  isCluster: boolean;
-  run(script: Script, keys: readonly string[], args?: readonly (string | number)[]): Promise<unknown>;
-  /** A plain command. The key determines the node of a cluster. */
-  send(key: string, command: readonly string[]): Promise<unknown>;
-  /** To all servers that store data: to one, to the primary, or to all primaries of a cluster. */
-  sendToAll(command: readonly string[]): Promise<unknown[]>;
-  /** Rejects unless all of these servers respond and accept writes. */
-  ping(): Promise<void>;
-  /** Commands without a response yet. */
-  queueLength(): number;
-  /** From now on, all commands are rejected with this error. */
-  block(error: PoproomError): void;
-  /** Called when Redis responds again after a command without a response. */
-  onRecovery(listener: () => void): void;
-  /** Opens a separate connection for subscriptions. Rejects if that fails. */
-  listen(handlers: SubscriptionHandlers): Promise<Subscriber>;
-  close(): Promise<void>;
-}
+export type Redis = Awaited<ReturnType<typeof connectRedis>>;
 
 /** Rejects if nothing responds at the start. Later interruptions are handled by reconnecting. */
-export async function connectRedis(target: RedisTarget): Promise<Redis> {
+export async function connectRedis(target: RedisTarget) {
   const opened = await openClient(target);
   const { client, sendCommand } = opened;
   try {
@@ -71,23 +52,28 @@ export async function connectRedis(target: RedisTarget): Promise<Redis> {
       });
   }
 
-  const send: Redis['send'] = (key, command) => within(() => sendCommand(key, command)).catch(refuse);
-
   return {
+    /** Whether a script can use only keys with the same hash tag. */
     isCluster: target.mode === 'cluster',
-    run: (script, keys, args = []) => evaluate(script, { keys: [...keys], arguments: args.map(asText) }),
-    send,
-    async ping() {
-      await within(() => assertAcceptsWrites(opened.sendToAll)).catch(refuse);
-    },
-    sendToAll: (command) => within(() => opened.sendToAll(command)).catch(refuse),
+    run: (script: Script, keys: readonly string[], args: readonly (string | number)[] = []): Promise<unknown> =>
+      evaluate(script, { keys: [...keys], arguments: args.map(asText) }),
+    /** A plain command. The key determines the node of a cluster. */
+    send: (key: string, command: readonly string[]) => within(() => sendCommand(key, command)).catch(refuse),
+    /** To all servers that store data: to one, to the primary, or to all primaries of a cluster. */
+    sendToAll: (command: readonly string[]) => within(() => opened.sendToAll(command)).catch(refuse),
+    /** Rejects unless all of these servers respond and accept writes. */
+    ping: () => within(() => assertAcceptsWrites(opened.sendToAll)).catch(refuse),
+    /** Commands without a response yet. */
     queueLength: deadlines.running,
-    block(error) {
+    /** From now on, all commands are rejected with this error. */
+    block(error: PoproomError): void {
       blocked = error;
     },
-    onRecovery: (listener) => void recovered.add(listener),
-    listen: (handlers) => openSubscriber(opened, target, handlers),
-    async close() {
+    /** Called when Redis responds again after a command without a response. */
+    onRecovery: (listener: () => void) => void recovered.add(listener),
+    /** Opens a separate connection for subscriptions. Rejects if that fails. */
+    listen: (handlers: SubscriptionHandlers) => openSubscriber(opened, target, handlers),
+    async close(): Promise<void> {
       await deadlines.finish();
       client.destroy();
     },
@@ -165,13 +151,6 @@ async function inTime(ms: number, work: Promise<unknown>): Promise<void> {
   }
 }
 
-interface Subscriber {
-  subscribe(channel: string): Promise<void>;
-  unsubscribe(channel: string): Promise<void>;
-  ping(): Promise<unknown>;
-  close(): void;
-}
-
 interface SubscriptionHandlers {
   onMessage: (message: string, channel: string) => void;
   /** Earlier messages may have been missed. */
@@ -189,7 +168,7 @@ async function openSubscriber(
   source: AddressSource,
   target: RedisTarget,
   { onMessage, onReconnect }: SubscriptionHandlers,
-): Promise<Subscriber> {
+) {
   const channels = new Set<string>();
   const { promise: listening, resolve: listens } = Promise.withResolvers<void>();
   let current: Connection | undefined;
@@ -215,12 +194,11 @@ async function openSubscriber(
 
   async function keepListening(): Promise<void> {
     for (let tries = 0; !closed; tries++) {
-      await listen(tries).then(
-        () => {
-          tries = 0;
-        },
-        () => undefined,
+      const wasConnected = await listen(tries).then(
+        () => true,
+        () => false,
       );
+      if (wasConnected) tries = 0;
       if (!closed) await pause(Math.min(50 * 2 ** tries, 1_000));
     }
   }
@@ -243,7 +221,7 @@ async function openSubscriber(
   });
 
   return {
-    async subscribe(channel) {
+    async subscribe(channel: string): Promise<void> {
       // Before the response, because an unsubscribe may happen in between.
       channels.add(channel);
       try {
@@ -253,7 +231,7 @@ async function openSubscriber(
         throw error;
       }
     },
-    async unsubscribe(channel) {
+    async unsubscribe(channel: string): Promise<void> {
       channels.delete(channel);
       await current?.client.unsubscribe(channel);
     },

@@ -13,14 +13,6 @@ const pollEveryMs = 200;
 const pollsPerTimeout = 6;
 const maxWaiting = 10_000;
 
-interface Deadlines {
-  within<T>(work: () => Promise<T>): Promise<T>;
-  /** The number of running commands. */
-  running(): number;
-  /** Waits for running commands, but not for long. */
-  finish(): Promise<void>;
-}
-
 interface Waiting {
   /** The number of polls when it started. */
   since: number;
@@ -36,7 +28,7 @@ interface HealthCheck {
   recovered: () => void;
 }
 
-export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): Deadlines {
+export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck) {
   /** Oldest first. */
   const waiting = new Set<Waiting>();
   let polls = 0;
@@ -68,8 +60,7 @@ export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): De
     probing = false;
   }
 
-  const timer = setInterval(poll, pollEveryMs);
-  timer.unref();
+  const timer = setInterval(poll, pollEveryMs).unref();
 
   return {
     within<T>(work: () => Promise<T>): Promise<T> {
@@ -91,9 +82,11 @@ export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): De
       });
     },
 
+    /** The number of running commands. */
     running: () => waiting.size,
 
-    async finish() {
+    /** Waits for running commands, but not for long. */
+    async finish(): Promise<void> {
       const since = polls;
       // Some operations send several commands, so wait until nothing has been running for a moment.
       for (let quiet = 0; quiet < 3 && polls - since <= pollsPerTimeout; quiet = waiting.size > 0 ? 0 : quiet + 1) {
@@ -105,8 +98,6 @@ export function createDeadlines({ probe, isAnswer, recovered }: HealthCheck): De
 }
 
 export function noResponse(cause?: unknown): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'The store does not respond. Try again in 2 seconds.', {
-    retryAfter: 2,
-    cause,
-  });
+  const message = 'The store does not respond. Try again in 2 seconds.';
+  return new PoproomError('UNAVAILABLE', message, { retryAfter: 2, cause });
 }

@@ -10,16 +10,9 @@ export interface RedisTarget extends Login {
   prefix: string;
 }
 
-export interface Address {
-  host: string;
-  port: number;
-}
+export type Address = { host: string; port: number };
 
-export interface Login {
-  tls: boolean;
-  username: string | undefined;
-  password: string | undefined;
-}
+export type Login = { tls: boolean; username: string | undefined; password: string | undefined };
 
 const knownOptions = ['cluster', 'sentinel', 'sentinelUser', 'sentinelPassword', 'sentinelTls', 'prefix'];
 

@@ -97,9 +97,8 @@ async function configuredPolicies(redis: Servers): Promise<Policies> {
 }
 
 /** A list or an object, depending on the version of the protocol. */
-export function configValue(reply: unknown, name: string): string | undefined {
-  return Array.isArray(reply) ? (reply[1] as string) : (reply as Record<string, string>)[name];
-}
+export const configValue = (reply: unknown, name: string): string | undefined =>
+  Array.isArray(reply) ? (reply[1] as string) : (reply as Record<string, string>)[name];
 
 /** A server that rejects a command responds. */
 export function noneIfDenied(error: unknown): undefined {

@@ -11,12 +11,7 @@ import { createApp } from '../http/app.ts';
 import { expiryOf } from '../http/certificate.ts';
 import { limitConnections } from '../http/connections.ts';
 import { serverLimits, takesReports } from '../http/page/server-limits.ts';
-import {
-  createAuthorizer,
-  createResumption,
-  createTicketing,
-  createUploadTicketing,
-} from '../http/request/authorize.ts';
+import { createAuthorizer, createFreeRequests } from '../http/request/authorize.ts';
 import { createRequestIds, forwardedUser } from '../http/request/request.ts';
 import { createRequestLog } from '../http/response/send.ts';
 import { endpointPathOf } from '../http/router.ts';
@@ -32,22 +27,27 @@ import type { Service } from './service.ts';
 
 export async function createHttp(service: Service): Promise<Server> {
   const { config, options, instruments, engine, live, clientLog, budgets, turns, stopping, admin } = service;
-  const { idleTimeoutMs } = options;
-  const probes = createProbes({ ...probeSources(service), isStopping: () => stopping.signal.aborted });
+  const probes = createProbes({
+    ...options,
+    ...engine,
+    mayEvict: service.eviction.isRisky,
+    maxStoredBytes: service.maxStoredBytes,
+    lastSweptAt: service.sweeper.lastSweptAt,
+    largestContent: config.contentMax,
+    isStopping: () => stopping.signal.aborted,
+  });
   const openConnections = () => promisify(server.getConnections.bind(server))();
   const metrics =
     instruments && (await createMetrics(instruments, await metricSources(service, probes, openConnections)));
   await admin?.ready();
   const nextRequestId = createRequestIds();
   const authorizer = createAuthorizer({
-    keys: engine.store.keys,
-    rates: engine.store.rates,
+    ...config,
+    ...engine.store,
     clock: options.clock,
     quotas: quotas({ free: config.freeLimit, pro: config.proLimit }),
-    trustedProxies: config.trustedProxies,
-    requireApiKey: config.requireApiKey,
   });
-  const resumption = createResumption(engine.secret, options.clock);
+  const freeRequests = createFreeRequests(engine.secret, engine.store.rates, options.clock);
   const requestLog = createRequestLog(clientLog, {
     observe: metrics?.observe,
     onFailure: service.outages.suspect,
@@ -62,23 +62,13 @@ export async function createHttp(service: Service): Promise<Server> {
     config,
   );
   const handlers = createHandlers({
-    rooms: service.rooms,
-    creation: service.creation,
+    ...service,
     userOf: (raw) =>
       config.create === 'proxy' ? forwardedUser(raw, config.userHeader, config.trustedProxies) : undefined,
-    roomLinks: service.roomLinks,
-    files: service.files,
-    uploads: service.uploads,
-    claims: service.claims,
-    zips: service.zips,
-    webhooks: service.webhooks,
     reports: takesReports(config) ? service.reports : undefined,
-    space: service.space,
-    idempotency: service.idempotency,
     limits: service.deps.limits,
     storedBytes: (client) => engine.store.storage.usageOf(service.deps.quota.ownerOf(client).client),
     probes,
-    live,
     links: config,
     origins: config,
     page,
@@ -90,27 +80,24 @@ export async function createHttp(service: Service): Promise<Server> {
   });
   const { connections } = admin ?? {};
   const endpointPath = endpointPathOf(config);
-  const shared = { authorizer, resumption, origins: config, nextRequestId, requestLog, connections, endpointPath };
+  const shared = { authorizer, freeRequests, origins: config, nextRequestId, requestLog, connections, endpointPath };
   const server = createHttpServer({
     app: createApp({
       ...shared,
-      ticketing: createTicketing(engine.secret, options.clock),
-      uploadTicketing: createUploadTicketing(engine.secret, engine.store.rates, options.clock),
+      ...options,
       handlers,
       errorPage: createErrorPage(page),
       stopping: stopping.signal,
-      idleTimeoutMs,
       budgets,
       turns,
       fileMax: config.fileMax,
       isIndexable: !config.demo,
     }),
+    ...shared,
+    ...options,
     onUpgrade: createUpgrade({ ...shared, live, links: config }),
-    nextRequestId,
     headersFor: authorizer.headersFor,
     onMalformed: () => instruments && countMalformed(instruments),
-    idleTimeoutMs,
-    endpointPath,
     certificate: service.certificate,
   });
   limitConnections(server, budgets.descriptors, config.trustedProxies);
@@ -152,22 +139,6 @@ async function metricSources(service: Service, probes: Probes, connections: Gaug
 }
 
 const heldOf = ({ total, maximum }: TransferBudget) => ({ bytes: total, limit: maximum });
-
-function probeSources({ config, options, engine: { store, blobs }, eviction, sweeper, maxStoredBytes }: Service) {
-  const { clock, monotonic, sweepEveryMs } = options;
-  const { lastSweptAt } = sweeper;
-  return {
-    store,
-    mayEvict: eviction.isRisky,
-    blobs,
-    maxStoredBytes,
-    clock,
-    monotonic,
-    sweepEveryMs,
-    lastSweptAt,
-    largestContent: config.contentMax,
-  };
-}
 
 export function networkUrls({ host, tlsCert }: Config, port: number): string[] {
   return lanAddresses(host).map((address) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);

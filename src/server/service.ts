@@ -47,56 +47,38 @@ import { createWebhookSender } from '../webhooks/sender.ts';
 /** A sweep interval and an erase interval together are less than 30 seconds. */
 export const sweepEveryMs = 15_000;
 
-/** Clocks, intervals and the page of a server, which tests replace. */
-export interface ServerOptions {
-  clock: Clock;
+/** Clocks and intervals of a server, which tests replace. */
+export const defaultOptions = {
+  clock: Date.now as Clock,
   /** A monotonic clock in milliseconds, unaffected by changes of the system clock. */
-  monotonic: Clock;
-  heartbeatMs: number;
-  /** How many clients should reconnect per second if all of them lose their live channels. */
-  reconnectsPerSecond: number;
-  /** A connection may be idle for this long. */
-  idleTimeoutMs: number;
-  sweepEveryMs: number;
-  /** How often deleted text is erased from the files of the embedded engine. */
-  eraseEveryMs: number;
-  /** Whether the PINs of stored rooms may become invalid. */
-  acceptNewSecret: boolean;
-  /** How often the files of the certificate are compared. */
-  certificateCheckMs: number;
-  /** How often a lost store is asked whether it responds again. */
-  outageCheckMs: number;
-  /** How often the store is asked whether it may evict rooms. */
-  evictionCheckMs: number;
-  /** How often blocks of addresses by other nodes are read, how many there may be, and how often activity is stored. */
-  blockCheckMs: number;
-  maxBlocks: number;
-  activityReportMs: number;
-  /** How often rooms with webhooks are compared with what was reported. */
-  webhookScanMs: number;
-  page: PageSource;
-  /** The number of lost log lines, for the metrics. */
-  lostLogLines: () => number;
-}
-
-export const defaultOptions: Omit<ServerOptions, 'page'> = {
-  clock: Date.now,
-  monotonic: () => performance.now(),
+  monotonic: (() => performance.now()) as Clock,
   heartbeatMs: 25_000,
+  /** How many clients should reconnect per second if all of them lose their live channels. */
   reconnectsPerSecond: 1_000,
+  /** A connection may be idle for this long. */
   idleTimeoutMs: idleTimeoutSeconds * 1000,
   sweepEveryMs,
+  /** How often deleted text is erased from the files of the embedded engine. */
   eraseEveryMs,
+  /** Whether the PINs of stored rooms may become invalid. */
   acceptNewSecret: false,
+  /** How often the files of the certificate are compared. */
   certificateCheckMs: 10_000,
+  /** How often a lost store is asked whether it responds again. */
   outageCheckMs: 1000,
+  /** How often the store is asked whether it may evict rooms. */
   evictionCheckMs: 60_000,
+  /** How often blocks of addresses by other nodes are read, how many there may be, and how often activity is stored. */
   blockCheckMs: 2000,
   maxBlocks: 500,
   activityReportMs: 5000,
+  /** How often rooms with webhooks are compared with what was reported. */
   webhookScanMs: 5000,
+  /** The number of lost log lines, for the metrics. */
   lostLogLines: () => 0,
 };
+
+export type ServerOptions = typeof defaultOptions & { page: PageSource };
 
 /** Work that is not needed for the start is delayed until the first requests have been served. */
 const backgroundWorkAfterMs = 300;
@@ -152,13 +134,12 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     if (!hasCode(err, 'UNAVAILABLE')) log.warn({ err }, message);
   }
   const live = createLive({
+    ...options,
     core: deps,
     rooms,
     onFailure: onBackgroundFailure,
     turns,
     clientLog,
-    heartbeatMs: options.heartbeatMs,
-    reconnectsPerSecond: options.reconnectsPerSecond,
     channelsPerClient: config.maxChannels,
     maxMessageBytes,
     validate: (schema, value) => chain(validatorOf(schema), (check) => check(value)),

@@ -34,9 +34,10 @@ export interface Rebased {
  * Client and server rebase an edit step by step over the same log, starting from its transmitted form. Intermediate
  * results are not normalized, because that would change where later steps put insertions.
  */
-export function rebase(mine: Changes, theirs: Changes, isMineFirst: boolean): Rebased {
-  return { mine: mine.map(theirs, isMineFirst), theirs: theirs.map(mine, !isMineFirst) };
-}
+export const rebase = (mine: Changes, theirs: Changes, isMineFirst: boolean): Rebased => ({
+  mine: mine.map(theirs, isMineFirst),
+  theirs: theirs.map(mine, !isMineFirst),
+});
 
 /** Joins adjacent changes, as in their form as edits. Returns the same object if there are none. */
 export function normalize(changes: Changes): Changes {

@@ -214,8 +214,9 @@ function trim(texts: Texts, change: Change): Change {
   const atEnd = commonEnd(removed, inserted);
   const shorter = Math.min(removed.length, inserted.length);
   const place = atStart + atEnd >= shorter ? placeOf(texts, change, atStart, atEnd) : undefined;
-  const head = place ?? boundaryBefore(texts, change, atStart);
-  const tail = place === undefined ? boundaryAfter(texts, change, Math.min(atEnd, shorter - head)) : shorter - place;
+  const head = place ?? wordsWithin(texts, from, start, 1, atStart);
+  const atMost = Math.min(atEnd, shorter - head);
+  const tail = place === undefined ? wordsWithin(texts, to, end, -1, atMost) : shorter - place;
   return { from: from + head, to: to - tail, start: start + head, end: end - tail };
 }
 
@@ -236,22 +237,13 @@ function placeOf({ before, after }: Texts, change: Change, atStart: number, atEn
   return isExact ? atStart : undefined;
 }
 
-/** The longest length up to this one that ends between words of both texts. */
-function boundaryBefore({ before, after }: Texts, { from, start }: Change, length: number): number {
+/** The longest length up to this one, from these positions on or back, that ends between words of both texts. */
+function wordsWithin({ before, after }: Texts, from: number, start: number, step: 1 | -1, length: number): number {
   const least = Math.max(0, length - maxWordLength);
-  for (let head = length; head >= least; head--) {
-    if (isBoundary(before, from + head) && isBoundary(after, start + head)) return head;
+  for (let kept = length; kept >= least; kept--) {
+    if (isBoundary(before, from + step * kept) && isBoundary(after, start + step * kept)) return kept;
   }
-  return cutsPair(before, from + least) ? least - 1 : least;
-}
-
-/** The same for the common end. */
-function boundaryAfter({ before, after }: Texts, { to, end }: Change, length: number): number {
-  const least = Math.max(0, length - maxWordLength);
-  for (let tail = length; tail >= least; tail--) {
-    if (isBoundary(before, to - tail) && isBoundary(after, end - tail)) return tail;
-  }
-  return cutsPair(before, to - least) ? least - 1 : least;
+  return cutsPair(before, from + step * least) ? least - 1 : least;
 }
 
 function commonStart(one: string, other: string): number {

@@ -21,9 +21,8 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return result + text.slice(position);
 }
 
-export function lengthAfter(length: number, edits: readonly TextEdit[]): number {
-  return edits.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), length);
-}
+export const lengthAfter = (length: number, edits: readonly TextEdit[]): number =>
+  edits.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), length);
 
 /** The edits that undo these edits. */
 export function invertEdits(edits: readonly TextEdit[], before: string): TextEdit[] {
@@ -33,6 +32,20 @@ export function invertEdits(edits: readonly TextEdit[], before: string): TextEdi
     shift += insert.length - (to - from);
     return { from: start, to: start + insert.length, insert: before.slice(from, to) };
   });
+}
+
+/** Copies of the edits, without empty ones. Adjacent ones become one. */
+export function joinAdjacent(edits: readonly TextEdit[]): TextEdit[] {
+  const joined: TextEdit[] = [];
+  for (const { from, to, insert } of edits) {
+    if (from === to && insert === '') continue;
+    const last = joined.at(-1);
+    if (last?.to === from) {
+      last.to = to;
+      last.insert += insert;
+    } else joined.push({ from, to, insert });
+  }
+  return joined;
 }
 
 export type EditProblem = 'out-of-range' | 'overlapping' | 'not-well-formed';

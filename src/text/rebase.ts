@@ -1,5 +1,5 @@
 /** Rebases an edit over the newer entries of a log, at a cost that hardly grows with the number of its pieces. */
-import { insertsBefore, type TextEdit } from './edits.ts';
+import { insertsBefore, joinAdjacent, type TextEdit } from './edits.ts';
 
 export interface LoggedEdits {
   edits: readonly TextEdit[];
@@ -17,74 +17,47 @@ const moveShare = 1 / 16;
  * The edits as they apply after all entries; undefined if that takes too many steps or pieces. The result is exactly
  * the one of mapping change sets entry by entry (`changes.ts`), as clients do.
  */
-export function rebaseOver(
-  edits: readonly TextEdit[],
-  deviceId: string | undefined,
-  newer: readonly LoggedEdits[],
-): readonly TextEdit[] | undefined {
+export function rebaseOver(edits: readonly TextEdit[], deviceId: string | undefined, newer: readonly LoggedEdits[]) {
   if (newer.length === 0) return edits;
-  const rebased = new RebasedEdit(edits);
-  for (const { edits: theirs, deviceId: other } of newer) {
-    rebased.mapOver(theirs, insertsBefore(deviceId, other));
-    if (rebased.pieces > maxPieces || rebased.steps > maxSteps) return undefined;
+  /** Ascending. Adjacent pieces stay separate, like the sections of a change set: that decides about later ties. */
+  const pieces = joinAdjacent(edits);
+  let steps = 0;
+  for (const { edits: others, deviceId: other } of newer) {
+    const theirs = others.length > 1 ? joinAdjacent(others) : others;
+    const isMineFirst = insertsBefore(deviceId, other);
+    // From the last edit to the first, so that the positions of the others stay valid.
+    for (let index = theirs.length - 1; index >= 0; index--)
+      steps += mapOver(pieces, theirs[index] as TextEdit, isMineFirst);
+    if (pieces.length > maxPieces || steps > maxSteps) return undefined;
   }
-  return rebased.toEdits();
+  return joinAdjacent(pieces);
 }
 
-class RebasedEdit {
-  /** Ascending. Adjacent pieces stay separate, like the sections of a change set: that decides about later ties. */
-  readonly #pieces: TextEdit[];
-  /** The work so far. */
-  steps = 0;
-
-  constructor(edits: readonly TextEdit[]) {
-    this.#pieces = joinAdjacent(edits);
+/** Changes the pieces. Returns how many steps that took. */
+function mapOver(pieces: TextEdit[], theirs: TextEdit, isMineFirst: boolean): number {
+  const first = findFrom(pieces, theirs.from);
+  const { mapped, next } = mapPieces(pieces, first, theirs, isMineFirst);
+  const moved = pieces.length - next;
+  if (next > first) pieces.splice(first, next - first, ...mapped);
+  const shift = shiftOf(theirs);
+  for (let index = first + mapped.length; shift !== 0 && index < pieces.length; index++) {
+    const piece = pieces[index] as TextEdit;
+    piece.from += shift;
+    piece.to += shift;
   }
+  return 1 + next - first + moved * moveShare;
+}
 
-  get pieces(): number {
-    return this.#pieces.length;
+/** The index of the first piece that ends at the position or later. */
+function findFrom(pieces: readonly TextEdit[], position: number): number {
+  let low = 0;
+  let high = pieces.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((pieces[middle] as TextEdit).to < position) low = middle + 1;
+    else high = middle;
   }
-
-  /** From the last edit to the first, so that the positions of the others stay valid. */
-  mapOver(edits: readonly TextEdit[], isMineFirst: boolean): void {
-    const theirs = edits.length > 1 ? joinAdjacent(edits) : edits;
-    for (let index = theirs.length - 1; index >= 0; index--) this.#mapOverOne(theirs[index] as TextEdit, isMineFirst);
-  }
-
-  toEdits(): TextEdit[] {
-    return joinAdjacent(this.#pieces);
-  }
-
-  #mapOverOne(theirs: TextEdit, isMineFirst: boolean): void {
-    const first = this.#findFrom(theirs.from);
-    const { mapped, next } = mapPieces(this.#pieces, first, theirs, isMineFirst);
-    const moved = this.#pieces.length - next;
-    this.steps += 1 + next - first + moved * moveShare;
-    if (next > first) this.#pieces.splice(first, next - first, ...mapped);
-    if (moved > 0) this.#move(first + mapped.length, theirs);
-  }
-
-  /** The index of the first piece that ends at the position or later. */
-  #findFrom(position: number): number {
-    let low = 0;
-    let high = this.#pieces.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#pieces[middle] as TextEdit).to < position) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
-  #move(first: number, theirs: TextEdit): void {
-    const shift = shiftOf(theirs);
-    if (shift === 0) return;
-    for (let index = first; index < this.#pieces.length; index++) {
-      const piece = this.#pieces[index] as TextEdit;
-      piece.from += shift;
-      piece.to += shift;
-    }
-  }
+  return low;
 }
 
 const shiftOf = ({ from, to, insert }: TextEdit) => insert.length - (to - from);
@@ -128,18 +101,4 @@ function addPiece(pieces: TextEdit[], from: number, to: number, insert: string):
   if (last?.to === from && last.insert === '' && insert === '') last.to = to;
   else if (last?.from === from && from === to) last.insert += insert;
   else pieces.push({ from, to, insert });
-}
-
-/** Copies of the edits, without empty ones. */
-function joinAdjacent(edits: readonly TextEdit[]): TextEdit[] {
-  const joined: TextEdit[] = [];
-  for (const { from, to, insert } of edits) {
-    if (from === to && insert === '') continue;
-    const last = joined.at(-1);
-    if (last?.to === from) {
-      last.to = to;
-      last.insert += insert;
-    } else joined.push({ from, to, insert });
-  }
-  return joined;
 }

@@ -12,12 +12,7 @@ export interface WebhookHost {
 }
 
 /** Throws an error whose message continues the name of the setting. */
-export function parseWebhookHosts(text: string): WebhookHost[] {
-  return text
-    .split(/[\s,]+/)
-    .filter(Boolean)
-    .map(parseHost);
-}
+export const parseWebhookHosts = (text: string): WebhookHost[] => (text.match(/[^\s,]+/g) ?? []).map(parseHost);
 
 function parseHost(text: string): WebhookHost {
   const [, prefix, star, name = '', digits] =
@@ -56,21 +51,18 @@ export function isPermitted({ host, isPrivate }: WebhookHost, address: string): 
 type Reach = 'public' | 'private' | 'special' | 'nowhere';
 
 export function reachOf(address: string): Reach {
-  if (isIP(address) === 4) return reachOfIpv4(address);
+  if (isIP(address) === 4) return reachIn(address, 'ipv4');
   const groups = isIP(address) === 6 ? groupsOf(address) : undefined;
   if (!groups) return 'nowhere';
   const embedded = embeddedIpv4(groups);
-  if (embedded !== undefined) return reachOfIpv4(embedded);
-  if (nowhere.check(address, 'ipv6')) return 'nowhere';
-  if (special.check(address, 'ipv6')) return 'special';
-  if (privateRanges.check(address, 'ipv6')) return 'private';
-  return globalIpv6.check(address, 'ipv6') ? 'public' : 'special';
+  return embedded === undefined ? reachIn(address, 'ipv6') : reachIn(embedded, 'ipv4');
 }
 
-function reachOfIpv4(address: string): Reach {
-  if (nowhere.check(address)) return 'nowhere';
-  if (special.check(address)) return 'special';
-  return privateRanges.check(address) ? 'private' : 'public';
+function reachIn(address: string, family: 'ipv4' | 'ipv6'): Reach {
+  if (nowhere.check(address, family)) return 'nowhere';
+  if (special.check(address, family)) return 'special';
+  if (privateRanges.check(address, family)) return 'private';
+  return family === 'ipv4' || globalIpv6.check(address, family) ? 'public' : 'special';
 }
 
 /** Of IPv4-mapped and IPv4-compatible addresses, and of those that NAT64 and 6to4 translate. */
@@ -93,24 +85,16 @@ function groupsOf(address: string): number[] | undefined {
   const canonical = URL.parse(`http://[${address}]/`)?.hostname;
   if (!canonical) return undefined;
   const [head = '', tail] = bare(canonical).split('::');
-  const numbers = (part: string) =>
-    part
-      .split(':')
-      .filter(Boolean)
-      .map((group) => Number.parseInt(group, 16));
+  const numbers = (part: string) => (part.match(/[^:]+/g) ?? []).map((group) => Number.parseInt(group, 16));
   const [first, last] = [numbers(head), numbers(tail ?? '')];
   return [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
 }
 
-interface Ranges {
-  check(address: string, family?: 'ipv4' | 'ipv6'): boolean;
-}
-
 /** Built when it is first used. Node's check of IPv6 addresses alone would take 5 % of the start of a server. */
-function ranges(...cidrs: string[]): Ranges {
+function ranges(...cidrs: string[]) {
   let list: BlockList | undefined;
   return {
-    check(address, family) {
+    check(address: string, family: 'ipv4' | 'ipv6'): boolean {
       list ??= listOf(cidrs);
       return list.check(address, family);
     },

@@ -2,9 +2,9 @@
  * Sends events to webhooks. Members of rooms choose the URLs, so a request goes only to hosts that the operator allows,
  * to an address that was checked, without redirects, and nobody learns the response.
  */
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, promises } from 'node:dns';
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import { isIP } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import type { WebhookOutcome, WebhookProblem, WebhookRequest, WebhookSender } from '../core/ports/webhooks.ts';
 import { bare, findHost, isPermitted, type WebhookHost } from './hosts.ts';
 
@@ -21,26 +21,16 @@ const maxRunningPerHost = 4;
 const maxResponseBytes = 4096;
 
 export function createWebhookSender(hosts: readonly WebhookHost[], options: SenderOptions = {}): WebhookSender {
-  const { resolve = resolveAll, timeoutMs = 5000 } = options;
-  const running = new Map<string, number>();
-  let total = 0;
-
-  function count(host: string, change: 1 | -1): void {
-    total += change;
-    const left = (running.get(host) ?? 0) + change;
-    if (left > 0) running.set(host, left);
-    else running.delete(host);
-  }
+  const { resolve = (host) => promises.lookup(host, { all: true }), timeoutMs = 5000 } = options;
+  /** The hosts of running requests. */
+  const running: string[] = [];
 
   async function attempt(url: URL, host: WebhookHost, request: WebhookRequest): Promise<WebhookOutcome> {
     try {
-      const status = await post(url, request, {
-        lookup: checkedLookup(host, resolve),
-        signal: AbortSignal.timeout(timeoutMs),
-      });
-      return status >= 200 && status < 300
-        ? { outcome: 'delivered' }
-        : { outcome: 'failed', problem: problemOf(status) };
+      const signal = AbortSignal.timeout(timeoutMs);
+      const status = await post(url, request, { lookup: checkedLookup(host, resolve), signal });
+      if (status >= 200 && status < 300) return { outcome: 'delivered' };
+      return { outcome: 'failed', problem: problemOf(status) };
     } catch (error) {
       return failed(...reasonOf(error as NodeJS.ErrnoException, timeoutMs));
     }
@@ -56,12 +46,13 @@ export function createWebhookSender(hosts: readonly WebhookHost[], options: Send
       if (!host) return failed('NOT_ALLOWED', 'The server does not allow webhooks to this host.');
       // The connection would not look up an address.
       if (isIP(bare(url.hostname)) > 0 && !isPermitted(host, bare(url.hostname))) return failed(...notPermitted);
-      if (total >= maxRunning || (running.get(url.host) ?? 0) >= maxRunningPerHost) return { outcome: 'busy' };
-      count(url.host, 1);
+      const toHost = running.filter((other) => other === url.host).length;
+      if (running.length >= maxRunning || toHost >= maxRunningPerHost) return { outcome: 'busy' };
+      running.push(url.host);
       try {
         return await attempt(url, host, request);
       } finally {
-        count(url.host, -1);
+        running.splice(running.indexOf(url.host), 1);
       }
     },
   };
@@ -85,10 +76,8 @@ function post(url: URL, { headers, body }: WebhookRequest, options: RequestOptio
   });
   request.on('error', reject);
   request.on('response', (response) => {
-    const status = response.statusCode ?? 0;
-    response.on('error', () => resolve(status));
-    response.on('close', () => resolve(status));
-    discard(response);
+    const end = () => resolve(response.statusCode ?? 0);
+    discard(response.on('error', end).on('close', end));
   });
   request.end(body);
   return promise;
@@ -105,10 +94,7 @@ function discard(response: IncomingMessage): void {
 class NotPermitted extends Error {}
 
 /** The connection uses the addresses that were checked: a second lookup could return others. */
-function checkedLookup(
-  host: WebhookHost,
-  resolve: NonNullable<SenderOptions['resolve']>,
-): NonNullable<RequestOptions['lookup']> {
+function checkedLookup(host: WebhookHost, resolve: NonNullable<SenderOptions['resolve']>): LookupFunction {
   return (name, options, done) => {
     resolve(name).then(
       (found) => {
@@ -123,12 +109,6 @@ function checkedLookup(
   };
 }
 
-function resolveAll(host: string): Promise<LookupAddress[]> {
-  const { promise, resolve, reject } = Promise.withResolvers<LookupAddress[]>();
-  lookup(host, { all: true }, (error, found) => (error ? reject(error) : resolve(found)));
-  return promise;
-}
-
 const notPermitted: Reason = ['PRIVATE_ADDRESS', 'The host has a private address, which the server does not allow.'];
 
 function problemOf(status: number): WebhookProblem {
@@ -141,9 +121,8 @@ function problemOf(status: number): WebhookProblem {
 /** Without the message of the error, which may contain the URL. */
 function reasonOf(error: NodeJS.ErrnoException, timeoutMs: number): Reason {
   if (error instanceof NotPermitted) return notPermitted;
-  if (error.name === 'TimeoutError' || error.name === 'AbortError') {
+  if (error.name === 'TimeoutError' || error.name === 'AbortError')
     return ['TIMEOUT', `The host did not respond within ${timeoutMs / 1000} seconds.`];
-  }
   const { code = '' } = error;
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return ['UNKNOWN_HOST', 'The host name could not be resolved.'];
   if (code === 'ECONNREFUSED') return ['REFUSED', 'The host refused the connection.'];

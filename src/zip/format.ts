@@ -34,13 +34,6 @@ const max16 = 0xffff;
 
 const encoder = new TextEncoder();
 
-const localHeaderLength = 30;
-const directoryRecordLength = 46;
-const timeFieldLength = 9;
-const largeSizesLength = 20;
-const zip64EndLength = 56 + 20;
-const endLength = 22;
-
 /** The sizes and the checksum follow the bytes; names are UTF-8. */
 const flags = 0x0808;
 const madeByUnix = 0x0300;
@@ -52,105 +45,58 @@ export function planZip<File extends ZipFile>(files: readonly File[]): ZipPlan<F
   let offset = 0;
   const entries = files.map((file) => {
     const entry = { file, path: encoder.encode(file.path), offset, isLarge: file.size >= max32 };
-    offset += localHeaderLength + entry.path.length + localFieldsLength(entry) + file.size + descriptorLength(entry);
+    // The length of a record does not depend on the checksum.
+    offset += localHeader(entry).length + file.size + descriptor(entry, 0).length;
     return entry;
   });
-  const directoryLength = entries.reduce((sum, entry) => sum + directoryRecordLengthOf(entry), 0);
+  const directoryLength = entries.reduce((sum, entry) => sum + directoryRecord(entry, 0).length, 0);
   const plan = { entries, directoryAt: offset, directoryLength };
-  return { ...plan, length: offset + directoryLength + (needsZip64End(plan) ? zip64EndLength : 0) + endLength };
-}
-
-const localFieldsLength = ({ isLarge }: ZipEntry) => timeFieldLength + (isLarge ? largeSizesLength : 0);
-const descriptorLength = ({ isLarge }: ZipEntry) => (isLarge ? 24 : 16);
-const directoryRecordLengthOf = (entry: ZipEntry) =>
-  directoryRecordLength + entry.path.length + timeFieldLength + zip64FieldOf(entry).length;
-
-function needsZip64End({ entries, directoryAt, directoryLength }: Omit<ZipPlan, 'length'>): boolean {
-  return entries.length >= max16 || directoryAt + directoryLength >= max32;
+  return { ...plan, length: offset + directoryLength + endRecords(plan).length };
 }
 
 /** Comes before the bytes of a file. */
-export function localHeader(entry: ZipEntry): Uint8Array {
-  const { path, isLarge } = entry;
+export function localHeader({ path, file, isLarge }: ZipEntry): Uint8Array {
   const sizes = isLarge ? max32 : 0;
-  const record = createRecord(localHeaderLength)
-    .u32(0x04034b50)
-    .u16(versionFor(isLarge))
-    .u16(flags)
-    .u16(0)
-    .u32(dosTime(entry.file.modifiedAt))
-    .u32(0)
-    .u32(sizes)
-    .u32(sizes)
-    .u16(path.length)
-    .u16(localFieldsLength(entry));
-  return concatBytes([record.bytes, path, timeField(entry), ...(isLarge ? [zip64Field([0, 0])] : [])]);
+  const fields = concatBytes([timeField(file), ...(isLarge ? [zip64Field([0, 0])] : [])]);
+  return concatBytes([
+    pack('IHHHI', 0x04034b50, versionFor(isLarge), flags, 0, dosTime(file.modifiedAt)),
+    pack('IIIHH', 0, sizes, sizes, path.length, fields.length),
+    ...[path, fields],
+  ]);
 }
 
 /** Follows the bytes of a file. */
-export function descriptor({ file: { size }, isLarge }: ZipEntry, crc: number): Uint8Array {
-  const record = createRecord(isLarge ? 24 : 16)
-    .u32(0x08074b50)
-    .u32(crc);
-  return isLarge ? record.u64(size).u64(size).bytes : record.u32(size).u32(size).bytes;
-}
+export const descriptor = ({ file: { size }, isLarge }: ZipEntry, crc: number): Uint8Array =>
+  pack(isLarge ? 'IIQQ' : 'IIII', 0x08074b50, crc, size, size);
 
 /** The record of a file in the directory. */
 export function directoryRecord(entry: ZipEntry, crc: number): Uint8Array {
   const { path, file, offset, isLarge } = entry;
-  const zip64 = zip64FieldOf(entry);
+  const fields = concatBytes([timeField(file), zip64FieldOf(entry)]);
   const size = Math.min(file.size, max32);
   const version = versionFor(isLarge || offset >= max32);
-  const record = createRecord(directoryRecordLength)
-    .u32(0x02014b50)
-    .u16(madeByUnix | version)
-    .u16(version)
-    .u16(flags)
-    .u16(0)
-    .u32(dosTime(file.modifiedAt))
-    .u32(crc)
-    .u32(size)
-    .u32(size)
-    .u16(path.length)
-    .u16(timeFieldLength + zip64.length)
-    .u16(0)
-    .u16(0)
-    .u16(0)
-    .u32((regularFile << 16) >>> 0)
-    .u32(Math.min(offset, max32));
-  return concatBytes([record.bytes, path, timeField(entry), zip64]);
+  return concatBytes([
+    pack('IHHHHI', 0x02014b50, madeByUnix | version, version, flags, 0, dosTime(file.modifiedAt)),
+    pack('IIIHHHHH', crc, size, size, path.length, fields.length, 0, 0, 0),
+    pack('II', (regularFile << 16) >>> 0, Math.min(offset, max32)),
+    ...[path, fields],
+  ]);
 }
 
 /** The end of the archive. */
-export function endRecords(plan: ZipPlan): Uint8Array {
-  const { directoryAt, directoryLength } = plan;
-  const count = Math.min(plan.entries.length, max16);
-  const end = createRecord(endLength)
-    .u32(0x06054b50)
-    .u32(0)
-    .u16(count)
-    .u16(count)
-    .u32(Math.min(directoryLength, max32))
-    .u32(Math.min(directoryAt, max32))
-    .u16(0);
-  return needsZip64End(plan) ? concatBytes([zip64End(plan), end.bytes]) : end.bytes;
-}
-
-function zip64End({ entries, directoryAt, directoryLength }: ZipPlan): Uint8Array {
-  return createRecord(zip64EndLength)
-    .u32(0x06064b50)
-    .u64(44)
-    .u16(madeByUnix | versionFor(true))
-    .u16(versionFor(true))
-    .u64(0)
-    .u64(entries.length)
-    .u64(entries.length)
-    .u64(directoryLength)
-    .u64(directoryAt)
-    .u32(0x07064b50)
-    .u32(0)
-    .u64(directoryAt + directoryLength)
-    .u32(1).bytes;
+export function endRecords({ entries, directoryAt, directoryLength }: Omit<ZipPlan, 'length'>): Uint8Array {
+  const count = Math.min(entries.length, max16);
+  const [at, length] = [Math.min(directoryAt, max32), Math.min(directoryLength, max32)];
+  const end = pack('IIHHIIH', 0x06054b50, 0, count, count, length, at, 0);
+  const endsAt = directoryAt + directoryLength;
+  if (entries.length < max16 && endsAt < max32) return end;
+  const version = versionFor(true);
+  return concatBytes([
+    pack('IQHHQ', 0x06064b50, 44, madeByUnix | version, version, 0),
+    pack('QQQQ', entries.length, entries.length, directoryLength, directoryAt),
+    pack('IIQI', 0x07064b50, 0, endsAt, 1),
+    end,
+  ]);
 }
 
 /** The values of a directory record that do not fit into four bytes. */
@@ -159,22 +105,12 @@ function zip64FieldOf({ file: { size }, offset, isLarge }: ZipEntry): Uint8Array
   return values.length === 0 ? new Uint8Array(0) : zip64Field(values);
 }
 
-function zip64Field(values: readonly number[]): Uint8Array {
-  const record = createRecord(4 + 8 * values.length)
-    .u16(0x0001)
-    .u16(8 * values.length);
-  for (const value of values) record.u64(value);
-  return record.bytes;
-}
+const zip64Field = (values: readonly number[]): Uint8Array =>
+  pack(`HH${'Q'.repeat(values.length)}`, 0x0001, 8 * values.length, ...values);
 
 /** The modification time in seconds since 1970. The other time has no time zone. */
-function timeField({ file }: ZipEntry): Uint8Array {
-  return createRecord(timeFieldLength)
-    .u16(0x5455)
-    .u16(5)
-    .u8(1)
-    .u32(Math.floor(file.modifiedAt / 1000) >>> 0).bytes;
-}
+const timeField = ({ modifiedAt }: ZipFile): Uint8Array =>
+  pack('HHBI', 0x5455, 5, 1, Math.floor(modifiedAt / 1000) >>> 0);
 
 /** Date and time as MS-DOS stored them, from 1980, in steps of two seconds. In UTC. */
 function dosTime(ms: number): number {
@@ -184,43 +120,24 @@ function dosTime(ms: number): number {
   return ((date << 16) | clock) >>> 0;
 }
 
-interface RecordWriter {
-  bytes: Uint8Array;
-  u8(value: number): RecordWriter;
-  u16(value: number): RecordWriter;
-  u32(value: number): RecordWriter;
-  u64(value: number): RecordWriter;
-}
+/** The bytes of each letter of a format, as in `struct.pack` of Python. */
+const widths: Readonly<Record<string, number>> = { B: 1, H: 2, I: 4, Q: 8 };
 
-/** Writes numbers one after the other, with the least significant byte first. */
-function createRecord(length: number): RecordWriter {
-  const bytes = allocate(length);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, length);
+/** Numbers one after the other, with the least significant byte first. */
+function pack(format: string, ...values: number[]): Uint8Array {
+  const sizes = [...format].map((letter) => widths[letter] as number);
+  const bytes = allocate(sizes.reduce((sum, size) => sum + size, 0));
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = 0;
-  const next = (size: number) => {
+  for (const [index, size] of sizes.entries()) {
+    const value = values[index] as number;
+    if (size === 1) view.setUint8(at, value);
+    else if (size === 2) view.setUint16(at, value, true);
+    else if (size === 4) view.setUint32(at, value, true);
+    else view.setBigUint64(at, BigInt(value), true);
     at += size;
-    return at - size;
-  };
-  const writer: RecordWriter = {
-    bytes,
-    u8(value) {
-      view.setUint8(next(1), value);
-      return writer;
-    },
-    u16(value) {
-      view.setUint16(next(2), value, true);
-      return writer;
-    },
-    u32(value) {
-      view.setUint32(next(4), value, true);
-      return writer;
-    },
-    u64(value) {
-      view.setBigUint64(next(8), BigInt(value), true);
-      return writer;
-    },
-  };
-  return writer;
+  }
+  return bytes;
 }
 
 function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
@@ -239,15 +156,13 @@ function allocate(length: number): Uint8Array {
   return Buffer ? Buffer.allocUnsafe(length).fill(0) : new Uint8Array(length);
 }
 
-/** The bytes of a file. Fails if it is not available, which ends the archive with an error. */
-type OpenZipped<File> = (file: File) => Promise<AsyncIterable<Uint8Array>>;
-
 /** Continues the checksum of the bytes before. */
 type Crc32 = (bytes: Uint8Array, before: number) => number;
 
+/** If `open` fails because a file is not available, the archive ends with an error. */
 export async function* zipChunks<File extends ZipFile>(
   plan: ZipPlan<File>,
-  open: OpenZipped<File>,
+  open: (file: File) => Promise<AsyncIterable<Uint8Array>>,
   crc32: Crc32,
 ): AsyncGenerator<Uint8Array, void> {
   const checksums: number[] = [];
@@ -264,11 +179,7 @@ export async function* zipChunks<File extends ZipFile>(
 }
 
 /** Returns the checksum. */
-async function* fileChunks(
-  bytes: AsyncIterable<Uint8Array>,
-  size: number,
-  crc32: Crc32,
-): AsyncGenerator<Uint8Array, number> {
+async function* fileChunks(bytes: AsyncIterable<Uint8Array>, size: number, crc32: Crc32) {
   let crc = 0;
   let received = 0;
   for await (const chunk of bytes) {

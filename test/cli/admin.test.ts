@@ -9,7 +9,7 @@ import { apiKeysOf, bearer } from '../support/keys.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('poproom admin', () => {
-  it('[ADMIN-12] [CLI-120] [REPORT-4] shows numbers, rooms, reports, clients, blocks and keys, as text and as JSON', async (t) => {
+  it('[slow] [ADMIN-12] [CLI-120] [REPORT-4] shows numbers, rooms, reports, clients, blocks and keys, as text and as JSON', async (t) => {
     const server = await startTestServer(t, { ...adminEnv, POPROOM_ABUSE_CONTACT: 'abuse@example.org' });
     server.clock.now = Date.now();
     const { api, url } = server;

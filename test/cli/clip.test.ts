@@ -100,7 +100,7 @@ describe('poproom clip', () => {
     await eventually('the room has it', async () => (await text()) === 'copied again');
   });
 
-  it('[CLI-17] passes on text that was copied while the connection was lost', async (t) => {
+  it('[slow] [CLI-17] passes on text that was copied while the connection was lost', async (t) => {
     const { proxy, cli, code, write, text } = await setUp(t);
     await write('both');
     const clipping = cli.terminal(`poproom clip ${code}`);
@@ -244,7 +244,7 @@ describe('poproom clip', () => {
     await assert.rejects(writeWith(hanging, 'x', within()), /sh does not respond/);
   });
 
-  it('[CLI-18] ends with one sentence when the clipboard does not work', async (t) => {
+  it('[slow] [CLI-18] ends with one sentence when the clipboard does not work', async (t) => {
     const { cli, code, write } = await setUp(t);
     await write('x');
     await installProgram(cli, 'xclip', '#!/bin/sh\necho "Error: Can\'t open display: :0" >&2\nexit 1\n');

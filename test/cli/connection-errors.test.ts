@@ -38,7 +38,7 @@ describe('a server that cannot be reached', () => {
     );
   });
 
-  it('[CLI-54] names NODE_EXTRA_CA_CERTS for an unknown issuer, and http:// for a port without TLS', async (t) => {
+  it('[slow] [CLI-54] names NODE_EXTRA_CA_CERTS for an unknown issuer, and http:// for a port without TLS', async (t) => {
     const cli = await createCli(t);
     const { url, caFile } = await startHttps(t, cli.home);
     const get = (target: string, env: Record<string, string> = {}) =>

@@ -27,7 +27,7 @@ describe('poproom doctor on a server', () => {
     assert.match((await server.api.get('/metrics')).text, /^poproom_rooms 0$/m);
   });
 
-  it('[CLI-8] names the readiness check that fails', async (t) => {
+  it('[slow] [CLI-8] names the readiness check that fails', async (t) => {
     const server = await startTestServer(t, embeddedSettings);
     await rm(join(server.folder, 'files'), { recursive: true });
     const found = await runDoctor(t, {}, ['--url', `${server.url}/`]);
@@ -50,7 +50,7 @@ describe('poproom doctor on a server', () => {
     other?.assertFinding('server', 'bad', /is not a Poproom server/);
   });
 
-  it('[CLI-8] uses an API key where one is required, and says so if it has none', async (t) => {
+  it('[slow] [CLI-8] uses an API key where one is required, and says so if it has none', async (t) => {
     const server = await startTestServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const key = await apiKeysOf(t, server).make('doctor', 'pro');
     const [without, withKey] = await Promise.all([

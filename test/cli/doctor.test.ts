@@ -129,7 +129,7 @@ describe('poproom doctor on a certificate', () => {
 });
 
 describe('poproom doctor on the data folder', () => {
-  it('[CLI-8] reads the database of a running and of a stopped server, and leaves nothing behind', async (t) => {
+  it('[slow] [CLI-8] reads the database of a running and of a stopped server, and leaves nothing behind', async (t) => {
     const folder = await dataFolder(t);
     const env = { POPROOM_DATA_DIR: folder, POPROOM_REQUIRE_API_KEY: 'true' };
     const server = await startProcess(t, folder);

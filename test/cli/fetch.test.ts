@@ -197,7 +197,7 @@ describe('poproom fetch, during the download', () => {
     assert.equal((await cli.run(['fetch', code])).stderr, '');
   });
 
-  it('[CLI-14] [CLI-103] ends on Ctrl-C with 130, and the same command continues', async (t) => {
+  it('[slow] [CLI-14] [CLI-103] ends on Ctrl-C with 130, and the same command continues', async (t) => {
     const bytes = randomBytes(8 * MiB);
     const { server, cli, code } = await setUp(t, [['large', bytes]]);
     const line = await startLimitedProxy(t, server.port, { down: 2 * MiB });

@@ -29,7 +29,7 @@ async function filesBelow(cli: Cli, folder: string): Promise<string[]> {
 }
 
 describe('poproom send -r', () => {
-  it('[CLI-30] sends the files of folders in order, and fetch recreates the folders', async (t) => {
+  it('[slow] [CLI-30] sends the files of folders in order, and fetch recreates the folders', async (t) => {
     const { server, cli, code } = await setUp(t);
     const paths = ['photos/2026/b.jpg', 'photos/a.jpg', 'photos/z.jpg', 'docs/größe.txt', 'single'];
     for (const path of paths) await put(cli, path);

@@ -104,7 +104,7 @@ describe('a response that does not come from a Poproom server', () => {
 describe('a malformed message', () => {
   const malformed = ['null', '{', '7', '{"type":"edit","seq":2}', '{"type":"content","seq":2,"content":null}'];
 
-  it('[CLI-23] ends "poproom watch" and "poproom clip" with one sentence if it is the first one', async (t) => {
+  it('[slow] [CLI-23] ends "poproom watch" and "poproom clip" with one sentence if it is the first one', async (t) => {
     for (const message of malformed) {
       const cli = await createCliWith(t, await startLive(t, [message]));
       for (const command of ['watch', 'clip'])

@@ -42,7 +42,7 @@ describe('poproom rooms', () => {
   };
 
   for (const [engine, settings] of Object.entries(engines)) {
-    it(`[CLI-26] lists and shows rooms while a server runs on ${engine}, with masked codes and no user content [SEALED-1]`, async (t) => {
+    it(`[slow] [CLI-26] lists and shows rooms while a server runs on ${engine}, with masked codes and no user content [SEALED-1]`, async (t) => {
       const { cli, server } = await startBoth(t, settings());
       const large = await server.api.room({ pin: '0427', expiresIn: 7200, name: 'private room' }, { from: here });
       const small = await server.api.room({}, { from: elsewhere });

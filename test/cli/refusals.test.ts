@@ -48,7 +48,7 @@ describe('send, fetch, watch and clip', () => {
     await mustFail(cli, code, 3, /expired/);
   });
 
-  it('[CLI-19] end with 4 without the PIN, with a wrong one, and during a lock', async (t) => {
+  it('[slow] [CLI-19] end with 4 without the PIN, with a wrong one, and during a lock', async (t) => {
     const { server, cli } = await setUp(t);
     const code = await server.api.room({ pin: '0427' });
     await mustFail(cli, code, 4, /PIN/);

@@ -10,7 +10,7 @@ import { createCli } from '../support/cli.ts';
 import { startTestServer, type TestServer } from '../support/server.ts';
 
 describe('standard input', () => {
-  it('[CLI-57] of a loop is left to the loop', { skip: process.platform !== 'linux' }, async (t) => {
+  it('[slow] [CLI-57] of a loop is left to the loop', { skip: process.platform !== 'linux' }, async (t) => {
     const { cli, server } = await atServer(t);
     const room = await server.api.room();
     await writeFile(join(cli.home, 'list'), 'one\ntwo\nthree\n');

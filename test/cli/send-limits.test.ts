@@ -24,7 +24,7 @@ async function namesIn({ api }: TestServer, code: string): Promise<string[]> {
 }
 
 describe('poproom send and the limits of the server', () => {
-  it('[CLI-10] sends a file that a server with a larger limit accepts', async (t) => {
+  it('[slow] [CLI-10] sends a file that a server with a larger limit accepts', async (t) => {
     const { server, cli, code } = await setUp(t, { POPROOM_FILE_MAX: '30MiB' });
     const bytes = randomBytes(20 * MiB);
     await put(cli, 'video', bytes);
@@ -65,7 +65,7 @@ describe('poproom send and the limits of the server', () => {
     assert.match(stderr, /^poproom: The file exceeds the limit of 1 KiB[^\n]*\n$/);
   });
 
-  it('[CLI-10] counts the space of a removed file as free', async (t) => {
+  it('[slow] [CLI-10] counts the space of a removed file as free', async (t) => {
     const { server, cli, code } = await setUp(t, { POPROOM_FILE_MAX: '6MiB', POPROOM_ROOM_MAX_BYTES: '6MiB' });
     await put(cli, 'six', Buffer.alloc(6 * MiB));
     assert.equal((await cli.run(['send', code, 'six'])).code, 0);
@@ -88,7 +88,7 @@ describe('poproom send and the limits of the server', () => {
 });
 
 describe('the temporary file for standard input', () => {
-  it('[CLI-10] is private, and is removed after success, an error and Ctrl-C', async (t) => {
+  it('[slow] [CLI-10] is private, and is removed after success, an error and Ctrl-C', async (t) => {
     const { server, cli, code } = await setUp(t, { POPROOM_FILE_MAX: '20MiB' });
     const folder = join(cli.home, 'tmp');
     await mkdir(folder);

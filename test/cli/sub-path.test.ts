@@ -60,7 +60,7 @@ describe('a command with a server under a path', () => {
 });
 
 describe('poproom doctor on a server under a path', { concurrency: true }, () => {
-  it('[SUB-7] finds no problem if the path is in POPROOM_PUBLIC_URL', async (t) => {
+  it('[slow] [SUB-7] finds no problem if the path is in POPROOM_PUBLIC_URL', async (t) => {
     const { url } = await startUnderPath(t, removing, { POPROOM_PATH_REMOVED: 'true' });
     const found = await runDoctor(t, {}, ['--url', url]);
     found.assertFinding('page', 'ok', /The page and its scripts can be loaded/);

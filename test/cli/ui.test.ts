@@ -108,7 +108,7 @@ describe('poproom ui', () => {
     assert.ok(text.includes(`<meta name="poproom-server" content="http://localhost:${port}">`), text);
   });
 
-  it('[UI-1] sends the API key of the settings, which the page does not see', async (t) => {
+  it('[slow] [UI-1] sends the API key of the settings, which the page does not see', async (t) => {
     const server = await startServer(t, { POPROOM_REQUIRE_API_KEY: 'true' });
     const { key } = JSON.parse(
       (await (await createCli(t)).run(['keys', 'create', 'mine', '--json'], { env: { ...server.settings } })).stdout,
@@ -283,7 +283,7 @@ describe('a server behind poproom ui', () => {
     assert.equal(headers.location, hostileHeaders.location, 'of an upload, which the page reads');
   });
 
-  it('[UI-3] is asked only for what a page uses, by the path that was checked', async (t) => {
+  it('[slow] [UI-3] is asked only for what a page uses, by the path that was checked', async (t) => {
     const server = await startServer(t, { POPROOM_ADMIN_TOKEN: 'a-token-of-enough-characters' });
     const malicious = await startMaliciousServer(t, () => server.port);
     const local = await startLocalPage(t, malicious.url);
@@ -364,7 +364,7 @@ describe('a server behind poproom ui', () => {
     assert.ok(!sent.includes(host), sent);
   });
 
-  it('[UI-3] cannot add a response of its own to one that it sends', async (t) => {
+  it('[slow] [UI-3] cannot add a response of its own to one that it sends', async (t) => {
     const extra = 'HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 8\r\n\r\n<script>';
     const heads = [
       'Content-Length: 2\r\n',

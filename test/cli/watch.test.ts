@@ -206,7 +206,7 @@ describe('poproom watch', () => {
 });
 
 describe('poproom watch, after failures', () => {
-  it('[CLI-16] reconnects after an interruption, and prints what was written during it', async (t) => {
+  it('[slow] [CLI-16] reconnects after an interruption, and prints what was written during it', async (t) => {
     const { server, proxy, cli, code } = await setUp(t, {}, startTestServer);
     await write(server, code, 'before');
     const watching = cli.terminal(`poproom watch ${code}`);

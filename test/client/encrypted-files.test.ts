@@ -59,7 +59,7 @@ describe('a file of an encrypted room', () => {
     }
   });
 
-  it('[SEALED-41] continues an interrupted upload, by another program too', async (t) => {
+  it('[slow] [SEALED-41] continues an interrupted upload, by another program too', async (t) => {
     const { server, room } = await start(t);
     const line = await startTcpProxy(t, () => server.port);
     const bytes = randomBytes(6 * MiB + 7);

@@ -82,7 +82,7 @@ describe('a response', () => {
     }
   });
 
-  it('[SDK-18] without end is aborted after 64 MiB with a typed error', async (t) => {
+  it('[slow] [SDK-18] without end is aborted after 64 MiB with a typed error', async (t) => {
     const chunk = Buffer.alloc(1024 * 1024, ' ');
     for (const status of [200, 400]) {
       const { promise: isCut, resolve: cut } = Promise.withResolvers<void>();

@@ -63,7 +63,7 @@ describe('an upload of the SDK', () => {
     assert.equal((await server.api.get(`/api/rooms/${room.code}/files`)).json.files.length, 1);
   });
 
-  it('[SDK-20] is continued by another program with its id', async (t) => {
+  it('[slow] [SDK-20] is continued by another program with its id', async (t) => {
     const { server, room } = await start(t);
     const bytes = randomBytes(12 * MiB);
     const stop = new AbortController();

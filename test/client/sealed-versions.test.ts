@@ -20,7 +20,7 @@ function start(t: TestContext, version = 1) {
 const remove = (from: number, to: number) => [{ from, to, insert: '' }];
 
 describe('versions of the text of an encrypted room', () => {
-  it('[SEALED-44] are stored after 30 seconds of changes, once', (t) => {
+  it('[slow] [SEALED-44] are stored after 30 seconds of changes, once', (t) => {
     const { sent, write } = start(t);
     write();
     t.mock.timers.tick(29_000);

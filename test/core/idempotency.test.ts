@@ -50,7 +50,7 @@ describe('a request with an idempotency key', () => {
     await second.end();
   });
 
-  it('[IDEM-3] can be sent again 10 seconds after its server has crashed', async (t) => {
+  it('[slow] [IDEM-3] can be sent again 10 seconds after its server has crashed', async (t) => {
     t.mock.timers.enable({ apis: ['Date', 'setInterval'], now: Date.now() });
     const { idempotency } = await openStore(t, await temporaryFolder(t));
     await runOf({ ...idempotency, renew: async () => undefined }).begin();

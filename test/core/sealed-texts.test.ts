@@ -29,7 +29,7 @@ async function type(texts: Texts, code: RoomCode, replica: SealedReplica, until:
 }
 
 describe('the log of an encrypted room', () => {
-  it('[SEALED-9] asks for a snapshot from 200 edits, and is full with 1,000', async (t) => {
+  it('[slow] [SEALED-9] asks for a snapshot from 200 edits, and is full with 1,000', async (t) => {
     const { code, node, stored, replica } = await open(t);
     const [one, two] = [node(), node()];
     assert.ok(!('compact' in ((await type(one, code, replica, 199)) ?? {})));

@@ -38,7 +38,7 @@ describe('the guide of the command line', () => {
     }
   });
 
-  it('[DOCS-4] has recipes that work', async (t) => {
+  it('[slow] [DOCS-4] has recipes that work', async (t) => {
     const { api, url } = await startTestServer(t, { POPROOM_FREE_LIMIT: '1000' });
     const example = await (await createExampleRunner(t)).createFolder();
     const room = await api.room();

@@ -38,7 +38,7 @@ describe('the README', () => {
     await successOutput(following);
   });
 
-  it('[DOCS-2] writes, sends and reads with the command line', async (t) => {
+  it('[slow] [DOCS-2] writes, sends and reads with the command line', async (t) => {
     const { api, room, folder, example } = await setUp(t);
     assert.match(await successOutput(folder.shell(example('cli'))), /Hello from a terminal$/);
     assert.equal((await api.get(`/api/rooms/${room}/files`)).json.files[0].fileName, 'photo.jpg');

@@ -74,7 +74,7 @@ describe('the guide of the SDK', () => {
     assert.deepEqual(parseJsonLines(await successOutput(running)), [['The room has ended:', 'deleted']]);
   });
 
-  it('[DOCS-3] shows an editor that keeps the cursor and undoes only its own edits', async (t) => {
+  it('[slow] [DOCS-3] shows an editor that keeps the cursor and undoes only its own edits', async (t) => {
     const { server, setScene } = await openStage(t);
     const scene = await setScene('editor');
     const { room } = scene;

@@ -38,7 +38,7 @@ describe('a new code', () => {
     assert.equal((await api.room()).length, 6);
   });
 
-  it('[CODE-6] starts with E if the room is encrypted, and only then', async (t) => {
+  it('[slow] [CODE-6] starts with E if the room is encrypted, and only then', async (t) => {
     const { api } = await sharedServer(t);
     const encrypted = {
       salt: Buffer.alloc(16).toString('base64url'),

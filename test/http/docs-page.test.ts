@@ -72,7 +72,7 @@ describe('the API documentation', () => {
     for (const sentence of sentencesIn(guide)) assert.ok(text.includes(sentence), sentence);
   });
 
-  it('[API-11] has the default limits', async (t) => {
+  it('[slow] [API-11] has the default limits', async (t) => {
     const { page, text } = await openDocs(t);
     assert.equal(limitIn(page, 'Size of a text, in UTF-8'), '1 MiB');
     assert.equal(limitIn(page, 'Files in a room'), '100 files; in total 100 MiB');
@@ -114,13 +114,13 @@ describe('the API documentation', () => {
     assert.match(text, /This server requires an API key for every request under \/api\./);
   });
 
-  it('[API-11] names the server of its commands, which its script replaces', async (t) => {
+  it('[slow] [API-11] names the server of its commands, which its script replaces', async (t) => {
     const { text } = await openDocs(t);
     assert.ok(text.includes('curl -X POST http://localhost:8080/api/rooms\n'));
     assert.ok(text.includes('The examples use the server at http://localhost:8080 and a room with the code 7KQ2MX.'));
   });
 
-  it('[API-11] has the public URL in its commands, with nothing in it taken for HTML', async (t) => {
+  it('[slow] [API-11] has the public URL in its commands, with nothing in it taken for HTML', async (t) => {
     const { page, text } = await openDocs(t, { POPROOM_PUBLIC_URL: "https://pop.example.org/it's&$&amp;" });
     assert.ok(text.includes("curl -X POST https://pop.example.org/it's&$&amp;/api/rooms"));
     assert.ok(page.includes('https://pop.example.org/it&#39;s&amp;$&amp;amp;/api/rooms'));
@@ -167,7 +167,7 @@ describe('the API documentation', () => {
 });
 
 describe('the API documentation over HTTP', () => {
-  it('[API-11] is compressed as the client accepts it, each time with the same text', async (t) => {
+  it('[slow] [API-11] is compressed as the client accepts it, each time with the same text', async (t) => {
     const { server, page } = await openDocs(t);
     const plain = await request(t, server, new URL(server.url).host);
     assert.equal(plain.headers.get('content-encoding'), null);

@@ -15,7 +15,7 @@ const pinGuards = { POPROOM_FREE_LIMIT: '0', POPROOM_MISS_LIMIT: '0' };
 const missGuard = { POPROOM_FREE_LIMIT: '0' };
 
 describe('wrong PINs of one client', () => {
-  it('[GUESS-1] are evaluated at most 5 times if 200 are concurrent', async (t) => {
+  it('[slow] [GUESS-1] are evaluated at most 5 times if 200 are concurrent', async (t) => {
     const { api } = await startTestServer(t, pinGuards);
     const room = await api.room({ pin: right }, { from: maker });
     const guesses = Array.from({ length: 200 }, (_, n) => String(5000 + n));

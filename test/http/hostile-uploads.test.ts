@@ -73,7 +73,7 @@ const malformedForms: Hostile[] = [
 ];
 
 describe('a malformed form', () => {
-  it('[UP-1] [UP-6] is rejected with a sentence about the problem, and leaves nothing', async (t) => {
+  it('[slow] [UP-1] [UP-6] is rejected with a sentence about the problem, and leaves nothing', async (t) => {
     const server = await startTestServer(t, noLimit);
     const room = await server.api.room();
     for (const { what, type = formType, body, says } of malformedForms) {

@@ -26,7 +26,7 @@ describe('requests on one connection', () => {
     });
   });
 
-  it('[SAFE-2] are not read further until the waiting ones are answered', async (t) => {
+  it('[slow] [SAFE-2] are not read further until the waiting ones are answered', async (t) => {
     const { port } = await sharedServer(t);
     const socket = await openRawSocket(t, port, { readsResponses: false });
     const batch = get('/docs').repeat(2000);

@@ -11,7 +11,7 @@ const second = 1000;
 const hour = 3600 * second;
 
 describe('the limit of a client', () => {
-  it('[RATE-1] [RATE-2] is 100 requests per hour, and exactly so many of 300 concurrent ones are granted', async (t) => {
+  it('[slow] [RATE-1] [RATE-2] is 100 requests per hour, and exactly so many of 300 concurrent ones are granted', async (t) => {
     const { api } = await startTestServer(t);
     const responses = await Promise.all(Array.from({ length: 300 }, () => api.get('/api/health')));
     const granted = responses.filter(({ status }) => status === 200);

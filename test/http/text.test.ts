@@ -53,7 +53,7 @@ describe('a text', () => {
     }
   });
 
-  it('[TEXT-1] may have exactly 1 MiB of UTF-8', async (t) => {
+  it('[slow] [TEXT-1] may have exactly 1 MiB of UTF-8', async (t) => {
     const { api } = await sharedServer(t);
     const path = await pathOf(api);
     for (const unit of ['a', 'é', '😀']) {

@@ -38,7 +38,7 @@ const bodies: Record<string, Body> = {
 
 describe('a stalled connection', { timeout: 60_000, concurrency: true }, () => {
   for (const [what, body] of Object.entries(bodies)) {
-    it(`[RUN-7] [ERR-1] [UP-6] in a body is rejected and closed, and late bytes are ignored: ${what}`, async (t) => {
+    it(`[slow] [RUN-7] [ERR-1] [UP-6] in a body is rejected and closed, and late bytes are ignored: ${what}`, async (t) => {
       const server = await startTestServer(t, {}, { idleTimeoutMs });
       const room = await server.api.room();
       const socket = await begin(t, server, room, body);

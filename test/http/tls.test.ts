@@ -16,7 +16,7 @@ import { dataFolder } from '../support/process.ts';
 import { startTestServer } from '../support/server.ts';
 
 describe('a server with a certificate', () => {
-  it('[OPS-9] [MON-4] serves HTTPS and WebSockets, with https links, and takes a new certificate while connections stay', async (t) => {
+  it('[slow] [OPS-9] [MON-4] serves HTTPS and WebSockets, with https links, and takes a new certificate while connections stay', async (t) => {
     const pair = await pairOf(t, 'first');
     const server = await startTestServer(t, settingsOf(pair), { certificateCheckMs: 20 });
     const ca = await readFile(pair.cert);

@@ -178,7 +178,7 @@ describe('a zip archive that cannot be completed', () => {
     assert.doesNotMatch(server.logged(), /"level":"error"/);
   });
 
-  it('[ZIP-5] [ZIP-8] is aborted if a file is removed before its turn, and refused if there are too many', async (t) => {
+  it('[slow] [ZIP-5] [ZIP-8] is aborted if a file is removed before its turn, and refused if there are too many', async (t) => {
     const server = await startTestServer(t, largeFiles);
     const room = await server.api.room();
     const download = (headers = {}) => fetch(server.url + zipOf(room), { headers });

@@ -2,11 +2,35 @@
 import assert from 'node:assert/strict';
 import { connect as connectSocket } from 'node:net';
 import { describe, it } from 'node:test';
-import { connect, joinRoom } from '../support/device.ts';
+import { connect, type Device, joinRoom } from '../support/device.ts';
+import { eventually } from '../support/eventually.ts';
 import { onMessageReceived } from '../support/record-traffic.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
 
 describe('writing over the channel', () => {
+  it('[LIVE-30] waits for others in a crowded room, if they write at the same time', async (t) => {
+    const { api, url } = await startTestServer(t);
+    const room = await api.room();
+    const devices = await Promise.all(Array.from({ length: 20 }, () => joinRoom(t, url, room, { edits: true })));
+    await Promise.all(devices.map((device) => device.next('snapshot')));
+    const [one, two] = devices as [Device, Device];
+    const write = async (device: Device): Promise<void> => {
+      device.send({ type: 'edit', edits: [{ from: 0, to: 0, insert: 'x' }], baseVersion: 0 });
+      await device.next('written');
+    };
+    const startedAt = performance.now();
+    await write(one);
+    await write(two);
+    assert.ok(performance.now() - startedAt >= 39, 'the second device did not wait');
+
+    // Ten turns take 400 ms.
+    await eventually('a device that writes alone does not wait', async () => {
+      const startedAt = performance.now();
+      for (let i = 0; i < 10; i++) await write(one);
+      return performance.now() - startedAt < 250;
+    });
+  });
+
   it('[LIVE-5] is answered with a conflict if another client was faster, and overwrites nothing', async (t) => {
     const { api, url } = await sharedServer(t);
     const room = await api.room();

@@ -1,7 +1,7 @@
 /** Counters, histograms and samples, as Prometheus reads them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Counter, Histogram, Sample, textOf } from '../../src/metrics/family.ts';
+import { Counter, Histogram, sample, textOf } from '../../src/metrics/family.ts';
 
 const base = { name: 'a_metric', help: 'A metric.', labels: [] };
 
@@ -33,8 +33,8 @@ describe('the text format of metrics', () => {
 
   it('[MON-1] leaves out what a server does not have', async () => {
     const definition = { ...base, type: 'gauge', labels: ['folder'] } as const;
-    const sample = new Sample(definition, async () => [[['data'], 5]]);
-    assert.deepEqual(await sample.lines(), ['a_metric{folder="data"} 5']);
-    assert.equal(textOf(definition, await new Sample(definition, () => undefined).lines()), '');
+    const free = sample(definition, async () => [[['data'], 5]]);
+    assert.deepEqual(await free.lines(), ['a_metric{folder="data"} 5']);
+    assert.equal(textOf(definition, await sample(definition, () => undefined).lines()), '');
   });
 });

@@ -127,7 +127,7 @@ describe('poproom serve', () => {
 });
 
 describe('poproom keys', () => {
-  it('[KEY-4] [KEY-1] creates, lists and revokes keys while the server runs', async (t) => {
+  it('[slow] [KEY-4] [KEY-1] creates, lists and revokes keys while the server runs', async (t) => {
     const folder = await dataFolder(t);
     const env = { POPROOM_DATA_DIR: folder };
     const { api } = await startProcess(t, folder);

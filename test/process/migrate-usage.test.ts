@@ -50,7 +50,7 @@ describe('poproom migrate', () => {
     assert.ok(existsSync(join(folder, 'new', 'poproom.db')));
   });
 
-  it('[MOVE-5] reports problems with its source and target', async (t) => {
+  it('[slow] [MOVE-5] reports problems with its source and target', async (t) => {
     const { folder, from, to } = await sourceAndTarget(t);
     await writeFile(join(folder, 'file'), '');
     await symlink(join(folder, 'data'), join(folder, 'link'));

@@ -15,7 +15,7 @@ const prepare = (env: Record<string, string>) =>
   ]);
 
 describe('prepare-bucket.js', () => {
-  it('[RUN-18] creates the bucket without a region, and can be run again', async (t) => {
+  it('[slow] [RUN-18] creates the bucket without a region, and can be run again', async (t) => {
     const s3 = await startS3();
     t.after(s3.stop);
     const env = { ...credentials, POPROOM_S3_ENDPOINT: s3.endpoint, WAIT_SECONDS: '20' };

@@ -12,7 +12,7 @@ const unavailable = { code: 'UNAVAILABLE' };
 const soonMs = 20_000;
 
 describe('a connection to Redis', () => {
-  it('gives up on a silent Redis soon, rejects further commands immediately, and continues when it responds again', async (t) => {
+  it('[slow] gives up on a silent Redis soon, rejects further commands immediately, and continues when it responds again', async (t) => {
     const { server, redis } = await open(t);
     server.signal('SIGSTOP');
     const since = performance.now();

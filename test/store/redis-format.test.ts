@@ -36,7 +36,7 @@ describe('the format of the data in Redis', () => {
     return connection;
   }
 
-  it('[NODE-22] is stored by the first server, and others with the same format run beside it', async (t) => {
+  it('[slow] [NODE-22] is stored by the first server, and others with the same format run beside it', async (t) => {
     const one = await startServer(t);
     assert.equal(command('get', 'pop:{format}'), '1');
     const two = await startServer(t);

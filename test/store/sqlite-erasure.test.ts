@@ -35,7 +35,7 @@ const often = { eraseEveryMs: 20 };
 const rules = guardRules(20);
 
 describe('sqlite: deleted rows', () => {
-  it('[LIFE-7] leave no copies in pages that SQLite has split', async (t) => {
+  it('[slow] [LIFE-7] leave no copies in pages that SQLite has split', async (t) => {
     const path = join(await temporaryFolder(t), 'rows.db');
     const db = connect(path);
     const descriptor = openSync(path, 'r+');
@@ -61,7 +61,7 @@ describe('sqlite: deleted rows', () => {
     assert.equal(db.prepare('PRAGMA integrity_check').get()?.integrity_check, 'ok');
   });
 
-  it('[LIFE-7] are in no file after a stop', async (t) => {
+  it('[slow] [LIFE-7] are in no file after a stop', async (t) => {
     const folder = await temporaryFolder(t);
     const store = openSqliteStore({ folder, rules, now: start, eraseEveryMs: 3_600_000 });
     const { deleted } = await makeAndDelete(store, seededRandom(t));

@@ -23,7 +23,7 @@ import { eventually } from '../support/eventually.ts';
 import { openStore, temporaryFolder } from './open-sqlite.ts';
 
 describe('sqlite: reading', () => {
-  it('[TEXT-1] returns every text when there are more than the cache holds', async (t) => {
+  it('[slow] [TEXT-1] returns every text when there are more than the cache holds', async (t) => {
     const store = await openStore(t, await temporaryFolder(t));
     const texts = Array.from({ length: 80 }, (_, n) => String.fromCharCode(65 + (n % 26)).repeat(256 * 1024 - n));
     const codes = await Promise.all(texts.map(() => createRoom(store.rooms)));
@@ -65,7 +65,7 @@ describe('sqlite: reads that share a snapshot', { concurrency: true }, () => {
     await reading.stop();
   });
 
-  it('[TEXT-6] see every write that was acknowledged before them', async (t) => {
+  it('[slow] [TEXT-6] see every write that was acknowledged before them', async (t) => {
     const store = await openStore(t, await temporaryFolder(t));
     const codes = await roomsToLookUp(store);
     // Some of these begin during a write.

@@ -98,7 +98,7 @@ describe('sqlite: writing', () => {
     );
   });
 
-  it('[RUN-7] rejects a write instead of queueing more than 10,000', async (t) => {
+  it('[slow] [RUN-7] rejects a write instead of queueing more than 10,000', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
     const inProgress = appendInsertion(store.texts, code, 1, 'in progress');
@@ -110,7 +110,7 @@ describe('sqlite: writing', () => {
     assert.equal((await textOf(store.rooms, code, start))?.version, 10_001);
   });
 
-  it('[RUN-7] rejects a text instead of queueing more than 64 MiB of them, and accepts small ones', async (t) => {
+  it('[slow] [RUN-7] rejects a text instead of queueing more than 64 MiB of them, and accepts small ones', async (t) => {
     const { store, folder, code } = await storeWithRoom(t);
     const release = holdWriteLock(t, folder);
     const inProgress = appendInsertion(store.texts, code, 1, 'in progress');

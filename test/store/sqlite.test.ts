@@ -11,13 +11,14 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { wholeSchema } from '../../scripts/build-server.ts';
 import { drawApiKey } from '../../src/core/clients.ts';
 import { guardRules } from '../../src/core/limits.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { clearTrash } from '../../src/store/sqlite/files.ts';
 import { openSqliteKeys, openSqliteStore } from '../../src/store/sqlite/open.ts';
-import { migrate } from '../../src/store/sqlite/schema.ts';
+import { migrate, steps } from '../../src/store/sqlite/schema.ts';
 import { createWriter } from '../../src/store/sqlite/writer.ts';
 import { type OpenStore, storeContract } from '../contract/store.ts';
 import {
@@ -233,6 +234,20 @@ describe('sqlite: the schema', () => {
     assert.deepEqual(schema(), made);
     assert.equal(db.prepare('SELECT count(*) AS kept FROM trash').get()?.kept, 1);
     db.close();
+  });
+
+  it('is the same if one script creates it, as in the build', () => {
+    const [bySteps, byScript] = [new DatabaseSync(':memory:'), new DatabaseSync(':memory:')];
+    for (const step of steps) bySteps.exec(step);
+    byScript.exec(wholeSchema());
+    const schemaOf = (db: DatabaseSync) => db.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY name').all();
+    assert.deepEqual(schemaOf(byScript), schemaOf(bySteps));
+    for (const { name } of schemaOf(bySteps).filter(({ type }) => type === 'table')) {
+      const rowsOf = (db: DatabaseSync) => db.prepare(`SELECT * FROM ${name}`).all();
+      assert.deepEqual(rowsOf(byScript), rowsOf(bySteps), String(name));
+    }
+    bySteps.close();
+    byScript.close();
   });
 
   it('[RUN-1] is rejected if a newer version created it, and is not changed', async (t) => {

@@ -13,6 +13,7 @@ import { unseenCount } from './device/unseen.ts';
 import { applyLanguage, t } from './i18n/strings.ts';
 import { basePath, forwardedTo, limits } from './page-settings.ts';
 import { prefetchWhenIdle, whenLoaded } from './prefetch.ts';
+import { checkRequestLimit } from './room/request-limit.ts';
 import { type Route, route } from './router.ts';
 import { askRoom } from './server-connection.ts';
 import { trustedScriptUrl } from './trusted-script-url.ts';
@@ -27,7 +28,7 @@ const MissingFile = lazy(() => import('./views/missing-file.tsx'), 'MissingFile'
 const SharePage = lazy(() => import('./views/share/share-page.tsx'), 'SharePage');
 
 reloadRecentRooms();
-void measureClockOffset();
+void checkRequestLimit().then(measureClockOffset);
 applyTheme();
 void start();
 
@@ -100,8 +101,7 @@ function View(current: Route) {
   if (current.name === 'link') return <LinkPage key={current.id} id={current.id} />;
   if (current.name === 'share') return <SharePage />;
   if (current.name === 'invite') return <InvitePage />;
-  if (current.name === 'missing-page')
-    return <MessagePage title={t('pageMissing')}>{t('pageMissingHint')}</MessagePage>;
+  if (current.name === 'missing-page') return <MessagePage title={t('pageMissing')} hint={t('pageMissingHint')} />;
   if (current.name === 'missing-file') return <MissingFile />;
   return current.code ? (
     <RoomPage key={current.code} code={current.code} />

@@ -1,12 +1,8 @@
 /** Loads code before it is needed: when the browser is idle, so that it is there on a click, also without a connection. */
 
-interface NetworkInformation {
-  saveData?: boolean;
-}
-
 /** Returns a function that cancels it. Does nothing for users who want to save data. */
 export function prefetchWhenIdle(...loaders: (() => Promise<unknown>)[]): () => void {
-  const { connection } = navigator as { connection?: NetworkInformation };
+  const { connection } = navigator as { connection?: { saveData?: boolean } };
   if (connection?.saveData) return () => undefined;
   const stop = new AbortController();
   whenLoaded(() => void loadAll(loaders, stop.signal));

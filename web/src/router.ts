@@ -34,9 +34,7 @@ let guards: readonly Ask[] = [];
 /** Calls `ask` instead of leaving the view, until the returned function is called. Of several, only the latest asks. */
 export function blockLeaving(ask: Ask): () => void {
   guards = [...guards, ask];
-  return () => {
-    guards = guards.filter((guard) => guard !== ask);
-  };
+  return () => (guards = guards.filter((guard) => guard !== ask));
 }
 
 export const route = computed<Route>(() => {

@@ -11,7 +11,11 @@ interface Worker {
   addEventListener(type: 'install' | 'activate', listen: (event: ExtendableEvent) => void): void;
   addEventListener(type: 'fetch', listen: (event: FetchEvent) => void): void;
   addEventListener(type: 'notificationclick', listen: (event: NotificationEvent) => void): void;
-  clients: Clients;
+  clients: {
+    claim(): Promise<void>;
+    matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<WindowClient[]>;
+    openWindow(url: string): Promise<unknown>;
+  };
   location: Location;
   registration: { scope: string };
 }
@@ -25,11 +29,6 @@ interface FetchEvent extends ExtendableEvent {
 
 interface NotificationEvent extends ExtendableEvent {
   notification: Notification;
-}
-interface Clients {
-  claim(): Promise<void>;
-  matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<WindowClient[]>;
-  openWindow(url: string): Promise<unknown>;
 }
 interface WindowClient {
   url: string;

@@ -37,35 +37,27 @@ const list: Action = async (input) => {
 };
 
 const get: Action = async (input, name) => {
-  const { shown } = requireSetting(name);
+  const { shown } = parseSetting(name);
   const value = shown(readPreferences(readEnvironment()));
   if (value === undefined) throw new UsageError(`"${name}" is not set.`);
   print(input, { name, value }, value);
 };
 
 const set: Action = async (_, name, argument) => {
-  const setting = requireSetting(name);
+  const setting = parseSetting(name);
   const value = setting.isSecret ? await readSecret(setting, argument) : argument;
   if (!value) throw new UsageError(`Which value? Run poproom config set ${name} VALUE.`);
-  await change((preferences) => setting.write(preferences, value));
+  await change(setting, value);
   if (name === 'recent' && value === 'off') forgetAllRooms(readEnvironment());
 };
 
-const unset: Action = async (_, name) => {
-  const setting = requireSetting(name);
-  await change((preferences) => setting.write(preferences, undefined));
-};
+const unset: Action = async (_, name) => change(parseSetting(name), undefined);
 
 const actions = { list, get, set, unset };
 
-function requireSetting(name: string | undefined): Setting {
-  if (name === undefined) throw new UsageError('Which setting? Give a name from poproom config --help.');
-  return parseSetting(name);
-}
-
-async function change(edit: (preferences: Preferences) => Preferences): Promise<void> {
+async function change({ write }: Setting, value: string | undefined): Promise<void> {
   const environment = readEnvironment();
-  const changed = edit(readPreferences(environment));
+  const changed = write(readPreferences(environment), value);
   await withFileErrors(configFile(environment), async () => writePreferences(environment, changed));
 }
 
@@ -82,7 +74,7 @@ async function readSecret({ name }: Setting, argument: string | undefined): Prom
 interface Setting {
   name: string;
   /** Whether its value is never an argument and never shown in full. */
-  isSecret: boolean;
+  isSecret?: boolean;
   /** The value for the user. */
   shown(preferences: Preferences): string | undefined;
   /** Without a value, removes the setting. Throws if the value is invalid. */
@@ -92,10 +84,10 @@ interface Setting {
 const serverPattern = /^server\.([A-Za-z0-9_-]{1,40})\.(url|api-key|create-password)$/;
 const fields = { url: 'url', 'api-key': 'apiKey', 'create-password': 'createPassword' } as const;
 
-function parseSetting(name: string): Setting {
-  const [, server, field] = serverPattern.exec(name) ?? [];
-  if (server !== undefined) return serverSetting(name, server, fields[field as keyof typeof fields]);
-  if (Object.hasOwn(fields, name)) return topSetting(name, fields[name as keyof typeof fields]);
+function parseSetting(name: string | undefined): Setting {
+  if (name === undefined) throw new UsageError('Which setting? Give a name from poproom config --help.');
+  const [, server, field = name] = serverPattern.exec(name) ?? [];
+  if (Object.hasOwn(fields, field)) return serverSetting(name, server, fields[field as keyof typeof fields]);
   if (name === 'default') return defaultName;
   if (name === 'recent') return recent;
   throw new UsageError(
@@ -108,31 +100,24 @@ function settingsIn(preferences: Preferences): { name: string; shown: string }[]
   const servers = Object.keys(preferences.servers ?? {}).flatMap((name) =>
     Object.keys(fields).map((field) => `server.${name}.${field}`),
   );
-  return [...Object.keys(fields), 'default', ...servers.filter((name) => serverPattern.test(name)), 'recent'].flatMap(
-    (name) => {
-      const shown = parseSetting(name).shown(preferences);
-      return shown === undefined ? [] : [{ name, shown }];
-    },
-  );
+  const names = [...Object.keys(fields), 'default', ...servers.filter((name) => serverPattern.test(name)), 'recent'];
+  return names.flatMap((name) => {
+    const shown = parseSetting(name).shown(preferences);
+    return shown === undefined ? [] : [{ name, shown }];
+  });
 }
 
 type Field = keyof ServerEntry;
 
-function topSetting(name: string, field: Field): Setting {
+/** Of the server without a name if `server` is undefined. */
+function serverSetting(name: string, server: string | undefined, field: Field): Setting {
+  const find = (all: Preferences) => (server === undefined ? all : serverNamed(all, server));
   return {
     name,
     isSecret: field !== 'url',
-    shown: (preferences) => show(field, preferences[field]),
-    write: (preferences, value) => withField(preferences, field, value),
-  };
-}
-
-function serverSetting(name: string, server: string, field: Field): Setting {
-  return {
-    name,
-    isSecret: field !== 'url',
-    shown: (preferences) => show(field, serverNamed(preferences, server)?.[field]),
+    shown: (preferences) => show(field, find(preferences)?.[field]),
     write(preferences, value) {
+      if (server === undefined) return withField(preferences, field, value);
       const entry = serverNamed(preferences, server);
       if (field !== 'url' && value !== undefined && entry?.url === undefined)
         throw new UsageError(`Set the URL of the server first: poproom config set server.${server}.url URL`);
@@ -149,7 +134,6 @@ function serverSetting(name: string, server: string, field: Field): Setting {
 
 const defaultName: Setting = {
   name: 'default',
-  isSecret: false,
   shown: (preferences) => preferences.default,
   write(preferences, value) {
     if (value !== undefined && serverNamed(preferences, value) === undefined)
@@ -160,7 +144,6 @@ const defaultName: Setting = {
 
 const recent: Setting = {
   name: 'recent',
-  isSecret: false,
   shown: ({ recent }) => (recent === undefined ? undefined : recent ? 'on' : 'off'),
   write({ recent: _, ...rest }, value) {
     if (value !== undefined && value !== 'on' && value !== 'off') throw new UsageError('recent is on or off.');

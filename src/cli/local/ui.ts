@@ -10,15 +10,15 @@ import type { ServerLimits } from '../../http/page/server-limits.ts';
 import { startLocalPage } from '../../local-page/server.ts';
 import { areValues, createPageValues, type KeptValues, type Values } from '../../local-page/values.ts';
 import { builtPage } from '../../server.ts';
-import { isInstalled } from '../clipboard.ts';
+import { isInstalled, type Program } from '../clipboard.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
 import { explainOffline } from '../connection-error.ts';
 import { timeoutOf } from '../duration.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
-import { ExitError, UsageError, untilInterrupted } from '../errors.ts';
+import { ignoreExit, UsageError, untilInterrupted } from '../errors.ts';
 import { keepsRecentRooms, openEncryptedRooms } from '../known-rooms.ts';
 import { printNotice } from '../output.ts';
-import { readIfExists, rememberServer, writePrivateFile } from '../preferences.ts';
+import { readStateFile, rememberServer, writeJson } from '../preferences.ts';
 import { keyFromEnvironment } from '../prompt.ts';
 import { type ChosenServer, chooseServer, serverIdOf, toLanLink } from '../server-choice.ts';
 import { readRoom } from '../server-context.ts';
@@ -27,36 +27,35 @@ export async function ui(input: Input): Promise<void> {
   assertOnlyCode('ui', input);
   const environment = readEnvironment();
   const room = input.args[0] === undefined ? undefined : await readRoom(input.args[0]);
-  const server = chooseServer(environment, { option: input.value('url'), linked: room?.url });
+  const server = chooseServer(environment, input.value('url'), room?.url);
   const port = portIn(input);
   const limits = await limitsOf(server, timeoutOf(input, environment));
   rememberServer(environment, server.url);
-  const key = room && (room.key ?? keyFromEnvironment(environment) ?? keptKey(environment, server, room.code));
-  try {
-    await untilInterrupted(async (signal) => {
-      const page = await startLocalPage({
-        ...connectionNotices(server.url),
-        server: serverIdOf(server.url),
-        apiKey: server.apiKey,
-        createPassword: server.createPassword,
-        page: builtPage,
-        limits,
-        shareUrl: await shareUrlOf(environment, server.url),
-        port,
-        startPath: room ? `/r/${room.code}` : '/',
-        values: createPageValues(keptValues(environment, server.url), room && key ? keyOf(room.code, key) : {}),
-        onRefusedToken: onceOnly(() => printNotice(usedLink)),
-      }).catch(explainPort);
-      console.log(page.link);
-      const isOpened = !input.isSet('no-open') && openBrowser(environment, page.link);
-      printNotice(isOpened ? openedNotice : linkNotice);
-      if (!signal.aborted) await once(signal, 'abort');
-      await page.close();
-    });
-  } catch (error) {
-    // Ctrl-C is the way to end this command.
-    if (!(error instanceof ExitError)) throw error;
-  }
+  const keptKey = () => room && openEncryptedRooms(environment).find(server.url, room.code)?.key;
+  const key = room && (room.key ?? keyFromEnvironment(environment) ?? keptKey());
+  let isWarned = false;
+  await untilInterrupted(async (signal) => {
+    const page = await startLocalPage({
+      ...server,
+      ...connectionNotices(server.url),
+      server: serverIdOf(server.url),
+      page: builtPage,
+      limits,
+      shareUrl: await shareUrlOf(environment, server.url),
+      port,
+      startPath: room ? `/r/${room.code}` : '/',
+      values: createPageValues(keptValues(environment, server.url), room && key ? keyOf(room.code, key) : {}),
+      onRefusedToken() {
+        if (!isWarned) printNotice(usedLink);
+        isWarned = true;
+      },
+    }).catch(explainPort);
+    console.log(page.link);
+    const isOpened = !input.isSet('no-open') && openBrowser(environment, page.link);
+    printNotice(isOpened ? openedNotice : linkNotice);
+    if (!signal.aborted) await once(signal, 'abort');
+    await page.close();
+  }).catch(ignoreExit);
 }
 
 const linkNotice = 'Open this link in your browser. It works once. Press Ctrl-C to stop.';
@@ -64,14 +63,6 @@ const openedNotice =
   'The page opens in your browser. If not, open this link there; it works once. Press Ctrl-C to stop.';
 const usedLink =
   'Someone tried to open the page with a link that was used already or is wrong. If that was not you, press Ctrl-C and start again.';
-
-function onceOnly(act: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) act();
-    isDone = true;
-  };
-}
 
 function portIn(input: Input): number {
   const text = input.value('port') ?? '0';
@@ -86,10 +77,7 @@ function explainPort(error: NodeJS.ErrnoException & { port?: number }): never {
 }
 
 /** The page shows them. The request also finds out whether the server can be reached. */
-async function limitsOf(
-  { url, apiKey }: Pick<ChosenServer, 'url' | 'apiKey'>,
-  timeoutSeconds: number | undefined,
-): Promise<ServerLimits> {
+async function limitsOf({ url, apiKey }: ChosenServer, timeoutSeconds: number | undefined): Promise<ServerLimits> {
   const transport = createTransport({ url, apiKey, withRetry: (attempt) => attempt() });
   const signal = timeoutSeconds === undefined ? undefined : AbortSignal.timeout(timeoutSeconds * 1000);
   try {
@@ -103,9 +91,7 @@ async function limitsOf(
 const shownLimits = ['roomLifetimeSeconds', 'roomMaxLifetimeSeconds', 'textBytes', 'fileBytes'] as const;
 
 const areLimits = (value: unknown): value is ServerLimits =>
-  typeof value === 'object' &&
-  value !== null &&
-  shownLimits.every((name) => Number.isSafeInteger((value as Partial<ServerLimits>)[name]));
+  shownLimits.every((name) => Number.isSafeInteger((value as Partial<ServerLimits> | null | undefined)?.[name]));
 
 /** One line when the connection to the server is lost, and one when it is back. */
 function connectionNotices(url: string): { onFailure(error: Error): void; onResponse(): void } {
@@ -122,9 +108,6 @@ function connectionNotices(url: string): { onFailure(error: Error): void; onResp
   };
 }
 
-const keptKey = (environment: Environment, { url }: ChosenServer, code: string) =>
-  openEncryptedRooms(environment).find(url, code)?.key;
-
 /** As the page stores the key of a tab. */
 const keyOf = (code: string, key: string): Values => ({ [`poproom:key:${code}`]: JSON.stringify(key) });
 
@@ -138,25 +121,16 @@ async function shareUrlOf({ usesLanLinks }: Environment, url: string): Promise<s
 function keptValues(environment: Environment, url: string): KeptValues {
   const id = createHash('sha256').update(serverIdOf(url)).digest('hex').slice(0, 16);
   const file = join(environment.stateFolder, 'ui', `${id}.json`);
-  let inMemory: Values = {};
   if (!keepsRecentRooms(environment)) {
-    return {
-      read: () => inMemory,
-      write(values) {
-        inMemory = values;
-      },
+    let inMemory: Values = {};
+    const write = (values: Values) => {
+      inMemory = values;
     };
+    return { read: () => inMemory, write };
   }
   return {
-    read() {
-      try {
-        const values: unknown = JSON.parse(readIfExists(file) ?? '{}');
-        return areValues(values) ? values : {};
-      } catch {
-        return {};
-      }
-    },
-    write: (values) => writePrivateFile(file, `${JSON.stringify(values)}\n`),
+    read: () => readStateFile(file, {}, (values: unknown) => (areValues(values) ? values : {})),
+    write: (values) => writeJson(file, values),
   };
 }
 
@@ -171,13 +145,9 @@ function openBrowser(environment: Environment, link: string): boolean {
   return true;
 }
 
-type Program = readonly [name: string, ...args: string[]];
-
 function browsers({ desktop }: Environment): Program[] {
   if (process.platform === 'darwin') return [['open']];
   if (process.platform === 'win32') return [['rundll32.exe', 'url.dll,FileProtocolHandler']];
-  return [
-    ...(desktop.wsl ? [['wslview'] as const] : []),
-    ...(desktop.wayland || desktop.x11 ? [['xdg-open'] as const] : []),
-  ];
+  const programs: Program[] = desktop.wayland || desktop.x11 ? [['xdg-open']] : [];
+  return desktop.wsl ? [['wslview'], ...programs] : programs;
 }

@@ -1,15 +1,8 @@
 /** The rooms that an agent uses. It names them by code; their PINs, keys and links stay in this process. */
-import {
-  type CreatedRoom,
-  isEncryptedCode,
-  type LinkId,
-  type NewRoom,
-  type Room,
-  type RoomCode,
-} from '../../client/index.ts';
+import { isEncryptedCode, type NewRoom, type Room } from '../../client/index.ts';
 import { codeSymbols, linkIdLength } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
-import { type Environment, readEnvironment } from '../environment.ts';
+import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
 import { openEncryptedRooms } from '../known-rooms.ts';
 import { keyFromEnvironment, pinFromEnvironment } from '../prompt.ts';
@@ -25,18 +18,9 @@ export interface AgentRoom {
   fileIds: ReadonlySet<string> | undefined;
 }
 
-interface RoomSecrets {
-  pin?: string | undefined;
-  key?: string | undefined;
-}
+type RoomSecrets = { pin?: string | undefined; key?: string | undefined };
 
-export interface AgentRooms {
-  create(request: NewRoom, signal: AbortSignal): Promise<CreatedRoom>;
-  /** `named` is a name from earlier, a code or a link. Secrets replace those from earlier. */
-  use<T>(named: string, work: (opened: AgentRoom) => Promise<T>, secrets?: RoomSecrets): Promise<T>;
-  /** Replaces secrets in a message. */
-  redact(message: string): string;
-}
+export type AgentRooms = ReturnType<typeof createAgentRooms>;
 
 /** The least recently used room is forgotten. Its code opens it again. */
 const maxRooms = 100;
@@ -46,9 +30,9 @@ const maxCodeLength = 12;
 /** Also of links that could not be opened. */
 const linkId = new RegExp(`\\b[${codeSymbols}]{${linkIdLength}}\\b`, 'gi');
 
-export function createAgentRooms(input: Input): AgentRooms {
+export function createAgentRooms(input: Input) {
   const environment = readEnvironment();
-  const client = connect(input, environment, { deviceName: 'AI agent' });
+  const client = connect(input, environment, undefined, 'AI agent');
   const encrypted = openEncryptedRooms(environment);
   const opened = new Map<string, AgentRoom>();
   let links = 0;
@@ -58,7 +42,9 @@ export function createAgentRooms(input: Input): AgentRooms {
     if (url !== undefined && serverIdOf(url) !== serverIdOf(client.url))
       throw new UsageError(`This link is not for ${client.url}, the server that this process was started for.`);
     const known = encrypted.find(client.url, code);
-    const roomKey = key ?? linkedKey ?? known?.key ?? keyFor(code, environment);
+    // The variable is meant for one room, and only encrypted rooms have keys.
+    const ownKey = isEncryptedCode(code) ? keyFromEnvironment(environment) : undefined;
+    const roomKey = key ?? linkedKey ?? known?.key ?? ownKey;
     const room = client.room(code, {
       pin: pin ?? pinFromEnvironment(environment),
       ...{ key: roomKey, salt: known?.salt, seen: known?.seen },
@@ -75,7 +61,7 @@ export function createAgentRooms(input: Input): AgentRooms {
   }
 
   return {
-    create: (request, signal) =>
+    create: (request: NewRoom, signal: AbortSignal) =>
       rememberOnSuccess(environment, client, async () => {
         const room = await client.createRoom(request, { signal });
         if (request.encrypted) keepKey(client, room, environment);
@@ -84,7 +70,8 @@ export function createAgentRooms(input: Input): AgentRooms {
         return room;
       }),
 
-    async use(named, work, secrets = {}) {
+    /** `named` is a name from earlier, a code or a link. Secrets replace those from earlier. */
+    async use<T>(named: string, work: (opened: AgentRoom) => Promise<T>, secrets: RoomSecrets = {}): Promise<T> {
       const hasSecrets = secrets.pin !== undefined || secrets.key !== undefined || named.includes('#');
       const known = hasSecrets ? undefined : (opened.get(named.trim()) ?? opened.get(named.trim().toUpperCase()));
       const used = known ?? open(named, secrets);
@@ -97,13 +84,10 @@ export function createAgentRooms(input: Input): AgentRooms {
       });
     },
 
-    redact: (message) => [...opened.values()].reduce(withoutSecrets, message).replaceAll(linkId, '…'),
+    /** Replaces secrets in a message. */
+    redact: (message: string) => [...opened.values()].reduce(withoutSecrets, message).replaceAll(linkId, '…'),
   };
 }
-
-/** The variable is meant for one room, and only encrypted rooms have keys. */
-const keyFor = (code: RoomCode | LinkId, environment: Environment) =>
-  isEncryptedCode(code) ? keyFromEnvironment(environment) : undefined;
 
 function withoutSecrets(message: string, { name, room }: AgentRoom): string {
   const withoutKey = room.key ? message.replaceAll(room.key, '…') : message;

@@ -5,15 +5,10 @@ import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { localName } from '../../core/files/local-name.ts';
 import { FileError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
-import { atomicWrite, publishFor, withFolders } from '../room/destination.ts';
+import { atomicWrite, foldersIn, publishFor, withFolders } from '../room/destination.ts';
 import { LocalFile } from '../room/local-file.ts';
 
-export interface AllowedFolder {
-  readonly path: string;
-  open(path: string): Promise<{ name: string; file: LocalFile }>;
-  /** Returns the path in the folder. The file appears when it is complete. */
-  save(path: string, options: { overwrites: boolean }, write: WriteFile): Promise<string>;
-}
+export type AllowedFolder = Awaited<ReturnType<typeof openAllowedFolder>>;
 
 /** Calls `store` with the bytes of the file. */
 type WriteFile = (store: (bytes: AsyncIterable<Uint8Array>) => Promise<void>) => Promise<void>;
@@ -21,7 +16,7 @@ type WriteFile = (store: (bytes: AsyncIterable<Uint8Array>) => Promise<void>) =>
 /** No file system has deeper folders than this by accident. */
 const maxDepth = 32;
 
-export async function openAllowedFolder(folder: string): Promise<AllowedFolder> {
+export async function openAllowedFolder(folder: string) {
   const root = await withFileErrors(folder, () => realpath(folder));
   if (!(await stat(root)).isDirectory()) throw new FileError(`${folder} is not a folder.`);
 
@@ -35,20 +30,18 @@ export async function openAllowedFolder(folder: string): Promise<AllowedFolder> 
   }
 
   return {
-    path: root,
-
-    async open(path) {
+    async open(path: string) {
       const local = join(root, ...namesIn(path));
       const version = await versionOf(local).catch(() => undefined);
       if (!version) throw unavailable(path);
       return { name: basename(local), file: new LocalFile(local, version) };
     },
 
-    async save(path, { overwrites }, write) {
+    /** Returns the path in the folder. The file appears when it is complete. */
+    async save(path: string, { overwrites }: { overwrites: boolean }, write: WriteFile) {
       const names = namesIn(path);
-      const folders = names.slice(0, -1).map((_, i) => join(root, ...names.slice(0, i + 1)));
       const target = join(root, ...names);
-      await withFolders({ folders }, async () => {
+      await withFolders(foldersIn(root, names), async () => {
         await assertFree(target, path, overwrites);
         const publish = publishFor(overwrites ? 'overwrite' : 'fail', () => undefined);
         await write((bytes) => atomicWrite(target, bytes, publish));
@@ -61,16 +54,10 @@ export async function openAllowedFolder(folder: string): Promise<AllowedFolder> 
 /** Undefined if this is not a regular file, or if a symbolic link is on its path. Opens nothing that could block. */
 async function versionOf(path: string) {
   if ((await realpath(path)) !== path || !(await lstat(path)).isFile()) return undefined;
-  const handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-  try {
-    const [opened, found] = [await handle.stat(), await lstat(path)];
-    const { size, mtimeMs, ctimeMs } = opened;
-    return opened.isFile() && opened.ino === found.ino && opened.dev === found.dev
-      ? { size, mtimeMs, ctimeMs }
-      : undefined;
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  const [opened, found] = [await handle.stat(), await lstat(path)];
+  const { size, mtimeMs, ctimeMs, ino, dev } = opened;
+  return opened.isFile() && ino === found.ino && dev === found.dev ? { size, mtimeMs, ctimeMs } : undefined;
 }
 
 async function assertFree(target: string, path: string, overwrites: boolean): Promise<void> {

@@ -2,12 +2,12 @@
 import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Input } from '../command.ts';
-import { ExitError, UsageError, untilInterrupted } from '../errors.ts';
+import { ignoreExit, UsageError, untilInterrupted } from '../errors.ts';
 import { explain } from '../failure.ts';
 import { printNotice } from '../output.ts';
 import { type AgentRooms, createAgentRooms } from './agent-rooms.ts';
 import { openAllowedFolder } from './allowed-folder.ts';
-import { type Answer, type Arguments, createTools, type Tool } from './tools.ts';
+import { type Answer, type Arguments, createTools, type Tool, type Tools } from './tools.ts';
 
 /** A text of the largest size that usual servers accept, with escapes. */
 const maxMessageBytes = 64 * 1024 * 1024;
@@ -21,40 +21,32 @@ export async function mcp(input: Input): Promise<void> {
   const rooms = createAgentRooms(input);
   const tools = createTools(rooms, allowed);
   printNotice('Waiting for an MCP client on standard input. Press Ctrl-C to stop.');
-  try {
-    await untilInterrupted((signal) => serve(tools, rooms, signal));
-  } catch (error) {
-    // Clients end a server by a signal, too.
-    if (!(error instanceof ExitError)) throw error;
-  }
+  // Clients end a server by a signal, too.
+  await untilInterrupted((signal) => serve(tools, rooms, signal)).catch(ignoreExit);
 }
 
 /** Resolves when the client has closed standard input and all calls have ended. */
-async function serve(tools: readonly Tool[], rooms: AgentRooms, signal: AbortSignal): Promise<void> {
+async function serve(tools: Tools, rooms: AgentRooms, signal: AbortSignal): Promise<void> {
   const { version } = (await import('../../../package.json', { with: { type: 'json' } })).default;
   const running = new Set<Promise<unknown>>();
   const leaving = new AbortController();
   const createServer = () => {
     const server = new McpServer({ name: 'poproom', version }, { instructions });
-    for (const tool of tools) register(server, tool, (args, signal) => track(answer(tool, rooms, args, signal)));
+    for (const [name, tool] of Object.entries(tools))
+      server.registerTool(name, describe(tool), (args, { mcpReq }) => call(tool, args, mcpReq.signal));
     return server;
   };
 
-  function track<T>(call: Promise<T>): Promise<T> {
-    running.add(call);
-    return call.finally(() => running.delete(call));
-  }
-
-  function answer(tool: Tool, rooms: AgentRooms, args: Arguments, signal: AbortSignal) {
+  function call(tool: Tool, args: Arguments, signal: AbortSignal) {
     const stop = AbortSignal.any([signal, leaving.signal]);
-    return tool.call(args, stop).then(toResult, (error) => toFailure(error, rooms));
+    const answer = tool.call(args, stop).then(toResult, (error) => toFailure(error, rooms));
+    running.add(answer);
+    return answer.finally(() => running.delete(answer));
   }
 
   const transport = new StdioServerTransport(process.stdin, process.stdout, { maxBufferSize: maxMessageBytes });
-  const handle = serveStdio(createServer, {
-    transport,
-    onerror: (error) => console.error(`poproom: ${error.message}`),
-  });
+  const onerror = (error: Error) => console.error(`poproom: ${error.message}`);
+  const handle = serveStdio(createServer, { transport, onerror });
   await ended(signal);
   leaving.abort();
   await handle.close();
@@ -69,25 +61,10 @@ function ended(signal: AbortSignal): Promise<void> {
   return promise;
 }
 
-type Result = ReturnType<typeof toResult>;
-
-function register(
-  server: McpServer,
-  tool: Tool,
-  call: (args: Arguments, signal: AbortSignal) => Promise<Result>,
-): void {
-  const { name, title, description, properties, required } = tool;
-  const inputSchema = { type: 'object' as const, properties: { ...properties }, required: [...required] };
-  server.registerTool(
-    name,
-    {
-      title,
-      description,
-      inputSchema: fromJsonSchema<Arguments>({ ...inputSchema, additionalProperties: false }),
-      annotations: { readOnlyHint: tool.readOnly === true, destructiveHint: tool.destructive === true },
-    },
-    (args, context) => call(args, context.mcpReq.signal),
-  );
+function describe({ title, description, properties, required, readOnly = false, destructive = false }: Tool) {
+  const schema = { type: 'object' as const, properties: { ...properties }, required: [...required] };
+  const inputSchema = fromJsonSchema<Arguments>({ ...schema, additionalProperties: false });
+  return { title, description, inputSchema, annotations: { readOnlyHint: readOnly, destructiveHint: destructive } };
 }
 
 const block = (text: string) => ({ type: 'text' as const, text });
@@ -97,7 +74,7 @@ function toResult({ value, text }: Answer) {
   return { content: blocks, isError: false };
 }
 
-function toFailure(error: unknown, rooms: AgentRooms): Result {
+function toFailure(error: unknown, rooms: AgentRooms): ReturnType<typeof toResult> {
   const { code, message } = explain(error);
   // An unexpected error has a stack trace, which means nothing to an agent.
   const [sentence = ''] = message.split('\n', 1);

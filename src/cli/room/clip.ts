@@ -1,12 +1,5 @@
 /** `poproom clip`: keeps the clipboard and the text of a room in sync. */
-import {
-  createSharedText,
-  type Ended,
-  type PoproomError,
-  parseLinkId,
-  type Room,
-  type SharedText,
-} from '../../client/index.ts';
+import { createSharedText, type PoproomError, parseLinkId, type Room, type SharedText } from '../../client/index.ts';
 import { permanentRefusals } from '../../client/text/receiver.ts';
 import { type Clipboard, findClipboard, maxTextBytes } from '../clipboard.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
@@ -31,9 +24,9 @@ const needsCode =
   '"poproom clip" also writes to the room, and needs its code. With a link, use "poproom watch LINK --exec" and a command such as pbcopy or wl-copy.';
 
 /** Runs until the room ends or the clipboard fails. */
-async function synchronize(input: Input, room: Room, clipboard: Clipboard, signal: AbortSignal): Promise<Ended> {
+async function synchronize(input: Input, room: Room, clipboard: Clipboard, signal: AbortSignal) {
   const text = createSharedText();
-  const sync = createClipboardSync(clipboard, text, (transfer) => report(input, transfer));
+  const step = createClipboardSync(clipboard, text, (transfer) => report(input, transfer));
   const changed = createAutoResetEvent();
   const failed = new AbortController();
   const syncing = syncAll().catch((error) => {
@@ -51,7 +44,7 @@ async function synchronize(input: Input, room: Room, clipboard: Clipboard, signa
   }
 
   async function syncAll(): Promise<void> {
-    while ((await changed.wait(pollEveryMs)) !== 'closed') await sync.step();
+    while ((await changed.wait(pollEveryMs)) !== 'closed') await step();
   }
 }
 
@@ -61,18 +54,8 @@ function report(input: Input, transfer: Transfer): void {
   else printNotice(transfer.to === 'room' ? 'Clipboard → room' : 'Room → clipboard');
 }
 
-interface Transfer {
-  to: 'room' | 'clipboard';
-  version: number;
-  bytes: number;
-  /** Shown to the user. */
-  problem?: string;
-}
-
-interface ClipboardSync {
-  /** Compares both sides and starts at most one transfer. */
-  step(): Promise<void>;
-}
+/** A problem is shown to the user. */
+type Transfer = { to: 'room' | 'clipboard'; version: number; bytes: number; problem?: string };
 
 /**
  * - `idle`: each step compares both sides;
@@ -83,12 +66,11 @@ type State = { name: 'idle' } | { name: 'sending'; copied: string } | { name: 'r
 
 const idle: State = { name: 'idle' };
 
-/** Synchronizes the clipboard with a shared text, one step at a time. The room wins over a copied text. */
-function createClipboardSync(
-  clipboard: Clipboard,
-  text: SharedText,
-  report: (transfer: Transfer) => void,
-): ClipboardSync {
+/**
+ * Synchronizes the clipboard with a shared text. Returns a step, which compares both sides and starts at most one
+ * transfer. The room wins over a copied text.
+ */
+function createClipboardSync(clipboard: Clipboard, text: SharedText, report: (transfer: Transfer) => void) {
   let state: State = idle;
   /** Both sides as of the last transfer; undefined before the first text. */
   let handled: { room: string; clipboard: string } | undefined;
@@ -100,33 +82,32 @@ function createClipboardSync(
 
   text.on('state', () => {
     if (state.name === 'sending' && text.refusal !== reportedRejection) onRejected(state.copied, text.refusal);
-    if (text.state === 'synchronized') onStored();
-  });
-
-  function onStored(): void {
+    if (text.state !== 'synchronized') return;
     if (state.name === 'sending') {
       handled = { room: state.copied, clipboard: state.copied };
-      report(transferOf('room', state.copied, text.version));
+      reportTransfer('room', state.copied);
     }
     state = idle;
+  });
+
+  function reportTransfer(to: Transfer['to'], content: string, problem?: string, version = text.version): void {
+    report({ to, version, bytes: Buffer.byteLength(content), ...(problem !== undefined && { problem }) });
   }
 
   /** A permanent rejection is final for this text. After any other one, the SDK sends the text again. */
   function onRejected(copied: string, refusal: PoproomError | undefined): void {
     reportedRejection = refusal;
     if (!refusal) return;
-    if (!permanentRefusals.has(refusal.code)) {
-      report(transferOf('room', copied, text.version, `${notYetSent} ${refusal.message}`));
-      return;
-    }
-    skip(copied, refusal.message);
-    revert();
+    if (permanentRefusals.includes(refusal.code)) {
+      skip(copied, refusal.message);
+      revert();
+    } else reportTransfer('room', copied, `${notYetSent} ${refusal.message}`);
   }
 
   /** Reports the reason once. The same text is not sent again. */
   function skip(copied: string, reason: string): void {
     if (handled) handled = { ...handled, clipboard: copied };
-    report(transferOf('room', copied, text.version, `${notSent} ${reason}`));
+    reportTransfer('room', copied, `${notSent} ${reason}`);
   }
 
   /** Restores the text of the room, because a merge of it with the copied text would be useless. */
@@ -146,7 +127,7 @@ function createClipboardSync(
     await clipboard.write(content);
     const wasCopied =
       before && existing !== '' && !isVariantOf(existing, before.clipboard) && !isVariantOf(existing, content);
-    report(transferOf('clipboard', content, version, wasCopied ? roomWasNewer : undefined));
+    reportTransfer('clipboard', content, wasCopied ? roomWasNewer : undefined, version);
   }
 
   async function toRoom(): Promise<void> {
@@ -156,36 +137,27 @@ function createClipboardSync(
     // Changes of the room come first, and are unknown while offline.
     if (!text.isOnline || text.value !== handled?.room) return;
     if (Buffer.byteLength(copied) > maxTextBytes) return skip(copied, tooLong);
-    if (copied === text.value) handled = { room: copied, clipboard: copied };
-    else send(copied);
-  }
-
-  function send(copied: string): void {
+    if (copied === text.value) {
+      handled = { room: copied, clipboard: copied };
+      return;
+    }
     state = { name: 'sending', copied };
     reportedRejection = text.refusal;
     text.replace(copied);
   }
 
-  return {
-    async step() {
-      if (state.name !== 'idle' || text.state === 'loading') return;
-      if (text.value !== handled?.room) await toClipboard();
-      else await toRoom();
-    },
+  return async () => {
+    if (state.name !== 'idle' || text.state === 'loading') return;
+    if (text.value !== handled?.room) await toClipboard();
+    else await toRoom();
   };
-}
-
-function transferOf(to: Transfer['to'], content: string, version: number, problem?: string): Transfer {
-  return { to, version, bytes: Buffer.byteLength(content), ...(problem !== undefined && { problem }) };
 }
 
 /**
  * Whether one text may be what the clipboard made of the other: some programs change line endings, or stop at a NUL.
  * Such a variant of the room's text must not be sent back to the room.
  */
-function isVariantOf(text: string, other: string | undefined): boolean {
-  return text === other || (other !== undefined && plain(text) === plain(other));
-}
+const isVariantOf = (text: string, other: string | undefined) => other !== undefined && plain(text) === plain(other);
 
 const plain = (text: string) => text.replace(/\0.*$/s, '').replaceAll('\r\n', '\n');
 

@@ -1,6 +1,6 @@
 /** Where the files of a room go on this disk: paths, existing files, and atomic writes. */
 import { randomUUID } from 'node:crypto';
-import { constants, type Stats } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import type { FileEntry } from '../../client/index.ts';
@@ -8,9 +8,9 @@ import { type LocalPath, numbered } from '../../core/files/local-name.ts';
 import type { Input } from '../command.ts';
 import { alreadyExists, FileError, UsageError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
-import { pathInRoom, type ReceivedPart } from './room-files.ts';
+import { type ConsumePart, pathInRoom, type ReceivedPart } from './room-files.ts';
 
-interface Destination {
+export interface Destination {
   /** Shown to the user. */
   name: string;
   file: FileEntry;
@@ -19,16 +19,15 @@ interface Destination {
   folders: readonly string[];
 }
 
-/** `output` is a folder, which is created if it ends with a slash, or for a single file its path. */
-export async function destinations(
-  files: readonly FileEntry[],
-  output: string,
-  toLocalPaths: (files: readonly FileEntry[]) => LocalPath[],
-): Promise<Destination[]> {
+/** `output` is a folder with these paths in it, which is created if it ends with a slash, or the path of a single file. */
+export async function destinations(files: readonly FileEntry[], output: string, paths: readonly LocalPath[]) {
   if (await isFolder(output)) {
-    const paths = toLocalPaths(files);
     const created = await missingFolders(output);
-    return files.map((file, i) => destinationIn(output, created, file, paths[i] ?? []));
+    return files.map((file, i): Destination => {
+      const path = paths[i] ?? [];
+      const folders = [...created, ...foldersIn(output, path)];
+      return { name: pathInRoom(file), file, path: join(output, ...path), folders };
+    });
   }
   const [file, ...others] = files;
   if (others.length > 0)
@@ -38,12 +37,9 @@ export async function destinations(
   return file ? [{ name: basename(output), file, path: output, folders: [] }] : [];
 }
 
-const destinationIn = (output: string, created: readonly string[], file: FileEntry, path: LocalPath): Destination => ({
-  name: pathInRoom(file),
-  file,
-  path: join(output, ...path),
-  folders: [...created, ...path.slice(1).map((_, i) => join(output, ...path.slice(0, i + 1)))],
-});
+/** The folders of the path of a file below another folder, outermost first. */
+export const foldersIn = (top: string, path: readonly string[]): string[] =>
+  path.slice(1).map((_, i) => join(top, ...path.slice(0, i + 1)));
 
 /** The folders of a path that do not exist yet, outermost first. */
 export async function missingFolders(path: string): Promise<string[]> {
@@ -52,8 +48,8 @@ export async function missingFolders(path: string): Promise<string[]> {
   return missing;
 }
 
-/** Runs `work` with the folders of a destination. If it fails, removes those that it created. */
-export async function withFolders<T>({ folders }: Pick<Destination, 'folders'>, work: () => Promise<T>): Promise<T> {
+/** Runs `work` when these folders exist. If it fails, removes those that it created. */
+export async function withFolders<T>(folders: readonly string[], work: () => Promise<T>): Promise<T> {
   const created: string[] = [];
   try {
     for (const folder of folders) if (await makeFolder(folder)) created.unshift(folder);
@@ -69,20 +65,12 @@ async function makeFolder(path: string): Promise<boolean> {
   return withFileErrors(path, async () => {
     const found = await lstat(path).catch(() => undefined);
     if (found?.isDirectory()) return false;
-    if (found) throw new FileError(`${path} is a ${kindOf(found)}, where a folder is needed.`);
+    const kind = found?.isSymbolicLink() ? 'symbolic link' : 'file';
+    if (found) throw new FileError(`${path} is a ${kind}, where a folder is needed.`);
     await mkdir(path);
     return true;
   });
 }
-
-/** Fails before any download. Writing checks again, because a file may appear in between. */
-async function assertNotExisting(destinations: readonly Pick<Destination, 'path'>[]): Promise<void> {
-  for (const { path } of destinations) {
-    if ((await exists(path)) && !(await isDevice(path))) throw new FileError(alreadyExists(path));
-  }
-}
-
-const kindOf = (found: Stats) => (found.isSymbolicLink() ? 'symbolic link' : 'file');
 
 /** A path that ends with a slash is a folder, even if it does not exist yet. */
 export async function isFolder(path: string): Promise<boolean> {
@@ -96,12 +84,7 @@ export async function isFolder(path: string): Promise<boolean> {
 }
 
 /** A dangling symbolic link exists, too. */
-export async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
+export const exists = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined;
 
 /** How `poproom fetch` treats a file that already exists: `--existing` and `--force`. */
 const existingChoices = ['fail', 'skip', 'rename', 'overwrite'] as const;
@@ -116,16 +99,16 @@ export function readExistingChoice(input: Input): ExistingChoice {
   return choice;
 }
 
-/** Returns the items to download. Fails before any download if one exists and the choice is `fail`. */
-export async function withoutExisting<T extends { path: string }>(
-  items: readonly T[],
-  choice: ExistingChoice,
-): Promise<readonly T[]> {
-  if (choice === 'fail') await assertNotExisting(items);
-  if (choice !== 'skip') return items;
+/**
+ * Returns the items to download. Fails before any download if one exists and the choice is `fail`. Writing checks again,
+ * because a file may appear in between.
+ */
+export async function withoutExisting<T extends { path: string }>(items: readonly T[], choice: ExistingChoice) {
+  if (choice !== 'fail' && choice !== 'skip') return items;
   const kept: T[] = [];
   for (const item of items) {
     if (!(await exists(item.path)) || (await isDevice(item.path))) kept.push(item);
+    else if (choice === 'fail') throw new FileError(alreadyExists(item.path));
     else console.error(`Skipped ${printable(item.path)}: it already exists.`);
   }
   return kept;
@@ -133,7 +116,7 @@ export async function withoutExisting<T extends { path: string }>(
 
 /** `onRenamed` is called with the path that the file got instead. */
 export function publishFor(choice: ExistingChoice, onRenamed: (path: string) => void): Publish {
-  if (choice === 'overwrite') return replaceExisting;
+  if (choice === 'overwrite') return rename;
   return choice === 'rename' ? createNumbered(onRenamed) : createOnly;
 }
 
@@ -175,18 +158,14 @@ export async function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>
 }
 
 /** A download that is kept in part if it is interrupted, and continued by the same command. */
-interface Resumable {
+export interface Resumable {
   /** The same for the same file of the same room. */
   key: string;
-  /** Bytes. */
   size: number;
   /** Whether what is here can be continued later. */
   isTemporary(error: unknown): boolean;
   /** Calls `store` with the bytes after those that are here, or with all of them and an empty part. */
-  receive(
-    part: ReceivedPart,
-    store: (bytes: AsyncIterable<Uint8Array>, part: ReceivedPart) => Promise<void>,
-  ): Promise<void>;
+  receive(part: ReceivedPart, store: ConsumePart): Promise<void>;
 }
 
 /** As `atomicWrite`, but continues the part that an earlier command has left beside the path. */
@@ -211,19 +190,13 @@ export async function resumableWrite(path: string, download: Resumable, publish:
       );
     await withFileErrors(path, () => publish(unfinished ?? '', path));
   } catch (error) {
-    const isKept = download.isTemporary(error) && unfinished !== undefined && (await hasBytes(unfinished));
-    if (isKept) console.error('Run the same command again to continue.');
+    const found = unfinished === undefined ? undefined : await stat(unfinished).catch(() => undefined);
+    if (download.isTemporary(error) && found?.size) console.error('Run the same command again to continue.');
     else if (unfinished !== undefined) await rm(unfinished, { force: true });
     throw error;
   }
   if (unfinished !== undefined) await rm(unfinished, { force: true });
 }
-
-const hasBytes = (path: string) =>
-  stat(path).then(
-    ({ size }) => size > 0,
-    () => false,
-  );
 
 const partEnd = '.part';
 /** A longer one would make the name too long. */
@@ -244,11 +217,8 @@ async function findPart(folder: string, start: string, size: number) {
 }
 
 /** Nothing is created through a symbolic link. */
-function openPart(path: string, bytes: number): Promise<FileHandle> {
-  return bytes > 0
-    ? open(path, constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0))
-    : open(path, 'wx');
-}
+const openPart = (path: string, bytes: number) =>
+  open(path, bytes > 0 ? constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) : 'wx');
 
 /** A device such as /dev/null is written to directly, and must not be replaced by a file. */
 async function isDevice(path: string): Promise<boolean> {
@@ -266,8 +236,6 @@ async function write(file: FileHandle, bytes: AsyncIterable<Uint8Array>): Promis
 
 /** Gives the complete file its name. */
 type Publish = (unfinished: string, path: string) => Promise<void>;
-
-const replaceExisting: Publish = rename;
 
 /** Fails if the file exists, even if it was created during the download. */
 const createOnly: Publish = async (unfinished, path) => {
@@ -293,12 +261,8 @@ export const durably =
   };
 
 async function sync(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'r');
+  await file.sync();
 }
 
 /** Windows and some network drives cannot sync a folder. */

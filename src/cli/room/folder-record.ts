@@ -10,7 +10,7 @@ import { pathInRoom } from './room-files.ts';
 export const recordName = '.poproom-folder.json';
 
 /** Paths are relative to the folder, with `/` between names. */
-export interface FolderRecord {
+interface FolderRecord {
   /** Seconds since 1970. */
   modified: Readonly<Record<string, number>>;
   executable: readonly string[];
@@ -24,11 +24,8 @@ const maxEmptyFolders = 1000;
 /** The year 2100. Some file systems store no later times. */
 const latestSeconds = 4_102_444_800;
 
-export interface RecordedFile {
-  /** Relative to the folder. */
-  path: string;
-  stats: Pick<Stats, 'mtimeMs' | 'mode'>;
-}
+/** The path is relative to the folder. */
+export type RecordedFile = { path: string; stats: Pick<Stats, 'mtimeMs' | 'mode'> };
 
 export function createRecord(files: readonly RecordedFile[], empty: readonly string[]): string {
   const record: FolderRecord = {
@@ -42,16 +39,20 @@ export function createRecord(files: readonly RecordedFile[], empty: readonly str
 export const isRecord = ({ fileName, folder, fileSize, once }: FileEntry): boolean =>
   fileName === recordName && folder !== undefined && fileSize <= maxBytes && !once;
 
-/** By folder. A record that is malformed or cannot be read is ignored: it comes from other people. */
+/** By folder. */
+export type FolderRecords = ReadonlyMap<string, FolderRecord>;
+
+/** A record that is malformed or cannot be read is ignored: it comes from other people. */
 export async function readRecords(
   room: Room,
   files: readonly FileEntry[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, FolderRecord>> {
+): Promise<FolderRecords> {
   const records = new Map<string, FolderRecord>();
   for (const file of files.filter(isRecord)) {
+    const { folder = '' } = file;
     const record = await readRecord(room, file, signal);
-    if (record) records.set(file.folder ?? '', merged(records.get(file.folder ?? ''), record));
+    if (record) records.set(folder, merged(records.get(folder), record));
   }
   return records;
 }
@@ -79,14 +80,10 @@ async function readRecord(room: Room, file: FileEntry, signal: AbortSignal): Pro
   }
 }
 
-function parseRecord(json: string): FolderRecord | undefined {
-  try {
-    const { modified, executable, empty } = JSON.parse(json) as Partial<Record<keyof FolderRecord, unknown>>;
-    const times = Object.entries(modified as object).filter(([, time]) => isTime(time));
-    return { modified: Object.fromEntries(times), executable: texts(executable), empty: texts(empty) };
-  } catch {
-    return undefined;
-  }
+function parseRecord(json: string): FolderRecord {
+  const { modified, executable, empty } = JSON.parse(json) as Partial<Record<keyof FolderRecord, unknown>>;
+  const times = Object.entries(modified as object).filter(([, time]) => isTime(time));
+  return { modified: Object.fromEntries(times), executable: texts(executable), empty: texts(empty) };
 }
 
 const isTime = (time: unknown): time is number => typeof time === 'number' && time >= 0 && time < latestSeconds;
@@ -95,11 +92,7 @@ const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((item) => typeof item === 'string').slice(0, maxEmptyFolders) : [];
 
 /** Sets what the record says of a file that was saved. A disk that does not support it keeps its own values. */
-export async function applyRecord(
-  records: ReadonlyMap<string, FolderRecord>,
-  file: FileEntry,
-  path: string,
-): Promise<void> {
+export async function applyRecord(records: FolderRecords, file: FileEntry, path: string): Promise<void> {
   const inRoom = pathInRoom(file);
   for (const [folder, { modified, executable }] of records) {
     if (!inRoom.startsWith(`${folder}/`)) continue;
@@ -117,5 +110,5 @@ async function makeExecutable(path: string): Promise<void> {
 }
 
 /** The empty folders of all records, as files that are in them, so that they get local paths as files do. */
-export const emptyFolders = (records: ReadonlyMap<string, FolderRecord>): { folder: string; fileName: string }[] =>
+export const emptyFolders = (records: FolderRecords): { folder: string; fileName: string }[] =>
   [...records].flatMap(([folder, { empty }]) => empty.map((path) => ({ folder: `${folder}/${path}`, fileName: 'x' })));

@@ -1,8 +1,17 @@
-/** `poproom info`: shows what is in a room and when it expires. */
-import { PoproomError, type Room, type RoomDetails, type RoomInfo } from '../../client/index.ts';
+/** `poproom info` and `set`: show what is in a room and when it expires, and change it. */
+import {
+  PoproomError,
+  type Room,
+  type RoomDetails,
+  type RoomInfo,
+  type UpdateRoomRequest,
+} from '../../client/index.ts';
 import { assertOnlyCode, formatColumns, type Input } from '../command.ts';
-import { formatExpiry } from '../duration.ts';
+import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
+import { readEnvironment } from '../environment.ts';
+import { UsageError } from '../errors.ts';
 import { formatBytes, print, printable } from '../output.ts';
+import { choosePin, newPinFromEnvironment } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
 import { formatSize, pathInRoom } from './room-files.ts';
 
@@ -10,19 +19,16 @@ export async function info(input: Input): Promise<void> {
   assertOnlyCode('info', input);
   await withRoom(input, async (room, memory) => {
     const { text, files, ...details } = await readDetails(room);
-    const { role } = details;
-    memory.learn({ expiresAt: details.expiresAt, name: details.name });
+    const { role, name, expiresAt } = details;
+    memory.learn({ expiresAt, name });
     // A script may write its output to a log, so only people see the key in the link.
     const link = process.stdout.isTTY ? room.link : room.link.replace(/#.*/, '');
-    const rows: [string, string][] = [
-      ...(role ? [] : [['room', printable(details.roomId)] satisfies [string, string]]),
-      ...(details.name === undefined ? [] : [['name', printable(details.name)] satisfies [string, string]]),
-      ['link', link],
-      ...(role ? [['access', linkRights[role]] satisfies [string, string]] : []),
-      ['time left', timeLeft(details)],
-      ...protection(details),
-      ...(text && files ? contentRows(details, text, files) : []),
-    ];
+    const rows: Rows = [['link', link]];
+    if (name !== undefined) rows.unshift(['name', printable(name)]);
+    if (role) rows.push(['access', linkRights[role]]);
+    else rows.unshift(['room', printable(details.roomId)]);
+    rows.push(['time left', timeLeft(details)], ...protection(details));
+    if (text && files) rows.push(...contentRows(details, text, files));
     print(input, { ...details, link, text, files }, formatColumns(rows));
   });
 }
@@ -74,4 +80,45 @@ function formatUsage({ limits, fileCount, fileBytes }: Partial<RoomInfo>, listed
     `${formatBytes(fileBytes ?? 0)} of ${formatBytes(limits.fileBytesPerRoom)}`,
     `up to ${formatBytes(limits.fileBytes)} each`,
   ].join(', ');
+}
+
+export async function set(input: Input): Promise<void> {
+  assertOnlyCode('set', input);
+  const changes = readChanges(input);
+  let newPin = input.isSet('new-pin') ? newPinFromEnvironment(readEnvironment()) : undefined;
+  await withRoom(input, async (room, memory) => {
+    if (input.isSet('new-pin') && newPin === undefined) {
+      // Prompts for the current PIN first if it is needed, so that nobody chooses a new one in vain.
+      await room.info();
+      const difference = 'The two PINs differ; the room was not changed.';
+      newPin = await choosePin('New PIN (four digits): ', difference, 'POPROOM_NEW_PIN');
+    }
+    const update = { ...changes, ...(newPin !== undefined && { pin: newPin }) };
+    const details = await withLifetimeErrors(() => room.update(update));
+    memory.learn({ expiresAt: details.expiresAt, name: details.name });
+    print(input, { ...details, link: room.link }, summarize(details));
+  });
+}
+
+function readChanges(input: Input): UpdateRoomRequest {
+  const [expires, name] = [input.value('expires'), input.value('name')];
+  const { isSet } = input;
+  if (isSet('new-pin') && isSet('no-pin')) throw new UsageError('Use either --new-pin or --no-pin.');
+  if (isSet('extend') && isSet('no-extend')) throw new UsageError('Use either --extend or --no-extend.');
+  const flags = ['new-pin', 'no-pin', 'extend', 'no-extend'];
+  if (expires === undefined && name === undefined && !flags.some(isSet)) {
+    throw new UsageError('What should change? Use --expires, --extend, --no-extend, --name, --new-pin or --no-pin.');
+  }
+  return {
+    ...(expires !== undefined && { expiresIn: readDuration(expires) }),
+    ...(isSet('extend') && { extend: true }),
+    ...(isSet('no-extend') && { extend: false }),
+    ...(name !== undefined && { name }),
+    ...(isSet('no-pin') && { pin: null }),
+  };
+}
+
+function summarize({ roomId, name, expiresAt, hasPin }: RoomInfo): string {
+  const title = name === undefined ? printable(roomId) : `${printable(roomId)} (${printable(name)})`;
+  return `${title} ${formatExpiry(expiresAt)}${hasPin ? ', protected by a PIN' : ''}`;
 }

@@ -4,38 +4,34 @@ import { linkIdLength } from '../../protocol/room-code.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
 import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
 import { UsageError } from '../errors.ts';
-import { localTime, print, printable, printNotice, table } from '../output.ts';
+import { localTime, print, printable, printDone, printList, table } from '../output.ts';
 import { readRoom, withRoom } from '../server-context.ts';
 import { linkRights } from './info.ts';
 import { withQrCode } from './new.ts';
 
-type LinkRole = Link['role'];
-
 export async function createLink(input: Input): Promise<void> {
   assertOnlyCode('link', input);
-  const role = readRole(input);
+  if (input.isSet('read') === input.isSet('drop'))
+    throw new UsageError('Use --read for a link that can only read, or --drop for one that can only add files.');
+  const role = input.isSet('read') ? 'read' : 'drop';
   const [name, expires] = [input.value('name'), input.value('expires')];
-  const expiresIn = expires === undefined ? undefined : readDuration(expires);
+  const request = {
+    role,
+    ...(name && { name }),
+    ...(expires !== undefined && { expiresIn: readDuration(expires) }),
+  } as const;
   await withRoom(input, async (room) => {
-    const request = { role, ...(name && { name }), ...(expiresIn !== undefined && { expiresIn }) };
     await printLink(input, room, await withLifetimeErrors(() => room.createLink(request)));
   });
 }
 
-function readRole(input: Input): LinkRole {
-  if (input.isSet('read') === input.isSet('drop'))
-    throw new UsageError('Use --read for a link that can only read, or --drop for one that can only add files.');
-  return input.isSet('read') ? 'read' : 'drop';
-}
-
-/** Lists the links of a room, or shows one of them again. */
 export async function listLinks(input: Input): Promise<void> {
   const [, wanted, ...rest] = input.args;
   if (rest.length > 0) throw new UsageError('Give one link, or none to list them all.');
   const id = wanted === undefined ? undefined : await readLink(wanted);
   await withRoom(input, async (room) => {
     const links = await room.links();
-    if (id === undefined) return printList(input, room, links);
+    if (id === undefined) return printLinks(input, room, links);
     const found = links.find(({ linkId }) => linkId === id);
     if (!found) throw new PoproomError('NOT_FOUND', 'This room has no such link.', { details: { field: 'linkId' } });
     await printLink(input, room, found);
@@ -47,14 +43,12 @@ export async function revokeLink(input: Input): Promise<void> {
   if (wanted === undefined || rest.length > 0)
     throw new UsageError('Which link? Give a room code and one link from "poproom links".');
   const id = await readLink(wanted);
-  const done = await withRoom(input, (room) => room.revokeLink(id));
-  print(input, done, printable(done.message));
+  printDone(input, await withRoom(input, (room) => room.revokeLink(id)));
 }
 
 /** Reads the id of a link, or its URL. */
 async function readLink(text: string): Promise<LinkId> {
-  const isShort = text.length < linkIdLength;
-  const id = isShort ? undefined : parseLinkId((await readRoom(text)).code);
+  const id = text.length < linkIdLength ? undefined : parseLinkId((await readRoom(text)).code);
   if (!id) throw new UsageError(`"${text}" is not a link; give one from "poproom links".`);
   return id;
 }
@@ -72,12 +66,11 @@ async function printLink(input: Input, room: Room, link: Link): Promise<void> {
 }
 
 /** A script may write the list to a log, so only people see the keys. */
-function printList(input: Input, room: Room, links: readonly Link[]): void {
+function printLinks(input: Input, room: Room, links: readonly Link[]): void {
   const shown = (link: Link) => (process.stdout.isTTY ? urlOf(room, link) : urlOf(room, link).replace(/#.*/s, ''));
   const values = links.map((link) => ({ ...link, link: shown(link) }));
   const rows = [['LINK', 'ROLE', 'EXPIRES', 'LAST USED', 'NAME'], ...links.map(rowOf)];
-  if (links.length > 0 || input.isSet('json')) print(input, values, table(rows));
-  else printNotice('This room has no links.');
+  printList(input, values, table(rows), 'This room has no links.');
 }
 
 const rowOf = ({ linkId, role, expiresAt, lastUsed, name = '' }: Link): string[] => [

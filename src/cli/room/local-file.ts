@@ -8,12 +8,8 @@ import { pipeline } from 'node:stream/promises';
 import { FileError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
 
-export interface FileVersion {
-  size: number;
-  mtimeMs: number;
-  /** Programs can restore the time of modification, but not this one. */
-  ctimeMs: number;
-}
+/** Programs can restore the time of modification, but not that of the last change. */
+export type FileVersion = Record<'size' | 'mtimeMs' | 'ctimeMs', number>;
 
 /**
  * A local file as a Blob that is read when it is sent. Node's own `openAsBlob` cannot hold more than 4 GiB. Reading fails if the file has changed since it was found, because
@@ -25,7 +21,7 @@ export class LocalFile extends Blob {
   readonly #start: number;
   readonly #end: number;
 
-  constructor(path: string, version: FileVersion, [start, end]: readonly [number, number] = [0, version.size]) {
+  constructor(path: string, version: FileVersion, start = 0, end = version.size) {
     super();
     this.#path = path;
     this.#version = version;
@@ -44,7 +40,7 @@ export class LocalFile extends Blob {
 
   override slice(start = 0, end = this.size): Blob {
     const within = (offset: number) => this.#start + Math.min(Math.max(offset, 0), this.size);
-    return new LocalFile(this.#path, this.#version, [within(start), Math.max(within(start), within(end))]);
+    return new LocalFile(this.#path, this.#version, within(start), Math.max(within(start), within(end)));
   }
 
   override stream(): ReturnType<Blob['stream']> {
@@ -67,31 +63,26 @@ export class LocalFile extends Blob {
   }
 }
 
-interface SpoolOptions {
-  signal: AbortSignal;
-  /** Called with the number of bytes so far. If it throws, reading stops. */
-  check(bytes: number): void;
-}
+/** `check` is called with the number of bytes so far. If it throws, reading stops. */
+export type SpoolOptions = { signal?: AbortSignal; check?(bytes: number): void };
 
 /** The files are removed when the process exits, also after an error or an interruption. */
-export async function spool(source: AsyncIterable<Buffer>, { signal, check }: SpoolOptions): Promise<LocalFile> {
+export async function spool(source: AsyncIterable<Buffer>, { signal, check }: SpoolOptions = {}): Promise<LocalFile> {
   // Only its owner can open a folder that mkdtemp creates.
   const folder = await withFileErrors(tmpdir(), () => mkdtemp(join(tmpdir(), 'poproom-')));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, 'input');
   await withFileErrors(path, () =>
-    pipeline(source, counted(check), createWriteStream(path, { flags: 'wx', mode: 0o600 }), { signal }),
+    pipeline(source, counted, createWriteStream(path, { flags: 'wx', mode: 0o600 }), { ...(signal && { signal }) }),
   );
   return new LocalFile(path, await stat(path));
-}
 
-function counted(check: (bytes: number) => void) {
-  return async function* (chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     let bytes = 0;
     for await (const chunk of chunks) {
       bytes += chunk.length;
-      check(bytes);
+      check?.(bytes);
       yield chunk;
     }
-  };
+  }
 }

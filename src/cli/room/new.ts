@@ -1,5 +1,5 @@
 /** `poproom new`: creates a room. */
-import type { Client, CreatedRoom, CreateRoomRequest } from '../../client/index.ts';
+import type { Client, CreatedRoom, CreateRoomRequest, Room } from '../../client/index.ts';
 import { type Input, isPin, pinArgumentRefused } from '../command.ts';
 import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
@@ -17,14 +17,17 @@ export async function createRoom(input: Input): Promise<void> {
   if (isEncrypted && input.isSet('pin')) throw new UsageError('An encrypted room has a key instead of a PIN.');
   const text = await readText(input);
   const room = await withServer(input, async (client, environment) => {
-    const history = input.isSet('no-history') ? { history: false } : {};
-    const title = input.value('name');
-    const name = title === undefined ? {} : { name: title };
-    const options = { ...lifetime, ...(input.isSet('extend') && { extend: true }), ...name, ...history };
+    const name = input.value('name');
+    const options = {
+      ...lifetime,
+      ...(input.isSet('extend') && { extend: true }),
+      ...(name !== undefined && { name }),
+      ...(input.isSet('no-history') && { history: false }),
+    };
     const created = isEncrypted
       ? await withLifetimeErrors(() => client.createRoom({ ...options, encrypted: true }))
       : await createWithPin(input, client, environment, options);
-    await writeText(created, text);
+    if (text !== '') await writeFirst(created, text);
     if (isEncrypted) keepKey(client, created, environment);
     rememberCreated(environment, client, created);
     return created;
@@ -42,32 +45,29 @@ export async function createRoom(input: Input): Promise<void> {
 async function readText(input: Input): Promise<string> {
   const [argument, ...rest] = input.args;
   const extra = argument === '-' ? rest[0] : argument;
-  if (extra !== undefined) throw new UsageError(explainExtra(extra));
+  if (extra !== undefined && isPin(extra)) throw new UsageError(pinArgumentRefused);
+  if (extra !== undefined)
+    throw new UsageError(`"poproom new" takes no arguments, but got "${extra}"; pipe in the text of the room instead.`);
   if (argument === '-' && input.isSet('no-input')) throw new UsageError('Use either - or --no-input.');
   const isText = argument === '-' || (!input.isSet('no-input') && isPiped() && !isPartlyRead());
   return isText ? readInputText() : '';
 }
 
 /** Deletes the room if its text cannot be stored, because its code was never printed. */
-async function writeText(room: CreatedRoom, text: string): Promise<void> {
-  if (text === '') return;
-  try {
-    await room.write(text);
-  } catch (error) {
-    await room.delete().catch(() => undefined);
-    throw error;
-  }
+export async function writeFirst(room: Room, text: string, options: { signal?: AbortSignal } = {}): Promise<void> {
+  await room.write(text, options).catch((error) => deleteUnused(room, error));
+}
+
+/** For a room whose code nobody has seen. */
+export async function deleteUnused(room: Room, error: unknown): Promise<never> {
+  await room.delete().catch(() => undefined);
+  throw error;
 }
 
 /** So that the code alone works on this computer. */
 export function keepKey({ url }: Client, room: CreatedRoom, environment: Environment): void {
   const { code, key, salt, seen, expiresAt } = room;
   openEncryptedRooms(environment).remember(url, code, { key, salt, seen, expiresAt });
-}
-
-function explainExtra(argument: string): string {
-  if (isPin(argument)) return pinArgumentRefused;
-  return `"poproom new" takes no arguments, but got "${argument}"; pipe in the text of the room instead.`;
 }
 
 /** Reads `--expires` before anything else happens. */
@@ -83,7 +83,7 @@ export async function createWithPin(
   client: Client,
   environment: Environment,
   request: CreateRoomRequest,
-): Promise<CreatedRoom> {
+) {
   const pin = await newRoomPin(input, environment);
   return withLifetimeErrors(() => client.createRoom({ ...request, ...(pin !== undefined && { pin }) }));
 }
@@ -97,7 +97,10 @@ export function rememberCreated(environment: Environment, { url }: Client, room:
 async function newRoomPin(input: Input, environment: Environment): Promise<string | undefined> {
   if (input.isSet('no-pin')) return undefined;
   const fromEnvironment = pinFromEnvironment(environment);
-  if (input.isSet('pin')) return fromEnvironment ?? (await chooseNewPin());
+  if (input.isSet('pin'))
+    return (
+      fromEnvironment ?? choosePin('PIN for the new room (four digits): ', 'The two PINs differ; no room was created.')
+    );
   if (fromEnvironment === undefined) return undefined;
   const isTerminal = process.stdout.isTTY && process.stderr.isTTY;
   const isWanted = isTerminal ? await confirmByDefault('POPROOM_PIN is set. Protect the new room with it?') : undefined;
@@ -107,9 +110,6 @@ async function newRoomPin(input: Input, environment: Environment): Promise<strin
 
 const pinNotUsed =
   'POPROOM_PIN is set, but the new room has no PIN: add --pin to protect it, or --no-pin to hide this message.';
-
-const chooseNewPin = () =>
-  choosePin('PIN for the new room (four digits): ', 'The two PINs differ; no room was created.');
 
 /** The invitation to a new room on a terminal: its code, its link and a QR code. */
 export async function invitation(input: Input, room: CreatedRoom): Promise<string> {
@@ -127,14 +127,12 @@ export async function invitation(input: Input, room: CreatedRoom): Promise<strin
 /** Rows about a link, with its QR code below. The link may get the address of this machine in its network. */
 export async function withQrCode(input: Input, url: string, rowsWith: (link: string) => string[]): Promise<string> {
   const columns = process.stdout.columns || 80;
-  const { link, note } = await linkFor(input, url);
+  const isKept = input.isSet('no-lan') || !readEnvironment().usesLanLinks;
+  const { link, note }: SharedLink = isKept ? { link: url } : await toLanLink(url);
   const notes = note === undefined ? [] : [fitWidth(note, columns - 2)];
   const parts = [rowsWith(link).join('\n'), ...notes, await qrCode(link, columns - 2)];
   return `\n${parts.map(indented).join('\n\n')}\n`;
 }
-
-const linkFor = async (input: Input, link: string): Promise<SharedLink> =>
-  input.isSet('no-lan') || !readEnvironment().usesLanLinks ? { link } : toLanLink(link);
 
 /** A QR code whose lines are wrapped cannot be scanned. */
 async function qrCode(link: string, columns: number): Promise<string> {

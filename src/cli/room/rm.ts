@@ -1,8 +1,8 @@
 /** `poproom rm`: deletes a room, removes some of its files, or restores them. */
-import type { Confirmation, FileEntry, Room } from '../../client/index.ts';
+import type { FileEntry } from '../../client/index.ts';
 import type { Input } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import { print, printable } from '../output.ts';
+import { print, printable, printDone } from '../output.ts';
 import { mustConfirm } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
 import { findFile, pathInRoom } from './room-files.ts';
@@ -12,17 +12,13 @@ export async function remove(input: Input): Promise<void> {
   if (input.isSet('undo')) return restoreFiles(input, names);
   if (names.length > 0) return removeFiles(input, names);
   const done = await withRoom(input, async (room, memory) => {
-    const removed = await removeRoom(input, room);
+    // Fails before the prompt if the room does not exist.
+    await mustConfirm(input, `Delete room ${room.code} for everyone?`, () => room.info());
+    const removed = await room.delete();
     memory.forget();
     return removed;
   });
-  print(input, done, printable(done.message));
-}
-
-async function removeRoom(input: Input, room: Room): Promise<Confirmation> {
-  // Fails before the prompt if the room does not exist.
-  await mustConfirm(input, `Delete room ${room.code} for everyone?`, () => room.info());
-  return room.delete();
+  printDone(input, done);
 }
 
 async function removeFiles(input: Input, names: readonly string[]): Promise<void> {
@@ -42,8 +38,7 @@ async function restoreFiles(input: Input, fileIds: readonly string[]): Promise<v
   if (fileIds.length === 0) throw new UsageError('Which files? Give the ids that "poproom rm" printed.');
   const restored = await withRoom(input, async (room) => {
     for (const fileId of fileIds) await room.restoreFile(fileId);
-    const all = await room.files();
-    return all.filter(({ fileId }) => fileIds.includes(fileId));
+    return (await room.files()).filter(({ fileId }) => fileIds.includes(fileId));
   });
   const message = `Restored ${quoted(restored)}.`;
   print(input, { success: true, message, fileIds }, message);

@@ -1,5 +1,6 @@
 /** Files of a room: found by name, described and downloaded. */
-import { EncryptionError, type FileEntry, PoproomError, type PoproomErrorCode, type Room } from '../../client/index.ts';
+import { EncryptionError, type FileEntry, PoproomError, type Room } from '../../client/index.ts';
+import { temporaryFailures } from '../../client/retry.ts';
 import { withinSeconds } from '../../client/silence-limit.ts';
 import { formatBytes, printable } from '../output.ts';
 import { createProgress } from '../progress.ts';
@@ -19,41 +20,39 @@ export const pathInRoom = ({ folder, fileName }: { folder?: string | undefined; 
 export const formatSize = ({ fileSize, once }: FileEntry): string =>
   `${formatBytes(fileSize)}${once ? ', one-time' : ''}`;
 
-interface Incoming {
-  name: string;
-  /** Bytes. */
-  size: number;
-  /** Bytes that are here already. */
-  offset?: number;
-  showsProgress: boolean;
-  /** The longest silence of the server. Undefined means no limit. */
-  timeoutSeconds: number | undefined;
-}
+/** `timeoutSeconds` is the longest silence of the server. Undefined means no limit. */
+type DownloadOptions = { signal: AbortSignal; showsProgress: boolean; timeoutSeconds: number | undefined };
 
-type Consume = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
+/** `offset` is the number of bytes that are here already. */
+type Incoming = Omit<DownloadOptions, 'signal'> & { name: string; size: number; offset?: number };
+
+export type Consume = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
 
 /**
  * Streams the bytes to `consume`, and fails if their number differs from the size that the server gave. A one-time file
  * is erased from the room when `consume` has resolved, and given back if it fails.
  */
-export async function download(
-  room: Room,
-  file: FileEntry,
-  { signal, ...how }: { signal: AbortSignal } & Pick<Incoming, 'showsProgress' | 'timeoutSeconds'>,
-  consume: Consume,
-): Promise<void> {
+export async function download(room: Room, file: FileEntry, { signal, ...how }: DownloadOptions, consume: Consume) {
   const incoming = { name: file.fileName, size: file.fileSize, ...how };
   const save = (response: Response) => consumeResponse(response, incoming, consume);
-  if (file.once) await receive(room, file, signal, save);
-  else await save(await room.download(file, { signal }));
+  if (!file.once) return save(await room.download(file, { signal }));
+  let isSaved = false;
+  const saveOnce = async (response: Response) => {
+    await save(response);
+    isSaved = true;
+  };
+  try {
+    await room.receive(file, { signal, save: saveOnce });
+  } catch (error) {
+    if (isSaved) console.error(`"${printable(file.fileName)}" is complete here, but may still be in the room.`);
+    throw error;
+  }
 }
 
-/** The part of a file that an earlier command has received. */
-export interface ReceivedPart {
-  bytes: number;
-  /** The `ETag` of the response that it is from. */
-  tag: string | undefined;
-}
+/** The part of a file that an earlier command has received, with the `ETag` of the response that it is from. */
+export type ReceivedPart = { bytes: number; tag: string | undefined };
+
+export type ConsumePart = (bytes: AsyncIterable<Uint8Array>, received: ReceivedPart) => Promise<void>;
 
 /**
  * Streams the bytes after those that are here already. If the server has another file now, `consume` gets all of its
@@ -63,8 +62,8 @@ export async function continueDownload(
   room: Room,
   file: FileEntry,
   received: ReceivedPart,
-  { signal, ...how }: { signal: AbortSignal } & Pick<Incoming, 'showsProgress' | 'timeoutSeconds'>,
-  consume: (bytes: AsyncIterable<Uint8Array>, received: ReceivedPart) => Promise<void>,
+  { signal, ...how }: DownloadOptions,
+  consume: ConsumePart,
 ): Promise<void> {
   const { fileSize: size, fileName: name } = file;
   const range = received.bytes > 0 && { range: { from: received.bytes, to: size }, ifRange: received.tag };
@@ -74,27 +73,6 @@ export async function continueDownload(
   const offset = range && isRest ? received.bytes : 0;
   const part = { bytes: offset, tag: response.headers.get('ETag') ?? undefined };
   await consumeResponse(response, { name, size, offset, ...how }, (bytes) => consume(bytes, part));
-}
-
-async function receive(
-  room: Room,
-  file: FileEntry,
-  signal: AbortSignal,
-  save: (response: Response) => Promise<void>,
-): Promise<void> {
-  let isSaved = false;
-  try {
-    await room.receive(file, {
-      signal,
-      async save(response) {
-        await save(response);
-        isSaved = true;
-      },
-    });
-  } catch (error) {
-    if (isSaved) console.error(`"${printable(file.fileName)}" is complete here, but may still be in the room.`);
-    throw error;
-  }
 }
 
 /** Streams a response to `consume`, with progress. */
@@ -111,11 +89,8 @@ export async function consumeResponse(response: Response, incoming: Incoming, co
   }
 }
 
-async function* counted(
-  { name, size, offset = 0, timeoutSeconds }: Incoming,
-  { body }: Response,
-  show?: (bytes: number) => void,
-): AsyncGenerator<Uint8Array> {
+async function* counted(incoming: Incoming, { body }: Response, show?: (bytes: number) => void) {
+  const { name, size, offset = 0, timeoutSeconds } = incoming;
   let bytes = offset;
   try {
     for await (const chunk of inTime(body, timeoutSeconds)) {
@@ -129,7 +104,10 @@ async function* counted(
     if (error instanceof EncryptionError) throw error;
     if (bytes !== size) throw incomplete(name);
   }
-  if (bytes !== size) throw wrongLength(name);
+  if (bytes === size) return;
+  const error = incomplete(name);
+  wrongLengths.add(error);
+  throw error;
 }
 
 /** Ends if the server sends nothing more. The time that the reader takes for a chunk does not count. */
@@ -154,20 +132,6 @@ const incomplete = (name: string) =>
 /** Complete responses with more or fewer bytes than the file: there is nothing to continue. */
 const wrongLengths = new WeakSet<PoproomError>();
 
-function wrongLength(name: string): PoproomError {
-  const error = incomplete(name);
-  wrongLengths.add(error);
-  return error;
-}
-
-const temporary: ReadonlySet<PoproomErrorCode> = new Set([
-  'OFFLINE',
-  'TIMEOUT',
-  'UNAVAILABLE',
-  'INTERNAL',
-  'RATE_LIMITED',
-]);
-
 /** A later attempt may succeed. */
 export const isTemporary = (error: unknown) =>
-  error instanceof PoproomError && !wrongLengths.has(error) && temporary.has(error.code);
+  error instanceof PoproomError && !wrongLengths.has(error) && temporaryFailures.includes(error.code);

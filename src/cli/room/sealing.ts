@@ -38,7 +38,7 @@ async function baseOf(room: EncryptedRoom, path: string | undefined) {
 
 /** The metadata contains the size, so the input is stored before it is encrypted. */
 async function sealFile(room: EncryptedRoom, input: Input, name: string, metaPath: string): Promise<void> {
-  const bytes = await spool(process.stdin, { signal: new AbortController().signal, check: () => undefined });
+  const bytes = await spool(process.stdin);
   const type = input.value('type') ?? 'application/octet-stream';
   const metadata = { name, type, size: bytes.size, salt: createFileSalt() };
   await withFileErrors(metaPath, async () =>
@@ -63,16 +63,11 @@ async function openResponse(input: Input, room: EncryptedRoom, response: unknown
       console.log(formatJson({ fileId, fileName, fileSize, contentType, folder }));
     return;
   }
-  const text = textIn(response);
-  if (!text) throw new UsageError('Standard input must be a response of GET …/content, …/history/VERSION or …/files.');
-  const { document } = openVersion(room, text, undefined);
-  printContent(input, { content: document.toString() });
-}
-
-function textIn(response: unknown) {
   // An earlier text is the full text of its version.
-  if (isHistoryText(response)) return { ...response, contentVersion: response.version };
-  return isContentRead(response) ? { ...response, version: response.version ?? 0 } : undefined;
+  const earlier = isHistoryText(response) ? { ...response, contentVersion: response.version } : undefined;
+  const text = earlier ?? (isContentRead(response) ? { ...response, version: response.version ?? 0 } : undefined);
+  if (!text) throw new UsageError('Standard input must be a response of GET …/content, …/history/VERSION or …/files.');
+  printContent(input, { content: openVersion(room, text, undefined).document.toString() });
 }
 
 function parse(json: string): unknown {

@@ -1,7 +1,7 @@
 /** `poproom send`: uploads files. */
 import { lstatSync } from 'node:fs';
 import { type Client, type CreatedRoom, type FileUploaded, PoproomError, type Room } from '../../client/index.ts';
-import { announceUploads } from '../../client/upload.ts';
+import { announceUploads, type UploadOptions } from '../../client/upload.ts';
 import { parseRoomId } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
@@ -9,16 +9,17 @@ import { UsageError, untilInterrupted } from '../errors.ts';
 import { printable, runSequentially } from '../output.ts';
 import { createProgress } from '../progress.ts';
 import { isRoomLink, withRoom, withServer } from '../server-context.ts';
-import { createWithPin, invitation, readLifetime, rememberCreated } from './new.ts';
+import { createWithPin, deleteUnused, invitation, readLifetime, rememberCreated } from './new.ts';
+import { isTemporary } from './room-files.ts';
 import {
+  findUploadInputs,
   keyOfCommand,
   openUnfinishedUploads,
   openUploads,
   type UnfinishedUploads,
   type Upload,
-} from './open-uploads.ts';
-import { isTemporary } from './room-files.ts';
-import { findUploadInputs, type UploadInput } from './upload-inputs.ts';
+  type UploadInputs,
+} from './uploads.ts';
 
 /** Larger files are sent in parts, which show progress and can be continued. */
 const inPartsFrom = 1024 * 1024;
@@ -37,7 +38,7 @@ const newRoomOptions = ['expires', 'no-pin', 'no-lan'];
 
 async function sendToRoom(input: Input, paths: readonly string[]): Promise<void> {
   const unfinished = openUnfinishedUploads(readEnvironment());
-  let inputs: readonly UploadInput[] | undefined;
+  let inputs: UploadInputs | undefined;
   let uploads: readonly Upload[] | undefined;
   // Runs again after a PIN prompt, but standard input can be read only once.
   await withRoom(input, async (room) => {
@@ -57,8 +58,10 @@ async function sendToNewRoom(input: Input, paths: readonly string[]): Promise<vo
   const inputs = await findUploadInputs(input, paths);
   await withServer(input, (client, environment) =>
     untilInterrupted(async (signal) => {
-      const key = canContinue(input) ? keyOfCommand(client.url, inputs) : undefined;
-      const earlier = key ? await findUnfinishedRoom(client, unfinished.find(key), signal) : undefined;
+      // The PIN of a room is not kept, so the command for such a room names its code.
+      const key = input.isSet('pin') ? undefined : keyOfCommand(client.url, inputs);
+      const code = key && unfinished.find(key);
+      const earlier = code ? await findUnfinishedRoom(client, code, signal) : undefined;
       const room = earlier ?? (await createWithPin(input, client, environment, lifetime));
       const opening = openUploads(room, inputs, unfinished, signal);
       const uploads = await (earlier ? opening : opening.catch((error) => deleteUnused(room, error)));
@@ -68,23 +71,15 @@ async function sendToNewRoom(input: Input, paths: readonly string[]): Promise<vo
         console.log(process.stdout.isTTY ? await invitation(input, room) : printable(room.code));
       const { code: roomId, link, expiresAt, hasPin } = room;
       const toJson = (files: readonly unknown[]) => ({ roomId, link, expiresAt, hasPin, files });
-      const again = key && !room.hasPin ? {} : { again: againIn(room, paths) };
-      await sendAll(input, room, { uploads, unfinished, signal, toJson, ...again });
+      const again = key && !room.hasPin ? undefined : againIn(room, paths);
+      await sendAll(input, room, { uploads, unfinished, signal, toJson, again });
       if (key) unfinished.forget([key]);
     }),
   );
 }
 
-/** The PIN of a room is not kept, so the command for such a room names its code. */
-const canContinue = (input: Input) => !input.isSet('pin');
-
 /** The room that an interrupted run of the same command has created, if it still exists. */
-async function findUnfinishedRoom(
-  client: Client,
-  code: string | undefined,
-  signal: AbortSignal,
-): Promise<CreatedRoom | undefined> {
-  if (code === undefined) return undefined;
+async function findUnfinishedRoom(client: Client, code: string, signal: AbortSignal): Promise<CreatedRoom | undefined> {
   const room = client.room(code);
   try {
     const { expiresAt, hasPin, name } = await room.info({ signal });
@@ -93,12 +88,6 @@ async function findUnfinishedRoom(
     if (error instanceof PoproomError && !isTemporary(error)) return undefined;
     throw error;
   }
-}
-
-/** The code of the room was never printed. */
-async function deleteUnused(room: Room, error: unknown): Promise<never> {
-  await room.delete().catch(() => undefined);
-  throw error;
 }
 
 const againIn = ({ code }: Room, paths: readonly string[]) =>
@@ -110,7 +99,7 @@ interface Sending {
   signal: AbortSignal;
   toJson?: (files: readonly unknown[]) => unknown;
   /** How to continue after an interruption. */
-  again?: string;
+  again?: string | undefined;
 }
 
 /** Until all files are sent, the ids of complete ones are kept as well: the same command does not send them again. */
@@ -120,7 +109,7 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
   let current: string | undefined;
   let [sentFiles, receivedBytes] = [0, 0];
   try {
-    await runSequentially(input, { items: uploads, verb: 'Sent', ...(toJson && { toJson }) }, async (upload) => {
+    await runSequentially(input, { items: uploads, verb: 'Sent', toJson }, async (upload) => {
       const { key, folder } = upload;
       let keptId: string | undefined;
       const remember = (id: string) => {
@@ -151,28 +140,17 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
   }
 }
 
-interface SendOptions {
-  onProgress(bytes: number): void;
-  onUploadId(id: string): void;
-  ticket: string | undefined;
-  signal: AbortSignal;
-}
-
-async function sendOne(
-  room: Room,
-  { name, fileName, folder, type, once, bytes, uploadId }: Upload,
-  { onProgress, onUploadId, ticket, signal }: SendOptions,
-): Promise<FileUploaded> {
+async function sendOne(room: Room, upload: Upload, { onProgress, ...options }: UploadOptions): Promise<FileUploaded> {
+  const { name, fileName, folder, type, once, bytes, uploadId } = upload;
   const progress = createProgress(name, bytes.size);
   const onPart = (received: number) => {
-    onProgress(received);
+    onProgress?.(received, bytes.size);
     progress.show(received);
   };
   const isInParts = bytes.size > inPartsFrom || uploadId !== undefined;
   const parts = isInParts ? { onProgress: onPart, uploadId } : {};
   try {
-    const labels = { name: fileName, folder, type, once };
-    const uploaded = await room.upload(bytes, { ...labels, ticket, signal, onUploadId, ...parts });
+    const uploaded = await room.upload(bytes, { name: fileName, folder, type, once, ...options, ...parts });
     progress.done();
     return uploaded;
   } catch (error) {
@@ -184,38 +162,34 @@ async function sendOne(
 /** The id of a file is that of its upload. */
 const idIn = (fileUrl: string) => /[0-9a-f]{32}/.exec(fileUrl)?.[0] ?? '';
 
-interface SendTarget {
-  /** A code or a link. Undefined means a new room. */
-  room: string | undefined;
-  paths: readonly string[];
-}
-
-/** Without `--to`, the first argument is the room if it is a link or a code, and a file if it exists. */
-function readTarget(input: Input): SendTarget {
+/**
+ * Without `--to`, the first argument is the room if it is a link or a code, and a file if it exists. An undefined room is
+ * a new one.
+ */
+function readTarget(input: Input): { room?: string; paths: readonly string[] } {
   const { args } = input;
   const to = input.value('to');
   const hasNote = input.value('note') !== undefined;
   if (to !== undefined) return { room: to, paths: args };
   const [first, ...rest] = args;
-  if (first === undefined && hasNote) return { room: undefined, paths: [] };
+  if (first === undefined && hasNote) return { paths: [] };
   if (first === undefined) throw new UsageError('Which files? Give their paths, or - for standard input.');
   if (isRoomLink(first)) return { room: first, paths: rest };
   const isCode = parseRoomId(first) !== undefined;
-  if (first === '-' || exists(first)) {
+  if (exists(first)) {
     // A code alone makes no sense, so a single argument that exists is a file.
     if (rest.length > 0 && isSpelledAsCode(first)) throw new UsageError(explainAmbiguous(first));
-    return { room: undefined, paths: args };
+    return { paths: args };
   }
   if (isCode && rest.length === 0 && !hasNote) throw new UsageError(explainMissing(first));
   if (isCode || /^https?:/.test(first)) return { room: first, paths: rest };
-  if (exists(rest[0])) throw new UsageError(`"${first}" is not a valid room code, and there is no such file.`);
-  return { room: undefined, paths: args };
+  if (rest[0] !== undefined && exists(rest[0]))
+    throw new UsageError(`"${first}" is not a valid room code, and there is no such file.`);
+  return { paths: args };
 }
 
 /** A name such as "photos" is also accepted as a code, because O is read as 0, but no code is printed like this. */
-function isSpelledAsCode(text: string): boolean {
-  return parseRoomId(text) === text.replaceAll('-', '').toUpperCase();
-}
+const isSpelledAsCode = (text: string) => parseRoomId(text) === text.replaceAll('-', '').toUpperCase();
 
 const explainMissing = (text: string) =>
   `There is no file "${text}"; if it is a room code, give the paths of the files after it, or - for standard input.`;
@@ -223,7 +197,4 @@ const explainMissing = (text: string) =>
 const explainAmbiguous = (text: string) =>
   `"${text}" is a file here, and could be a room code; write ./${text} for the file, or --to ${text} for the room.`;
 
-function exists(path: string | undefined): boolean {
-  if (path === undefined) return false;
-  return path === '-' || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
+const exists = (path: string) => path === '-' || lstatSync(path, { throwIfNoEntry: false }) !== undefined;

@@ -3,13 +3,8 @@ import type { Stats } from 'node:fs';
 import { Readable } from 'node:stream';
 import { LocalFile } from './local-file.ts';
 
-export interface TarMember {
-  /** Path in the archive. That of a folder ends with `/`. */
-  name: string;
-  /** On this machine. */
-  path: string;
-  stats: Stats;
-}
+/** `name` is the path in the archive, which ends with `/` for a folder, and `path` the one on this machine. */
+export type TarMember = { name: string; path: string; stats: Stats };
 
 const blockBytes = 512;
 
@@ -92,12 +87,7 @@ function paxRecord(key: string, value: string): string {
   return `${length}${rest}`;
 }
 
-interface Header {
-  size: number;
-  mode: number;
-  seconds: number;
-  kind: '0' | '5' | 'x';
-}
+type Header = Record<'size' | 'mode' | 'seconds', number> & { kind: '0' | '5' | 'x' };
 
 function headerOf(name: string, { size, mode, seconds, kind }: Header): Buffer {
   const header = Buffer.alloc(blockBytes);
@@ -113,12 +103,7 @@ function headerOf(name: string, { size, mode, seconds, kind }: Header): Buffer {
   header.write(kind, 156);
   header.write('ustar\x0000', 257);
   header.write('        ', 148);
-  header.write(
-    `${header
-      .reduce((sum, byte) => sum + byte, 0)
-      .toString(8)
-      .padStart(6, '0')}\0 `,
-    148,
-  );
+  const checksum = header.reduce((sum, byte) => sum + byte, 0);
+  header.write(`${octal(checksum, 6)} `, 148);
   return header;
 }

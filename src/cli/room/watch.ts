@@ -9,22 +9,16 @@ import {
   PoproomError,
   parseLinkId,
   type Room,
-  type RoomText,
   type SharedText,
 } from '../../client/index.ts';
 import { assertOnlyCode, type Input } from '../command.ts';
 import { environmentWith, readEnvironment } from '../environment.ts';
 import { ExitError, UsageError, untilInterrupted } from '../errors.ts';
-import { formatJson, printable, printableText, printNotice } from '../output.ts';
+import { formatJson, print, printable, printableText, printNotice } from '../output.ts';
 import { withRoom } from '../server-context.ts';
 import { formatSize, pathInRoom } from './room-files.ts';
 
-interface Watch {
-  input: Input;
-  room: Room;
-  text: SharedText;
-  signal: AbortSignal;
-}
+type Watch = { input: Input; room: Room; text: SharedText; signal: AbortSignal };
 
 export async function watch(input: Input): Promise<void> {
   assertOnlyCode('watch', input);
@@ -49,19 +43,18 @@ async function watchFiles(input: Input, room: Room, signal: AbortSignal): Promis
   let known: Map<string, FileEntry> | undefined;
   let isDone = false;
 
-  function print(change: 'added' | 'removed', file: FileEntry): void {
-    const path = pathInRoom(file);
+  function report(change: 'added' | 'removed', file: FileEntry): void {
     const { fileId, fileName, fileSize, folder, once } = file;
     const value = { change, fileId, fileName, fileSize, ...(folder && { folder }), ...(once && { once }) };
-    console.log(input.isSet('json') ? formatJson(value) : `${change} ${printable(path)} (${formatSize(file)})`);
+    print(input, value, `${change} ${printable(pathInRoom(file))} (${formatSize(file)})`);
     isDone ||= input.isSet('once');
   }
 
   function update(files: Map<string, FileEntry>): void {
     const before = known ?? files;
     known = files;
-    for (const [id, file] of files) if (!before.has(id)) print('added', file);
-    for (const [id, file] of before) if (!files.has(id)) print('removed', file);
+    for (const [id, file] of files) if (!before.has(id)) report('added', file);
+    for (const [id, file] of before) if (!files.has(id)) report('removed', file);
   }
 
   function onEvent(event: LiveEvent): void {
@@ -77,8 +70,7 @@ async function watchFiles(input: Input, room: Room, signal: AbortSignal): Promis
   const live = room.live({ signal: AbortSignal.any([signal, unread.signal]) });
   const end = await consume(live[Symbol.asyncIterator](), onEvent);
   signal.throwIfAborted();
-  if (input.isSet('once') && !isDone)
-    throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before a file changed.`, { details: { ended: end } });
+  if (input.isSet('once') && !isDone) throw endedBefore(end, 'a file');
   if (!isDone) printEnd(end);
 }
 
@@ -136,20 +128,10 @@ async function waitForChange(watching: Watch): Promise<void> {
     },
   });
   signal.throwIfAborted();
-  if (!changed.signal.aborted)
-    throw new PoproomError('ROOM_NOT_FOUND', `${endReason(end)} before the text changed.`, { details: { ended: end } });
+  if (!changed.signal.aborted) throw endedBefore(end, 'the text');
   if (input.value('exec') === undefined) return printText(input, text);
   const exitCode = await runOnText(watching);
   if (exitCode !== 0) throw new ExitError(exitCode);
-}
-
-function runOnText({ input, room, text, signal }: Watch): Promise<number> {
-  return runCommand({
-    command: input.value('exec') ?? '',
-    input: input.isSet('json') ? toJsonLine(text) : text.value,
-    env: { POPROOM_CODE: room.code, POPROOM_VERSION: String(text.version) },
-    signal,
-  });
 }
 
 function printText(input: Input, text: SharedText): void {
@@ -159,54 +141,37 @@ function printText(input: Input, text: SharedText): void {
 /** The empty text of a new room is not printed. */
 const isWritten = ({ version }: SharedText) => version > 0;
 
-const toJsonLine = (text: SharedText) => `${formatJson(currentText(text))}\n`;
+const toJsonLine = ({ value: content, version, timestamp }: SharedText) =>
+  `${formatJson({ content, version, timestamp })}\n`;
 
 function toLines(content: string): string {
   const printable = process.stdout.isTTY ? printableText(content) : content;
   return printable.endsWith('\n') ? printable : `${printable}\n`;
 }
 
-interface ShellCommand {
-  command: string;
-  /** Written to its standard input. */
-  input: string;
-  env: Readonly<Record<string, string>>;
-  /** Terminates the command. */
-  signal: AbortSignal;
-}
-
 /** Exit code of a shell that cannot find the command. */
 const notFound = 127;
 
-/** Returns the exit code; if a signal ended the command, 128 plus its number, as shells do. */
-function runCommand({ command, input, env, signal }: ShellCommand): Promise<number> {
-  return new Promise((resolve) => {
-    const child = spawn(command, {
-      shell: readEnvironment().shell,
-      env: environmentWith(env),
-      stdio: ['pipe', 'inherit', 'inherit'],
-    });
-    const terminate = () => void child.kill('SIGTERM');
-    signal.addEventListener('abort', terminate, { once: true });
-    const settle = (code: number) => {
-      signal.removeEventListener('abort', terminate);
-      resolve(code);
-    };
-    child.on('error', () => settle(notFound));
-    child.on('close', (code, signal) => settle(code ?? 128 + constants.signals[signal ?? 'SIGTERM']));
-    // The command may end without reading its input.
-    child.stdin.on('error', () => undefined);
-    child.stdin.end(input);
+/** Returns the exit code of the command; if a signal ended it, 128 plus its number, as shells do. */
+async function runOnText({ input, room, text, signal }: Watch): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const child = spawn(input.value('exec') ?? '', {
+    shell: readEnvironment().shell,
+    env: environmentWith({ POPROOM_CODE: room.code, POPROOM_VERSION: String(text.version) }),
+    stdio: ['pipe', 'inherit', 'inherit'],
   });
+  const terminate = () => void child.kill('SIGTERM');
+  signal.addEventListener('abort', terminate);
+  child.on('error', () => resolve(notFound));
+  child.on('close', (code, signal) => resolve(code ?? 128 + constants.signals[signal ?? 'SIGTERM']));
+  // The command may end without reading its input.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(input.isSet('json') ? toJsonLine(text) : text.value);
+  return promise.finally(() => signal.removeEventListener('abort', terminate));
 }
 
-interface FollowOptions {
-  room: Room;
-  text: SharedText;
-  signal: AbortSignal;
-  /** Called when the text has been received, and after each change. */
-  onText: (isFirst: boolean) => void;
-}
+/** `onText` is called when the text has been received, and after each change. */
+type FollowOptions = Omit<Watch, 'input'> & { onText: (isFirst: boolean) => void };
 
 /** Stays in the room until it ends or the signal aborts. It reconnects after interruptions. */
 export async function followText({ room, text, signal, onText }: FollowOptions): Promise<Ended> {
@@ -281,9 +246,8 @@ function endedWhileOffline(error: unknown, room: Room): Ended {
   throw error;
 }
 
-function currentText({ value, version, timestamp }: SharedText): RoomText {
-  return { content: value, version, timestamp };
-}
+const endedBefore = (ended: Ended, what: string) =>
+  new PoproomError('ROOM_NOT_FOUND', `${endReason(ended)} before ${what} changed.`, { details: { ended } });
 
 /** Reports why the room ended, unless the user left it. */
 export function printEnd(end: Ended): void {
@@ -296,14 +260,7 @@ function endReason(end: Ended): string {
 }
 
 /** Wakes one waiting loop. Several calls of `set` before the next `wait` count as one. */
-interface AutoResetEvent {
-  set(): void;
-  /** Makes `wait` return `closed`, once a pending `set` has been consumed. */
-  close(): void;
-  wait(withinMs?: number): Promise<'set' | 'timeout' | 'closed'>;
-}
-
-export function createAutoResetEvent(): AutoResetEvent {
+export function createAutoResetEvent() {
   let isSet = false;
   let isClosed = false;
   let wake = () => {};
@@ -320,12 +277,13 @@ export function createAutoResetEvent(): AutoResetEvent {
       wake();
     },
 
+    /** Makes `wait` return `closed`, once a pending `set` has been consumed. */
     close() {
       isClosed = true;
       wake();
     },
 
-    async wait(withinMs) {
+    async wait(withinMs?: number) {
       if (isSet || isClosed) return take();
       const { promise, resolve } = Promise.withResolvers<void>();
       wake = resolve;

@@ -3,28 +3,13 @@ import { PoproomError } from '../../client/index.ts';
 import { createRetry } from '../../client/retry.ts';
 import { createTimeouts } from '../../client/silence-limit.ts';
 import { createTransport } from '../../client/transport.ts';
-import type {
-  AdminBlock,
-  AdminBlockList,
-  AdminClient,
-  AdminClientList,
-  AdminKey,
-  AdminKeyList,
-  AdminNumbers,
-  AdminPoint,
-  AdminReport,
-  AdminReportList,
-  AdminRoom,
-  AdminRoomList,
-  AdminRoomRevealed,
-  Confirmation,
-} from '../../protocol/types.ts';
+import type { AdminBlock, AdminClient, AdminKey, AdminNumbers, AdminReport, AdminRoom } from '../../protocol/types.ts';
 import type { Input } from '../command.ts';
 import { explainOffline } from '../connection-error.ts';
 import { formatDuration, readDuration, timeoutOf } from '../duration.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
-import { countOf, formatBytes, formatJson, print, printable, printNotice, table } from '../output.ts';
+import { countOf, formatBytes, formatJson, print, printable, printDone, printNotice, table } from '../output.ts';
 import { askHidden, mustConfirm } from '../prompt.ts';
 import { chooseNamedServer } from '../server-choice.ts';
 
@@ -32,108 +17,94 @@ import { chooseNamedServer } from '../server-choice.ts';
 const usage =
   'Usage: poproom admin numbers | reveal ROOM | rm ROOM… | reports | dismiss ID… | clients | blocks | block RANGE --reason TEXT | unblock ID | keys | revoke ID';
 
-type Action = (input: Input, api: AdminApi, names: readonly string[]) => Promise<void>;
-
-/** With the number of arguments that each action takes. */
-const actions: Record<string, { run: Action; least: number; most: number }> = {
-  numbers: { run: numbers, least: 0, most: 0 },
-  rooms: { run: rooms, least: 0, most: 0 },
-  reveal: { run: reveal, least: 1, most: 1 },
-  rm: { run: remove, least: 1, most: Number.POSITIVE_INFINITY },
-  reports: { run: reports, least: 0, most: 0 },
-  dismiss: { run: dismiss, least: 1, most: Number.POSITIVE_INFINITY },
-  clients: { run: clients, least: 0, most: 0 },
-  blocks: { run: blocks, least: 0, most: 0 },
-  block: { run: block, least: 1, most: 1 },
-  unblock: { run: unblock, least: 1, most: 1 },
-  keys: { run: keys, least: 0, most: 0 },
-  revoke: { run: revoke, least: 1, most: 1 },
-};
+type Action = (input: Input, call: AdminCall, names: readonly string[]) => Promise<void>;
 
 export async function admin(input: Input): Promise<void> {
   const [name = '', ...names] = input.args;
-  const action = Object.hasOwn(actions, name) ? actions[name] : undefined;
-  if (!action || names.length < action.least || names.length > action.most) throw new UsageError(usage);
-  await action.run(input, await connectAdmin(input), names);
+  const [run, least = 0, most = 0] = Object.hasOwn(actions, name) && actions[name] ? actions[name] : [];
+  if (!run || names.length < least || names.length > most) throw new UsageError(usage);
+  await run(input, await connectAdmin(input), names);
 }
 
-async function numbers(input: Input, api: AdminApi): Promise<void> {
-  const found = await api.get<AdminNumbers>(`/numbers${queryOf(input, ['hours'])}`, ['points']);
-  print(input, found, numbersTable(found));
-}
+/** The newest intervals. `--json` has all of them. */
+const shownPoints = 24;
 
-async function rooms(input: Input, api: AdminApi): Promise<void> {
-  const found = await api.get<AdminRoomList>(`/rooms${queryOf(input, ['sort', 'client', 'limit', 'offset'])}`, [
-    'rooms',
+async function numbers(input: Input, call: AdminCall): Promise<void> {
+  const found = await call<AdminNumbers>('GET', `/numbers${queryOf(input, ['hours'])}`, ['points']);
+  const current = printableTable([
+    ['Nodes', found.nodes],
+    ['Rooms', found.rooms],
+    ['Live channels', found.channels],
+    ['Stored files', formatBytes(found.storedBytes)],
   ]);
-  printList(input, found, found.rooms, roomTable(found.rooms), 'room');
+  const head = ['SINCE', 'REQUESTS', 'REFUSED', 'FAILED', 'RECEIVED', 'SENT', 'NEW ROOMS', 'ROOMS', 'CHANNELS'];
+  const rows = found.points.slice(-shownPoints).map((point) => {
+    const { at, requests, refused, failed, received, sent, roomsCreated, rooms, channels } = point;
+    const traffic = [requests, refused, failed, formatBytes(received), formatBytes(sent)];
+    return [minute(at), ...traffic, roomsCreated, rooms, channels];
+  });
+  print(input, found, `${current}\n\n${printableTable([head, ...rows])}`);
 }
 
-async function reveal(input: Input, api: AdminApi, [room = '']: readonly string[]): Promise<void> {
-  const found = await api.send<AdminRoomRevealed>('POST', `/rooms/${roomIn(room)}/reveal`, ['roomId']);
+async function reveal(input: Input, call: AdminCall, [room = '']: readonly string[]): Promise<void> {
+  const found = await call<{ roomId: string }>('POST', `/rooms/${roomIn(room)}/reveal`, ['roomId']);
   print(input, found, printable(found.roomId));
 }
 
-async function remove(input: Input, api: AdminApi, names: readonly string[]): Promise<void> {
+async function remove(input: Input, call: AdminCall, names: readonly string[]): Promise<void> {
   await mustConfirm(input, `Delete ${countOf(names.length, 'room')} for everyone?`);
-  for (const name of names) {
-    const done = await api.send<Confirmation>('DELETE', `/rooms/${roomIn(name)}`, ['message']);
-    print(input, done, printable(done.message));
-  }
+  for (const name of names) printDone(input, await call('DELETE', `/rooms/${roomIn(name)}`, ['message']));
 }
 
-async function reports(input: Input, api: AdminApi): Promise<void> {
-  const found = await api.get<AdminReportList>(`/reports${queryOf(input, ['limit', 'offset'])}`, ['reports']);
-  printList(input, found, found.reports, reportTable(found.reports), 'report');
+async function dismiss(input: Input, call: AdminCall, ids: readonly string[]): Promise<void> {
+  for (const id of ids) printDone(input, await call('DELETE', `/reports/${encodeURIComponent(id)}`, ['message']));
 }
 
-async function dismiss(input: Input, api: AdminApi, ids: readonly string[]): Promise<void> {
-  for (const id of ids) {
-    const done = await api.send<Confirmation>('DELETE', `/reports/${encodeURIComponent(id)}`, ['message']);
-    print(input, done, printable(done.message));
-  }
-}
-
-async function clients(input: Input, api: AdminApi): Promise<void> {
-  const query = queryOf(input, ['sort', 'hours', 'limit', 'offset']);
-  const found = await api.get<AdminClientList>(`/clients${query}`, ['clients']);
-  printList(input, found, found.clients, clientTable(found.clients), 'client');
-}
-
-async function blocks(input: Input, api: AdminApi): Promise<void> {
-  const found = await api.get<AdminBlockList>('/blocks', ['blocks']);
-  printList(input, { ...found, total: found.blocks.length }, found.blocks, blockTable(found.blocks), 'block');
-}
-
-async function block(input: Input, api: AdminApi, [range = '']: readonly string[]): Promise<void> {
+async function block(input: Input, call: AdminCall, [range = '']: readonly string[]): Promise<void> {
   const [reason, expires] = [input.value('reason'), input.value('expires')];
   if (!reason) throw new UsageError('Why is this range blocked? Give a note for operators with --reason.');
   const end = expires === undefined ? {} : { expiresIn: readDuration(expires) };
   const json = { range, reason, ...end, ...(input.isSet('force') && { force: true }) };
-  const made = await api.send<AdminBlock>('POST', '/blocks', ['id', 'range'], json);
+  const made = await call<AdminBlock>('POST', '/blocks', ['id', 'range'], json);
   print(input, made, `Blocked ${printable(made.range)} (${printable(made.id)}).`);
 }
 
 /** Accepts the range of a block, too. */
-async function unblock(input: Input, api: AdminApi, [name = '']: readonly string[]): Promise<void> {
-  const { blocks: all } = await api.get<AdminBlockList>('/blocks', ['blocks']);
+async function unblock(input: Input, call: AdminCall, [name = '']: readonly string[]): Promise<void> {
+  const { blocks: all } = await call<{ blocks: AdminBlock[] }>('GET', '/blocks', ['blocks']);
   const found = all.find(({ id, range }) => [id, range, range.replace(/\/(32|128)$/, '')].includes(name));
   if (!found) throw new UsageError(`There is no block "${name}"; "poproom admin blocks" lists all.`);
-  const done = await api.send<Confirmation>('DELETE', `/blocks/${encodeURIComponent(found.id)}`, ['message']);
+  const done = await call('DELETE', `/blocks/${encodeURIComponent(found.id)}`, ['message']);
   print(input, done, `Unblocked ${printable(found.range)}.`);
 }
 
-async function keys(input: Input, api: AdminApi): Promise<void> {
-  const found = await api.get<AdminKeyList>(`/keys${queryOf(input, ['limit', 'offset'])}`, ['keys']);
-  printList(input, found, found.keys, keyTable(found.keys), 'key');
-}
-
-async function revoke(input: Input, api: AdminApi, [id = '']: readonly string[]): Promise<void> {
+async function revoke(input: Input, call: AdminCall, [id = '']: readonly string[]): Promise<void> {
   if (!/^[0-9a-f]{10}$/.test(id)) throw new UsageError('Which key? Give its ID from "poproom admin keys".');
   await mustConfirm(input, 'Revoke this key? This cannot be undone.');
-  const revoked = await api.send<AdminKey>('DELETE', `/keys/${id}`, ['id', 'name']);
+  const revoked = await call<AdminKey>('DELETE', `/keys/${id}`, ['id', 'name']);
   print(input, revoked, `Revoked the key "${printable(revoked.name)}" (${printable(revoked.id)}).`);
 }
+
+interface Listed<Item> {
+  /** That the API has for it. */
+  options: readonly string[];
+  head: readonly string[];
+  rowOf(item: Item): Row;
+}
+
+/** `name` is the list in the API, in the plural: its path, and its field in the response. */
+const list =
+  <Item>(name: string, { options, head, rowOf }: Listed<Item>): Action =>
+  async (input, call) => {
+    const found = await call<Record<string, unknown>>('GET', `/${name}${queryOf(input, options)}`, [name]);
+    const items = found[name] as Item[];
+    // All blocks are in one response, which does not count them.
+    const total = name === 'blocks' ? items.length : Number(found.total);
+    if (input.isSet('json')) return console.log(formatJson({ ...found, total }));
+    if (items.length > 0) console.log(printableTable([head, ...items.map(rowOf)]));
+    const shown = items.length < total ? ` Showing ${items.length}; see --limit and --offset.` : '';
+    printNotice(`${countOf(total, name.slice(0, -1))}.${shown}`);
+  };
 
 /** The options that were given, as the API names them. */
 function queryOf(input: Input, names: readonly string[]): string {
@@ -147,26 +118,83 @@ function queryOf(input: Input, names: readonly string[]): string {
 /** Accepts an id from the list, a code, or the link of a room. */
 const roomIn = (text: string) => encodeURIComponent(/\/r\/([^/?#]+)/.exec(text)?.[1] ?? text);
 
-function printList(input: Input, found: { total: number }, rows: readonly unknown[], text: string, noun: string): void {
-  if (input.isSet('json')) return void console.log(formatJson(found));
-  if (rows.length > 0) console.log(text);
-  const shown = rows.length < found.total ? ` Showing ${rows.length}; see --limit and --offset.` : '';
-  printNotice(`${countOf(found.total, noun)}.${shown}`);
-}
+const trafficHead = ['REQUESTS', 'REFUSED', 'RECEIVED', 'SENT'];
 
-/** Requests of `poproom admin`, with the admin token. */
-interface AdminApi {
-  /** `fields` are those that the response must have. */
-  get<T extends object>(path: string, fields: readonly (keyof T)[]): Promise<T>;
-  send<T extends object>(
-    method: 'POST' | 'DELETE',
-    path: string,
-    fields: readonly (keyof T)[],
-    json?: object,
-  ): Promise<T>;
-}
+const trafficCells = ({ requests, refused, received, sent }: Omit<AdminClient, 'client' | 'clientHash'>): Row => [
+  ...[requests, refused, formatBytes(received), formatBytes(sent)],
+];
 
-async function connectAdmin(input: Input): Promise<AdminApi> {
+type Row = readonly (string | number)[];
+
+/** Ids are long, so they come last. */
+const rooms = list<AdminRoom>('rooms', {
+  options: ['sort', 'client', 'limit', 'offset'],
+  head: ['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT', 'CREATED BY', 'ID'],
+  rowOf: (room) => [
+    room.code,
+    formatDuration(Date.now() - Date.parse(room.createdAt)),
+    formatDuration(Date.parse(room.expiresAt) - Date.now()),
+    formatBytes(room.fileBytes + room.textBytes),
+    ...[room.fileCount, room.deviceCount, room.encrypted ? 'yes' : 'no', room.clientHash ?? '-'],
+    room.createdBy ? `${room.createdBy.type} ${room.createdBy.name}` : '-',
+    room.id,
+  ],
+});
+
+const reports = list<AdminReport>('reports', {
+  options: ['limit', 'offset'],
+  head: ['ID', 'TIME', 'ROOM', 'REASON', 'COMMENT', 'ROOM ID'],
+  rowOf: ({ id, code, reason, comment = '', createdAt, room = 'ended' }) => {
+    return [id, minute(createdAt), code, reason, comment, room];
+  },
+});
+
+const clients = list<AdminClient>('clients', {
+  options: ['sort', 'hours', 'limit', 'offset'],
+  head: ['CLIENT', ...trafficHead, 'HASH'],
+  rowOf: ({ client, clientHash, ...traffic }) => [client, ...trafficCells(traffic), clientHash],
+});
+
+const blocks = list<AdminBlock>('blocks', {
+  options: [],
+  head: ['ID', 'RANGE', 'ENDS', 'REASON'],
+  rowOf: ({ id, range, reason, endsAt }) => [id, range, endsAt ? minute(endsAt) : 'never', reason],
+});
+
+const keys = list<AdminKey>('keys', {
+  options: ['limit', 'offset'],
+  head: ['ID', 'NAME', 'TIER', 'STATE', ...trafficHead, 'LAST USED'],
+  rowOf: ({ id, name, tier, revokedAt, lastUsedAt, ...traffic }) => {
+    const state = revokedAt ? 'revoked' : 'active';
+    return [id, name, tier, state, ...trafficCells(traffic), lastUsedAt ? minute(lastUsedAt) : 'never'];
+  },
+});
+
+/** Actions with the number of arguments that each takes. */
+const actions: Record<string, readonly [run: Action, least: number, most: number]> = {
+  numbers: [numbers, 0, 0],
+  rooms: [rooms, 0, 0],
+  reveal: [reveal, 1, 1],
+  rm: [remove, 1, Number.POSITIVE_INFINITY],
+  reports: [reports, 0, 0],
+  dismiss: [dismiss, 1, Number.POSITIVE_INFINITY],
+  clients: [clients, 0, 0],
+  blocks: [blocks, 0, 0],
+  block: [block, 1, 1],
+  unblock: [unblock, 1, 1],
+  keys: [keys, 0, 0],
+  revoke: [revoke, 1, 1],
+};
+
+const printableTable = (rows: readonly Row[]) => table(rows.map((row) => row.map((cell) => printable(String(cell)))));
+
+/** Such as "2026-11-15 09:30Z". */
+const minute = (timestamp: string) => `${timestamp.slice(0, 16).replace('T', ' ')}Z`;
+
+/** Sends a request with the admin token. `fields` are those that the response must have. */
+type AdminCall = Awaited<ReturnType<typeof connectAdmin>>;
+
+async function connectAdmin(input: Input) {
   const environment = readEnvironment();
   const url = chooseNamedServer(environment, input.value('url'));
   const token = environment.adminToken ?? (await askHidden(`Admin token of ${url}: `));
@@ -175,12 +203,12 @@ async function connectAdmin(input: Input): Promise<AdminApi> {
   const timeouts = createTimeouts(timeoutOf(input, environment) ?? 0);
   const transport = createTransport({ url, apiKey: token, withRetry, timeouts });
 
-  async function call<T extends object>(
-    method: string,
+  return async <T extends object = { message: string }>(
+    method: 'GET' | 'POST' | 'DELETE',
     path: string,
     fields: readonly (keyof T)[],
     json?: object,
-  ): Promise<T> {
+  ): Promise<T> => {
     const hasFields = (body: unknown): body is T =>
       typeof body === 'object' && body !== null && fields.every((field) => field in body);
     try {
@@ -188,11 +216,6 @@ async function connectAdmin(input: Input): Promise<AdminApi> {
     } catch (error) {
       throw error instanceof PoproomError ? explainError(error, transport.url) : error;
     }
-  }
-
-  return {
-    get: (path, fields) => call('GET', path, fields),
-    send: (method, path, fields, json) => call(method, path, fields, json),
   };
 }
 
@@ -204,96 +227,3 @@ function explainError(error: PoproomError, url: string): Error {
     ? new UsageError(`The admin interface of ${url} is disabled; set POPROOM_ADMIN_TOKEN for the server.`)
     : error;
 }
-
-/** The newest intervals. `--json` has all of them. */
-const shownPoints = 24;
-
-function numbersTable({ nodes, rooms, channels, storedBytes, points }: AdminNumbers): string {
-  const current = table([
-    ['Nodes', String(nodes)],
-    ['Rooms', String(rooms)],
-    ['Live channels', String(channels)],
-    ['Stored files', formatBytes(storedBytes)],
-  ]);
-  const head = ['SINCE', 'REQUESTS', 'REFUSED', 'FAILED', 'RECEIVED', 'SENT', 'NEW ROOMS', 'ROOMS', 'CHANNELS'];
-  return `${current}\n\n${table([head, ...points.slice(-shownPoints).map(pointRow)])}`;
-}
-
-const pointRow = (point: AdminPoint) => [
-  minute(point.at),
-  String(point.requests),
-  String(point.refused),
-  String(point.failed),
-  formatBytes(point.received),
-  formatBytes(point.sent),
-  String(point.roomsCreated),
-  String(point.rooms),
-  String(point.channels),
-];
-
-/** Ids are long, so they come last. */
-function roomTable(rooms: readonly AdminRoom[]): string {
-  const head = ['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT', 'CREATED BY', 'ID'];
-  const rows = rooms.map((room) => [
-    room.code,
-    formatDuration(Date.now() - Date.parse(room.createdAt)),
-    formatDuration(Date.parse(room.expiresAt) - Date.now()),
-    formatBytes(room.fileBytes + room.textBytes),
-    String(room.fileCount),
-    String(room.deviceCount),
-    room.encrypted ? 'yes' : 'no',
-    room.clientHash ?? '-',
-    room.createdBy ? `${room.createdBy.type} ${room.createdBy.name}` : '-',
-    room.id,
-  ]);
-  return printableTable([head, ...rows]);
-}
-
-/** The id of a room is long, so it comes last. */
-function reportTable(reports: readonly AdminReport[]): string {
-  const rows = reports.map(({ id, code, reason, comment = '', createdAt, room }) => [
-    id,
-    minute(createdAt),
-    code,
-    reason,
-    comment,
-    room ?? 'ended',
-  ]);
-  return printableTable([['ID', 'TIME', 'ROOM', 'REASON', 'COMMENT', 'ROOM ID'], ...rows]);
-}
-
-function clientTable(clients: readonly AdminClient[]): string {
-  const rows = clients.map(({ client, clientHash, ...traffic }) => [client, ...trafficCells(traffic), clientHash]);
-  return printableTable([['CLIENT', ...trafficHead, 'HASH'], ...rows]);
-}
-
-function blockTable(blocks: readonly AdminBlock[]): string {
-  const rows = blocks.map(({ id, range, reason, endsAt }) => [id, range, endsAt ? minute(endsAt) : 'never', reason]);
-  return printableTable([['ID', 'RANGE', 'ENDS', 'REASON'], ...rows]);
-}
-
-function keyTable(keys: readonly AdminKey[]): string {
-  const rows = keys.map((key) => [
-    key.id,
-    key.name,
-    key.tier,
-    key.revokedAt ? 'revoked' : 'active',
-    ...trafficCells(key),
-    key.lastUsedAt ? minute(key.lastUsedAt) : 'never',
-  ]);
-  return printableTable([['ID', 'NAME', 'TIER', 'STATE', ...trafficHead, 'LAST USED'], ...rows]);
-}
-
-const trafficHead = ['REQUESTS', 'REFUSED', 'RECEIVED', 'SENT'];
-
-const trafficCells = ({ requests, refused, received, sent }: Omit<AdminClient, 'client' | 'clientHash'>) => [
-  String(requests),
-  String(refused),
-  formatBytes(received),
-  formatBytes(sent),
-];
-
-const printableTable = (rows: readonly (readonly string[])[]) => table(rows.map((row) => row.map(printable)));
-
-/** Such as "2026-11-15 09:30Z". */
-const minute = (timestamp: string) => `${timestamp.slice(0, 16).replace('T', ' ')}Z`;

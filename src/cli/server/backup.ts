@@ -13,9 +13,8 @@ import { createProgress, type Progress } from '../progress.ts';
 export async function backup(input: Input): Promise<void> {
   const isRestore = input.args[0] === 'restore';
   const [file, ...more] = isRestore ? input.args.slice(1) : input.args;
-  if (file === undefined || more.length > 0) {
+  if (file === undefined || more.length > 0)
     throw new UsageError('Give one file, such as "poproom backup poproom.tar"; see poproom backup --help.');
-  }
   const replace = input.isSet('replace');
   if (replace && !isRestore) throw new UsageError('--replace is for "poproom backup restore".');
   const config = readConfig();
@@ -27,8 +26,8 @@ export async function backup(input: Input): Promise<void> {
         : backUp({ ...folders, ...watch, target: file }),
     ),
   );
-  const sentence = isRestore ? restored(report, config) : backedUp(report, file, config);
-  print(input, report, sentence);
+  const restored = `Restored ${contents(report)} into ${config.dataDir}.`;
+  print(input, report, isRestore ? restored : backedUp(report, file, config));
 }
 
 /** With Redis or S3, their own tools make consistent copies. */
@@ -40,11 +39,7 @@ function foldersOf(config: Config): BackupFolders {
   );
 }
 
-interface Watch {
-  signal: AbortSignal;
-  onStart: (bytes: number) => void;
-  onBytes: (bytes: number) => void;
-}
+type Watch = { signal: AbortSignal; onStart: (bytes: number) => void; onBytes: (bytes: number) => void };
 
 /** Ctrl-C stops it between two files, and leaves nothing behind. */
 async function withProgress(name: string, work: (watch: Watch) => Promise<BackupReport>): Promise<BackupReport> {
@@ -77,8 +72,4 @@ function backedUp(report: BackupReport, file: string, { secret }: Config): strin
       : 'It does not contain POPROOM_SECRET, without which no PIN works; keep both in a safe place.';
   const left = report.missing > 0 ? [`Left out ${countOf(report.missing, 'file')} without bytes.`] : [];
   return [`Backed up ${contents(report)} to ${file}.`, ...left, keep].join('\n');
-}
-
-function restored(report: BackupReport, { dataDir }: Config): string {
-  return `Restored ${contents(report)} into ${dataDir}.`;
 }

@@ -5,15 +5,7 @@ import { type Environment, readEnvironment } from '../environment.ts';
 import { exitCode, UsageError } from '../errors.ts';
 import { print, printable } from '../output.ts';
 import { parseServerUrl } from '../server-choice.ts';
-import {
-  bad,
-  type Check,
-  type DoctorContext,
-  type Finding,
-  isSkipped,
-  type ServerAddress,
-  type Verdict,
-} from './doctor/check.ts';
+import { bad, type Check, type DoctorContext, type Finding, type ServerAddress } from './doctor/check.ts';
 import { filesChecks } from './doctor/files-checks.ts';
 import { serverChecks } from './doctor/server-checks.ts';
 import { settingsChecks } from './doctor/settings-checks.ts';
@@ -28,7 +20,7 @@ export async function doctor(input: Input): Promise<void> {
   const findings = await runChecks(createContext(input, environment));
   report(input, findings, environment);
   if (findings.some(({ verdict }) => verdict === 'bad')) process.exitCode = 1;
-  else if (findings.some(isSkipped)) process.exitCode = exitCode.unreachable;
+  else if (findings.some(({ skipped = 0 }) => skipped > 0)) process.exitCode = exitCode.unreachable;
 }
 
 function createContext(input: Input, { apiKey, createPassword }: Environment): DoctorContext {
@@ -63,13 +55,12 @@ async function runChecks(context: DoctorContext): Promise<CheckFinding[]> {
 }
 
 /** Shows only the code of the error, because its message may contain a URL with a password. */
-function failedCheck(error: NodeJS.ErrnoException): Finding {
-  return bad(`The check failed (${error.code ?? error.name}).`, 'This is a bug in Poproom; please report it.');
-}
+const failedCheck = (error: NodeJS.ErrnoException): Finding =>
+  bad(`The check failed (${error.code ?? error.name}).`, 'This is a bug in Poproom; please report it.');
 
 type CheckFinding = Finding & { check: string };
 
-const marks: Record<Verdict, { mark: string; color: string }> = {
+const marks: Record<Finding['verdict'], { mark: string; color: string }> = {
   ok: { mark: '✓', color: '32' },
   warning: { mark: '!', color: '33' },
   bad: { mark: '✗', color: '31' },
@@ -91,7 +82,7 @@ function linesOf({ check, verdict, found, fix }: CheckFinding, isColored: boolea
 }
 
 function summary(findings: readonly CheckFinding[]): string {
-  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length;
+  const count = (verdict: Finding['verdict']) => findings.filter((finding) => finding.verdict === verdict).length;
   const [problems, warnings] = [count('bad'), count('warning')];
   const skipped = findings.reduce((sum, { skipped = 0 }) => sum + skipped, 0);
   const rest = skipped > 0 ? [`The server is not running; ${skipped} checks were skipped.`] : [];

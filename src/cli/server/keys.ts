@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, readConfig } from '../../config.ts';
 import { drawApiKey } from '../../core/clients.ts';
-import type { ApiKey, KeyStore, Tier } from '../../core/ports/clients.ts';
+import type { ApiKey, KeyStore } from '../../core/ports/clients.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { openKeys } from '../../engine/open.ts';
 import type { Input } from '../command.ts';
@@ -18,7 +18,7 @@ export async function keys(input: Input): Promise<void> {
   if (command !== 'create' && config.store === 'sqlite:') assertDataExists(config.dataDir);
   const store = await openKeys(config);
   try {
-    if (command === 'create') await create(input, store, { name, tier, server: describeServer(config) });
+    if (command === 'create') await create(input, store, { name, tier }, config);
     else if (command === 'revoke') await revoke(input, store, name);
     else await list(input, store);
   } finally {
@@ -26,10 +26,7 @@ export async function keys(input: Input): Promise<void> {
   }
 }
 
-const describeServer = ({ store, dataDir }: Config) =>
-  store === 'sqlite:' ? `data folder ${dataDir}` : 'current POPROOM_STORE';
-
-function read({ args, value }: Input): { command: string; name: string; tier: Tier } {
+function read({ args, value }: Input) {
   const tier = value('tier') ?? 'pro';
   const [command = '', name, ...rest] = args;
   const needsName = command === 'create' || command === 'revoke';
@@ -40,7 +37,7 @@ function read({ args, value }: Input): { command: string; name: string; tier: Ti
     throw new UsageError('A key name has 1 to 64 letters, digits, spaces or any of . _ - @ +');
   }
   if (tier !== 'free' && tier !== 'pro') throw new UsageError('--tier must be free or pro.');
-  return { command, name: name ?? '', tier };
+  return { command, name: name ?? '', tier } as const;
 }
 
 /** Opening a missing database would create an empty one. */
@@ -49,14 +46,14 @@ export function assertDataExists(dataDir: string): void {
   throw new UsageError(`There is no Poproom data in ${dataDir}; set POPROOM_DATA_DIR as for the server.`);
 }
 
-async function create(input: Input, store: KeyStore, options: { name: string; tier: Tier; server: string }) {
-  const { name, tier, server } = options;
+async function create(input: Input, store: KeyStore, { name, tier }: Pick<ApiKey, 'name' | 'tier'>, config: Config) {
   const { text, id, hash } = drawApiKey();
   const key = await store.create({ id, name, tier, hash }, Date.now());
   if (!key) throw new UsageError(`A key named "${name}" already exists; revoke it first, or choose another name.`);
   print(input, { ...entryOf(key), key: text }, text);
   if (input.isSet('json')) return;
   console.error(`Copy the key now: it is not shown again. Name: "${name}", tier: ${tier}.`);
+  const server = config.store === 'sqlite:' ? `data folder ${config.dataDir}` : 'current POPROOM_STORE';
   console.error(`It is valid for the server with the ${server}.`);
 }
 
@@ -68,21 +65,17 @@ async function revoke(input: Input, store: KeyStore, name: string): Promise<void
 }
 
 async function list(input: Input, store: KeyStore): Promise<void> {
-  const all = await store.list();
-  if (all.length > 0 || input.isSet('json')) return print(input, all.map(entryOf), tableOf(all));
+  const all = (await store.list()).map(entryOf);
+  const rows = all.map(({ id, name, tier, createdAt, revokedAt = '' }) => {
+    return [id, name, tier, createdAt.slice(0, 10), revokedAt.slice(0, 10)];
+  });
+  if (all.length > 0 || input.isSet('json'))
+    return print(input, all, table([['ID', 'NAME', 'TIER', 'CREATED', 'REVOKED'], ...rows]));
   console.error('There are no keys yet. Create one with: poproom keys create NAME');
 }
 
 /** Leaves out the hash, and formats timestamps as the API does. */
-function entryOf({ id, name, tier, createdAt, revokedAt }: ApiKey) {
-  const revoked = revokedAt === undefined ? {} : { revokedAt: toTimestamp(revokedAt) };
-  return { id, name, tier, createdAt: toTimestamp(createdAt), ...revoked };
-}
-
-const tableOf = (keys: readonly ApiKey[]) => table([['ID', 'NAME', 'TIER', 'CREATED', 'REVOKED'], ...keys.map(rowOf)]);
-
-function rowOf({ id, name, tier, createdAt, revokedAt }: ApiKey): string[] {
-  return [id, name, tier, day(createdAt), revokedAt === undefined ? '' : day(revokedAt)];
-}
-
-const day = (moment: number) => toTimestamp(moment).slice(0, 10);
+const entryOf = ({ id, name, tier, createdAt, revokedAt }: ApiKey) => ({
+  ...{ id, name, tier, createdAt: toTimestamp(createdAt) },
+  ...(revokedAt !== undefined && { revokedAt: toTimestamp(revokedAt) }),
+});

@@ -1,7 +1,7 @@
 /** `poproom migrate`: moves all data from one engine to another, and compares both sides at the end. */
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, readConfig } from '../../config.ts';
+import { readConfig } from '../../config.ts';
 import {
   type EnginePlace,
   isSameStore,
@@ -17,13 +17,14 @@ import { UsageError } from '../errors.ts';
 import { countOf, formatBytes, print } from '../output.ts';
 
 export async function migrate(input: Input): Promise<void> {
-  const options = readOptions(input);
+  const places = readPlaces(input);
   const config = readConfig();
-  const from = await openEnd(options.from, config);
+  const from = await openEnd(places.from, config);
   try {
-    const to = await openEnd(options.to, config);
+    const to = await openEnd(places.to, config);
     try {
-      await run(input, options, config, { from, to });
+      const pins = transferSecret(places.from.store, places.to.store, config.secret);
+      printReport(input, await moveUntilStopped({ from, to }), pins);
     } finally {
       await to.close();
     }
@@ -32,14 +33,11 @@ export async function migrate(input: Input): Promise<void> {
   }
 }
 
-type Ends = Record<'from' | 'to', OpenedEnd>;
-
-async function run(input: Input, options: MigrationOptions, config: Config, ends: Ends): Promise<void> {
-  const pins = transferSecret(options.from.store, options.to.store, config.secret);
-  const report = await moveUntilStopped(ends);
+function printReport(input: Input, report: MigrationReport | 'stopped', pins: string): void {
   if (report === 'stopped') {
     process.exitCode = 130;
-    return console.error('Interrupted. Data that was moved is kept; run the same command again to continue.');
+    console.error('Interrupted. Data that was moved is kept; run the same command again to continue.');
+    return;
   }
   if (report.differences.count > 0) process.exitCode = 1;
   print(input, { ...report, pins }, `${summaryOf(report)}\n${pins}`);
@@ -47,11 +45,11 @@ async function run(input: Input, options: MigrationOptions, config: Config, ends
 }
 
 /** Ctrl-C stops it between two steps. */
-async function moveUntilStopped(ends: Ends): Promise<MigrationReport | 'stopped'> {
+async function moveUntilStopped(ends: Record<'from' | 'to', OpenedEnd>): Promise<MigrationReport | 'stopped'> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  const line = createMigrationProgress(process.stderr);
+  const line = createMigrationProgress();
   try {
     return await move({ ...ends, clock: Date.now, signal: stopping.signal, progress: line.show });
   } catch (error) {
@@ -80,13 +78,8 @@ function reportDifferences({ count, first }: MigrationReport['differences']): vo
   if (count > first.length) console.error(`  and ${count - first.length} more`);
 }
 
-interface MigrationOptions {
-  from: EnginePlace;
-  to: EnginePlace;
-}
-
 /** Messages do not repeat URLs, which may contain a password. */
-function readOptions({ args, value }: Input): MigrationOptions {
+function readPlaces({ args, value }: Input): Record<'from' | 'to', EnginePlace> {
   const [from, to] = [value('from'), value('to')];
   if (args.length > 0) throw new UsageError('"poproom migrate" takes only options; see poproom migrate --help.');
   if (!from || !to) throw new UsageError('--from and --to are required; see poproom migrate --help.');
@@ -115,12 +108,10 @@ function withOptionName<T>(option: string, read: () => T): T {
 
 /** A mistyped folder must not be created and then found to be empty. */
 function assertHasData({ store, files }: EnginePlace): void {
-  if ('folder' in store && !existsSync(join(store.folder, 'poproom.db'))) {
+  if ('folder' in store && !existsSync(join(store.folder, 'poproom.db')))
     throw new UsageError(`There is no Poproom data in ${store.folder}.`);
-  }
-  if ('folder' in files && !existsSync(files.folder)) {
+  if ('folder' in files && !existsSync(files.folder))
     throw new UsageError(`The folder ${files.folder} does not exist; set --from-files to where the files are.`);
-  }
 }
 
 function assertFolders({ store, files }: EnginePlace): void {
@@ -136,12 +127,10 @@ function assertFolders({ store, files }: EnginePlace): void {
  */
 function transferSecret(from: StorePlace, to: StorePlace, given: string | undefined): string {
   if (given !== undefined) return 'To keep PINs valid, set the current POPROOM_SECRET on the new server, too.';
-  if (!('folder' in from) || !existsSync(secretIn(from.folder))) {
+  if (!('folder' in from) || !existsSync(secretIn(from.folder)))
     return 'To keep PINs valid, set the POPROOM_SECRET of the old servers on the new server, too.';
-  }
-  if (!('folder' in to)) {
+  if (!('folder' in to))
     return `To keep PINs valid, set POPROOM_SECRET on every node to the content of ${secretIn(from.folder)}.`;
-  }
   if (copySecret(from.folder, to.folder) === 'same')
     return `PINs stay valid: ${secretIn(to.folder)} has the same secret.`;
   throw new UsageError(
@@ -152,29 +141,21 @@ function transferSecret(from: StorePlace, to: StorePlace, given: string | undefi
 const terminalEveryMs = 100;
 const elsewhereEveryMs = 5000;
 
-interface MigrationProgress {
-  show(progress: Progress): void;
-  /** Removes the line. */
-  clear(): void;
-}
-
 /** One line that is rewritten on a terminal, a line every 5 seconds elsewhere. */
-function createMigrationProgress(out: NodeJS.WriteStream): MigrationProgress {
+function createMigrationProgress() {
+  const out = process.stderr;
   const everyMs = out.isTTY ? terminalEveryMs : elsewhereEveryMs;
   let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
   return {
-    show(progress) {
-      const isLast = out.isTTY && progress.rooms === progress.totalRooms;
+    show({ phase, rooms, totalRooms, bytes }: Progress) {
+      const isLast = out.isTTY && rooms === totalRooms;
       if (performance.now() - shownAt < everyMs && !isLast) return;
       shownAt = performance.now();
-      out.write(out.isTTY ? `\r\x1b[K${sentence(progress)}` : `${sentence(progress)}\n`);
+      const sentence = `${phase}: ${rooms} of ${totalRooms} rooms, ${formatBytes(bytes)} of files`;
+      out.write(out.isTTY ? `\r\x1b[K${sentence}` : `${sentence}\n`);
     },
     clear() {
       if (out.isTTY) out.write('\r\x1b[K');
     },
   };
-}
-
-function sentence({ phase, rooms, totalRooms, bytes }: Progress): string {
-  return `${phase}: ${rooms} of ${totalRooms} rooms, ${formatBytes(bytes)} of files`;
 }

@@ -19,10 +19,8 @@ import { assertDataExists } from './keys.ts';
 const usage = 'Usage: poproom rooms [list | show CODE | rm CODE…], or with --admin: poproom rooms [list | rm ROOM…]';
 const shownByDefault = 100;
 
-interface ListedRoom extends RoomSummary {
-  /** Undefined if the server did not respond. */
-  devices: number | undefined;
-}
+/** The number of devices is undefined if the server did not respond. */
+type ListedRoom = RoomSummary & { devices: number | undefined };
 
 export async function rooms(input: Input): Promise<void> {
   if (input.isSet('admin')) return overAdminApi(input);
@@ -39,7 +37,7 @@ export async function rooms(input: Input): Promise<void> {
   if (config.store === 'sqlite:') assertDataExists(config.dataDir);
   const directory = await openRoomDirectory(config);
   try {
-    if (command === 'list') await list(input, directory, { client, limit });
+    if (command === 'list') await list(input, directory, client, limit);
     else if (command === 'show') await show(input, directory, codes[0] as RoomCode);
     else await remove(input, directory, codes, client);
   } finally {
@@ -52,8 +50,7 @@ async function listRecent(input: Input): Promise<void> {
   const option = ofServers.find((name) => input.isSet(name) || input.value(name) !== undefined);
   if (option)
     throw new UsageError(`--${option} is for the rooms of a server: poproom rooms list, or --admin. ${usage}`);
-  const { recent } = await import('../local/recent.ts');
-  await recent(input);
+  await (await import('../local/recent.ts')).recent(input);
 }
 
 const ofServers = ['client', 'limit', 'offset', 'sort', 'reveal', 'yes', 'url', 'timeout'];
@@ -61,8 +58,7 @@ const ofServers = ['client', 'limit', 'offset', 'sort', 'reveal', 'yes', 'url', 
 async function overAdminApi(input: Input): Promise<void> {
   const [command = 'list', ...named] = input.args;
   if (!['list', 'rm'].includes(command) || (command === 'list' && named.length > 0)) throw new UsageError(usage);
-  const { admin } = await import('./admin.ts');
-  await admin({ ...input, args: command === 'list' ? ['rooms'] : ['rm', ...named] });
+  await (await import('./admin.ts')).admin({ ...input, args: command === 'list' ? ['rooms'] : ['rm', ...named] });
 }
 
 const whichRooms = `Which rooms? Give their codes, or a client with --client HASH. ${usage}`;
@@ -85,17 +81,12 @@ function readLimit(text: string | undefined): number {
   return Number(text) || Number.POSITIVE_INFINITY;
 }
 
-interface Selection {
-  client: string | undefined;
-  limit: number;
-}
-
-async function list(input: Input, directory: RoomDirectory, { client, limit }: Selection): Promise<void> {
+async function list(input: Input, directory: RoomDirectory, client: string | undefined, limit: number): Promise<void> {
   const all = await roomsOf(directory, client);
   const listed = await withDevices(directory, all.slice(0, limit));
-  if (listed.length > 0 || input.isSet('json')) {
-    print(input, listed.map(entryOf(input)), tableOf(listed.map(rowOf(input))));
-  }
+  const head = ['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT'];
+  if (listed.length > 0 || input.isSet('json'))
+    print(input, listed.map(entryOf(input)), table([head, ...listed.map(rowOf(input))]));
   if (input.isSet('json')) return;
   const bytes = all.reduce((sum, room) => sum + bytesOf(room), 0);
   const hidden = all.length > listed.length ? ` Showing the ${listed.length} largest; use --limit 0 to show all.` : '';
@@ -125,12 +116,7 @@ async function show(input: Input, directory: RoomDirectory, code: RoomCode): Pro
   if (room) print(input, entryOf(input)(room), detailsOf(input, room));
 }
 
-async function remove(
-  input: Input,
-  directory: RoomDirectory,
-  codes: readonly RoomCode[],
-  client: string | undefined,
-): Promise<void> {
+async function remove(input: Input, directory: RoomDirectory, codes: readonly RoomCode[], client: string | undefined) {
   const chosen = client === undefined ? codes : (await roomsOf(directory, client)).map(({ code }) => code);
   if (chosen.length === 0) throw noSuchRoom();
   await mustConfirm(input, `Delete ${countOf(chosen.length, 'room')} for everyone?`);
@@ -155,9 +141,7 @@ function noSuchRoom(): ExitError {
 }
 
 /** Masked, because anyone with the code can read the room. */
-function shown(input: Input, code: RoomCode): string {
-  return input.isSet('reveal') ? code : maskCode(code);
-}
+const shown = (input: Input, code: RoomCode) => (input.isSet('reveal') ? code : maskCode(code));
 
 const bytesOf = ({ fileBytes, textBytes }: RoomSummary) => fileBytes + textBytes;
 
@@ -173,9 +157,6 @@ const entryOf = (input: Input) => (room: ListedRoom) => ({
   deviceCount: room.devices ?? null,
   client: room.client ?? null,
 });
-
-const tableOf = (rows: string[][]) =>
-  table([['ROOM', 'AGE', 'EXPIRES IN', 'SIZE', 'FILES', 'DEVICES', 'ENCRYPTED', 'CLIENT'], ...rows]);
 
 const rowOf = (input: Input) => (room: ListedRoom) => [
   shown(input, room.code),

@@ -8,12 +8,10 @@ import {
   demoNote,
   inspectConfig,
   readConfig,
-  type ServeOptions,
   serveOptions,
   settingNames,
 } from '../../config.ts';
 import { PoproomError } from '../../core/errors.ts';
-import type { Log } from '../../core/ports/basics.ts';
 import { FolderHangs } from '../../engine/data-folder.ts';
 import { filesPlaceOf } from '../../engine/open.ts';
 import { CertificateError } from '../../http/certificate.ts';
@@ -21,7 +19,7 @@ import { hiddenAdmin, pathRemovedFix } from '../../http/urls.ts';
 import { createLog, type OpenLog } from '../../log.ts';
 import { type Running, startServer } from '../../server.ts';
 import { type Input, nearestName } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { onStopSignals, type StopSignal, UsageError } from '../errors.ts';
 import { indented } from '../text-width.ts';
 
 const maxStopMs = 30_000;
@@ -37,10 +35,11 @@ export async function serve(input: Input): Promise<void> {
       `"poproom serve" takes no arguments, but got "${args[0]}"; use options or environment variables, see poproom serve --help.`,
     );
 
-  const options = optionsOf(input);
+  const options = Object.fromEntries(Object.entries(serveOptions).map(([key, option]) => [key, input.value(option)]));
   const config = readConfig(undefined, options);
   const log = createLog(config.logLevel);
-  logWarnings(log);
+  // Node would write warnings to standard error, and block if nobody reads it.
+  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning from Node'));
   const { unknown, warnings } = inspectConfig(undefined, options);
   for (const text of warnings) log.warn({}, text);
   for (const name of unknown) log.warn({ setting: name }, describeUnknown(name));
@@ -89,67 +88,34 @@ export async function serve(input: Input): Promise<void> {
   }
 }
 
-function optionsOf(input: Input): ServeOptions {
-  return Object.fromEntries(Object.entries(serveOptions).map(([key, option]) => [key, input.value(option)]));
-}
-
 async function start(config: Config, log: OpenLog, acceptNewSecret: boolean): Promise<Running> {
   try {
     return await startServer(config, log, { lostLogLines: log.lostLines, acceptNewSecret });
   } catch (error) {
-    if (error instanceof FolderHangs) endWithoutThreads(error);
+    if (error instanceof FolderHangs) {
+      // A thread hangs in the file system, so a normal exit would wait for it.
+      writeSync(process.stderr.fd, `poproom: ${error.message}\n`);
+      process.kill(process.pid, 'SIGKILL');
+    }
     throw explainStart(error, config);
   }
-}
-
-/** A thread hangs in the file system, so a normal exit would wait for it. */
-function endWithoutThreads({ message }: Error): void {
-  writeSync(process.stderr.fd, `poproom: ${message}\n`);
-  process.kill(process.pid, 'SIGKILL');
-}
-
-/** Node would write warnings to standard error, and block if nobody reads it. */
-function logWarnings(log: Log): void {
-  process.removeAllListeners('warning').on('warning', (err) => log.warn({ err }, 'warning from Node'));
-}
-
-/** SIGHUP: the terminal was closed. */
-const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-type StopSignal = (typeof stopSignals)[number];
-
-/** One Ctrl-C may arrive twice, from the terminal and from npx. A later one is a second Ctrl-C. */
-const repeatAfterMs = 1000;
-
-function onStopSignals(onFirst: (signal: StopSignal) => void, onRepeated: (signal: StopSignal) => void): void {
-  let firstAt: number | undefined;
-  const onSignal = (signal: StopSignal) => {
-    if (firstAt === undefined) {
-      firstAt = performance.now();
-      onFirst(signal);
-    } else if (performance.now() - firstAt > repeatAfterMs) onRepeated(signal);
-  };
-  for (const signal of stopSignals) process.on(signal, onSignal);
 }
 
 /** Shown only on a terminal. */
 async function announcement(config: Config, { port, networkUrls }: Running): Promise<string> {
   const url = config.publicUrl ?? `${config.tlsCert ? 'https' : 'http'}://localhost:${port}`;
+  const place = filesPlaceOf(config);
   const rows = [
     ['open', url],
     ...networkUrls.map((networkUrl) => ['from other devices', networkUrl]),
     ['rooms', config.store === 'sqlite:' ? `SQLite in ${config.dataDir}` : 'Redis'],
-    ['files', filesRow(config)],
+    ['files', 'folder' in place ? place.folder : `S3, bucket ${place.bucket.bucket}`],
     ['API docs', `${url}/docs`],
     ...(config.demo ? [['demonstration', 'short rooms and small files only']] : []),
   ];
   const table = `\n  Poproom is ready\n\n${rows.map(([what, where]) => `  ${what?.padEnd(20)} ${where}`).join('\n')}\n\n`;
   const scan = config.publicUrl ?? networkUrls[0];
   return scan ? `${table}${indented((await import('uqr')).renderUnicodeCompact(scan, { border: 1 }))}\n` : table;
-}
-
-function filesRow(config: Config): string {
-  const place = filesPlaceOf(config);
-  return 'folder' in place ? place.folder : `S3, bucket ${place.bucket.bucket}`;
 }
 
 /** Explains why a server cannot start, with the address or the files that it was given. Returns other errors as they are. */

@@ -33,4 +33,10 @@ export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefin
   return unused === 0 ? bytes : undefined;
 }
 
+/** Returns undefined for anything but this number of bytes as base64url. */
+export function decodeBytes(text: unknown, length: number): Uint8Array<ArrayBuffer> | undefined {
+  const bytes = typeof text === 'string' ? decodeBase64url(text) : undefined;
+  return bytes?.length === length ? bytes : undefined;
+}
+
 const byteAt = (bytes: Uint8Array, index: number): number => bytes[index] ?? 0;

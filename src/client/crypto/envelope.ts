@@ -14,7 +14,8 @@ import {
   tagBytes,
 } from '../../protocol/sealed.ts';
 import { EncryptionError } from '../error.ts';
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { attempt } from '../shapes.ts';
+import { decodeBase64url, decodeBytes, encodeBase64url } from './base64url.ts';
 
 /** Authenticated but not sealed: an envelope opens only with the same context. */
 export interface EnvelopeContext {
@@ -37,9 +38,8 @@ const names: Record<EnvelopeKind, string> = {
   ...{ file: 'file', device: 'name', room: 'name', upload: 'upload', caret: 'caret' },
 };
 
-export function sealEnvelope(key: Uint8Array, context: EnvelopeContext, content: EnvelopeContent): string {
-  return sealWithNonce(key, context, content, randomBytes(nonceBytes));
-}
+export const sealEnvelope = (key: Uint8Array, context: EnvelopeContext, content: EnvelopeContent): string =>
+  sealWithNonce(key, context, content, randomBytes(nonceBytes));
 
 /** For test vectors only: a nonce must never be used twice. */
 export function sealWithNonce(
@@ -60,15 +60,12 @@ export function openEnvelope(key: Uint8Array, context: EnvelopeContext, envelope
 }
 
 /** Returns undefined if the envelope does not open with this key and context. */
-export function tryOpenEnvelope(
-  key: Uint8Array,
-  context: EnvelopeContext,
-  envelope: string,
-): EnvelopeContent | undefined {
+export function tryOpenEnvelope(key: Uint8Array, context: EnvelopeContext, envelope: string) {
   const minimum = minimumSizes[context.kind];
   const bytes = envelope.startsWith(prefix) ? decodeBase64url(envelope.slice(prefix.length)) : undefined;
   if (!bytes || bytes.length < nonceBytes + minimum + tagBytes) return undefined;
-  const padded = decrypt(key, context, bytes);
+  const [nonce, sealed] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes)];
+  const padded = attempt(() => xchacha20poly1305(key, nonce, associatedData(context)).decrypt(sealed));
   const content = padded && unpad(padded, minimum);
   if (!content || content.length < hashBytes) return undefined;
   return { previous: content.subarray(0, hashBytes), payload: content.subarray(hashBytes) };
@@ -77,15 +74,6 @@ export function tryOpenEnvelope(
 /** The first 16 bytes of SHA-256 of the envelope, as base64url. */
 export const hashOf = (envelope: string): string =>
   encodeBase64url(sha256(utf8ToBytes(envelope)).subarray(0, hashBytes));
-
-function decrypt(key: Uint8Array, context: EnvelopeContext, bytes: Uint8Array): Uint8Array | undefined {
-  const [nonce, sealed] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes)];
-  try {
-    return xchacha20poly1305(key, nonce, associatedData(context)).decrypt(sealed);
-  } catch {
-    return undefined;
-  }
-}
 
 /** The code has no NUL and the version has eight bytes, so different contexts have different bytes. */
 function associatedData({ kind, code, version, subject = '' }: EnvelopeContext): Uint8Array {
@@ -142,24 +130,18 @@ export function encodeText(text: string): Uint8Array {
 }
 
 export function decodeText(bytes: Uint8Array): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw damaged('The text');
-  }
+  const text = attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+  if (text === undefined) throw damaged('The text');
+  return text;
 }
 
 /** The bytes of the hash of an envelope. */
 export function decodeHash(hash: string): Uint8Array {
-  const bytes = decodeBase64url(hash);
-  if (bytes?.length !== hashBytes) throw new RangeError(`The hash of a version has ${hashBytes} bytes.`);
+  const bytes = decodeBytes(hash, hashBytes);
+  if (!bytes) throw new RangeError(`The hash of a version has ${hashBytes} bytes.`);
   return bytes;
 }
 
 /** `what` starts the message, for example "The text". */
-export function damaged(what: string): EncryptionError {
-  return new EncryptionError(
-    'DATA_DAMAGED',
-    `${what} cannot be decrypted. It was changed, or sealed with another key.`,
-  );
-}
+export const damaged = (what: string): EncryptionError =>
+  new EncryptionError('DATA_DAMAGED', `${what} cannot be decrypted. It was changed, or sealed with another key.`);

@@ -1,6 +1,7 @@
 /** The form of an encrypted file: a header, and chunks of 64 KiB, each followed by a tag. */
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
 import { encryptedFileHeader, paddedSize } from '../../protocol/sealed.ts';
+import { attempt } from '../shapes.ts';
 import { findNativeCrypto, type NativeCrypto } from './native.ts';
 
 /** `to` is exclusive. */
@@ -18,17 +19,7 @@ export interface Chunk {
   readonly ciphertext: ByteRange;
 }
 
-export interface FileLayout {
-  /** In bytes, without padding. */
-  readonly size: number;
-  readonly ciphertextSize: number;
-  /** The chunks that contain a part of this range of the encrypted file. */
-  chunksIn(ciphertext: ByteRange): Generator<Chunk>;
-  /** The range of the plaintext that is in these chunks, without padding. */
-  plaintextFor(ciphertext: ByteRange): ByteRange;
-  /** The range of the encrypted file that contains this range of the plaintext: whole chunks, after the header. */
-  ciphertextFor(plaintext: ByteRange): ByteRange;
-}
+export type FileLayout = ReturnType<typeof fileLayout>;
 
 export const header = new TextEncoder().encode(encryptedFileHeader);
 const chunkBytes = 64 * 1024;
@@ -38,7 +29,8 @@ const smallestPadded = 256;
 /** Far beyond any disk, and all sizes with padding are still exact numbers. */
 export const largestSize = 2 ** 50;
 
-export function fileLayout(size: number): FileLayout {
+/** `size` is in bytes, without padding. */
+export function fileLayout(size: number) {
   if (!Number.isSafeInteger(size) || size < 0 || size > largestSize) throw new RangeError('The size is invalid.');
   const padded = paddedSize(size, smallestPadded);
   const chunkCount = Math.ceil(padded / chunkBytes);
@@ -65,15 +57,18 @@ export function fileLayout(size: number): FileLayout {
   return {
     size,
     ciphertextSize,
-    *chunksIn(ciphertext) {
+    /** The chunks that contain a part of this range of the encrypted file. */
+    *chunksIn(ciphertext: ByteRange): Generator<Chunk> {
       const [first, end] = indexesIn(ciphertext);
       for (let index = first; index < end; index += 1) yield chunkAt(index);
     },
-    plaintextFor(ciphertext) {
+    /** The range of the plaintext that is in these chunks, without padding. */
+    plaintextFor(ciphertext: ByteRange): ByteRange {
       const [first, end] = indexesIn(ciphertext);
       return { from: Math.min(first * chunkBytes, size), to: Math.min(end * chunkBytes, size) };
     },
-    ciphertextFor(plaintext) {
+    /** The range of the encrypted file that contains this range of the plaintext: whole chunks, after the header. */
+    ciphertextFor(plaintext: ByteRange): ByteRange {
       checkRange(plaintext, size);
       if (plaintext.from === plaintext.to) return { from: header.length, to: header.length };
       const last = chunkAt(Math.ceil(plaintext.to / chunkBytes) - 1);
@@ -89,10 +84,7 @@ function checkRange({ from, to }: ByteRange, size: number): void {
 
 export type ChunkPlace = Pick<Chunk, 'index' | 'isLast'>;
 
-/**
- * Encrypts single chunks: ChaCha20-Poly1305 with a nonce of the chunk's index and a flag for the last chunk (STREAM).
- * Both may use up the bytes that they are given, for example to move them to another thread.
- */
+/** ChaCha20-Poly1305 with a nonce of the chunk's index and a flag for the last one (STREAM). It may use up its input. */
 export interface ChunkCipher {
   /** Returns the ciphertext and the tag. */
   seal(place: ChunkPlace, plaintext: Uint8Array): MaybePromise<Uint8Array<ArrayBuffer>>;
@@ -114,14 +106,7 @@ export function createChunkCipher(key: Uint8Array): ChunkCipher {
 export function portableCipher(key: Uint8Array): ChunkCipher {
   return {
     seal: (place, plaintext) => chacha20poly1305(key, nonceOf(place)).encrypt(plaintext),
-    open(place, sealed) {
-      if (sealed.length < tagBytes) return undefined;
-      try {
-        return chacha20poly1305(key, nonceOf(place)).decrypt(sealed);
-      } catch {
-        return undefined;
-      }
-    },
+    open: (place, sealed) => attempt(() => chacha20poly1305(key, nonceOf(place)).decrypt(sealed)),
   };
 }
 

@@ -19,44 +19,20 @@ import {
 import type { RoomKeys } from './keys.ts';
 import { type FileMetadata, fileSaltBytes } from './metadata.ts';
 
-export interface FileCipher {
-  /** The size of the encrypted file in bytes. */
-  readonly ciphertextSize: number;
-  /** The range of the file to pass to `encrypt` for this range of the encrypted file. */
-  plaintextFor(ciphertext: ByteRange): ByteRange;
-  /** The range of the encrypted file to pass to `decrypt` for this range of the file. */
-  ciphertextFor(plaintext: ByteRange): ByteRange;
-  /**
-   * Returns the given range of the encrypted file, by default all of it. The result is always the same, so an
-   * interrupted upload can continue, but only if the file has not changed: a changed file needs another salt. Fails with
-   * `FILE_CHANGED` if a chunk has other bytes than before.
-   */
-  encrypt(ciphertext?: ByteRange): ByteTransform;
-  /** Returns the given range of the file. Without one, it takes the whole encrypted file and checks all of it. */
-  decrypt(plaintext?: ByteRange): ByteTransform;
-}
+export type FileCipher = ReturnType<typeof createFileCipher>;
+export type SealedTags = ReturnType<typeof createSealedTags>;
 
-/** The tags of the chunks that were encrypted with a salt. */
-export interface SealedTags {
-  /** Returns false if the chunk was encrypted before, with another tag. */
-  add(index: number, tag: Uint8Array): boolean;
-}
-
-/** Needs 16 bytes for each chunk. */
-export function createSealedTags(): SealedTags {
+/** The tags of the chunks that were encrypted with a salt. Needs 16 bytes for each chunk. */
+export function createSealedTags() {
   const pages = new Map<number, Uint8Array>();
-
-  /** A new place is zero. */
-  function placeOf(index: number): Uint8Array {
-    const [page, within] = [Math.floor(index / tagsPerPage), index % tagsPerPage];
-    const tags = pages.get(page) ?? new Uint8Array(tagsPerPage * tagBytes);
-    pages.set(page, tags);
-    return tags.subarray(within * tagBytes, (within + 1) * tagBytes);
-  }
-
   return {
-    add(index, tag) {
-      const place = placeOf(index);
+    /** Returns false if the chunk was encrypted before, with another tag. */
+    add(index: number, tag: Uint8Array): boolean {
+      const [page, within] = [Math.floor(index / tagsPerPage), index % tagsPerPage];
+      const tags = pages.get(page) ?? new Uint8Array(tagsPerPage * tagBytes);
+      pages.set(page, tags);
+      // A new place is zero.
+      const place = tags.subarray(within * tagBytes, (within + 1) * tagBytes);
       if (place.every((byte) => byte === 0)) place.set(tag);
       return equalBytes(place, tag);
     },
@@ -71,17 +47,26 @@ export function createFileCipher(
   { size, salt, key = keys.file }: Pick<FileMetadata, 'size' | 'salt' | 'key'>,
   createCipher: CreateChunkCipher = createChunkCipher,
   tags = createSealedTags(),
-): FileCipher {
+) {
   if (salt.length !== fileSaltBytes) throw new RangeError(`The salt of a file has ${fileSaltBytes} bytes.`);
   const layout = fileLayout(size);
   const cipher = createCipher(hkdf(sha256, key, salt, utf8ToBytes('poproom/v1/file-key'), 32));
   const all = { from: 0, to: layout.ciphertextSize };
   return {
+    /** The size of the encrypted file in bytes. */
     ciphertextSize: layout.ciphertextSize,
+    /** The range of the file to pass to `encrypt` for this range of the encrypted file. */
     plaintextFor: layout.plaintextFor,
+    /** The range of the encrypted file to pass to `decrypt` for this range of the file. */
     ciphertextFor: layout.ciphertextFor,
-    encrypt: (range = all) => transformBy((input) => encryptRange(layout, cipher, input, range, tags)),
-    decrypt: (range) =>
+    /**
+     * Returns the given range of the encrypted file, by default all of it. The result is always the same, so an
+     * interrupted upload can continue, but only if the file has not changed: a changed file needs another salt. Fails
+     * with `FILE_CHANGED` if a chunk has other bytes than before.
+     */
+    encrypt: (range: ByteRange = all) => transformBy((input) => encryptRange(layout, cipher, input, range, tags)),
+    /** Returns the given range of the file. Without one, it takes the whole encrypted file and checks all of it. */
+    decrypt: (range?: ByteRange) =>
       transformBy((input) => (range ? decryptRange(layout, cipher, input, range) : decryptAll(layout, cipher, input))),
   };
 }
@@ -96,7 +81,7 @@ async function* encryptRange(
   if (range.from < Math.min(range.to, header.length)) yield header.slice(range.from, range.to);
   for (const chunk of layout.chunksIn(range)) {
     const plaintext = new Uint8Array(lengthOf(chunk.plaintext));
-    const expected = lengthOf(withinSize(chunk.plaintext, layout.size));
+    const expected = lengthWithin(chunk.plaintext, layout.size);
     const filled = await input.readInto(plaintext.subarray(0, expected));
     if (filled < expected) throw fileChanged();
     const sealed = await cipher.seal(chunk, plaintext);
@@ -108,11 +93,10 @@ async function* encryptRange(
 }
 
 /** Encrypting a changed file with the same salt would reveal the difference. A stream may also have another size than announced. */
-export const fileChanged = (): EncryptionError =>
-  new EncryptionError(
-    'FILE_CHANGED',
-    'The file has changed since its upload started, or its size is not the given one. Upload it again.',
-  );
+export function fileChanged(): EncryptionError {
+  const message = 'The file has changed since its upload started, or its size is not the given one. Upload it again.';
+  return new EncryptionError('FILE_CHANGED', message);
+}
 
 async function* decryptRange(layout: FileLayout, cipher: ChunkCipher, input: ByteReader, range: ByteRange) {
   for (const chunk of layout.chunksIn(layout.ciphertextFor(range))) {
@@ -128,7 +112,7 @@ async function* decryptAll(layout: FileLayout, cipher: ChunkCipher, input: ByteR
   if (start.some((byte, index) => byte !== header[index])) throw damaged('The file');
   for (const chunk of layout.chunksIn({ from: 0, to: layout.ciphertextSize })) {
     const plaintext = await openChunk(cipher, input, chunk);
-    const expected = lengthOf(withinSize(chunk.plaintext, layout.size));
+    const expected = lengthWithin(chunk.plaintext, layout.size);
     if (plaintext.subarray(expected).some((byte) => byte !== 0)) throw damaged('The file');
     if (expected > 0) yield plaintext.subarray(0, expected);
   }
@@ -144,33 +128,21 @@ async function openChunk(cipher: ChunkCipher, input: ByteReader, chunk: Chunk): 
 }
 
 /** The part of the bytes, which are at `place`, that is in `range`. */
-function part(bytes: Uint8Array<ArrayBuffer>, place: ByteRange, range: ByteRange): Uint8Array<ArrayBuffer> {
-  return bytes.subarray(Math.max(range.from - place.from, 0), Math.min(range.to, place.to) - place.from);
-}
-
-const withinSize = ({ from, to }: ByteRange, size: number): ByteRange => {
-  return { from: Math.min(from, size), to: Math.min(to, size) };
-};
+const part = (bytes: Uint8Array<ArrayBuffer>, place: ByteRange, range: ByteRange): Uint8Array<ArrayBuffer> =>
+  bytes.subarray(Math.max(range.from - place.from, 0), Math.min(range.to, place.to) - place.from);
 
 const lengthOf = ({ from, to }: ByteRange): number => to - from;
 
-/** For `pipeThrough`, like a TransformStream. */
-interface ByteTransform {
-  readonly writable: WritableStream<Uint8Array>;
-  readonly readable: ReadableStream<Uint8Array<ArrayBuffer>>;
-}
+const lengthWithin = ({ from, to }: ByteRange, size: number): number => Math.max(0, Math.min(to, size) - from);
 
-/**
- * The generator runs only as fast as its output is read. A TransformStream would hold all output of its end in memory,
- * which for the padding of a large file is many chunks.
- */
-function transformBy(transform: (input: ByteReader) => AsyncGenerator<Uint8Array<ArrayBuffer>>): ByteTransform {
+/** For `pipeThrough`. Runs only as fast as its output is read: a TransformStream would hold the padding of a large file. */
+function transformBy(transform: (input: ByteReader) => AsyncGenerator<Uint8Array<ArrayBuffer>>) {
   const { writable, readable } = new TransformStream<Uint8Array, Uint8Array>();
-  const input = new ByteReader(readable);
+  const input = createByteReader(readable);
   const output = transform(input);
   return {
     writable,
-    readable: new ReadableStream({
+    readable: new ReadableStream<Uint8Array<ArrayBuffer>>({
       async pull(controller) {
         try {
           const { done, value } = await output.next();
@@ -187,42 +159,36 @@ function transformBy(transform: (input: ByteReader) => AsyncGenerator<Uint8Array
   };
 }
 
+type ByteReader = ReturnType<typeof createByteReader>;
+
 /** Reads a stream in pieces of a given size. */
-class ByteReader {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+function createByteReader(stream: ReadableStream<Uint8Array>) {
+  const reader = stream.getReader();
   /** Read from the stream, but not yet returned. */
-  #rest: Uint8Array = new Uint8Array(0);
+  let rest = new Uint8Array(0) as Uint8Array;
 
-  constructor(stream: ReadableStream<Uint8Array>) {
-    this.#reader = stream.getReader();
-  }
-
-  /** Fills the bytes. Returns how many there were, which are fewer only at the end. */
-  async readInto(bytes: Uint8Array): Promise<number> {
-    let filled = 0;
-    while (filled < bytes.length && (await this.#hasMore())) {
-      const part = this.#rest.subarray(0, bytes.length - filled);
-      bytes.set(part, filled);
-      filled += part.length;
-      this.#rest = this.#rest.subarray(part.length);
+  async function isAtEnd(): Promise<boolean> {
+    while (rest.length === 0) {
+      const { done, value } = await reader.read();
+      if (done) return true;
+      rest = value;
     }
-    return filled;
+    return false;
   }
 
-  async isAtEnd(): Promise<boolean> {
-    return !(await this.#hasMore());
-  }
-
-  cancel(reason: unknown): Promise<void> {
-    return this.#reader.cancel(reason);
-  }
-
-  async #hasMore(): Promise<boolean> {
-    while (this.#rest.length === 0) {
-      const { done, value } = await this.#reader.read();
-      if (done) return false;
-      this.#rest = value;
-    }
-    return true;
-  }
+  return {
+    isAtEnd,
+    /** Fills the bytes. Returns how many there were, which are fewer only at the end. */
+    async readInto(bytes: Uint8Array): Promise<number> {
+      let filled = 0;
+      while (filled < bytes.length && !(await isAtEnd())) {
+        const part = rest.subarray(0, bytes.length - filled);
+        bytes.set(part, filled);
+        filled += part.length;
+        rest = rest.subarray(part.length);
+      }
+      return filled;
+    },
+    cancel: (reason: unknown) => reader.cancel(reason),
+  };
 }

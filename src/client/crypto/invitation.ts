@@ -9,8 +9,8 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { parseRoomCode, type RoomCode } from '../../protocol/room-code.ts';
-import { parseJson } from '../shapes.ts';
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { attempt, parseJson } from '../shapes.ts';
+import { decodeBase64url, decodeBytes, encodeBase64url } from './base64url.ts';
 import { damaged, pad, unpad } from './envelope.ts';
 import { parseRoomKey, type RoomKey } from './room-key.ts';
 
@@ -53,9 +53,9 @@ export const formatInvitation = ({ meeting, publicKey, token }: Invitation): str
 /** Returns undefined if the fragment is not a complete invitation. */
 export function parseInvitation(fragment: string): Invitation | undefined {
   const [code = '', keyText = '', tokenText = '', ...rest] = fragment.split('.');
-  const [meeting, publicKey, token] = [parseRoomCode(code), decodeBase64url(keyText), decodeBase64url(tokenText)];
-  if (rest.length > 0 || !meeting || publicKey?.length !== keyBytes || token?.length !== tokenBytes) return undefined;
-  return { meeting, publicKey, token };
+  const [meeting, publicKey] = [parseRoomCode(code), decodeBytes(keyText, keyBytes)];
+  const token = decodeBytes(tokenText, tokenBytes);
+  return meeting && publicKey && token && rest.length === 0 ? { meeting, publicKey, token } : undefined;
 }
 
 /** Throws `DATA_DAMAGED` for a public key of low order, with which everyone could open the answer. */
@@ -82,12 +82,11 @@ export function openAnswer(secret: InvitationSecret, meeting: RoomCode, answer: 
   const ephemeral = bytes?.subarray(0, keyBytes);
   const shared = ephemeral && sharedSecret(secret.secretKey, ephemeral);
   if (!bytes || !shared) return undefined;
-  const padded = decrypt(cipherFor(shared, ephemeral, { ...secret, meeting }), bytes.subarray(keyBytes));
+  const cipher = cipherFor(shared, ephemeral, { ...secret, meeting });
+  const padded = attempt(() => cipher.decrypt(bytes.subarray(keyBytes)));
   const message = padded && unpad(padded, paddedBytes);
   return message && parseMessage(message, secret.token);
 }
-
-type Cipher = ReturnType<typeof cipherFor>;
 
 /** The ephemeral key is new for each answer, so key and nonce are too. */
 function cipherFor(shared: Uint8Array, ephemeral: Uint8Array, { publicKey, meeting }: Invitation) {
@@ -97,37 +96,16 @@ function cipherFor(shared: Uint8Array, ephemeral: Uint8Array, { publicKey, meeti
 }
 
 /** Undefined for a public key of low order. */
-function sharedSecret(secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined {
-  try {
-    return x25519.getSharedSecret(secretKey, publicKey);
-  } catch {
-    return undefined;
-  }
-}
-
-function decrypt(cipher: Cipher, sealed: Uint8Array): Uint8Array | undefined {
-  try {
-    return cipher.decrypt(sealed);
-  } catch {
-    return undefined;
-  }
-}
+const sharedSecret = (secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array | undefined =>
+  attempt(() => x25519.getSharedSecret(secretKey, publicKey));
 
 function parseMessage(bytes: Uint8Array, expectedToken: Uint8Array): InvitedRoom | undefined {
   const { v, code, pin, key, token } = Object(parseJson(new TextDecoder().decode(bytes)));
-  const given = decodeBase64url(String(token));
-  if (v !== 1 || !given || !equalBytes(given, expectedToken)) return undefined;
-  const room = { code: parseRoomCode(String(code)), pin, key: key === undefined ? undefined : toRoomKey(key) };
-  const isValid = room.code && isOptionalPin(pin) && (key === undefined) === (room.key === undefined);
+  const given = decodeBytes(token, tokenBytes);
+  if (v !== 1 || !given || !equalBytes(given, expectedToken) || !isOptionalPin(pin)) return undefined;
+  const room = { code: parseRoomCode(String(code)), pin, key: attempt(() => parseRoomKey(String(key))) };
+  const isValid = room.code && (key === undefined) === (room.key === undefined);
   return isValid ? (room as InvitedRoom) : undefined;
 }
 
 const isOptionalPin = (pin: unknown): boolean => pin === undefined || (typeof pin === 'string' && /^\d{4}$/.test(pin));
-
-function toRoomKey(key: unknown): RoomKey | undefined {
-  try {
-    return parseRoomKey(String(key));
-  } catch {
-    return undefined;
-  }
-}

@@ -4,9 +4,9 @@ import { scrypt as nobleScrypt, scryptAsync } from '@noble/hashes/scrypt.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { RoomCode } from '../../protocol/room-code.ts';
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { decodeBytes, encodeBase64url } from './base64url.ts';
 import { damaged } from './envelope.ts';
-import { findNativeCrypto, type NativeCrypto } from './native.ts';
+import { findNativeCrypto } from './native.ts';
 import type { RoomKey } from './room-key.ts';
 
 /** Each has 32 bytes. All except `auth` never leave the device. */
@@ -36,8 +36,8 @@ export const createSalt = (): Uint8Array => randomBytes(saltBytes);
 
 /** Parses the salt that a server sends. */
 export function parseSalt(text: string): Uint8Array {
-  const salt = decodeBase64url(text);
-  if (salt?.length !== saltBytes) throw damaged('The salt of the room');
+  const salt = decodeBytes(text, saltBytes);
+  if (!salt) throw damaged('The salt of the room');
   return salt;
 }
 
@@ -69,7 +69,12 @@ const cost = { N: 2 ** 15, r: 8, p: 1 };
 
 export function scrypt(password: Uint8Array, salt: Uint8Array, bytes: number): Promise<Uint8Array> {
   const native = findNativeCrypto();
-  return native ? nativeScrypt(native, password, salt, bytes) : portableScrypt(password, salt, bytes);
+  if (!native) return portableScrypt(password, salt, bytes);
+  // Node runs it on another thread, and needs a little more than the 32 MiB of the algorithm.
+  const limits = { ...cost, maxmem: 64 * 1024 * 1024 };
+  return new Promise((resolve, reject) => {
+    native.scrypt(password, salt, bytes, limits, (error, key) => (error ? reject(error) : resolve(key)));
+  });
 }
 
 /** Gives way to other tasks every 10 ms, so that a page stays responsive. */
@@ -87,18 +92,4 @@ export const blockingScrypt: typeof scrypt = async (password, salt, bytes) =>
 /** Part of Chromium and Firefox. */
 interface TaskScheduler {
   postTask<T>(task: () => Promise<T>, options: { priority: 'background' }): Promise<T>;
-}
-
-/** Runs on another thread. */
-function nativeScrypt(
-  native: NativeCrypto,
-  password: Uint8Array,
-  salt: Uint8Array,
-  bytes: number,
-): Promise<Uint8Array> {
-  // Node needs a little more than the 32 MiB of the algorithm.
-  const limits = { ...cost, maxmem: 64 * 1024 * 1024 };
-  return new Promise((resolve, reject) => {
-    native.scrypt(password, salt, bytes, limits, (error, key) => (error ? reject(error) : resolve(key)));
-  });
 }

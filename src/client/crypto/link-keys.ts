@@ -8,6 +8,7 @@ import type { LinkRole } from '../../protocol/link-rights.ts';
 import { parseRoomCode, type RoomCode } from '../../protocol/room-code.ts';
 import { dropEnvelopePrefix, minimumSizes, nonceBytes, tagBytes } from '../../protocol/sealed.ts';
 import { EncryptionError } from '../error.ts';
+import { attempt } from '../shapes.ts';
 import { decodeBase64url, encodeBase64url } from './base64url.ts';
 import { damaged, pad, unpad } from './envelope.ts';
 import type { EncryptedRoom, RoomKeys } from './keys.ts';
@@ -46,12 +47,7 @@ export const sealDrop = (publicKey: Uint8Array, payload: string): string =>
   sealDropWith(x25519.utils.randomSecretKey(), randomBytes(nonceBytes), publicKey, payload);
 
 /** For test vectors only: neither the secret key nor the nonce must be used twice. */
-export function sealDropWith(
-  ephemeralKey: Uint8Array,
-  nonce: Uint8Array,
-  publicKey: Uint8Array,
-  payload: string,
-): string {
+export function sealDropWith(ephemeralKey: Uint8Array, nonce: Uint8Array, publicKey: Uint8Array, payload: string) {
   const ephemeral = x25519.getPublicKey(ephemeralKey);
   const key = sharedKey(ephemeralKey, publicKey, ephemeral, publicKey);
   if (!key) throw damaged('The key of the link');
@@ -73,25 +69,13 @@ function tryOpen(secret: Uint8Array, envelope: string): Uint8Array | undefined {
   const ephemeral = bytes.subarray(0, keyBytes);
   const nonce = bytes.subarray(keyBytes, keyBytes + nonceBytes);
   const key = sharedKey(secret, ephemeral, ephemeral, x25519.getPublicKey(secret));
-  try {
-    const padded = key && xchacha20poly1305(key, nonce, context).decrypt(bytes.subarray(keyBytes + nonceBytes));
-    return padded && unpad(padded, minimumSizes.file);
-  } catch {
-    return undefined;
-  }
+  const sealed = bytes.subarray(keyBytes + nonceBytes);
+  const padded = key && attempt(() => xchacha20poly1305(key, nonce, context).decrypt(sealed));
+  return padded && unpad(padded, minimumSizes.file);
 }
 
 /** Undefined for a public key of low order. Exported for test vectors. */
-export function sharedKey(
-  secretKey: Uint8Array,
-  publicKey: Uint8Array,
-  ephemeral: Uint8Array,
-  ofRoom: Uint8Array,
-): Uint8Array | undefined {
-  try {
-    const shared = x25519.getSharedSecret(secretKey, publicKey);
-    return hkdf(sha256, shared, concatBytes(ephemeral, ofRoom), context, keyBytes);
-  } catch {
-    return undefined;
-  }
+export function sharedKey(secretKey: Uint8Array, publicKey: Uint8Array, ephemeral: Uint8Array, ofRoom: Uint8Array) {
+  const shared = attempt(() => x25519.getSharedSecret(secretKey, publicKey));
+  return shared && hkdf(sha256, shared, concatBytes(ephemeral, ofRoom), context, keyBytes);
 }

@@ -5,7 +5,7 @@ import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { LinkRole } from '../../protocol/link-rights.ts';
 import { dropEnvelopePrefix, type EnvelopeKind, hashBytes } from '../../protocol/sealed.ts';
 import { isWhole, parseJson } from '../shapes.ts';
-import { decodeBase64url, encodeBase64url } from './base64url.ts';
+import { decodeBytes, encodeBase64url } from './base64url.ts';
 import { damaged, decodeText, encodeText, openEnvelope, sealEnvelope } from './envelope.ts';
 import { largestSize } from './file-chunks.ts';
 import type { EncryptedRoom } from './keys.ts';
@@ -32,9 +32,8 @@ export const fileSaltBytes = 32;
 
 export const createFileSalt = (): Uint8Array => randomBytes(fileSaltBytes);
 
-export function sealFileMetadata(room: EncryptedRoom, { name, type, folder, size, salt }: FileMetadata): string {
-  return seal(room, 'file', JSON.stringify({ name, type, folder, size, salt: encodeBase64url(salt) }));
-}
+export const sealFileMetadata = (room: EncryptedRoom, { name, type, folder, size, salt }: FileMetadata): string =>
+  seal(room, 'file', JSON.stringify({ name, type, folder, size, salt: encodeBase64url(salt) }));
 
 /** Seals the metadata of a file for the members of a room, with the key of the file, which the dropper has drawn. */
 export const sealDroppedMetadata = (publicKey: Uint8Array, { salt, key, ...file }: FileMetadata): string =>
@@ -62,21 +61,17 @@ export const sealLinkName = (room: EncryptedRoom, role: LinkRole, name: string):
 export const openLinkName = (room: EncryptedRoom, role: LinkRole, envelope: string): string =>
   open(room, 'device', envelope, `link ${role}`);
 
+type Positions = [number, number?];
+
 /** A caret opens only with the same device id and version. All sealed carets have the same size. */
-export function sealCaret(
-  room: EncryptedRoom,
-  deviceId: string,
-  version: number,
-  positions: readonly [number, number?],
-): string {
-  return seal(room, 'caret', JSON.stringify(positions), deviceId, version);
-}
+export const sealCaret = (room: EncryptedRoom, deviceId: string, version: number, positions: Positions): string =>
+  seal(room, 'caret', JSON.stringify(positions), deviceId, version);
 
 /** Throws if the caret does not open. */
-export function openCaret(room: EncryptedRoom, deviceId: string, version: number, envelope: string): [number, number?] {
+export function openCaret(room: EncryptedRoom, deviceId: string, version: number, envelope: string): Positions {
   const positions = parseJson(open(room, 'caret', envelope, deviceId, version));
   if (!Array.isArray(positions) || positions.length < 1 || !positions.every(isWhole)) throw damaged('The caret');
-  return positions as [number, number?];
+  return positions as Positions;
 }
 
 export const sealRoomName = (room: EncryptedRoom, name: string): string => seal(room, 'room', name);
@@ -101,8 +96,8 @@ export const sealUpload = (room: EncryptedRoom, uploadId: string, { salt, finger
 export function openUpload(room: EncryptedRoom, uploadId: string, envelope: string): UnfinishedUpload {
   const opened = parseJson(open(room, 'upload', envelope, uploadId));
   const { salt, fingerprint } = (opened ?? {}) as Partial<Record<keyof UnfinishedUpload, unknown>>;
-  const bytes = typeof salt === 'string' ? decodeBase64url(salt) : undefined;
-  if (bytes?.length !== fileSaltBytes || typeof fingerprint !== 'string') throw damaged('The upload');
+  const bytes = decodeBytes(salt, fileSaltBytes);
+  if (!bytes || typeof fingerprint !== 'string') throw damaged('The upload');
   return { salt: bytes, fingerprint };
 }
 
@@ -134,12 +129,11 @@ function open({ code, keys }: EncryptedRoom, kind: EnvelopeKind, envelope: strin
 /** Ignores other fields, because a newer client may send more. */
 function readMetadata(value: unknown): FileMetadata | undefined {
   const { name, type, folder, size, salt, key } = (value ?? {}) as Partial<Record<keyof FileMetadata, unknown>>;
-  const keyBytes = typeof key === 'string' ? decodeBase64url(key) : undefined;
-  if (key !== undefined && keyBytes?.length !== 32) return undefined;
-  const bytes = typeof salt === 'string' ? decodeBase64url(salt) : undefined;
-  if (typeof name !== 'string' || typeof type !== 'string' || bytes?.length !== fileSaltBytes) return undefined;
-  if (!Number.isSafeInteger(size) || (size as number) < 0 || (size as number) > largestSize) return undefined;
+  const [keyBytes, saltBytes] = [decodeBytes(key, 32), decodeBytes(salt, fileSaltBytes)];
+  if (key !== undefined && !keyBytes) return undefined;
+  if (typeof name !== 'string' || typeof type !== 'string' || !saltBytes) return undefined;
+  if (!isWhole(size) || (size as number) > largestSize) return undefined;
   if (folder !== undefined && typeof folder !== 'string') return undefined;
-  const known = { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: bytes };
+  const known = { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: saltBytes };
   return keyBytes ? { ...known, key: keyBytes } : known;
 }

@@ -10,25 +10,16 @@ export interface NativeCrypto {
     cost: { N: number; r: number; p: number; maxmem: number },
     done: (error: Error | null, key: Uint8Array) => void,
   ): void;
-  createCipheriv(name: 'chacha20-poly1305', key: Uint8Array, nonce: Uint8Array, options: TagOptions): NativeCipher;
-  createDecipheriv(name: 'chacha20-poly1305', key: Uint8Array, nonce: Uint8Array, options: TagOptions): NativeDecipher;
+  createCipheriv: CreateCipher<{ getAuthTag(): Uint8Array }>;
+  createDecipheriv: CreateCipher<{ setAuthTag(tag: Uint8Array): void }>;
 }
 
-interface TagOptions {
-  authTagLength: number;
-}
-
-interface NativeCipher {
-  update(bytes: Uint8Array): Uint8Array;
-  final(): Uint8Array;
-  getAuthTag(): Uint8Array;
-}
-
-interface NativeDecipher {
-  update(bytes: Uint8Array): Uint8Array;
-  final(): Uint8Array;
-  setAuthTag(tag: Uint8Array): void;
-}
+type CreateCipher<Tag> = (
+  name: 'chacha20-poly1305',
+  key: Uint8Array,
+  nonce: Uint8Array,
+  options: { authTagLength: number },
+) => Tag & { update(bytes: Uint8Array): Uint8Array; final(): Uint8Array };
 
 /** Not an import, because browsers and bundlers would fail on it. */
 export function findNativeCrypto(): NativeCrypto | undefined {

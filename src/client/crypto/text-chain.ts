@@ -1,17 +1,14 @@
 /** Seals and opens the text of a room and its edits. Each contains the hash of the one before it, so a server cannot drop or replace one unnoticed. */
-import { maxRecentHashes } from '../../protocol/sealed.ts';
+import { type EnvelopeKind, maxRecentHashes } from '../../protocol/sealed.ts';
 import type { TextEdit } from '../../protocol/types.ts';
-import { findProblem } from '../../text/edits.ts';
 import { EncryptionError } from '../error.ts';
-import { parseJson } from '../shapes.ts';
+import { areEdits as areOrdered, parseJson } from '../shapes.ts';
 import { encodeBase64url } from './base64url.ts';
 import {
   damaged,
   decodeFullText,
   decodeHash,
   decodeText,
-  type EnvelopeContent,
-  type EnvelopeContext,
   encodeFullText,
   encodeText,
   hashOf,
@@ -65,61 +62,37 @@ export function checkFork(seen: ChainPosition, other: ChainPosition): void {
     const [known, shown] = [hashAt(seen, version), hashAt(other, version)];
     if (known === undefined || shown === undefined) return;
     if (known === shown) continue;
-    throw new EncryptionError(
-      'FORK',
-      `The server sent a version ${other.version} that does not continue what this device has seen.`,
-    );
+    const message = `The server sent a version ${other.version} that does not continue what this device has seen.`;
+    throw new EncryptionError('FORK', message);
   }
 }
 
 /** Undefined if it is not known. */
-export function hashAt({ version, hash, earlier = [] }: ChainPosition, at: number): string | undefined {
-  return at === version ? hash : earlier[version - at - 1];
-}
-
-interface OpenedText {
-  readonly text: string;
-  readonly link: ChainPosition;
-}
-
-interface OpenedEdits {
-  readonly edits: TextEdit[];
-  readonly link: ChainPosition;
-}
+export const hashAt = ({ version, hash, earlier = [] }: ChainPosition, at: number): string | undefined =>
+  at === version ? hash : earlier[version - at - 1];
 
 /** Seals a text that replaces the version at `after`. */
-export function sealText(room: EncryptedRoom, after: ChainPosition, text: string): string {
-  const context = { kind: 'text', code: room.code, version: after.version + 1 } as const;
-  return sealEnvelope(room.keys.text, context, contentOf(after, text));
-}
+export const sealText = (room: EncryptedRoom, after: ChainPosition, text: string): string =>
+  seal(room, 'text', after.version + 1, after, fullText(after, text));
 
 /** Seals edits of the version at `after`. They become the next version. */
 export function sealEdits(room: EncryptedRoom, after: ChainPosition, edits: readonly TextEdit[]): string {
   if (!areEdits(edits)) throw new RangeError('The edits are out of order, not well-formed or too many.');
-  const context = { kind: 'edit', code: room.code, version: after.version + 1 } as const;
-  return sealEnvelope(room.keys.text, context, {
-    previous: decodeHash(after.hash),
-    payload: encodeText(JSON.stringify(edits)),
-  });
+  return seal(room, 'edit', after.version + 1, after, encodeText(JSON.stringify(edits)));
 }
 
-/**
- * Seals the whole text of the version at `at`, to replace the log up to there. It contains the hash of that version, so
- * that the next edit still continues the chain.
- */
-export function sealSnapshot(room: EncryptedRoom, at: ChainPosition, text: string): string {
-  const context = { kind: 'snapshot', code: room.code, version: at.version } as const;
-  return sealEnvelope(room.keys.text, context, contentOf(at, text));
-}
+/** Seals the text of the version at `at` with the hash of that version, to replace the log but continue the chain. */
+export const sealSnapshot = (room: EncryptedRoom, at: ChainPosition, text: string): string =>
+  seal(room, 'snapshot', at.version, at, fullText(at, text));
 
-const contentOf = ({ hash, earlier: recent = [] }: ChainPosition, text: string): EnvelopeContent => ({
-  previous: decodeHash(hash),
-  payload: encodeFullText({ text, recent }),
-});
+const fullText = ({ earlier: recent = [] }: ChainPosition, text: string) => encodeFullText({ text, recent });
+
+function seal(room: EncryptedRoom, kind: EnvelopeKind, version: number, { hash }: ChainPosition, payload: Uint8Array) {
+  return sealEnvelope(room.keys.text, { kind, code: room.code, version }, { previous: decodeHash(hash), payload });
+}
 
 /** Opens a text or a snapshot. The envelope itself proves which of them it is. */
-export function openText(room: EncryptedRoom, version: number, envelope: string): OpenedText {
-  const { code, keys } = room;
+export function openText({ code, keys }: EncryptedRoom, version: number, envelope: string) {
   const replacement = tryOpenEnvelope(keys.text, { kind: 'text', code, version }, envelope);
   const content = replacement ?? openEnvelope(keys.text, { kind: 'snapshot', code, version }, envelope);
   const { text, recent } = decodeFullText(content.payload);
@@ -134,17 +107,12 @@ export function openText(room: EncryptedRoom, version: number, envelope: string)
 }
 
 /** `version` is the one that the edits created. */
-export function openEdits(room: EncryptedRoom, version: number, envelope: string): OpenedEdits {
-  const context: EnvelopeContext = { kind: 'edit', code: room.code, version };
-  const content = openEnvelope(room.keys.text, context, envelope);
+export function openEdits({ code, keys }: EncryptedRoom, version: number, envelope: string) {
+  const content = openEnvelope(keys.text, { kind: 'edit', code, version }, envelope);
   const link = { version, hash: hashOf(envelope), earlier: [encodeBase64url(content.previous)] };
-  return { edits: parseEdits(decodeText(content.payload)), link };
-}
-
-function parseEdits(json: string): TextEdit[] {
-  const edits = parseJson(json);
+  const edits = parseJson(decodeText(content.payload));
   if (!areEdits(edits)) throw damaged('The edit');
-  return edits.map(({ from, to, insert }) => ({ from, to, insert }));
+  return { edits: edits.map(({ from, to, insert }) => ({ from, to, insert })), link };
 }
 
 /** Ten times as many as in a request, because rebasing can split edits. It bounds what another person can send. */
@@ -152,12 +120,4 @@ const maxEdits = 10_000;
 
 /** Checks everything except the length of the text, which only the receiver knows. */
 const areEdits = (value: unknown): value is readonly TextEdit[] =>
-  Array.isArray(value) &&
-  value.length <= maxEdits &&
-  value.every(isEdit) &&
-  findProblem(value, Number.MAX_SAFE_INTEGER) === undefined;
-
-function isEdit(value: unknown): value is TextEdit {
-  const { from, to, insert } = (value ?? {}) as Partial<Record<keyof TextEdit, unknown>>;
-  return Number.isSafeInteger(from) && (from as number) >= 0 && Number.isSafeInteger(to) && typeof insert === 'string';
-}
+  Array.isArray(value) && value.length <= maxEdits && areOrdered(value);

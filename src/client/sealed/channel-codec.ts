@@ -1,15 +1,5 @@
 /** Seals the messages of a live channel to the server, and opens those from it. */
-import type {
-  ClientMessage,
-  EditText,
-  Join,
-  MoveCaret,
-  RoomText,
-  SealedCaretMoved,
-  ServerMessage,
-  TextEdit,
-  WriteText,
-} from '../../protocol/types.ts';
+import type * as types from '../../protocol/types.ts';
 import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
 import { hashOf } from '../crypto/envelope.ts';
@@ -17,7 +7,8 @@ import { authToken, type EncryptedRoom } from '../crypto/keys.ts';
 import { openCaret, sealCaret, sealDeviceName } from '../crypto/metadata.ts';
 import { type ChainPosition, hashAt, nextPosition, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
 import { invalidMessage, PoproomError } from '../error.ts';
-import type { ChannelCodec, SealedLink, SealedStart } from '../room-access.ts';
+import type { ChannelCodec, SealedLink, SealedStart } from '../room-encryption.ts';
+import { attempt } from '../shapes.ts';
 import { createCompaction } from './compaction.ts';
 import { createFileList, notEncrypted, openDevice, withRoomName } from './opened.ts';
 import { lostWords, type OwnWords, onEdit, onOwnEdit } from './own-words.ts';
@@ -80,7 +71,7 @@ export function createChannelCodec(
     timestamp = writtenAt ?? '';
   }
 
-  function load(text: RoomText): RoomText {
+  function load(text: types.RoomText): types.RoomText {
     earlier = current;
     const versions = versionsIn(room, text, floor);
     const newest = versions.at(-1) ?? versions[0];
@@ -103,19 +94,19 @@ export function createChannelCodec(
     lost = undefined;
     if (own.length === 0) return own;
     const [before, after] = [known.document.toString(), newest.document.toString()];
-    const isContinued = known.position.version >= oldestKnown(first.position);
-    const words = isContinued ? '' : lostWords(own, before, after);
+    const oldestKnown = first.position.version - (first.position.earlier?.length ?? 0);
+    const words = known.position.version >= oldestKnown ? '' : lostWords(own, before, after);
     if (words) lost = { version: newest.position.version, words };
     return onEdit(own, diffTexts(before, after));
   }
 
-  const plainText = (): RoomText => ({
+  const plainText = (): types.RoomText => ({
     content: current?.document.toString() ?? '',
     version: current?.position.version ?? 0,
     timestamp,
   });
 
-  function onSealedEdit(message: Extract<ServerMessage, { type: 'sealed-edit' }>): ServerMessage {
+  function onSealedEdit(message: types.SealedEdited): types.ServerMessage {
     const { type: _type, sealed, ref, ...rest } = message;
     const change = sent.get(ref ?? '');
     const isOwn = change?.envelope === sealed;
@@ -130,7 +121,7 @@ export function createChannelCodec(
     return hasText ? { type: 'edit', edits, ...entry } : { type: 'content', seq: entry.seq, ...plainText() };
   }
 
-  function onWritten(message: Extract<ServerMessage, { type: 'written' }>): ServerMessage {
+  function onWritten(message: types.Written): types.ServerMessage {
     const { ref = '', version, compact } = message;
     const change = sent.get(ref);
     if (!current || (!change && version > current.position.version))
@@ -152,13 +143,13 @@ export function createChannelCodec(
   }
 
   /** In an encrypted room, a conflict does not contain the text: it arrived before. */
-  function onConflict(message: Extract<ServerMessage, { type: 'conflict' }>): ServerMessage {
+  function onConflict(message: types.Conflict): types.ServerMessage {
     sent.delete(message.ref ?? '');
     const { content, version } = plainText();
     return { ...message, ...(version === message.version && !hasText && { content }) };
   }
 
-  function onError(message: Extract<ServerMessage, { type: 'error' }>): ServerMessage {
+  function onError(message: types.Problem): types.ServerMessage {
     const { code, details } = message.error;
     // An earlier form of this edit was stored. Rejoining shows it.
     if (sent.has(message.ref ?? '') && details?.field === 'ref') throw invalidMessage('an edit that was stored before');
@@ -169,39 +160,31 @@ export function createChannelCodec(
   }
 
   /** To the program, a copy of a file that it has is as good as removed. */
-  function onFileAdded({ seq, file }: Extract<ServerMessage, { type: 'file-added' }>): ServerMessage {
+  function onFileAdded({ seq, file }: types.FileAdded): types.ServerMessage {
     const added = files.add(file);
     return added ? { type: 'file-added', seq, file: added } : { type: 'file-removed', seq, fileId: file.fileId };
   }
 
-  function seal(message: ClientMessage): ClientMessage | LocalAnswer {
+  function seal(message: types.ClientMessage): types.ClientMessage | LocalAnswer {
     if (message.type === 'edit') return sealEdit(message);
     if (message.type === 'caret') return sealedCaret(message);
     return message.type === 'content' ? sealWrite(message) : message;
   }
 
-  function sealedCaret({ version, position, selectionEnd }: MoveCaret): ClientMessage {
-    const sealed = sealCaret(
-      room,
-      ownDevice,
-      version,
-      selectionEnd === undefined ? [position] : [position, selectionEnd],
-    );
-    return { type: 'sealed-caret', version, sealed };
+  function sealedCaret({ version, position, selectionEnd }: types.MoveCaret): types.ClientMessage {
+    const positions: [number, number?] = selectionEnd === undefined ? [position] : [position, selectionEnd];
+    return { type: 'sealed-caret', version, sealed: sealCaret(room, ownDevice, version, positions) };
   }
 
   /** One that does not open is left sealed, which shows it nowhere: it must not end the channel. */
-  function onSealedCaret(message: SealedCaretMoved): ServerMessage {
+  function onSealedCaret(message: types.SealedCaretMoved): types.ServerMessage {
     const { deviceId, version, sealed } = message;
-    try {
-      const [position, selectionEnd] = openCaret(room, deviceId, version, sealed);
-      return { type: 'caret', deviceId, version, position, ...(selectionEnd !== undefined && { selectionEnd }) };
-    } catch {
-      return message;
-    }
+    const [position, selectionEnd] = attempt(() => openCaret(room, deviceId, version, sealed)) ?? [];
+    if (position === undefined) return message;
+    return { type: 'caret', deviceId, version, position, ...(selectionEnd !== undefined && { selectionEnd }) };
   }
 
-  function sealEdit({ edits, baseVersion, ref = '' }: EditText): ClientMessage | LocalAnswer {
+  function sealEdit({ edits, baseVersion, ref = '' }: types.EditText): types.ClientMessage | LocalAnswer {
     if (!current || baseVersion !== current.position.version || !isCurrent())
       return refusal(ref, notCurrent(plainText().version));
     const next = current.document.apply(edits);
@@ -212,7 +195,7 @@ export function createChannelCodec(
   }
 
   /** The same edit of the same version has the same envelope, so that the server recognizes a repeated one. */
-  function envelopeFor(ref: string, base: ChainPosition, edits: TextEdit[]): string {
+  function envelopeFor(ref: string, base: ChainPosition, edits: types.TextEdit[]): string {
     const json = JSON.stringify(edits);
     const earlier = sent.get(ref);
     if (earlier?.json === json && earlier.base.hash === base.hash) return earlier.envelope;
@@ -224,7 +207,7 @@ export function createChannelCodec(
     return envelope;
   }
 
-  function sealWrite({ content, baseVersion, ref = '' }: WriteText): ClientMessage | LocalAnswer {
+  function sealWrite({ content, baseVersion, ref = '' }: types.WriteText): types.ClientMessage | LocalAnswer {
     const text = plainText();
     if (!current || baseVersion !== text.version) return { type: 'conflict', ...text, ref };
     const document = TextDocument.of(content);
@@ -240,6 +223,8 @@ export function createChannelCodec(
   function forgetWrites(): void {
     for (const [ref, { json }] of sent) if (json === undefined) sent.delete(ref);
   }
+
+  const openDevices = (devices: readonly types.RoomDevice[]) => devices.map((device) => openDevice(room, device));
 
   return {
     takeLost(version) {
@@ -273,42 +258,23 @@ export function createChannelCodec(
     onDisconnected: compaction.onDisconnected,
 
     open(message) {
-      switch (message.type) {
-        case 'snapshot':
-          return openSnapshot(message);
-        case 'content':
-          return { type: 'content', seq: message.seq, ...load(message) };
-        case 'sealed-edit':
-          return onSealedEdit(message);
-        case 'sealed-caret':
-          return onSealedCaret(message);
-        case 'edit':
-        case 'caret':
-          throw notEncrypted();
-        case 'written':
-          return onWritten(message);
-        case 'conflict':
-          return onConflict(message);
-        case 'error':
-          return onError(message);
-        case 'file-added':
-          return onFileAdded(message);
-        case 'file-removed':
-          files.remove(message.fileId);
-          return message;
-        case 'devices':
-          return { ...message, devices: message.devices.map((device) => openDevice(room, device)) };
-        case 'devices-changed':
-          return { ...message, joined: message.joined.map((device) => openDevice(room, device)) };
-        case 'room':
-          return withRoomName(room, message);
-        default:
-          return message;
-      }
+      if (message.type === 'snapshot') return openSnapshot(message);
+      if (message.type === 'content') return { type: 'content', seq: message.seq, ...load(message) };
+      if (message.type === 'sealed-edit') return onSealedEdit(message);
+      if (message.type === 'sealed-caret') return onSealedCaret(message);
+      if (message.type === 'edit' || message.type === 'caret') throw notEncrypted();
+      if (message.type === 'written') return onWritten(message);
+      if (message.type === 'conflict') return onConflict(message);
+      if (message.type === 'error') return onError(message);
+      if (message.type === 'file-added') return onFileAdded(message);
+      if (message.type === 'file-removed') files.remove(message.fileId);
+      if (message.type === 'devices') return { ...message, devices: openDevices(message.devices) };
+      if (message.type === 'devices-changed') return { ...message, joined: openDevices(message.joined) };
+      return message.type === 'room' ? withRoomName(room, message) : message;
     },
   };
 
-  function openSnapshot(message: Extract<ServerMessage, { type: 'snapshot' }>): ServerMessage {
+  function openSnapshot(message: types.Snapshot): types.ServerMessage {
     if (message.room.encrypted !== true) throw notEncrypted();
     maxBytes = message.room.limits?.textBytes ?? maxBytes;
     return {
@@ -316,38 +282,34 @@ export function createChannelCodec(
       room: withRoomName(room, message.room),
       content: load(message.content),
       files: files.load(message.files),
-      devices: message.devices.map((device) => openDevice(room, device)),
+      devices: openDevices(message.devices),
     };
   }
 
   /** The server can send only what was missed if it knows the version that this channel has. */
-  function continued(join: Join): Join {
+  function continued(join: types.Join): types.Join {
     const { seq, version, timestamp: writtenAt, ...rest } = join;
     if (hasText) returnTo(version, writtenAt);
     const isKnown = current !== undefined && (hasText ? version === current.position.version : seq !== undefined);
-    if (!isKnown) return rest as Join;
+    if (!isKnown) return rest as types.Join;
     const known = { version: current?.position.version ?? 0, timestamp, edits: true };
     return { ...rest, ...(seq !== undefined && { seq }), ...known };
   }
 }
 
 /** Undefined if the text has no chain to continue. */
-function startVersion({ seen, content }: SealedStart): ChannelVersion | undefined {
-  return seen && { position: seen, document: TextDocument.of(content), own: [] };
-}
-
-/** The oldest version whose hash a full text contains. */
-const oldestKnown = ({ version, earlier = [] }: ChainPosition): number => version - earlier.length;
+const startVersion = ({ seen, content }: SealedStart): ChannelVersion | undefined =>
+  seen && { position: seen, document: TextDocument.of(content), own: [] };
 
 /** The edits that a text contains, as far as they are known. */
-function storedRefs({ lastRefs = [], sealedEdits = [] }: RoomText): NonNullable<RoomText['lastRefs']> {
+function storedRefs({ lastRefs = [], sealedEdits = [] }: types.RoomText): NonNullable<types.RoomText['lastRefs']> {
   const newer = sealedEdits.flatMap(({ deviceId, ref }) => (deviceId && ref ? [{ deviceId, ref }] : []));
   return [...lastRefs, ...newer];
 }
 
-type LocalAnswer = Extract<ServerMessage, { type: 'error' | 'conflict' }>;
+type LocalAnswer = Extract<types.ServerMessage, { type: 'error' | 'conflict' }>;
 
-const isAnswer = (message: ClientMessage | LocalAnswer): message is LocalAnswer =>
+const isAnswer = (message: types.ClientMessage | LocalAnswer): message is LocalAnswer =>
   message.type === 'error' || message.type === 'conflict';
 
 const refusal = (ref: string, { code, message, details }: PoproomError): LocalAnswer => ({

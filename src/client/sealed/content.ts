@@ -7,16 +7,12 @@ import { findProblem, insertsBefore } from '../../text/edits.ts';
 import { damaged } from '../crypto/envelope.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
 import { type ChainPosition, nextPosition, openText, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
-import { invalidMessage, PoproomError } from '../error.ts';
-import type { EditOptions, WriteOptions } from '../requests.ts';
+import { invalidMessage, PoproomError, versionConflict } from '../error.ts';
+import type { EditOptions, RoomCall, WriteOptions } from '../requests.ts';
 import { isContentEdited, isContentRead, isHistoryText, isRoomInfo } from '../response-checks.ts';
 import { delay, retryDelay } from '../retry.ts';
-import type { Shape } from '../shapes.ts';
-import type { Call, CallOptions } from '../transport.ts';
+import type { CallOptions } from '../transport.ts';
 import { exceeds, type OpenedVersion, type SeenVersions, tooLarge, versionsIn } from './versions.ts';
-
-/** Sends a request to a path below that of the room, with its key. */
-export type RoomCall = <T>(end: string, shape: Shape<T>, call?: Call) => Promise<T>;
 
 /** The current text, with the versions that its response contains. */
 interface Current extends OpenedVersion {
@@ -32,7 +28,7 @@ const maxAttempts = 30;
 export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, call: RoomCall) {
   /** A response may arrive after newer messages, so it is compared with what was seen before the request. */
   async function readVersions(options: CallOptions = {}): Promise<Current> {
-    const before = seen.position;
+    const before = seen.position();
     const { version = -1, ...text } = await call('/content', isContentRead, options);
     const versions = versionsIn(room, { ...text, version }, before);
     const newest = versions.at(-1) as OpenedVersion;
@@ -92,12 +88,7 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
     }, options);
   }
 
-  async function sendEdit(
-    sealed: string,
-    base: ChainPosition,
-    document: TextDocument,
-    options: CallOptions,
-  ): Promise<ContentEdited> {
+  async function sendEdit(sealed: string, base: ChainPosition, document: TextDocument, options: CallOptions) {
     const request = { method: 'PATCH', json: { sealed, baseVersion: base.version }, ...options };
     const { success, version, timestamp, compact: isDue } = await call('/content', isContentEdited, request);
     const position = nextPosition(base, sealed);
@@ -161,21 +152,15 @@ const conflicts: ReadonlySet<string> = new Set(['EDIT_CONFLICT', 'VERSION_CONFLI
 
 /** Rebases edits of an older version over the newer ones. */
 function rebaseFrom({ versions }: Current, edits: readonly TextEdit[], baseVersion: number): TextEdit[] {
-  const index = versions.findIndex(({ position }) => position.version === baseVersion);
-  const base = versions[index];
-  if (!base) throw unknownBase(baseVersion, versions.at(-1)?.position.version ?? 0);
+  const newer = versions.at(-1) as OpenedVersion;
+  const base = versions.find(({ position }) => position.version === baseVersion);
+  if (!base) throw unknownBase(baseVersion, newer.position.version);
   const problem = findProblem(edits, base.document.length);
   if (problem) throw invalidEdit(problem.index);
-  const newer = versions.at(-1) as OpenedVersion;
   if (newer === base) return [...edits];
   const before = base.document.toString();
   const theirs = toChanges(diffTexts(before, newer.document.toString()), before.length);
   return toEdits(rebase(toChanges(edits, before.length), theirs, insertsBefore(undefined, undefined)).mine);
-}
-
-function versionConflict(details: RoomText): PoproomError {
-  const message = 'Someone else has changed the text. Nothing was overwritten.';
-  return new PoproomError('VERSION_CONFLICT', message, { details: { ...details } });
 }
 
 function unknownBase(baseVersion: number, version: number): PoproomError {
@@ -183,7 +168,7 @@ function unknownBase(baseVersion: number, version: number): PoproomError {
   return new PoproomError('VERSION_CONFLICT', message, { details: { version } });
 }
 
-const invalidEdit = (index: number): PoproomError =>
-  new PoproomError('VALIDATION_FAILED', `"edits[${index}]" does not fit the text of that version.`, {
-    details: { field: 'edits', index },
-  });
+function invalidEdit(index: number): PoproomError {
+  const message = `"edits[${index}]" does not fit the text of that version.`;
+  return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'edits', index } });
+}

@@ -22,8 +22,10 @@ import {
 } from '../crypto/metadata.ts';
 import type { DownloadOptions, ReceiveOptions } from '../download.ts';
 import { PoproomError } from '../error.ts';
-import { countBytes } from '../measured-stream.ts';
+import { countBytes, measure } from '../measured-stream.ts';
+import type { UploadTarget } from '../resumable-upload.ts';
 import type { ReceivableFile, RoomBase } from '../room.ts';
+import { attempt } from '../shapes.ts';
 import type { CallOptions } from '../transport.ts';
 import {
   hasXhr,
@@ -36,7 +38,6 @@ import {
   typeByName,
   type UploadOptions,
   type UploadSource,
-  type UploadTarget,
   versionOf,
 } from '../upload.ts';
 import { metadataOf } from './opened.ts';
@@ -78,8 +79,9 @@ export function createSealedFiles(
       const sealedRange = range && cipher.ciphertextFor(range);
       const response = await plain.download(file, { signal, timeoutSeconds, reload, range: sealedRange });
       const length = range ? range.to - range.from : metadata.size;
-      const opened = onFailure(bodyOf(response).pipeThrough(cipher.decrypt(range)), () => noteDamage(file.fileUrl));
-      return plainResponse(withProgress(opened, length, onProgress), metadata, length);
+      const onFailure = () => noteDamage(file.fileUrl);
+      const { stream } = measure(bodyOf(response).pipeThrough(cipher.decrypt(range)), { onFailure });
+      return plainResponse(withProgress(stream, length, onProgress), metadata, length);
     },
 
     /** Confirms the receipt only if every byte was verified. */
@@ -87,19 +89,20 @@ export function createSealedFiles(
       const metadata = metadataOf(room, await entryOf(file));
       const cipher = cipherOf(metadata);
       const { save = readBlob as (response: Response) => Promise<T>, onProgress, ...others } = options;
-      return plain.receive<T>(
-        { ...file, fileSize: cipher.ciphertextSize },
-        {
-          ...others,
-          async save(response) {
-            const opened = noteEnd(bodyOf(response).pipeThrough(cipher.decrypt()));
-            const stream = withProgress(opened.stream, metadata.size, onProgress);
-            const saved = await save(plainResponse(stream, metadata, metadata.size));
-            if (opened.hasFailed()) throw damaged('The file');
-            return saved;
-          },
-        },
-      );
+      const open = async (response: Response): Promise<T> => {
+        let isVerified = false;
+        // The end of the stream verifies the whole file.
+        const end = transformAtEnd(() => {
+          isVerified = true;
+        });
+        const opened = bodyOf(response).pipeThrough(cipher.decrypt()).pipeThrough(end);
+        const saved = await save(
+          plainResponse(withProgress(opened, metadata.size, onProgress), metadata, metadata.size),
+        );
+        if (!isVerified) throw damaged('The file');
+        return saved;
+      };
+      return plain.receive<T>({ ...file, fileSize: cipher.ciphertextSize }, { ...others, save: open });
     },
   };
 }
@@ -114,21 +117,6 @@ function noteDamage(fileUrl: string): void {
   if (damagedUrls.size > maxDamaged && oldest) damagedUrls.delete(oldest);
 }
 
-function onFailure(source: ReadableStream<Uint8Array>, note: () => void): ReadableStream<Uint8Array> {
-  const reader = source.getReader();
-  return new ReadableStream({
-    async pull(controller) {
-      const { done, value } = await reader.read().catch((error) => {
-        note();
-        throw error;
-      });
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: (reason) => reader.cancel(reason),
-  });
-}
-
 const withProgress = (stream: ReadableStream<Uint8Array>, total: number, onProgress: OnProgress | undefined) =>
   onProgress ? stream.pipeThrough(countBytes(total, onProgress)) : stream;
 
@@ -137,25 +125,13 @@ const readBlob = (response: Response): Promise<Blob> => response.blob();
 /** Names and types are from other people, and a type must be a valid header. */
 function plainResponse(stream: ReadableStream<Uint8Array>, { type }: FileMetadata, length: number): Response {
   const isType = /^[\w.+-]+\/[\w.+-]+(?:;[\x20-\x7e]*)?$/.test(type);
-  const headers = {
-    'Content-Type': isType ? type : 'application/octet-stream',
-    'Content-Length': String(length),
-  };
+  const headers = { 'Content-Type': isType ? type : 'application/octet-stream', 'Content-Length': String(length) };
   return new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>, { headers });
 }
 
 const bodyOf = (response: Response): ReadableStream<Uint8Array<ArrayBuffer>> => response.body ?? new Blob([]).stream();
 
-/** Notes whether a stream was read to its end, which verifies the whole file. */
-function noteEnd(source: ReadableStream<Uint8Array>) {
-  let isVerified = false;
-  const end = new TransformStream<Uint8Array, Uint8Array>({
-    flush() {
-      isVerified = true;
-    },
-  });
-  return { stream: source.pipeThrough(end), hasFailed: () => !isVerified };
-}
+const transformAtEnd = (flush: () => void) => new TransformStream<Uint8Array, Uint8Array>({ flush });
 
 /** Nothing that the server says decides the key or a nonce of a file. */
 async function uploadSealed(
@@ -208,25 +184,17 @@ async function uploadSealed(
 /** The id that the server knows. */
 const serverIdOf = (uploadId: string): string => uploadId.split('.', 1)[0] as string;
 
-/** Bytes whose size is known, which the metadata needs before the upload. */
-interface SizedBytes {
-  readonly size: number;
-  readonly type: string;
-  /** Undefined for a stream, which cannot be read twice. */
-  readonly blob: Blob | undefined;
-  /** Of the file on the disk, as far as it is known. */
-  readonly version: string;
-  stream(): ReadableStream<Uint8Array>;
-  /** Throws `FILE_CHANGED` if the file on the disk has another version. */
-  assertUnchanged(): void;
-}
+type SizedBytes = Awaited<ReturnType<typeof knownBytes>>;
 
-async function knownBytes(source: UploadSource, { size, signal }: UploadOptions): Promise<SizedBytes> {
+/** Bytes whose size is known, which the metadata needs before the upload. */
+async function knownBytes(source: UploadSource, { size, signal }: UploadOptions) {
+  /** Of the file on the disk, as far as it is known. */
   const version = versionOf(source);
   const assertUnchanged = () => {
     if (versionOf(source) !== version) throw fileChanged();
   };
   const opened = await openSource(source);
+  // Not as a Blob, because it cannot be read twice.
   if (opened instanceof ReadableStream && size !== undefined && !hasXhr())
     return { size, type: '', blob: undefined, version, stream: () => opened, assertUnchanged };
   const blob = opened instanceof Blob ? opened : await readIntoBlob(opened, signal);
@@ -262,12 +230,8 @@ async function fingerprintOf(
 function openEarlier(room: EncryptedRoom, kept: string | undefined, fingerprint: string | undefined) {
   const [, uploadId, envelope] = /^([0-9a-f]{32})\.(.+)$/s.exec(kept ?? '') ?? [];
   if (!uploadId || !envelope || !fingerprint) return undefined;
-  try {
-    const earlier = openUpload(room, uploadId, envelope);
-    return earlier.fingerprint === fingerprint ? { uploadId, salt: earlier.salt } : undefined;
-  } catch {
-    return undefined;
-  }
+  const earlier = attempt(() => openUpload(room, uploadId, envelope));
+  return earlier?.fingerprint === fingerprint ? { uploadId, salt: earlier.salt } : undefined;
 }
 
 /** Of unfinished uploads of this process, by their salt: a fingerprint does not notice every change of a file. */
@@ -299,11 +263,10 @@ function sealedBytes(cipher: FileCipher, { blob, stream, assertUnchanged }: Size
       return sealed;
     },
   };
-  const checkAtEnd = () => new TransformStream<Uint8Array, Uint8Array>({ flush: assertUnchanged });
   const whole = () => {
     // Browsers cannot send a stream.
     if (parts && hasXhr()) return parts.slice(0, size);
-    return stream().pipeThrough(checkAtEnd()).pipeThrough(cipher.encrypt());
+    return stream().pipeThrough(transformAtEnd(assertUnchanged)).pipeThrough(cipher.encrypt());
   };
   return { size, parts, whole };
 }

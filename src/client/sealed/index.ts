@@ -1,16 +1,6 @@
 /** The operations of an encrypted room. This module and the cryptography are loaded on demand. */
-import type { LinkRole } from '../../protocol/link-rights.ts';
 import { isEncryptedCode, type LinkId, parseLinkId, type RoomCode } from '../../protocol/room-code.ts';
-import type {
-  CreateLinkRequest,
-  CreateRoomRequest,
-  FileEntry,
-  HistoryEntry,
-  Link,
-  RoomCreated,
-  RoomInfo,
-  UpdateRoomRequest,
-} from '../../protocol/types.ts';
+import type * as types from '../../protocol/types.ts';
 import { encodeBase64url } from '../crypto/base64url.ts';
 import type { CreateChunkCipher } from '../crypto/file-chunks.ts';
 import {
@@ -26,15 +16,18 @@ import { fragmentOf, parseFragment } from '../crypto/link-keys.ts';
 import { openLinkName, sealLinkName, sealRoomName } from '../crypto/metadata.ts';
 import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
-import { isFileList, isHistoryList, isRoomInfo } from '../response-checks.ts';
+import { createRoomCalls } from '../requests.ts';
+import { isRoomInfo } from '../response-checks.ts';
 import { type MethodWithArgument, type RoomBase, senderHeaders } from '../room.ts';
-import { accessHeaders, type RoomAccess, type SeenVersion, type UnlockedRoom } from '../room-access.ts';
+import type { RoomAccess } from '../room-access.ts';
+import type { SeenVersion, UnlockedRoom } from '../room-encryption.ts';
+import { attempt } from '../shapes.ts';
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';
-import { createSealedContent, type RoomCall } from './content.ts';
+import { createSealedContent } from './content.ts';
 import { createSealedFiles } from './encrypted-files.ts';
 import { notEncrypted, openFiles, withRoomName } from './opened.ts';
-import { createSeenVersions, type SeenVersions } from './versions.ts';
+import { createSeenVersions } from './versions.ts';
 
 /** Keys that are known from the creation of the room, or derive from its room key. */
 export interface KeySource {
@@ -48,14 +41,6 @@ export interface KeySource {
   derive?: typeof deriveKeys | undefined;
   /** Encrypts and decrypts the chunks of files, for example on another thread. */
   cipher?: CreateChunkCipher | undefined;
-}
-
-export interface Unlocked extends UnlockedRoom {
-  readonly room: EncryptedRoom;
-  /** Set with a drop link: its public key. There are no other keys. */
-  readonly dropKey?: Uint8Array | undefined;
-  readonly seen: SeenVersions;
-  readonly cipher?: CreateChunkCipher | undefined;
 }
 
 interface UnlockOptions {
@@ -72,38 +57,40 @@ export async function unlock(
   path: string,
   code: RoomCode,
   source: KeySource,
-  { seen: start, onSeen, onSalt }: UnlockOptions,
+  options: UnlockOptions,
 ): Promise<Unlocked> {
-  if (parseLinkId(code)) return unlockLink(source, { seen: start, onSeen });
+  if (parseLinkId(code)) return unlockLink(source, options);
   const key = parseRoomKey(source.key);
   const ask = () => transport.call(path, isRoomInfo, { timeoutSeconds: saltTimeoutSeconds });
   const { derive = deriveKeys } = source;
   const requestKeys = async () => {
     const salt = await requestSalt(source.ask ?? ask);
     if (source.salt !== undefined && encodeBase64url(salt) !== source.salt) throw otherSalt();
-    onSalt(encodeBase64url(salt));
+    options.onSalt(encodeBase64url(salt));
     return derive(key, salt);
   };
-  const keys = source.keys ?? (await requestKeys());
-  const room: EncryptedRoom = { code, keys };
-  const seen = createSeenVersions(start, onSeen);
-  const createCodec: Unlocked['createCodec'] = (text) => createChannelCodec(room, seen, text);
-  return { room, seen, cipher: source.cipher, auth: authToken(keys), createCodec };
+  return unlockedRoom({ code, keys: source.keys ?? (await requestKeys()) }, source, options);
 }
 
 /** The keys of a link are in its fragment, so nothing is requested. */
-function unlockLink(source: KeySource, { seen: start, onSeen }: Omit<UnlockOptions, 'onSalt'>): Unlocked {
+function unlockLink(source: KeySource, options: UnlockOptions): Unlocked {
   const found = parseFragment(source.key);
+  if (found.role === 'read') return unlockedRoom({ code: found.code, keys: found.keys }, source, options);
   const none = new Uint8Array(0);
-  const noKeys: RoomKeys = { auth: none, text: none, meta: none, file: none, drop: none };
-  const room = found.role === 'read' ? { code: found.code, keys: found.keys } : { code: '' as RoomCode, keys: noKeys };
-  const seen = createSeenVersions(start, onSeen);
-  const dropKey = found.role === 'drop' ? found.publicKey : undefined;
-  const createCodec: Unlocked['createCodec'] = (text) => {
+  const keys: RoomKeys = { auth: none, text: none, meta: none, file: none, drop: none };
+  return unlockedRoom({ code: '' as RoomCode, keys }, source, options, found.publicKey);
+}
+
+export type Unlocked = ReturnType<typeof unlockedRoom>;
+
+/** `dropKey` is the public key of a drop link. There are no other keys then. */
+function unlockedRoom(room: EncryptedRoom, { cipher }: KeySource, options: UnlockOptions, dropKey?: Uint8Array) {
+  const seen = createSeenVersions(options.seen, options.onSeen);
+  const createCodec: UnlockedRoom['createCodec'] = (text) => {
     if (dropKey) throw dropOnly();
     return createChannelCodec(room, seen, text);
   };
-  return { room, dropKey, seen, cipher: source.cipher, auth: undefined, createCodec };
+  return { room, dropKey, seen, cipher, auth: authToken(room.keys), createCodec };
 }
 
 const dropOnly = () => new PoproomError('DROP_ONLY', 'This link may only add files to the room.');
@@ -131,11 +118,11 @@ const otherSalt = () =>
 
 /** Creates a room with a new key. The name is sealed with the code of the room, so it is set after the creation. */
 export async function createEncrypted<Room extends RoomBase>(
-  post: (json: CreateRoomRequest) => Promise<RoomCreated>,
+  post: (json: types.CreateRoomRequest) => Promise<types.RoomCreated>,
   open: (code: string, source: KeySource) => Room,
-  { name, ...request }: CreateRoomRequest,
+  { name, ...request }: types.CreateRoomRequest,
   derive = deriveKeys,
-): Promise<RoomCreated & { room: Room }> {
+): Promise<types.RoomCreated & { room: Room }> {
   const [key, salt] = [generateRoomKey(), createSalt()];
   const keys = await derive(key, salt);
   const encryption = { scheme: 'pop1', salt: encodeBase64url(salt), verifier: verifierOf(keys) } as const;
@@ -165,15 +152,14 @@ interface PlainRoom {
 
 /** The operations that differ from those of an ordinary room, and all that send an argument: it may be plaintext. */
 export function createSealedOperations(
-  { room, seen, cipher, dropKey }: Pick<Unlocked, 'room' | 'seen' | 'cipher' | 'dropKey'>,
+  { room, seen, cipher, dropKey }: Unlocked,
   { transport, path, plain, access }: PlainRoom,
 ) {
-  const call: RoomCall = async (end, shape, call = {}) =>
-    transport.call(path + end, shape, { ...call, headers: { ...(await accessHeaders(access)), ...call.headers } });
+  const { call } = createRoomCalls(transport, access);
   const target = async () => ({ transport, path, headers: await senderHeaders(access) });
   const content = createSealedContent(room, seen, call);
 
-  const openInfo = (info: RoomInfo): RoomInfo => {
+  const openInfo = (info: types.RoomInfo): types.RoomInfo => {
     if (info.encrypted !== true) throw notEncrypted();
     return withRoomName(room, info);
   };
@@ -194,8 +180,8 @@ export function createSealedOperations(
   }
 
   /** The URL with the keys, which the server does not have. */
-  const openLink = ({ name, ...link }: Link): Link => {
-    const opened = name === undefined ? undefined : openNameOf(room, link.role, name);
+  const openLink = ({ name, ...link }: types.Link): types.Link => {
+    const opened = name === undefined ? undefined : attempt(() => openLinkName(room, link.role, name));
     const url = `${transport.url}/r/${encodeURIComponent(link.linkId)}#${fragmentOf(room, link.role)}`;
     return { ...link, link: url, ...(opened !== undefined && { name: opened }) };
   };
@@ -211,20 +197,15 @@ export function createSealedOperations(
     ...files,
     info,
     // The server knows only the sizes of sealed data.
-    details: async (options?: CallOptions) => openInfo(await plain.info(options)),
-    async update({ name, ...changes }: UpdateRoomRequest, options?: CallOptions): Promise<RoomInfo> {
-      const sealed = name === undefined ? {} : { name: name ? sealRoomName(room, name) : name };
+    details: info,
+    async update({ name, ...changes }: types.UpdateRoomRequest, options?: CallOptions): Promise<types.RoomInfo> {
+      const sealed = name === undefined ? {} : { name: name && sealRoomName(room, name) };
       return openInfo(await plain.update({ ...changes, ...sealed }, options));
     },
-    async restore(version: number, options?: CallOptions) {
-      const { content: text } = await content.historyText(version, options);
-      return content.write(text, options);
-    },
-    history: async (options?: CallOptions): Promise<HistoryEntry[]> =>
-      (await call('/history', isHistoryList, options)).history,
-    files: async (options?: CallOptions): Promise<FileEntry[]> =>
-      openFiles(room, (await call('/files', isFileList, options)).files),
-    async createLink({ name, ...request }: CreateLinkRequest, options?: CallOptions): Promise<Link> {
+    restore: async (version: number, options?: CallOptions) =>
+      content.write((await content.historyText(version, options)).content, options),
+    files: async (options?: CallOptions) => openFiles(room, await plain.files(options)),
+    async createLink({ name, ...request }: types.CreateLinkRequest, options?: CallOptions): Promise<types.Link> {
       const sealed = name ? { name: sealLinkName(room, request.role, name) } : {};
       const link = await plain.createLink({ ...request, ...sealed }, options);
       // Without the symbol, its holders would not be asked for the keys.
@@ -232,25 +213,14 @@ export function createSealedOperations(
       await plain.revokeLink(link.linkId).catch(() => undefined);
       throw notEncrypted();
     },
-    links: async (options?: CallOptions): Promise<Link[]> => (await plain.links(options)).map(openLink),
+    links: async (options?: CallOptions): Promise<types.Link[]> => (await plain.links(options)).map(openLink),
     downloadZip: zipUnavailable,
     zipUrl: zipUnavailable,
   } satisfies Partial<RoomBase> & Pick<RoomBase, MethodWithArgument>;
 }
 
-/** Undefined if it does not open. */
-function openNameOf(room: EncryptedRoom, role: LinkRole, envelope: string): string | undefined {
-  try {
-    return openLinkName(room, role, envelope);
-  } catch {
-    return undefined;
-  }
-}
-
 /** For the operations that a drop link does not have. */
 function refuseAll(plain: RoomBase): Partial<RoomBase> {
-  const refuse = async (): Promise<never> => {
-    throw dropOnly();
-  };
+  const refuse = () => Promise.reject(dropOnly());
   return Object.fromEntries(Object.keys(plain).map((name) => [name, refuse]));
 }

@@ -7,6 +7,7 @@ import { damaged } from '../crypto/envelope.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
 import { type FileMetadata, openDeviceName, openFileMetadata, openLinkName, openRoomName } from '../crypto/metadata.ts';
 import { EncryptionError } from '../error.ts';
+import { attempt } from '../shapes.ts';
 
 export function withRoomName<T extends { name?: string }>(room: EncryptedRoom, { name, ...rest }: T): T {
   const opened = name === undefined ? undefined : attempt(() => openRoomName(room, name));
@@ -27,10 +28,7 @@ export function openDevice(room: EncryptedRoom, { deviceName, ...rest }: RoomDev
 export const openFiles = (room: EncryptedRoom, files: readonly FileEntry[]): FileEntry[] =>
   createFileList(room).load(files);
 
-/**
- * Opens the files that a live channel receives. A salt belongs to one id, and an id to one salt: the server can neither
- * show a file twice nor exchange it.
- */
+/** A salt belongs to one id, and an id to one salt: the server can neither show a file twice nor exchange it. */
 export function createFileList(room: EncryptedRoom) {
   let listed = new Map<string, OpenedFile>();
 
@@ -90,14 +88,6 @@ function openFile(room: EncryptedRoom, { folder: _none, meta = '', ...file }: Fi
 export function metadataOf(room: EncryptedRoom, { meta }: Pick<FileEntry, 'meta'>): FileMetadata {
   if (meta === undefined) throw damaged('The metadata of a file');
   return openFileMetadata(room, meta);
-}
-
-function attempt<T>(open: () => T): T | undefined {
-  try {
-    return open();
-  } catch {
-    return undefined;
-  }
 }
 
 /** For a server that answers with plaintext. Fails closed: nothing was sent, and nothing will be. */

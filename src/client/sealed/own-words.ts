@@ -1,6 +1,7 @@
 /** Which parts of a text this device has written, to find those that a server has dropped. */
 import type { TextEdit } from '../../protocol/types.ts';
 import { diffTexts } from '../../text/diff.ts';
+import { invertEdits } from '../../text/edits.ts';
 
 /** Ascending, and neither empty, overlapping nor adjacent. */
 export type OwnWords = readonly Range[];
@@ -14,13 +15,8 @@ interface Range {
 const maxRanges = 1000;
 
 export function onOwnEdit(own: OwnWords, edits: readonly TextEdit[]): OwnWords {
-  let moved = 0;
-  const inserted = edits.map(({ from, to, insert }) => {
-    const start = from + moved;
-    moved += insert.length - (to - from);
-    return { from: start, to: start + insert.length };
-  });
-  return limit(join([...onEdit(own, edits), ...inserted]));
+  // What would be undone is where the inserted text is now.
+  return limit(join([...onEdit(own, edits), ...invertEdits(edits, '')]));
 }
 
 /** An edit of another device. */

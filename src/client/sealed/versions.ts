@@ -24,11 +24,7 @@ export function openVersion(room: EncryptedRoom, text: SealedRoomText, seen: Cha
 }
 
 /** All versions of a response, from the full text to the newest. */
-export function versionsIn(
-  room: EncryptedRoom,
-  text: SealedRoomText,
-  seen: ChainPosition | undefined,
-): [OpenedVersion, ...OpenedVersion[]] {
+export function versionsIn(room: EncryptedRoom, text: SealedRoomText, seen: ChainPosition | undefined) {
   const { sealedEdits = [], version } = text;
   if (seen && version < seen.version) advanceChain(seen, { version, hash: '' });
   let newest = openFullText(room, text, seen);
@@ -83,31 +79,22 @@ function cuts(document: TextDocument, position: number): boolean {
   return splitsPair(around.charCodeAt(0), around.charCodeAt(1));
 }
 
-/** The newest version of the text that this device has seen, whether by a request or on a live channel. */
-export interface SeenVersions {
-  readonly position: ChainPosition | undefined;
-  /** Throws `FORK` if a version differs from what was seen in another way. */
-  note(position: ChainPosition): void;
-  /** The newer one of this and another position. */
-  newest(other: ChainPosition | undefined): ChainPosition | undefined;
-}
+export type SeenVersions = ReturnType<typeof createSeenVersions>;
 
-export function createSeenVersions(
-  start: ChainPosition | undefined,
-  onSeen: (seen: ChainPosition) => void,
-): SeenVersions {
+/** The newest version of the text that this device has seen, whether by a request or on a live channel. */
+export function createSeenVersions(start: ChainPosition | undefined, onSeen: (seen: ChainPosition) => void) {
   let newest = start;
   return {
-    get position() {
-      return newest;
-    },
-    note(position) {
+    position: () => newest,
+    /** Throws `FORK` if a version differs from what was seen in another way. */
+    note(position: ChainPosition) {
       // A response may arrive after newer messages.
       if (newest && newest.version >= position.version) return checkFork(newest, position);
       newest = advanceChain(newest, position);
       onSeen(newest);
     },
-    newest: (other) => (newest && newest.version > (other?.version ?? -1) ? newest : other),
+    /** The newer one of this and another position. */
+    newest: (other: ChainPosition | undefined) => (newest && newest.version > (other?.version ?? -1) ? newest : other),
   };
 }
 
@@ -117,8 +104,7 @@ export function exceeds(document: TextDocument, maxBytes: number): boolean {
   return document.length > maxBytes || new TextEncoder().encode(document.toString()).length > maxBytes;
 }
 
-export function tooLarge(maxBytes: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The text exceeds the limit of ${maxBytes} bytes of UTF-8.`, {
-    details: { maximum: maxBytes },
-  });
+export function tooLarge(maximum: number): PoproomError {
+  const message = `The text exceeds the limit of ${maximum} bytes of UTF-8.`;
+  return new PoproomError('CONTENT_TOO_LARGE', message, { details: { maximum } });
 }

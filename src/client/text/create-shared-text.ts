@@ -1,13 +1,14 @@
 /** A shared text: a replica of the room's text with undo, which sends its edits over a live channel. */
 import { type Changes, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
-import { cutsPair, findProblem, type TextEdit } from '../../text/edits.ts';
-import { type ChannelCodec, randomId } from '../room-access.ts';
+import { cutsPair, findProblem, joinAdjacent, type TextEdit } from '../../text/edits.ts';
+import { randomId } from '../room-access.ts';
+import type { ChannelCodec } from '../room-encryption.ts';
 import { batchIntervalMs, createDelivery } from './delivery.ts';
 import { createReceiver } from './receiver.ts';
 import { noVersion, Replica } from './replica.ts';
 import {
-  bindChannel,
+  channels,
   type SavedText,
   type SharedText,
   type TextChange,
@@ -34,8 +35,11 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
   const { saved, now = () => performance.now(), schedule = scheduleTimeout } = options;
   const replica = new Replica(saved);
   const undoHistory = createUndoHistory(now);
-  const delivery = createDelivery(replica, createRefs(), { now, schedule }, batchMs);
-  const events = createEmitter<TextEvents>();
+  /** No other text object uses these refs. */
+  const refPrefix = randomId();
+  let refs = 0;
+  const delivery = createDelivery(replica, () => `${refPrefix}-${++refs}`, { now, schedule }, batchMs);
+  const events = createEmitter();
   const status = createTextStatus(replica, delivery, () => events.emit('state'));
   const receiver = createReceiver({ replica, delivery, status, deviceId: ownDeviceId, onLoaded, onRemoteChange });
   let deviceId = saved?.deviceId ?? options.deviceId;
@@ -99,19 +103,19 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
       return replica.timestamp;
     },
     get state() {
-      return status.state;
+      return status.state();
     },
     get isOnline() {
-      return delivery.isOnline;
+      return delivery.isOnline();
     },
     get refusal() {
-      return status.refusal;
+      return status.refusal();
     },
     get canUndo() {
-      return undoHistory.canUndo;
+      return undoHistory.canUndo();
     },
     get canRedo() {
-      return undoHistory.canRedo;
+      return undoHistory.canRedo();
     },
 
     positionAt: (version, position) => replica.positionAt(version, position),
@@ -142,7 +146,7 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
     save,
     close: status.close,
   };
-  bindChannel(text, createChannel());
+  channels.set(text, createChannel());
   return text;
 
   function createChannel(): TextChannel {
@@ -151,7 +155,7 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
 
     /** Edits are sent when they are based on the newest version. */
     function startIfCaughtUp(): void {
-      if (!joining || !receiver.isCaughtUp) return;
+      if (!joining || !receiver.isCaughtUp()) return;
       const link = joining;
       joining = undefined;
       status.onConnected();
@@ -175,18 +179,18 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
       },
 
       onConnected(link) {
-        if (status.isClosed) return;
-        if (!receiver.isInSync) return link.reconnect();
+        if (status.isClosed()) return;
+        if (!receiver.isInSync()) return link.reconnect();
         joining = link;
         startIfCaughtUp();
       },
 
       onMessage(message) {
-        if (status.isClosed) return;
+        if (status.isClosed()) return;
         if (message.type === 'snapshot' || message.type === 'devices')
           isAlone = message.devices.every((device) => device.deviceId === ownDeviceId());
         receiver.onMessage(message);
-        if (receiver.isInSync) startIfCaughtUp();
+        if (receiver.isInSync()) startIfCaughtUp();
         else joining?.reconnect();
       },
 
@@ -197,17 +201,10 @@ export function createSharedText(options: SharedTextOptions = {}): SharedText {
       },
 
       onFailed(error) {
-        if (!status.isClosed) status.onFailed(error);
+        if (!status.isClosed()) status.onFailed(error);
       },
     };
   }
-}
-
-/** Generates refs that no other text object uses. */
-function createRefs(): () => string {
-  const prefix = randomId();
-  let count = 0;
-  return () => `${prefix}-${++count}`;
 }
 
 function scheduleTimeout(callback: () => void, ms: number): () => void {
@@ -215,16 +212,8 @@ function scheduleTimeout(callback: () => void, ms: number): () => void {
   return () => clearTimeout(timer);
 }
 
-type Arguments<L> = L extends (...args: infer A) => void ? A : never;
-
-interface Emitter<E> {
-  /** Returns a function that removes the listener. */
-  on<K extends keyof E>(event: K, listener: E[K]): () => void;
-  emit<K extends keyof E>(event: K, ...args: Arguments<E[K]>): void;
-}
-
-function createEmitter<E>(): Emitter<E> {
-  const entries = new Set<{ event: keyof E; listener: unknown }>();
+function createEmitter() {
+  const entries = new Set<{ event: keyof TextEvents; listener: unknown }>();
   const queue: (() => void)[] = [];
   let isDraining = false;
 
@@ -237,16 +226,17 @@ function createEmitter<E>(): Emitter<E> {
   }
 
   return {
-    on(event, listener) {
+    /** Returns a function that removes the listener. */
+    on<E extends keyof TextEvents>(event: E, listener: TextEvents[E]): () => void {
       const entry = { event, listener };
       entries.add(entry);
       return () => entries.delete(entry);
     },
 
-    emit(event, ...args) {
+    emit<E extends keyof TextEvents>(event: E, ...args: Parameters<TextEvents[E]>): void {
       for (const entry of entries) {
         if (entry.event !== event) continue;
-        const listener = entry.listener as (...args: Arguments<E[typeof event]>) => void;
+        const listener = entry.listener as (...args: Parameters<TextEvents[E]>) => void;
         queue.push(() => {
           if (entries.has(entry)) listener(...args);
         });
@@ -267,10 +257,7 @@ function callSafely(call: () => void): void {
   }
 }
 
-/**
- * Drops edits without effect, joins adjacent ones, and widens an edit that splits a surrogate pair to the whole pair.
- * Throws a RangeError for positions outside the text.
- */
+/** Drops edits without effect, joins adjacent ones and widens one that splits a surrogate pair. Checks the positions. */
 function toLocalEdits(edits: readonly TextEdit[], text: string): TextEdit[] {
   checkPositions(edits, text.length);
   return joinAdjacent(edits)
@@ -286,16 +273,6 @@ function checkPositions(edits: readonly TextEdit[], length: number): void {
   const wrong = misfit ?? (found && ranges[found.index]);
   if (wrong)
     throw new RangeError(`${wrong.from} to ${wrong.to} is not a valid range in a text of ${length} code units.`);
-}
-
-function joinAdjacent(edits: readonly TextEdit[]): TextEdit[] {
-  const joined: TextEdit[] = [];
-  for (const edit of edits) {
-    const last = joined.at(-1);
-    if (last?.to === edit.from) joined[joined.length - 1] = { ...last, to: edit.to, insert: last.insert + edit.insert };
-    else joined.push(edit);
-  }
-  return joined;
 }
 
 /** Includes the other half of a surrogate pair that the edit would split. */

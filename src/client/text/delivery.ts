@@ -1,24 +1,13 @@
 /** Sends pending edits: one at a time, at a limited rate, and again if no response arrived. */
-
 import { toEdits } from '../../text/changes.ts';
-import { maxEdits } from '../../text/edits.ts';
 import type { Replica } from './replica.ts';
 import type { TextLink } from './shared-text.ts';
 
 /** The server accepts 20 messages per second. */
 const minIntervalMs = 100;
 
-/**
- * In an encrypted room, edits are sent at fixed times, so that the server sees neither the rhythm of typing nor where
- * words end. Alone, nobody waits for them.
- */
+/** Fixed times hide the rhythm of typing from the server of an encrypted room. Alone, nobody waits for the edits. */
 export const batchIntervalMs = { alone: 250, withOthers: 100 } as const;
-
-export interface Clock {
-  now: () => number;
-  /** Runs a callback after a delay, and returns a function that cancels it. */
-  schedule: (callback: () => void, ms: number) => () => void;
-}
 
 /**
  * - `offline`: there is no connection;
@@ -35,23 +24,13 @@ type DeliveryState =
   | { name: 'pausing' | 'retrying'; link: TextLink; cancel: () => void }
   | { name: 'refused'; link: TextLink };
 
-export interface Delivery {
-  readonly isOnline: boolean;
-  /** Whether the last edit was refused and has not been sent again yet. */
-  readonly isRefused: boolean;
-  onConnected(link: TextLink): void;
-  onDisconnected(): void;
-  /** The pending edits changed. */
-  onPendingChanged(): void;
-  /** A new edit was made here. */
-  onEdited(): void;
-  /** The edit in flight was refused; without a delay, it waits for the next edit. */
-  onRefused(retryAfterMs: number | undefined): void;
-  /** Sends the edit in flight again, based on the text that is confirmed now. */
-  sendAgain(): void;
-  flush(): void;
-  reconnect(): void;
+interface Clock {
+  now: () => number;
+  /** Runs a callback after a delay, and returns a function that cancels it. */
+  schedule: (callback: () => void, ms: number) => () => void;
 }
+
+export type Delivery = ReturnType<typeof createDelivery>;
 
 /** `batchMs` returns the time between two batches; undefined if edits are sent immediately. */
 export function createDelivery(
@@ -59,7 +38,7 @@ export function createDelivery(
   nextRef: () => string,
   { now, schedule }: Clock,
   batchMs: () => number | undefined,
-): Delivery {
+) {
   let state: DeliveryState = { name: 'offline' };
   let lastSentAt = Number.NEGATIVE_INFINITY;
   /** Devices that type together send at different times, because a room accepts one edit of a version. */
@@ -95,7 +74,7 @@ export function createDelivery(
   }
 
   function send(link: TextLink): void {
-    const sent = replica.takeUnconfirmed(nextRef, maxEdits);
+    const sent = replica.takeUnconfirmed(nextRef);
     if (!sent) return;
     lastSentAt = now();
     enter({ name: 'in-flight', link, ref: sent.ref });
@@ -108,45 +87,44 @@ export function createDelivery(
   }
 
   return {
-    get isOnline() {
-      return state.name !== 'offline';
-    },
+    isOnline: () => state.name !== 'offline',
+    /** Whether the last edit was refused and has not been sent again yet. */
+    isRefused: () => state.name === 'refused' || state.name === 'retrying',
 
-    get isRefused() {
-      return state.name === 'refused' || state.name === 'retrying';
-    },
-
-    onConnected(link) {
+    onConnected(link: TextLink): void {
       enter({ name: 'ready', link });
       sendNext();
     },
 
     onDisconnected: () => enter({ name: 'offline' }),
 
-    onPendingChanged() {
+    /** The pending edits changed. */
+    onPendingChanged(): void {
       if (state.name === 'in-flight' && state.ref !== replica.pending.sent?.ref) resume();
       else sendNext();
     },
 
-    onEdited() {
+    /** A new edit was made here. */
+    onEdited(): void {
       if (state.name === 'refused') resume();
       else sendNext();
     },
 
-    onRefused(retryAfterMs) {
+    /** The edit in flight was refused; without a delay, it waits for the next edit. */
+    onRefused(retryAfterMs: number | undefined): void {
       if (state.name !== 'in-flight') return;
       if (retryAfterMs === undefined) enter({ name: 'refused', link: state.link });
       else wait('retrying', state.link, retryAfterMs);
     },
 
+    /** Sends the edit in flight again, based on the text that is confirmed now. */
     sendAgain: resume,
 
-    flush() {
-      if (state.name === 'offline' || state.name === 'in-flight' || !hasPending()) return;
-      send(state.link);
+    flush(): void {
+      if (state.name !== 'offline' && state.name !== 'in-flight' && hasPending()) send(state.link);
     },
 
-    reconnect() {
+    reconnect(): void {
       if (state.name !== 'offline') state.link.reconnect();
     },
   };

@@ -12,21 +12,16 @@ export interface SentEdit {
 
 /** `buffer` contains the edits after the sent one, which have not been sent. */
 export type Pending =
-  | { readonly state: 'synchronized'; readonly sent: undefined; readonly buffer: undefined }
-  | { readonly state: 'unsent'; readonly sent: undefined; readonly buffer: Changes }
-  | { readonly state: 'awaiting-answer'; readonly sent: SentEdit; readonly buffer: undefined }
+  | { readonly state: 'synchronized'; readonly sent?: undefined; readonly buffer?: undefined }
+  | { readonly state: 'unsent'; readonly sent?: undefined; readonly buffer: Changes }
+  | { readonly state: 'awaiting-answer'; readonly sent: SentEdit; readonly buffer?: undefined }
   | { readonly state: 'awaiting-answer-with-buffer'; readonly sent: SentEdit; readonly buffer: Changes };
 
 export function pendingOf(sent: SentEdit | undefined, changes: Changes | undefined): Pending {
   const buffer = changes?.empty ? undefined : changes;
-  if (sent) {
-    return buffer
-      ? { state: 'awaiting-answer-with-buffer', sent, buffer }
-      : { state: 'awaiting-answer', sent, buffer: undefined };
-  }
-  return buffer
-    ? { state: 'unsent', sent: undefined, buffer }
-    : { state: 'synchronized', sent: undefined, buffer: undefined };
+  if (sent && buffer) return { state: 'awaiting-answer-with-buffer', sent, buffer };
+  if (sent) return { state: 'awaiting-answer', sent };
+  return buffer ? { state: 'unsent', buffer } : { state: 'synchronized' };
 }
 
 /** An edit was made here. */
@@ -39,10 +34,7 @@ export function onSent({ sent, buffer }: Pending, ref: string): Pending {
   return pendingOf({ ref, changes: normalize(buffer), isExact: true }, undefined);
 }
 
-/**
- * The sent edit is about to be sent again, based on the text that is confirmed now. If that changes its form, the server
- * may have stored the earlier form as different changes.
- */
+/** The sent edit is sent again. If its form has changed since, the server may have stored the earlier one. */
 export function onSentAgain({ sent, buffer }: Pending): Pending {
   if (!sent) throw new Error('There is no edit to send again.');
   const changes = normalize(sent.changes);
@@ -53,25 +45,19 @@ export function onSentAgain({ sent, buffer }: Pending): Pending {
 export const onConfirmed = ({ buffer }: Pending): Pending => pendingOf(undefined, buffer);
 
 /** The server did not store the sent edit, so the next form of it is the one that it stores. */
-export function onConflict({ sent, buffer }: Pending): Pending {
-  return pendingOf(sent && { ...sent, changes: normalize(sent.changes), isExact: true }, buffer);
-}
+export const onConflict = ({ sent, buffer }: Pending): Pending =>
+  pendingOf(sent && { ...sent, changes: normalize(sent.changes), isExact: true }, buffer);
 
 /** The server refused the sent edit permanently, and stored nothing of it. */
 export const onRefused = ({ sent, buffer }: Pending): Pending => pendingOf(undefined, compose(sent?.changes, buffer));
 
 /** The confirmed text changed. Also returns the change rebased over the pending edits. */
-export function onRemoteChange(
-  { sent, buffer }: Pending,
-  changes: Changes,
-  isMineFirst: boolean,
-): { pending: Pending; theirs: Changes } {
-  const overSent = sent ? rebase(sent.changes, changes, isMineFirst) : { mine: undefined, theirs: changes };
-  const overBuffer = buffer
-    ? rebaseBuffer(buffer, overSent.theirs, isMineFirst, sent?.changes)
-    : { mine: undefined, theirs: overSent.theirs };
-  const rebased = sent && overSent.mine ? { ...sent, changes: overSent.mine } : undefined;
-  return { pending: pendingOf(rebased, overBuffer.mine), theirs: overBuffer.theirs };
+export function onRemoteChange({ sent, buffer }: Pending, changes: Changes, isMineFirst: boolean) {
+  const overSent = sent && rebase(sent.changes, changes, isMineFirst);
+  const theirs = overSent?.theirs ?? changes;
+  const overBuffer = buffer && rebaseBuffer(buffer, theirs, isMineFirst, sent?.changes);
+  const pending = pendingOf(sent && overSent && { ...sent, changes: overSent.mine }, overBuffer?.mine);
+  return { pending, theirs: overBuffer?.theirs ?? theirs };
 }
 
 /**
@@ -82,12 +68,10 @@ export function onRemoteChange(
 function rebaseBuffer(buffer: Changes, theirs: Changes, isMineFirst: boolean, sent: Changes | undefined): Rebased {
   const ends = insertionEnds(sent);
   if (isMineFirst || !startsAt(ends, theirs)) return rebase(buffer, theirs, isMineFirst);
-  const edits = toEdits(theirs);
-  const following = edits.filter(({ from }) => ends.has(from));
-  const others = toChanges(
-    edits.filter(({ from }) => !ends.has(from)),
-    theirs.length,
+  const { following = [], before = [] } = Object.groupBy(toEdits(theirs), ({ from }) =>
+    ends.has(from) ? 'following' : 'before',
   );
+  const others = toChanges(before, theirs.length);
   const overOthers = rebase(buffer, others, false);
   const overAll = rebase(overOthers.mine, toChanges(following, theirs.length).map(others), true);
   return { mine: overAll.mine, theirs: overOthers.theirs.compose(overAll.theirs) };
@@ -110,6 +94,5 @@ function startsAt(positions: ReadonlySet<number>, changes: Changes): boolean {
   return isFound;
 }
 
-function compose(first: Changes | undefined, second: Changes | undefined): Changes | undefined {
-  return first && second ? first.compose(second) : (first ?? second);
-}
+const compose = (first: Changes | undefined, second: Changes | undefined): Changes | undefined =>
+  first && second ? first.compose(second) : (first ?? second);

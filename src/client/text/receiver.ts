@@ -3,16 +3,13 @@ import type { Conflict, Problem, RoomText, ServerMessage, TextEdited, Written } 
 import type { Changes } from '../../text/changes.ts';
 import { toError } from '../connection.ts';
 import type { PoproomError } from '../error.ts';
+import { attempt } from '../shapes.ts';
 import type { Delivery } from './delivery.ts';
 import type { Replica } from './replica.ts';
 import type { TextStatus } from './text-status.ts';
 
 /** Nothing of the edit was stored, and the same edit would be refused again. */
-export const permanentRefusals: ReadonlySet<string> = new Set([
-  'CONTENT_TOO_LARGE',
-  'QUOTA_EXCEEDED',
-  'VALIDATION_FAILED',
-]);
+export const permanentRefusals: readonly string[] = ['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED'];
 const defaultRetrySeconds = 10;
 const maxRetrySeconds = 3600;
 
@@ -27,16 +24,6 @@ interface ReceiverDeps {
   onRemoteChange: (changes: Changes, author?: string) => void;
 }
 
-export interface Receiver {
-  /** Otherwise, the channel must rejoin before this replica can send edits. */
-  readonly isInSync: boolean;
-  /** Whether the missed edits have arrived since the channel joined. */
-  readonly isCaughtUp: boolean;
-  /** The channel is about to join. */
-  onJoin(): { needsSnapshot: boolean; diverged: boolean };
-  onMessage(message: ServerMessage): void;
-}
-
 /**
  * - `in-sync`: the next edit of the log can be applied;
  * - `out-of-sync`: edits were missed, and the channel must rejoin to get them;
@@ -45,9 +32,9 @@ export interface Receiver {
  */
 type SyncState = 'in-sync' | 'out-of-sync' | 'needs-snapshot' | 'diverged';
 
-export function createReceiver(deps: ReceiverDeps): Receiver {
-  const { replica, delivery, status, deviceId, onLoaded, onRemoteChange } = deps;
+export function createReceiver({ replica, delivery, status, deviceId, onLoaded, onRemoteChange }: ReceiverDeps) {
   let state: SyncState = replica.isLoaded ? 'in-sync' : 'needs-snapshot';
+  /** Whether the missed edits have arrived since the channel joined. */
   let isCaughtUp = false;
   /** The edit that the server found invalid, whereupon this replica was loaded again. */
   let reloadedFor: string | undefined;
@@ -86,7 +73,8 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
 
   function onNextEdit(message: TextEdited): void {
     const isConfirmation = isOwn(message);
-    const changes = apply(() => (isConfirmation ? replica.confirmAs(message) : replica.receive(message, deviceId())));
+    // Edits that are invalid for the text mean that this replica differs from the server.
+    const changes = attempt(() => (isConfirmation ? replica.confirmAs(message) : replica.receive(message, deviceId())));
     if (changes && isConfirmation) status.onConfirmed();
     if (changes) onRemoteChange(changes, isConfirmation ? undefined : message.deviceId);
     if (!changes || !replica.matches(message)) onDiverged();
@@ -144,7 +132,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   }
 
   function refuse(error: PoproomError): void {
-    const isPermanent = permanentRefusals.has(error.code);
+    const isPermanent = permanentRefusals.includes(error.code);
     const seconds = Math.min(error.retryAfter ?? defaultRetrySeconds, maxRetrySeconds);
     delivery.onRefused(isPermanent ? undefined : seconds * 1000);
     if (isPermanent) replica.refuse();
@@ -152,14 +140,11 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
   }
 
   return {
-    get isInSync() {
-      return state === 'in-sync' || (state === 'needs-snapshot' && !isCaughtUp);
-    },
+    /** Otherwise, the channel must rejoin before this replica can send edits. */
+    isInSync: () => state === 'in-sync' || (state === 'needs-snapshot' && !isCaughtUp),
+    isCaughtUp: () => isCaughtUp,
 
-    get isCaughtUp() {
-      return isCaughtUp;
-    },
-
+    /** The channel is about to join. */
     onJoin() {
       conflict = undefined;
       isCaughtUp = false;
@@ -167,7 +152,7 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
       return { needsSnapshot: state !== 'in-sync', diverged: state === 'diverged' };
     },
 
-    onMessage(message) {
+    onMessage(message: ServerMessage): void {
       if (message.type === 'snapshot') onText(message.content);
       else if (message.type === 'content') onText(message);
       else if (message.type === 'edit') onEdit(message);
@@ -179,13 +164,4 @@ export function createReceiver(deps: ReceiverDeps): Receiver {
       sendAfterConflict();
     },
   };
-}
-
-/** Returns undefined if the edits are invalid for the text, which means that this replica differs from the server. */
-function apply(change: () => Changes): Changes | undefined {
-  try {
-    return change();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,30 +1,14 @@
 /** This device's copy of the text: the confirmed text, the pending edits, and the value with both. */
-import type { RoomText } from '../../protocol/types.ts';
+import type { RoomText, TextEdited } from '../../protocol/types.ts';
 import { type Changes, noChanges, toChanges, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
 import { checksumOf, TextDocument } from '../../text/document.ts';
 import { insertsBefore, maxEdits, type TextEdit } from '../../text/edits.ts';
-import {
-  onConfirmed,
-  onConflict,
-  onEdited,
-  onRefused,
-  onRemoteChange,
-  onSent,
-  onSentAgain,
-  type Pending,
-  pendingOf,
-  type SentEdit,
-} from './pending.ts';
+import * as pending from './pending.ts';
 import type { SavedText } from './shared-text.ts';
 
 /** An entry of the server's log. */
-interface LoggedEdit {
-  version: number;
-  timestamp: string;
-  edits: readonly TextEdit[];
-  deviceId?: string | undefined;
-}
+type LoggedEdit = Pick<TextEdited, 'version' | 'timestamp' | 'edits' | 'deviceId'>;
 
 /** Before the first text is received. */
 export const noVersion = -1;
@@ -40,9 +24,8 @@ export class Replica {
    * rebased by positions alone. The value contains only the edits that were made since, which go after the text.
    */
   #isOutline: boolean;
-  #version: number;
-  #timestamp: string;
-  #pending: Pending;
+  #at: Pick<RoomText, 'version' | 'timestamp'>;
+  #pending: pending.Pending;
   #value: TextDocument;
   /** The changes that led to the last versions. */
   #recent: Changes[] = [];
@@ -51,11 +34,10 @@ export class Replica {
     const { version = noVersion, timestamp = '', length = 0, content, sent, buffer } = saved ?? {};
     this.#isOutline = content === undefined && length > 0;
     this.#confirmed = TextDocument.of(content ?? placeholder.repeat(length));
-    this.#version = version;
-    this.#timestamp = timestamp;
+    this.#at = { version, timestamp };
     const sentChanges = sent && toChanges(sent.edits, this.#confirmed.length);
     const bufferBase = sentChanges ? sentChanges.newLength : this.#confirmed.length;
-    this.#pending = pendingOf(
+    this.#pending = pending.pendingOf(
       sent && sentChanges && { ref: sent.ref, changes: sentChanges, isExact: true },
       buffer && toChanges(buffer, bufferBase),
     );
@@ -67,24 +49,24 @@ export class Replica {
   }
 
   get version(): number {
-    return this.#version;
+    return this.#at.version;
   }
 
   get timestamp(): string {
-    return this.#timestamp;
+    return this.#at.timestamp;
   }
 
-  get pending(): Pending {
+  get pending(): pending.Pending {
     return this.#pending;
   }
 
   get isLoaded(): boolean {
-    return this.#version !== noVersion && !this.#isOutline;
+    return this.#at.version !== noVersion && !this.#isOutline;
   }
 
   /** Where a position in the confirmed text of an earlier version is now; undefined if that version is not known. */
   positionAt(version: number, position: number): number | undefined {
-    const newer = this.#version - version;
+    const newer = this.#at.version - version;
     if (newer < 0 || newer > this.#recent.length || !this.isLoaded) return undefined;
     const { sent, buffer } = this.#pending;
     const changes = [...this.#recent.slice(this.#recent.length - newer), sent?.changes, buffer];
@@ -97,7 +79,7 @@ export class Replica {
 
   /** The edits must be in range and well-formed. */
   edit(edits: readonly TextEdit[]): void {
-    if (!this.#isOutline) this.#pending = onEdited(this.#pending, toChanges(edits, this.#value.length));
+    if (!this.#isOutline) this.#pending = pending.onEdited(this.#pending, toChanges(edits, this.#value.length));
     this.#value = this.#value.apply(edits);
   }
 
@@ -107,17 +89,14 @@ export class Replica {
     return checksum === undefined || this.#isOutline || checksum === checksumOf(this.#confirmed.toString());
   }
 
-  /**
-   * Returns the edit to send: the one that was sent before, or the buffer. A buffer with too many changes for one message
-   * becomes a single range. An edit whose effect others have removed is dropped.
-   */
-  takeUnconfirmed(nextRef: () => string, maxEdits: number): SentEdit | undefined {
-    if (this.#pending.sent?.changes.empty) this.#pending = onConfirmed(this.#pending);
+  /** The edit to send: the earlier one or the buffer, as one range if it has too many. One without effect is dropped. */
+  takeUnconfirmed(nextRef: () => string): pending.SentEdit | undefined {
+    if (this.#pending.sent?.changes.empty) this.#pending = pending.onConfirmed(this.#pending);
     const { sent, buffer } = this.#pending;
-    if (sent) this.#pending = onSentAgain(this.#pending);
+    if (sent) this.#pending = pending.onSentAgain(this.#pending);
     else if (buffer) {
-      const limited = limitChanges(buffer, () => this.value, maxEdits);
-      this.#pending = onSent(pendingOf(undefined, limited), nextRef());
+      const limited = limitChanges(buffer, () => this.value);
+      this.#pending = pending.onSent(pending.pendingOf(undefined, limited), nextRef());
     }
     return this.#pending.sent;
   }
@@ -129,31 +108,26 @@ export class Replica {
     this.#confirmed = this.#confirmed.apply(toEdits(changes));
     this.#note(changes);
     this.#limitPending();
-    this.#version = version;
-    this.#timestamp = timestamp;
+    this.#at = { version, timestamp };
     return theirs;
   }
 
-  /**
-   * Each edit of others may split the pending ones further, and rebasing all ranges would take longer and longer. The
-   * server refuses an edit with that many, or stores it in a form that only the log shows.
-   */
+  /** Others may split pending edits ever further. Rebasing would become slow, and the server refuses that many. */
   #limitPending(): void {
     if (this.#isOutline) return;
     const { sent, buffer } = this.#pending;
-    const changes = sent && limitChanges(sent.changes, () => this.#withSent().toString(), maxEdits);
+    const changes = sent && limitChanges(sent.changes, () => this.#withSent().toString());
     const isSplit = changes !== sent?.changes;
     const limited = sent && changes && isSplit ? { ...sent, changes, isExact: false } : sent;
-    this.#pending = pendingOf(limited, buffer && limitChanges(buffer, () => this.value, maxEdits));
+    this.#pending = pending.pendingOf(limited, buffer && limitChanges(buffer, () => this.value));
   }
 
   /** The next entry of the log is the sent edit. */
   confirm(version: number, timestamp: string): Changes {
     this.#confirmed = this.#withSent();
     this.#note(this.#pending.sent?.changes);
-    this.#pending = onConfirmed(this.#pending);
-    this.#version = version;
-    this.#timestamp = timestamp;
+    this.#pending = pending.onConfirmed(this.#pending);
+    this.#at = { version, timestamp };
     return noChanges(this.#value.length);
   }
 
@@ -162,31 +136,27 @@ export class Replica {
     const changes = toChanges(edits, this.#confirmed.length);
     const stored = this.#confirmed.apply(toEdits(changes));
     this.#note(changes);
-    const theirs = this.#replaceSent(stored, this.#differenceFromSent(stored));
-    this.#version = version;
-    this.#timestamp = timestamp;
+    const theirs = this.#replaceSent(stored);
+    this.#at = { version, timestamp };
     return theirs;
   }
 
   /** The confirmed text already contains the sent edit, which is no longer pending. */
   dropSent(): Changes {
-    return this.#replaceSent(this.#confirmed, this.#differenceFromSent(this.#confirmed));
+    return this.#replaceSent(this.#confirmed);
   }
 
   /** Nothing of the sent edit was stored. It keeps its ref, and is sent again. */
   onConflict(): void {
-    this.#pending = onConflict(this.#pending);
+    this.#pending = pending.onConflict(this.#pending);
   }
 
   /** Nothing of the sent edit was stored. It becomes part of the next one. */
   refuse(): void {
-    this.#pending = onRefused(this.#pending);
+    this.#pending = pending.onRefused(this.#pending);
   }
 
-  /**
-   * Loads a whole text without the edits that led to it, which are replaced by a diff. The server says whether it
-   * contains the sent edit. Returns how the value changed.
-   */
+  /** Loads a text without the edits that led to it, which a diff replaces. Returns how the value changed. */
   load(text: RoomText, ownDevice: string): Changes {
     const { content, version, timestamp, lastRefs = [] } = text;
     this.#recent = [];
@@ -194,11 +164,9 @@ export class Replica {
     const isSentStored = lastRefs.some(({ deviceId, ref }) => deviceId === ownDevice && ref === sentRef);
     if (this.#isOutline) return this.#fillIn(text, isSentStored);
     const isFirst = !this.isLoaded;
-    this.#version = version;
-    this.#timestamp = timestamp;
+    this.#at = { version, timestamp };
     if (!isSentStored) return this.#mergeTheirs(content, !isFirst);
-    const stored = TextDocument.of(content);
-    return this.#replaceSent(stored, this.#differenceFromSent(stored));
+    return this.#replaceSent(TextDocument.of(content));
   }
 
   /** Edits made before the first text arrived go after it, as if appended. */
@@ -206,21 +174,20 @@ export class Replica {
     const changes = toChanges(diffTexts(this.#confirmed.toString(), content), this.#confirmed.length);
     const theirs = this.#rebase(changes, isMineFirst);
     const { sent, buffer } = this.#pending;
-    if (sent) this.#pending = pendingOf({ ...sent, isExact: false }, buffer);
+    if (sent) this.#pending = pending.pendingOf({ ...sent, isExact: false }, buffer);
     this.#confirmed = TextDocument.of(content);
     return theirs;
   }
 
   /** Replaces the outline by the text. If that is of another version, nothing shows where pending edits belong. */
   #fillIn({ content, version, timestamp }: RoomText, isSentStored: boolean): Changes {
-    const isSame = version === this.#version && timestamp === this.#timestamp && !isSentStored;
+    const isSame = version === this.version && timestamp === this.timestamp && !isSentStored;
     const isFitting = isSame && content.length === this.#confirmed.length;
     const typed = this.#value.toString();
     this.#isOutline = false;
-    this.#version = version;
-    this.#timestamp = timestamp;
+    this.#at = { version, timestamp };
     this.#confirmed = TextDocument.of(content);
-    if (isSentStored) this.#pending = onConfirmed(this.#pending);
+    if (isSentStored) this.#pending = pending.onConfirmed(this.#pending);
     if (!isFitting || this.#splitsPairs()) this.#pending = toLastLines(this.#pending, content);
     this.#value = this.#withPending();
     const changes = toChanges([{ from: 0, to: 0, insert: this.value }], typed.length);
@@ -239,8 +206,7 @@ export class Replica {
     const { sent, buffer } = this.#isOutline ? this.#pendingWithValue() : this.#pending;
     if (!sent && !buffer) return undefined;
     return {
-      version: this.#version,
-      timestamp: this.#timestamp,
+      ...this.#at,
       length: this.#confirmed.length,
       ...(!this.#isOutline && { content: this.#confirmed.toString() }),
       deviceId,
@@ -250,9 +216,9 @@ export class Replica {
   }
 
   /** The edits since the outline was restored go after its text. */
-  #pendingWithValue(): Pending {
+  #pendingWithValue(): pending.Pending {
     const { length } = this.#withPending();
-    return onEdited(this.#pending, toChanges([{ from: length, to: length, insert: this.value }], length));
+    return pending.onEdited(this.#pending, toChanges([{ from: length, to: length, insert: this.value }], length));
   }
 
   #withSent(): TextDocument {
@@ -265,21 +231,18 @@ export class Replica {
     return buffer ? this.#withSent().apply(toEdits(buffer)) : this.#withSent();
   }
 
-  #differenceFromSent(stored: TextDocument): Changes {
+  /** Confirms a text that may differ from the one with the sent edit. */
+  #replaceSent(stored: TextDocument): Changes {
     const expected = this.#withSent().toString();
-    return toChanges(diffTexts(expected, stored.toString()), expected.length);
-  }
-
-  /** Confirms a text that differs from the one with the sent edit by these changes. */
-  #replaceSent(stored: TextDocument, difference: Changes): Changes {
+    const difference = toChanges(diffTexts(expected, stored.toString()), expected.length);
     this.#confirmed = stored;
-    this.#pending = onConfirmed(this.#pending);
+    this.#pending = pending.onConfirmed(this.#pending);
     return this.#rebase(difference, true);
   }
 
   #rebase(changes: Changes, isMineFirst: boolean): Changes {
-    const { pending, theirs } = onRemoteChange(this.#pending, changes, isMineFirst);
-    this.#pending = pending;
+    const { theirs, ...rebased } = pending.onRemoteChange(this.#pending, changes, isMineFirst);
+    this.#pending = rebased.pending;
     if (this.#isOutline) return noChanges(this.#value.length);
     this.#value = this.#value.apply(toEdits(theirs));
     return theirs;
@@ -287,11 +250,11 @@ export class Replica {
 }
 
 /** Keeps only the inserted texts, as lines at the end of the text. */
-function toLastLines({ sent, buffer }: Pending, content: string): Pending {
-  const { buffer: all } = onRefused({ sent, buffer } as Pending);
+function toLastLines({ sent, buffer }: pending.Pending, content: string): pending.Pending {
+  const { buffer: all } = pending.onRefused({ sent, buffer } as pending.Pending);
   const withSent = appendLines(content, sent?.changes);
   const withAll = appendLines(content, all);
-  return pendingOf(
+  return pending.pendingOf(
     sent && { ...sent, changes: toChanges(diffTexts(content, withSent), content.length), isExact: false },
     toChanges(diffTexts(withSent, withAll), withSent.length),
   );
@@ -304,21 +267,15 @@ function appendLines(text: string, changes: Changes | undefined): string {
 }
 
 /** Merges the changes into one range if there are more than allowed. */
-function limitChanges(changes: Changes, textAfter: () => string, maxRanges: number): Changes {
-  const { count, from, to } = rangesOf(changes);
-  if (count <= maxRanges) return changes;
+function limitChanges(changes: Changes, textAfter: () => string): Changes {
+  let [count, from, to] = [0, changes.length, 0];
+  changes.iterChangedRanges((start, end) => {
+    count += 1;
+    from = Math.min(from, start);
+    to = end;
+  });
+  if (count <= maxEdits) return changes;
   const after = textAfter();
   const insert = after.slice(from, after.length - (changes.length - to));
   return toChanges([{ from, to, insert }], changes.length);
-}
-
-/** The number of ranges, and where they start and end together. */
-function rangesOf(changes: Changes): { count: number; from: number; to: number } {
-  const ranges = { count: 0, from: changes.length, to: 0 };
-  changes.iterChangedRanges((from, to) => {
-    ranges.count += 1;
-    ranges.from = Math.min(ranges.from, from);
-    ranges.to = to;
-  });
-  return ranges;
 }

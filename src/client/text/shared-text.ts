@@ -1,7 +1,7 @@
 /** The text of a room, which several devices can edit at the same time. */
 import type { EditText, Join, ServerMessage, TextEdit } from '../../protocol/types.ts';
 import type { PoproomError } from '../error.ts';
-import type { ChannelCodec, SealedStart, SeenVersion } from '../room-access.ts';
+import type { ChannelCodec, SealedStart, SeenVersion } from '../room-encryption.ts';
 
 /**
  * The state of the edits of this device:
@@ -120,11 +120,7 @@ export type TextJoin = Pick<Join, 'version' | 'timestamp' | 'diverged'> & {
   needsSnapshot: boolean;
 };
 
-const channels = new WeakMap<SharedText, TextChannel>();
-
-export function bindChannel(text: SharedText, channel: TextChannel): void {
-  channels.set(text, channel);
-}
+export const channels = new WeakMap<SharedText, TextChannel>();
 
 export function channelOf(text: SharedText): TextChannel {
   const channel = channels.get(text);

@@ -4,30 +4,12 @@ import type { Delivery } from './delivery.ts';
 import type { Replica } from './replica.ts';
 import type { TextState } from './shared-text.ts';
 
-export interface TextStatus {
-  readonly state: TextState;
-  /** Why the server refused the last edit. */
-  readonly refusal: PoproomError | undefined;
-  readonly isClosed: boolean;
-  /** Resolves when the server has stored everything. */
-  synchronized(): Promise<void>;
-  /** The replica or the delivery may have changed. */
-  update(): void;
-  onConnected(): void;
-  onConfirmed(): void;
-  onRefused(error: PoproomError): void;
-  /** The server cannot confirm edits until the text is connected again. */
-  onFailed(error: PoproomError): void;
-  close(): void;
-}
-
 /** A failed text becomes active again when it is connected. A closed one stays closed. */
-type Availability =
-  | { name: 'active'; error?: undefined }
-  | { name: 'failed'; error: PoproomError }
-  | { name: 'closed'; error: PoproomError };
+type Availability = { name: 'active'; error?: undefined } | { name: 'failed' | 'closed'; error: PoproomError };
 
-export function createTextStatus(replica: Replica, delivery: Delivery, onChange: () => void): TextStatus {
+export type TextStatus = ReturnType<typeof createTextStatus>;
+
+export function createTextStatus(replica: Replica, delivery: Delivery, onChange: () => void) {
   /** For those who wait until everything is stored. */
   let stored: PromiseWithResolvers<void> | undefined;
   let availability: Availability = { name: 'active' };
@@ -40,9 +22,10 @@ export function createTextStatus(replica: Replica, delivery: Delivery, onChange:
   }
 
   function describe(): string {
-    return [state(), delivery.isOnline, refusal?.code].join();
+    return [state(), delivery.isOnline(), refusal?.code].join();
   }
 
+  /** The replica or the delivery may have changed. */
   function update(): void {
     if (state() === 'synchronized') {
       stored?.resolve();
@@ -60,45 +43,40 @@ export function createTextStatus(replica: Replica, delivery: Delivery, onChange:
     update();
   }
 
-  function stop(next: Availability & { error: PoproomError }): void {
-    availability = next;
+  function stop(name: 'failed' | 'closed', error: PoproomError): void {
+    availability = { name, error };
     delivery.onDisconnected();
-    rejectWaiting(next.error);
+    rejectWaiting(error);
   }
 
   return {
-    get state() {
-      return state();
-    },
-    get refusal() {
-      return refusal;
-    },
-    get isClosed() {
-      return availability.name === 'closed';
-    },
+    state,
+    /** Why the server refused the last edit. */
+    refusal: () => refusal,
+    isClosed: () => availability.name === 'closed',
 
-    async synchronized() {
+    /** Resolves when the server has stored everything. */
+    async synchronized(): Promise<void> {
       if (state() === 'synchronized') return;
-      const error = availability.error ?? (delivery.isRefused ? refusal : undefined);
+      const error = availability.error ?? (delivery.isRefused() ? refusal : undefined);
       if (error) throw error;
       stored ??= Promise.withResolvers<void>();
       return stored.promise;
     },
 
     update,
-    onConnected() {
+    onConnected(): void {
       availability = { name: 'active' };
     },
-    onConfirmed() {
+    onConfirmed(): void {
       refusal = undefined;
     },
-    onRefused(error) {
+    onRefused(error: PoproomError): void {
       refusal = error;
       rejectWaiting(error);
     },
-    onFailed: (error) => stop({ name: 'failed', error }),
-    close: () => stop({ name: 'closed', error: availability.error ?? closedError() }),
+    /** The server cannot confirm edits until the text is connected again. */
+    onFailed: (error: PoproomError) => stop('failed', error),
+    close: () => stop('closed', availability.error ?? new PoproomError('OFFLINE', 'The text was closed.')),
   };
 }
-
-const closedError = () => new PoproomError('OFFLINE', 'The text was closed.');

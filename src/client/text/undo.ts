@@ -6,24 +6,12 @@ const maxGroups = 1_000;
 /** In UTF-16 code units of removed text. The last group is kept whatever its size. */
 const maxLength = 4 * 1024 * 1024;
 
-interface UndoHistory {
-  readonly canUndo: boolean;
-  readonly canRedo: boolean;
-  /** Edits were made here, on the text `before`. */
-  record(edits: readonly TextEdit[], before: string): void;
-  /** Pops the last group, and returns the edits that revert it. The caller applies them to `value`. */
-  undo(value: string): TextEdit[] | undefined;
-  redo(value: string): TextEdit[] | undefined;
-  endGroup(): void;
-  /** Others changed the text. */
-  onRemoteChange(changes: Changes): void;
-}
-
-export function createUndoHistory(now: () => number): UndoHistory {
+export function createUndoHistory(now: () => number) {
   const undoable = createBranch();
   let redoable = createBranch();
   let run: TypingRun | undefined;
 
+  /** Pops the last group, and returns the edits that revert it. The caller applies them to `value`. */
   function take(from: Branch, to: Branch, value: string): TextEdit[] | undefined {
     run = undefined;
     const changes = from.pop();
@@ -34,33 +22,32 @@ export function createUndoHistory(now: () => number): UndoHistory {
   }
 
   return {
-    get canUndo() {
-      return undoable.hasGroups();
-    },
+    canUndo: () => undoable.hasGroups(),
+    canRedo: () => redoable.hasGroups(),
 
-    get canRedo() {
-      return redoable.hasGroups();
-    },
-
-    record(edits, before) {
+    /** Edits were made here, on the text `before`. */
+    record(edits: readonly TextEdit[], before: string): void {
       const inverse = inverseOf(edits, before);
-      const continued = run?.continueWith(edits, now());
-      if (continued) undoable.extend(inverse);
+      const [edit, ...others] = edits;
+      const single = others.length === 0 ? edit : undefined;
+      const isContinued = run !== undefined && single !== undefined && continues(run, single, now());
+      if (isContinued) undoable.extend(inverse);
       else undoable.push(inverse);
-      run = continued ? continued.run : startRun(edits, now());
+      run = single && nextRun(isContinued ? run : undefined, single, now());
       redoable = createBranch();
     },
 
-    undo: (value) => take(undoable, redoable, value),
-    redo: (value) => take(redoable, undoable, value),
+    undo: (value: string) => take(undoable, redoable, value),
+    redo: (value: string) => take(redoable, undoable, value),
 
-    endGroup() {
+    endGroup(): void {
       run = undefined;
     },
 
-    onRemoteChange(changes) {
+    /** Others changed the text. */
+    onRemoteChange(changes: Changes): void {
       if (changes.empty) return;
-      run = run?.rebase(changes);
+      run = run && rebaseRun(run, changes);
       undoable.onRemoteChange(changes);
       redoable.onRemoteChange(changes);
     },
@@ -141,14 +128,12 @@ function createBranch() {
   };
 }
 
-const lengthOf = (groups: readonly Group[]): number =>
-  groups.reduce((sum, { inverse }) => sum + insertedBy(inverse), 0);
-
-function insertedBy(changes: Changes): number {
+function lengthOf(groups: readonly Group[]): number {
   let length = 0;
-  changes.iterChanges((_from, _to, fromAfter, toAfter) => {
+  const add = (_from: number, _to: number, fromAfter: number, toAfter: number) => {
     length += toAfter - fromAfter;
-  });
+  };
+  for (const { inverse } of groups) inverse.iterChanges(add);
   return length;
 }
 
@@ -156,54 +141,47 @@ const maxPauseMs = 1_000;
 /** In UTF-16 code units. The next word starts another run. */
 const longRun = 20;
 
+/** Letters that were typed or removed one after the other. The end of removed ones is their start. */
 interface TypingRun {
-  /** Returns undefined if the edit does not continue the run; `run` is undefined if the edit ends it. */
-  continueWith(edits: readonly TextEdit[], at: number): { run: TypingRun | undefined } | undefined;
-  /** Returns the run at its position after remote changes; undefined if they removed it. */
-  rebase(changes: Changes): TypingRun | undefined;
+  readonly isInserting: boolean;
+  readonly start: number;
+  readonly end: number;
+  /** The time of the last edit. */
+  readonly at: number;
+  /** Whether the last character ends a word. */
+  readonly isBetweenWords: boolean;
 }
 
-/** Returns the run that an edit starts; undefined for an edit on its own, such as a paste. */
-function startRun(edits: readonly TextEdit[], at: number): TypingRun | undefined {
-  const [edit] = edits;
-  if (!edit || edits.length > 1) return undefined;
+function continues({ isInserting, start, end, at, isBetweenWords }: TypingRun, edit: TextEdit, now: number): boolean {
   const { from, to, insert } = edit;
-  if (insert === '') return to - from <= 2 ? deletingRun(from, at) : undefined;
-  if (!isOneCharacter(insert) || hasLineBreak(insert)) return undefined;
-  return insertingRun(from, from + insert.length, at, endsWord(insert));
+  if (now - at >= maxPauseMs || isInserting !== (insert !== '')) return false;
+  if (!isInserting) return to - from <= 2 && (to === start || from === start);
+  if (isBetweenWords && end - start >= longRun && !endsWord(insert)) return false;
+  const isNext = from === end && to === end && isOneCharacter(insert);
+  // Input methods and autocorrection replace what was typed.
+  const isCorrection = from >= start && to === end && from < end;
+  return isNext || isCorrection;
 }
 
-/** `isBetweenWords` if the last character ends a word. */
-function insertingRun(start: number, end: number, at: number, isBetweenWords: boolean): TypingRun {
+/** The run after an edit, which continues `run` or starts another; undefined for an edit on its own, such as a paste. */
+function nextRun(run: TypingRun | undefined, { from, to, insert }: TextEdit, at: number): TypingRun | undefined {
+  if (insert === '')
+    return to - from <= 2 ? { isInserting: false, start: from, end: from, at, isBetweenWords: false } : undefined;
+  if (hasLineBreak(insert) || !(run || isOneCharacter(insert))) return undefined;
   return {
-    continueWith([edit, ...others], now) {
-      if (!edit || others.length > 0 || now - at >= maxPauseMs || edit.insert === '') return undefined;
-      if (isBetweenWords && end - start >= longRun && !endsWord(edit.insert)) return undefined;
-      const isNext = edit.from === end && edit.to === end && isOneCharacter(edit.insert);
-      // Input methods and autocorrection replace what was typed.
-      const isCorrection = edit.from >= start && edit.to === end && edit.from < end;
-      if (!isNext && !isCorrection) return undefined;
-      if (hasLineBreak(edit.insert)) return { run: undefined };
-      return { run: insertingRun(start, edit.from + edit.insert.length, now, endsWord(edit.insert)) };
-    },
-
-    rebase(changes) {
-      const [from, to] = [changes.mapPos(start, 1), changes.mapPos(end, -1)];
-      return from < to ? insertingRun(from, to, at, isBetweenWords) : undefined;
-    },
+    isInserting: true,
+    start: run?.start ?? from,
+    end: from + insert.length,
+    at,
+    isBetweenWords: endsWord(insert),
   };
 }
 
-function deletingRun(position: number, at: number): TypingRun {
-  return {
-    continueWith([edit, ...others], now) {
-      if (!edit || others.length > 0 || now - at >= maxPauseMs || edit.insert !== '') return undefined;
-      const isNext = edit.to - edit.from <= 2 && (edit.to === position || edit.from === position);
-      return isNext ? { run: deletingRun(edit.from, now) } : undefined;
-    },
-
-    rebase: (changes) => deletingRun(changes.mapPos(position, -1), at),
-  };
+/** The run at its position after changes of others; undefined if they removed it. */
+function rebaseRun(run: TypingRun, changes: Changes): TypingRun | undefined {
+  const end = changes.mapPos(run.end, -1);
+  const start = run.isInserting ? changes.mapPos(run.start, 1) : end;
+  return run.isInserting && start >= end ? undefined : { ...run, start, end };
 }
 
 /** One code point or a line break. A character of several code points is treated like a paste. */
@@ -214,27 +192,20 @@ const hasLineBreak = (text: string): boolean => /[\r\n]/.test(text);
 /** Chinese and Japanese have punctuation instead of spaces. */
 const endsWord = (text: string): boolean => /[\s\u3001-\u301f\uff01-\uff0f\uff1a-\uff20]$/.test(text);
 
-/**
- * The cost of composing grows with both sides, so adding to one ever-growing change would become slow. Composing blocks
- * of equal size instead involves each change only a few times.
- */
+/** Composing costs as much as both sides, so only blocks of equal size are composed: each change a few times. */
 class CollectedChanges {
   readonly #blocks: { changes: Changes; size: number }[] = [];
 
   add(changes: Changes): void {
     this.#blocks.push({ changes, size: 1 });
-    while (this.#hasEqualLast()) this.#joinLast();
+    const sizeAt = (index: number) => this.#blocks.at(index)?.size ?? Number.POSITIVE_INFINITY;
+    while (sizeAt(-1) >= sizeAt(-2)) this.#joinLast();
   }
 
   /** Returns all changes as one; undefined if there are none. */
   compose(): Changes | undefined {
     while (this.#blocks.length > 1) this.#joinLast();
     return this.#blocks[0]?.changes;
-  }
-
-  #hasEqualLast(): boolean {
-    const [before, last] = this.#blocks.slice(-2);
-    return last !== undefined && last.size >= (before?.size ?? 0);
   }
 
   #joinLast(): void {

@@ -1,16 +1,9 @@
 /** Counts requests and bytes in memory, and adds them to the store every few seconds. */
 import { randomBytes } from 'node:crypto';
-import type {
-  ActivityGauges,
-  ActivityLimits,
-  ActivityReport,
-  ActivityStore,
-  ActivityTotals,
-  ClientTraffic,
-} from '../ports/admin.ts';
+import type { ActivityGauges, ActivityStore, ActivityTotals, ClientTraffic, Traffic } from '../ports/admin.ts';
 import type { ClientId, Clock } from '../ports/basics.ts';
 
-export const activityLimits: ActivityLimits = {
+export const activityLimits = {
   intervalMs: 5 * 60_000,
   keptMs: 7 * 86_400_000,
   clientsKeptMs: 24 * 3600_000,
@@ -26,45 +19,28 @@ const idleReportMs = 20_000;
 /** A request or its rest: a live channel is counted when it opens, and its bytes when it closes. */
 export type Occurrence = ClientTraffic & Pick<ActivityTotals, 'failed' | 'roomsCreated'>;
 
-export interface Activity {
-  note(occurrence: Occurrence): void;
-  /** Adds everything so far to the store. */
-  flush(): Promise<void>;
-  /** Adds everything so far, and removes this node from the list. */
-  stop(): Promise<void>;
-}
+export type Activity = ReturnType<typeof createActivity>;
 
-interface ActivityDeps {
-  store: ActivityStore;
-  gauges: () => Promise<ActivityGauges>;
-  clock: Clock;
-  everyMs: number;
-}
+type ActivityDeps = { store: ActivityStore; gauges: () => Promise<ActivityGauges>; clock: Clock; everyMs: number };
 
-export function createActivity({ store, gauges, clock, everyMs }: ActivityDeps): Activity {
+export function createActivity({ store, gauges, clock, everyMs }: ActivityDeps) {
   const node = randomBytes(6).toString('hex');
-  let totals = noTotals();
+  let totals = { ...noTotals };
   let clients = new Map<ClientId, ClientTraffic>();
   let reportedAt = Number.NEGATIVE_INFINITY;
   let running: Promise<void> = Promise.resolve();
 
-  /** Takes what was counted so far. */
-  function take(): Pick<ActivityReport, 'totals' | 'clients'> {
-    const taken = { totals, clients: [...clients.values()] };
-    totals = noTotals();
-    clients = new Map();
-    return taken;
-  }
-
   async function report(current: ActivityGauges | undefined): Promise<void> {
-    const taken = take();
+    const taken = { totals, clients: [...clients.values()] };
+    totals = { ...noTotals };
+    clients = new Map();
     try {
       await store.report({ node, ...taken, gauges: current }, activityLimits, clock());
       reportedAt = performance.now();
     } catch (error) {
       // Counted again with the next report.
       for (const traffic of taken.clients) noteClient(clients, traffic);
-      add(totals, taken.totals);
+      add(totals, taken.totals, totalNames);
       throw error;
     }
   }
@@ -82,40 +58,35 @@ export function createActivity({ store, gauges, clock, everyMs }: ActivityDeps):
   const timer = setInterval(() => isDue() && void flush().catch(() => undefined), everyMs).unref();
 
   return {
-    note(occurrence) {
-      add(totals, occurrence);
-      const { client, requests, refused, received, sent } = occurrence;
-      noteClient(clients, { client, requests, refused, received, sent });
+    note(occurrence: Occurrence): void {
+      add(totals, occurrence, totalNames);
+      noteClient(clients, occurrence);
     },
+    /** Adds everything so far to the store. */
     flush,
-    async stop() {
+    /** Adds everything so far, and removes this node from the list. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       await enqueue(() => report(undefined)).catch(() => undefined);
     },
   };
 }
 
-const noTotals = (): ActivityTotals => ({
-  requests: 0,
-  refused: 0,
-  received: 0,
-  sent: 0,
-  failed: 0,
-  roomsCreated: 0,
-});
+const noTraffic: Readonly<Traffic> = { requests: 0, refused: 0, received: 0, sent: 0 };
+const noTotals: Readonly<ActivityTotals> = { ...noTraffic, failed: 0, roomsCreated: 0 };
 
-function add(sum: ActivityTotals, more: ActivityTotals): void {
-  for (const name of Object.keys(sum) as (keyof ActivityTotals)[]) sum[name] += more[name];
+const trafficNames = Object.keys(noTraffic) as (keyof Traffic)[];
+export const totalNames = Object.keys(noTotals) as (keyof ActivityTotals)[];
+
+export function add<Name extends string>(sum: Record<Name, number>, more: Record<Name, number>, names: Name[]): void {
+  for (const name of names) sum[name] += more[name];
 }
 
 function noteClient(clients: Map<ClientId, ClientTraffic>, more: ClientTraffic): void {
-  const known = clients.get(more.client);
-  if (!known) {
-    if (clients.size < clientsPerReport) clients.set(more.client, { ...more });
-    return;
-  }
-  known.requests += more.requests;
-  known.refused += more.refused;
-  known.received += more.received;
-  known.sent += more.sent;
+  const { client } = more;
+  const known = clients.get(client);
+  if (!known && clients.size >= clientsPerReport) return;
+  const sum = known ?? { client, ...noTraffic };
+  add(sum, more, trafficNames);
+  clients.set(client, sum);
 }

@@ -4,10 +4,9 @@ import { randomBytes } from 'node:crypto';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import type { ClientHash } from '../clients.ts';
 import { mapInBatches } from '../concurrency.ts';
-import { PoproomError, roomMissing } from '../errors.ts';
+import { invalidField, orMissing, PoproomError, roomMissing } from '../errors.ts';
 import { reportLimits } from '../limits.ts';
 import type {
-  ActivityGauges,
   ActivityInterval,
   AddressBlock,
   BlockStore,
@@ -22,7 +21,7 @@ import type { Store } from '../ports/store.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
 import { maskCode, type RoomHandles } from '../tokens.ts';
-import { type Activity, activityLimits } from './activity.ts';
+import { type Activity, activityLimits, add, totalNames } from './activity.ts';
 
 interface AdminDeps {
   store: Pick<Store, 'rooms' | 'summaries' | 'activity' | 'keys' | 'storage' | 'reports'>;
@@ -37,11 +36,7 @@ interface AdminDeps {
 
 export type Admin = ReturnType<typeof createAdmin>;
 
-export interface ListedRoom extends RoomSummary {
-  handle: string;
-  maskedCode: string;
-  deviceCount: number;
-}
+export type ListedRoom = RoomSummary & { handle: string; maskedCode: string; deviceCount: number };
 
 export interface ListedReport extends Omit<RoomReport, 'code'> {
   /** Undefined if the room has ended. */
@@ -49,13 +44,8 @@ export interface ListedReport extends Omit<RoomReport, 'code'> {
   maskedCode: string;
 }
 
-export interface ListedClient extends ClientTraffic {
-  hash: string;
-}
-
-export interface ListedKey extends ApiKey {
-  use: KeyUse | undefined;
-}
+export type ListedClient = ClientTraffic & { hash: string };
+export type ListedKey = ApiKey & { use: KeyUse | undefined };
 
 export type RoomOrder = 'size' | 'age';
 export type ClientOrder = 'requests' | 'refused' | 'bytes';
@@ -110,12 +100,12 @@ export function createAdmin(deps: AdminDeps) {
         store.storage.usage(),
       ]);
       const channels = nodes.reduce((sum, node) => sum + node.channels, 0);
-      const gauges: ActivityGauges = { rooms: current, channels, storedBytes: stored };
+      const gauges = { rooms: current, channels, storedBytes: stored };
       return { intervalMs, nodes: nodes.length, ...gauges, intervals: merge(intervals, intervalMs) };
     },
 
     async listRooms(order: RoomOrder, client: string | undefined, page: Page) {
-      const top = new TopEntries<RoomSummary>(page, roomOrders[order]);
+      const top = createTop<RoomSummary>(page, roomOrders[order]);
       for await (const room of store.summaries.list(clock())) {
         if (client === undefined || room.client === client) top.add(room);
       }
@@ -124,7 +114,7 @@ export function createAdmin(deps: AdminDeps) {
         const names = { handle: handles.handleOf(room.code), maskedCode: maskCode(room.code) };
         return { ...room, ...names, deviceCount: devices.length };
       });
-      return { total: top.total, rooms: listed };
+      return { total: top.total(), rooms: listed };
     },
 
     async revealRoom(room: string, requestId: string): Promise<RoomCode> {
@@ -135,8 +125,7 @@ export function createAdmin(deps: AdminDeps) {
 
     async removeRoom(room: string, requestId: string): Promise<string> {
       const code = await findRoom(room);
-      const reason = await rooms.end(code);
-      if (reason) throw roomMissing(reason);
+      orMissing(await rooms.end(code));
       await dismissReportsOf(code);
       log.info({ requestId, room: maskCode(code) }, 'an admin removed a room');
       return maskCode(code);
@@ -145,10 +134,10 @@ export function createAdmin(deps: AdminDeps) {
     async listClients(order: ClientOrder, hours: number, page: Page) {
       await activity.flush();
       const now = clock();
-      const top = new TopEntries<ClientTraffic>(page, clientOrders[order]);
+      const top = createTop<ClientTraffic>(page, clientOrders[order]);
       for (const traffic of await store.activity.clients(now - (now % hourMs) - (hours - 1) * hourMs)) top.add(traffic);
       const listed = top.page().map((traffic): ListedClient => ({ ...traffic, hash: hashClient(traffic.client) }));
-      return { total: top.total, clients: listed };
+      return { total: top.total(), clients: listed };
     },
 
     async listKeys({ limit, offset }: Page) {
@@ -193,84 +182,45 @@ function merge(intervals: readonly ActivityInterval[], intervalMs: number): Acti
   for (const interval of intervals) {
     const at = interval.at - (interval.at % intervalMs);
     const sum = merged.get(at);
-    merged.set(at, sum ? addInterval(sum, interval) : { ...interval, at });
+    const channels = Math.max(sum?.channels ?? 0, interval.channels);
+    const next = { ...interval, at, channels };
+    if (sum) add(next, sum, totalNames);
+    merged.set(at, next);
   }
   return [...merged.values()];
 }
 
-function addInterval(sum: ActivityInterval, next: ActivityInterval): ActivityInterval {
+export type Page = { limit: number; offset: number };
+
+/** Sorts when it has twice as many entries as it keeps. */
+function createTop<T>({ limit, offset }: Page, compare: (one: T, other: T) => number) {
+  const kept = limit + offset;
+  const entries: T[] = [];
+  let total = 0;
+  const trim = () => entries.sort(compare).splice(kept);
+
   return {
-    at: sum.at,
-    requests: sum.requests + next.requests,
-    refused: sum.refused + next.refused,
-    received: sum.received + next.received,
-    sent: sum.sent + next.sent,
-    failed: sum.failed + next.failed,
-    roomsCreated: sum.roomsCreated + next.roomsCreated,
-    rooms: next.rooms,
-    channels: Math.max(sum.channels, next.channels),
-    storedBytes: next.storedBytes,
+    total: () => total,
+    add(entry: T): void {
+      total += 1;
+      if (entries.push(entry) >= 2 * kept) trim();
+    },
+    page(): T[] {
+      trim();
+      return entries.slice(offset);
+    },
   };
 }
 
-export interface Page {
-  limit: number;
-  offset: number;
-}
+export type Blocks = ReturnType<typeof createBlocks>;
 
-/** Sorts when it has twice as many entries as it keeps. */
-class TopEntries<T> {
-  readonly #kept: number;
-  readonly #offset: number;
-  readonly #compare: (one: T, other: T) => number;
-  #entries: T[] = [];
-  total = 0;
+type BlocksDeps = { store: BlockStore; clock: Clock; everyMs: number; maximum: number };
 
-  constructor({ limit, offset }: Page, compare: (one: T, other: T) => number) {
-    this.#kept = limit + offset;
-    this.#offset = offset;
-    this.#compare = compare;
-  }
-
-  add(entry: T): void {
-    this.total += 1;
-    this.#entries.push(entry);
-    if (this.#entries.length >= 2 * this.#kept) this.#trim();
-  }
-
-  page(): T[] {
-    this.#trim();
-    return this.#entries.slice(this.#offset);
-  }
-
-  #trim(): void {
-    this.#entries.sort(this.#compare).splice(this.#kept);
-  }
-}
-
-export interface Blocks {
-  readonly maximum: number;
-  /** Calls `listener` with the blocks in force, whenever they change. */
-  onChange(listener: (blocks: readonly AddressBlock[]) => void): void;
-  list(): Promise<AddressBlock[]>;
-  add(block: Pick<AddressBlock, 'range' | 'reason' | 'endsAt'>): Promise<AddressBlock>;
-  remove(id: string): Promise<void>;
-  /** Reads them again. While the store is unavailable, the last known ones stay in force. */
-  refresh(): Promise<void>;
-  stop(): void;
-}
-
-interface BlocksDeps {
-  store: BlockStore;
-  clock: Clock;
-  everyMs: number;
-  maximum: number;
-}
-
-export function createBlocks({ store, clock, everyMs, maximum }: BlocksDeps): Blocks {
+export function createBlocks({ store, clock, everyMs, maximum }: BlocksDeps) {
   let known: readonly AddressBlock[] = [];
   const listeners: ((blocks: readonly AddressBlock[]) => void)[] = [];
 
+  /** Reads them again. While the store is unavailable, the last known ones stay in force. */
   async function refresh(): Promise<void> {
     const current = await store.list(clock());
     if (JSON.stringify(current) === JSON.stringify(known)) return;
@@ -282,25 +232,21 @@ export function createBlocks({ store, clock, everyMs, maximum }: BlocksDeps): Bl
 
   return {
     maximum,
-    onChange: (listener) => void listeners.push(listener),
+    /** Calls `listener` with the blocks in force, whenever they change. */
+    onChange: (listener: (blocks: readonly AddressBlock[]) => void) => void listeners.push(listener),
     list: () => store.list(clock()),
-    async add(draft) {
+    async add(draft: Pick<AddressBlock, 'range' | 'reason' | 'endsAt'>): Promise<AddressBlock> {
       const block = { ...draft, id: randomBytes(5).toString('hex'), createdAt: clock() };
-      if ((await store.put(block, maximum)) === 'full') throw tooMany(maximum);
+      if ((await store.put(block, maximum)) === 'full')
+        throw invalidField('range', `There are already ${maximum} blocks. Remove one first.`, { maximum });
       await refresh();
       return block;
     },
-    async remove(id) {
+    async remove(id: string): Promise<void> {
       if ((await store.remove(id)) === 'unknown') throw new PoproomError('NOT_FOUND', 'There is no such block.');
       await refresh();
     },
     refresh,
     stop: () => clearInterval(timer),
   };
-}
-
-function tooMany(maximum: number): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', `There are already ${maximum} blocks. Remove one first.`, {
-    details: { field: 'range', maximum },
-  });
 }

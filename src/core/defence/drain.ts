@@ -22,8 +22,8 @@ export function drain(raw: IncomingMessage): Promise<void> {
       resolve();
     }
     raw.on('data', (chunk: Buffer) => {
-      dropped += chunk.length;
       const bytes = chunk.length;
+      dropped += bytes;
       freeBuffer(chunk);
       if (dropped > perConnection) done();
       else pace(raw, bytes);

@@ -84,7 +84,6 @@ export function collectWhenQuiet(): () => void {
     usedMs = youngGenerationBytes() > smallBytes ? busyMs : 0;
     const endedAt = performance.now();
     nextAt = endedAt + pauses * (endedAt - startedAt);
-  }, checkEveryMs);
-  timer.unref();
+  }, checkEveryMs).unref();
   return () => clearInterval(timer);
 }

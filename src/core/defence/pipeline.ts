@@ -26,11 +26,7 @@ const parseError = 3;
 const current = Symbol('current response');
 const waiting = Symbol('waiting requests');
 const afterwards = Symbol('what follows them');
-type PipelinedSocket = Socket & {
-  [current]?: ServerResponse;
-  [waiting]?: Waiting[];
-  [afterwards]?: () => void;
-};
+type PipelinedSocket = Socket & { [current]?: ServerResponse; [waiting]?: Waiting[]; [afterwards]?: () => void };
 
 /** The current or latest response of the connection. */
 export const currentResponse = (socket: object): ServerResponse | undefined => (socket as PipelinedSocket)[current];
@@ -47,13 +43,7 @@ export function afterWaiting(socket: object, work: () => void): void {
   else work();
 }
 
-interface Pipeline {
-  serve: Serve;
-  /** Call this for every connection. */
-  guard(socket: Socket): void;
-}
-
-export function createPipeline(serve: Serve): Pipeline {
+export function createPipeline(serve: Serve) {
   let total = 0;
 
   const isFull = (socket: PipelinedSocket) => total >= maxWaiting && (socket[waiting]?.length ?? 0) >= alwaysWaiting;
@@ -102,7 +92,7 @@ export function createPipeline(serve: Serve): Pipeline {
   }
 
   return {
-    serve(raw, response, awaitsContinue) {
+    serve(raw: IncomingMessage, response: ServerResponse, awaitsContinue: boolean): void {
       const socket = raw.socket as PipelinedSocket;
       const before = socket[current];
       if (socket.destroyed || before?.shouldKeepAlive === false) return;
@@ -111,10 +101,10 @@ export function createPipeline(serve: Serve): Pipeline {
     },
 
     /**
-     * Node continues to parse what it has read, even if the connection is paused: 300 connections with 64 KiB of
-     * requests each would take 800 MB until the next turn of the event loop. Only an error stops its parser.
+     * Call this for every connection. Node continues to parse what it has read, even if it is paused: 300 connections with
+     * 64 KiB of requests each would take 800 MB until the next turn of the event loop. Only an error stops its parser.
      */
-    guard(socket) {
+    guard(socket: Socket): void {
       const { parser } = socket as Socket & { parser?: { onIncoming?: OnIncoming | null } };
       const onIncoming = parser?.onIncoming;
       if (!onIncoming) return;

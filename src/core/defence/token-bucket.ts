@@ -1,10 +1,7 @@
 /** Token buckets: a burst is free, and then the bucket refills at a steady rate. Each user says what a token stands for. */
 import type { ClientId } from '../ports/basics.ts';
 
-interface BucketSize {
-  burst: number;
-  perSecond: number;
-}
+type BucketSize = { burst: number; perSecond: number };
 
 export class TokenBucket {
   readonly #burst: number;
@@ -38,8 +35,9 @@ export class TokenBucket {
     return this.#left <= 0;
   }
 
-  isFull(now: number): boolean {
-    return this.#left + (now - this.#at) * this.#perMs >= this.#burst;
+  /** How many tokens are missing until it is full. */
+  missing(now: number): number {
+    return Math.max(0, this.#burst - this.#left - (now - this.#at) * this.#perMs);
   }
 
   #refill(now: number): void {
@@ -51,25 +49,39 @@ export class TokenBucket {
 /** A bucket for each client. Full ones need no memory. */
 export class ClientBuckets {
   readonly #size: BucketSize;
+  readonly #maxClients: number;
   /** Least recently used first. */
   readonly #buckets = new Map<ClientId, TokenBucket>();
 
-  constructor(size: BucketSize) {
+  constructor(size: BucketSize, maxClients = Number.POSITIVE_INFINITY) {
     this.#size = size;
+    this.#maxClients = maxClients;
   }
 
   take(client: ClientId, now: number): boolean {
-    const bucket = this.#buckets.get(client) ?? new TokenBucket(this.#size);
-    const isTaken = bucket.take(now);
-    this.#buckets.delete(client);
-    this.#buckets.set(client, bucket);
-    this.#dropFull(now);
-    return isTaken;
+    return this.#used(client, now).take(now);
   }
 
-  #dropFull(now: number): void {
+  spend(client: ClientId, tokens: number, now: number): void {
+    this.#used(client, now).spend(tokens, now);
+  }
+
+  /** How many tokens are missing in the bucket of a client. */
+  missing(client: ClientId, now: number): number {
+    return this.#buckets.get(client)?.missing(now) ?? 0;
+  }
+
+  #used(client: ClientId, now: number): TokenBucket {
+    const bucket = this.#buckets.get(client) ?? new TokenBucket(this.#size);
+    this.#buckets.delete(client);
+    this.#drop(now);
+    this.#buckets.set(client, bucket);
+    return bucket;
+  }
+
+  #drop(now: number): void {
     for (const [client, bucket] of this.#buckets) {
-      if (!bucket.isFull(now)) return;
+      if (bucket.missing(now) > 0 && this.#buckets.size < this.#maxClients) return;
       this.#buckets.delete(client);
     }
   }

@@ -35,7 +35,7 @@ export class TransferBudget {
   readonly #monotonic: Clock;
   readonly #transfers = new Set<Transfer>();
   readonly #held = new Map<ClientId, number>();
-  #total = 0;
+  total = 0;
   #sampling: NodeJS.Timeout | undefined;
   /** Slow transfers, the slowest first, and when they were found. */
   #slow: Transfer[] = [];
@@ -44,10 +44,6 @@ export class TransferBudget {
   constructor(limits: BudgetLimits, monotonic: Clock) {
     this.#limits = limits;
     this.#monotonic = monotonic;
-  }
-
-  get total(): number {
-    return this.#total;
   }
 
   get maximum(): number {
@@ -80,16 +76,13 @@ export class TransferBudget {
   /** After taking the amount, a client holds at most a share of what is free. */
   #fits(client: ClientId | undefined, amount: number, released = { all: 0, own: 0 }): boolean {
     const { total, perClient } = this.#limits;
-    const free = total - this.#total + released.all - amount;
+    const free = total - this.total + released.all - amount;
     if (free < 0 || client === undefined) return free >= 0;
     const held = this.#heldBy(client) - released.own + amount;
     return held * (total - perClient) <= perClient * free;
   }
 
-  /**
-   * Ends the slowest transfers, as many as necessary. If these are not enough, it ends none. A client at its maximum
-   * gets room only from its own.
-   */
+  /** Ends the slowest transfers, or none if these are not enough. A client at its maximum gets room only from its own. */
   #makeRoom(arriving: Transfer, amount: number): void {
     const { client } = arriving;
     const now = this.#monotonic();
@@ -139,7 +132,7 @@ export class TransferBudget {
   }
 
   #add(client: ClientId | undefined, amount: number): void {
-    this.#total += amount;
+    this.total += amount;
     if (client === undefined) return;
     const held = this.#heldBy(client) + amount;
     if (held > 0) this.#held.set(client, held);
@@ -150,10 +143,7 @@ export class TransferBudget {
 const isSlow = (rate: number) => rate < minBytesPerSecond;
 const wholeKiB = (bytes: number) => Math.floor(bytes / 1024);
 
-interface Sample {
-  at: number;
-  bytes: number;
-}
+type Sample = { at: number; bytes: number };
 
 /** `running` may be ended if it is slow; `lasting` is idle for good reasons; `closed` holds nothing and takes nothing. */
 type TransferState = 'running' | 'lasting' | 'closed';
@@ -161,37 +151,31 @@ type TransferState = 'running' | 'lasting' | 'closed';
 export class Transfer {
   readonly #budget: TransferBudget;
   readonly #source: TransferSource;
+  readonly client: ClientId | undefined;
   readonly #start: Sample;
   /** Of the longest time that is measured, without the start: at first, the system buffers bytes that nobody reads. */
   readonly #samples: Sample[] = [];
   #state: TransferState = 'running';
-  #held = 0;
+  held = 0;
 
   constructor(budget: TransferBudget, source: TransferSource, now: number) {
     this.#budget = budget;
     this.#source = source;
+    this.client = source.client;
     this.#start = { at: now, bytes: source.progress() };
-  }
-
-  get client(): ClientId | undefined {
-    return this.#source.client;
-  }
-
-  get held(): number {
-    return this.#held;
   }
 
   /** Whether there is room. Slower transfers may end for it. */
   take(amount: number): boolean {
     if (this.#state === 'closed' || !this.#budget.take(this, amount)) return false;
-    this.#held += amount;
+    this.held += amount;
     return true;
   }
 
   release(amount: number): void {
-    const released = Math.min(amount, this.#held);
+    const released = Math.min(amount, this.held);
     if (released === 0) return;
-    this.#held -= released;
+    this.held -= released;
     this.#budget.release(this, released);
   }
 
@@ -203,7 +187,7 @@ export class Transfer {
   /** Releases everything. */
   close(): void {
     this.#state = 'closed';
-    this.release(this.#held);
+    this.release(this.held);
   }
 
   end(): void {

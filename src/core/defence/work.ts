@@ -1,8 +1,9 @@
 /** Limits the work that clients cause: turns for large messages, and a budget of CPU time for each client. */
 import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promises';
-import { PoproomError } from '../errors.ts';
+import { counted, PoproomError } from '../errors.ts';
 import type { ClientId, MaybePromise } from '../ports/basics.ts';
 import { noteDropped } from './garbage.ts';
+import { ClientBuckets } from './token-bucket.ts';
 
 /** Smaller messages do not wait. */
 const largeBytes = 16 * 1024;
@@ -110,15 +111,6 @@ const windowMs = 60_000;
 const longestWaitMs = 2000;
 /** Each takes about 150 bytes. A client leaves a minute after its last work. */
 const maxClients = 20_000;
-const forgetEveryMs = 1000;
-
-interface Spent {
-  /** Within the sliding minute, in milliseconds. */
-  inMinute: number;
-  inSecond: number;
-  /** When both were last reduced. */
-  at: number;
-}
 
 /**
  * Limits the CPU time that each client causes: parsing, rebasing, comparing, encoding and compressing texts. Bytes and
@@ -128,14 +120,14 @@ export class WorkBudget {
   /** Milliseconds per minute; 0: no limit. */
   readonly #limit: number;
   readonly #perMs: number;
-  /** In the order of their last work. */
-  readonly #spent = new Map<ClientId, Spent>();
-  #forgottenAt = 0;
-  #total = 0;
+  readonly #buckets: ClientBuckets;
+  /** The work of all clients since the start, in milliseconds. */
+  total = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
     this.#perMs = limit / windowMs;
+    this.#buckets = new ClientBuckets({ burst: limit, perSecond: this.#perMs * 1000 }, maxClients);
   }
 
   /** Runs synchronous work, and counts how long it takes. */
@@ -150,27 +142,18 @@ export class WorkBudget {
   }
 
   charge(client: ClientId, ms: number): void {
-    this.#total += ms;
-    if (this.#limit === 0) return;
-    const { inMinute, inSecond, at } = this.#current(client);
-    this.#spent.delete(client);
-    this.#spent.set(client, { inMinute: inMinute + ms, inSecond: inSecond + ms, at });
-    this.#forget(at);
-  }
-
-  /** The work of all clients since the start, in milliseconds. */
-  get total(): number {
-    return this.#total;
+    this.total += ms;
+    if (this.#limit > 0) this.#buckets.spend(client, ms, performance.now());
   }
 
   /** The work of a client in the last minute, in milliseconds. */
   spentBy(client: ClientId): number {
-    return this.#current(client).inMinute;
+    return this.#buckets.missing(client, performance.now());
   }
 
   /** Whether a client has worked more than its share of the last second. Then its messages take turns. */
   isBusy(client: ClientId): boolean {
-    return this.#limit > 0 && this.#current(client).inSecond > this.#perMs * 1000;
+    return this.#limit > 0 && this.spentBy(client) > this.#perMs * 1000;
   }
 
   /** Waits while the client is over its limit. Rejects if that takes too long. */
@@ -189,26 +172,7 @@ export class WorkBudget {
   }
 
   #overFor(client: ClientId): number {
-    if (this.#limit === 0) return 0;
-    return Math.max(0, (this.#current(client).inMinute - this.#limit) / this.#perMs);
-  }
-
-  #current(client: ClientId): Spent {
-    const now = performance.now();
-    const spent = this.#spent.get(client);
-    if (!spent) return { inMinute: 0, inSecond: 0, at: now };
-    const gained = (now - spent.at) * this.#perMs;
-    return { inMinute: Math.max(0, spent.inMinute - gained), inSecond: Math.max(0, spent.inSecond - gained), at: now };
-  }
-
-  #forget(now: number): void {
-    const isFull = this.#spent.size > maxClients;
-    if (!isFull && now - this.#forgottenAt < forgetEveryMs) return;
-    this.#forgottenAt = now;
-    for (const [client, { inMinute, at }] of this.#spent) {
-      if (inMinute > (now - at) * this.#perMs && this.#spent.size <= maxClients) break;
-      this.#spent.delete(client);
-    }
+    return this.#limit === 0 ? 0 : Math.max(0, (this.spentBy(client) - this.#limit) / this.#perMs);
   }
 }
 
@@ -216,8 +180,7 @@ export class WorkBudget {
 export const unlimitedWork = new WorkBudget(0);
 
 function tooMuchWork(retryAfter: number): PoproomError {
-  const message = `The messages and requests of your address take too much computing time. Try again in ${
-    retryAfter === 1 ? '1 second' : `${retryAfter} seconds`
-  }.`;
+  const wait = counted(retryAfter, 'second');
+  const message = `The messages and requests of your address take too much computing time. Try again in ${wait}.`;
   return new PoproomError('RATE_LIMITED', message, { retryAfter, details: { reason: 'work', retryAfter } });
 }

@@ -1,13 +1,13 @@
 /** Files of a room: upload in one request, list, read, remove, restore; and claims of one-time files. */
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { cleanFileName, cleanType } from '../../protocol/file-name.ts';
 import { isDropEnvelope } from '../../protocol/sealed.ts';
 import type { FileEntry } from '../../protocol/types.ts';
 import { type AdmittedRoom, admit, type Caller, deviceOfLink, linkMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { hasCode, PoproomError, roomMissing } from '../errors.ts';
+import { counted, hasCode, orMissing, PoproomError } from '../errors.ts';
 import { extendAfterWrite } from '../extension.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import { claimMs, uploadDeadlineMs } from '../limits.ts';
@@ -22,6 +22,7 @@ import { checkSealedMeta, encryptedBytes, notEncrypted } from '../sealed.ts';
 import { overQuota } from '../storage-quota.ts';
 import { trashOf } from '../sweep.ts';
 import { secondsUntil, toTimestamp } from '../timestamp.ts';
+import { areEqual } from '../tokens.ts';
 import type { FileSpace, ReservedFile } from './space.ts';
 
 export interface FileDescription {
@@ -46,21 +47,18 @@ export interface Upload extends FileDescription {
 /** The result of an upload. */
 export type UploadedFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
 
+type FileCheck = (file: StoredFile) => boolean;
+
 export type Files = ReturnType<typeof createFiles>;
 
 export function createFiles(deps: CoreDeps, space: FileSpace) {
   const { files, blobs, bus, clock } = deps;
 
   /** Returns an earlier request if that has uploaded the file. */
-  async function keep(
-    code: RoomCode,
-    file: StoredFile,
-    run: KeyedRun<UploadedFile> | undefined,
-  ): Promise<FinishedRequest | undefined> {
-    const added = await files.addFile(code, file, space.quota, run?.record(uploadedOf(file)));
+  async function keep(code: RoomCode, file: StoredFile, run: Upload['run']): Promise<FinishedRequest | undefined> {
+    const added = orMissing(await files.addFile(code, file, space.quota, run?.record(uploadedOf(file))));
     if (added === 'full') throw space.roomFull();
     if (added === 'no-link') throw linkMissing();
-    if (typeof added === 'string') throw roomMissing(added);
     if ('repeated' in added) return added.repeated;
     bus.publish(code, { seq: added.seq });
     return undefined;
@@ -83,27 +81,18 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
   }
 
   /** Changes a file and notifies the members of its room. */
-  async function change(
-    caller: Caller,
-    fileId: string,
-    action: 'removeFile' | 'restoreFile',
-    isExpected?: (file: StoredFile) => boolean,
-  ): Promise<void> {
+  async function change(caller: Caller, fileId: string, action: 'removeFile' | 'restoreFile', isExpected?: FileCheck) {
     const { code } = await admit(deps, caller, 'removeFile');
     // A file never changes, so nothing can happen between the check and the removal.
     const file = isExpected && (await files.findFile(fileId, clock()));
     if (file && !isExpected?.(file)) throw otherFile();
-    const changed = await files[action](code, fileId, clock());
+    const changed = orMissing(await files[action](code, fileId, clock()));
     if (changed === 'no-file') throw fileNotFound();
-    if (typeof changed === 'string') throw roomMissing(changed);
     bus.publish(code, { seq: changed.seq });
   }
 
   return {
-    /**
-     * All checks that are possible before the first byte is read. `size` is the announced length, `mostBytes` an upper
-     * bound if there is none; then up to the rest of the quota is reserved.
-     */
+    /** All checks that are possible before the first byte is read. Without a size, reserves up to the rest of the quota. */
     async prepareUpload(caller: Caller, size: number | undefined, mostBytes?: number): Promise<ReservedFile> {
       return space.reserve(await admit(deps, caller, 'addFile'), caller.client, size, mostBytes);
     },
@@ -139,15 +128,12 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
 
     async list(caller: Caller): Promise<StoredFile[]> {
       const { code, link } = await admit(deps, caller, 'listFiles');
-      const listed = await files.listFiles(code, clock());
-      if (typeof listed === 'string') throw roomMissing(listed);
+      const listed = orMissing(await files.listFiles(code, clock()));
       return link ? filesSeenByLink(deps, listed, link) : listed;
     },
 
     /** The file can be restored until a sweep erases it. */
-    async remove(caller: Caller, fileId: string, isExpected: (file: StoredFile) => boolean): Promise<void> {
-      await change(caller, fileId, 'removeFile', isExpected);
-    },
+    remove: (caller: Caller, fileId: string, isExpected: FileCheck) => change(caller, fileId, 'removeFile', isExpected),
     restore: (caller: Caller, fileId: string) => change(caller, fileId, 'restoreFile'),
 
     /** No access check: the URL grants read access. */
@@ -203,13 +189,10 @@ export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): 
   };
 }
 
-function otherFile(): PoproomError {
-  return new PoproomError('VERSION_CONFLICT', 'The file is not the version that If-Match names. It was not removed.');
-}
+const otherFile = () =>
+  new PoproomError('VERSION_CONFLICT', 'The file is not the version that If-Match names. It was not removed.');
 
-function fileNotFound(): PoproomError {
-  return new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');
-}
+const fileNotFound = () => new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');
 
 interface ClaimedFile {
   file: StoredFile;
@@ -230,12 +213,10 @@ export function createClaims(deps: CoreDeps) {
       const claim = randomBytes(16).toString('hex');
       const now = clock();
       const expiresAt = now + claimMs;
-      const outcome = isFileId(fileId)
-        ? await files.claimFile(code, fileId, { hash: hashOf(claim), expiresAt }, now)
-        : 'no-file';
+      if (!isFileId(fileId)) throw fileNotFound();
+      const outcome = orMissing(await files.claimFile(code, fileId, { hash: hashOf(claim), expiresAt }, now));
       if (outcome === 'no-file') throw fileNotFound();
       if (outcome === 'not-once') throw notOneTimeFile();
-      if (typeof outcome === 'string') throw roomMissing(outcome);
       if ('claimedUntil' in outcome) throw fileClaimed(outcome.claimedUntil, now);
       return { file: outcome.claimed, claim, expiresAt };
     },
@@ -245,52 +226,46 @@ export function createClaims(deps: CoreDeps) {
       if (!file.once) return;
       if (claim === undefined) throw oneTimeFile(file.id);
       const open = isClaim(claim) ? await files.findClaim(file.id, clock()) : undefined;
-      if (!open || !timingSafeEqual(Buffer.from(open.hash), Buffer.from(hashOf(claim)))) throw claimNotFound();
+      if (!open || !areEqual(open.hash, hashOf(claim))) throw claimNotFound();
     },
 
     /** Erases the file. It cannot be restored. */
     async confirm(caller: Caller, claim: string): Promise<void> {
       const { code } = await admit(deps, caller, 'receiveFile');
-      const received = isClaim(claim) ? await files.receiveFile(code, hashOf(claim), clock()) : 'no-claim';
+      const received = isClaim(claim) ? orMissing(await files.receiveFile(code, hashOf(claim), clock())) : 'no-claim';
       if (received === 'no-claim') throw claimNotFound();
-      if (typeof received === 'string') throw roomMissing(received);
       bus.publish(code, { seq: received.seq, received: received.fileId });
       await trashOf(deps).emptySoon();
     },
 
     async release(caller: Caller, claim: string): Promise<void> {
       const { code } = await admit(deps, caller, 'receiveFile');
-      const released = isClaim(claim) ? await files.releaseClaim(code, hashOf(claim), clock()) : 'no-claim';
+      const released = isClaim(claim) ? orMissing(await files.releaseClaim(code, hashOf(claim), clock())) : 'no-claim';
       if (released === 'no-claim') throw claimNotFound();
-      if (released !== 'released') throw roomMissing(released);
     },
   };
 }
 
-const isClaim = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);
+/** A claim has the form of an id: 16 random bytes. */
+const isClaim = isFileId;
 
 /** A token is random, so its hash needs no key. */
-const hashOf = (claim: string): string => createHash('sha256').update(claim).digest('hex');
+const hashOf = (claim: string): string => hash('sha256', claim, 'hex');
 
 function oneTimeFile(fileId: string): PoproomError {
-  return new PoproomError(
-    'ONE_TIME_FILE',
-    'This file can be received only once, so its link does not open it. Receive it in the room, or claim it with ' +
-      `POST /api/rooms/ROOM/files/${fileId}/claim.`,
-  );
+  const message = 'This file can be received only once, so its link does not open it. Receive it in the room, or claim';
+  return new PoproomError('ONE_TIME_FILE', `${message} it with POST /api/rooms/ROOM/files/${fileId}/claim.`);
 }
 
 function fileClaimed(until: number, now: number): PoproomError {
   const retryAfter = secondsUntil(until, now);
-  const minutes = Math.ceil(retryAfter / 60);
-  const wait = minutes === 1 ? '1 minute' : `${minutes} minutes`;
+  const wait = counted(Math.ceil(retryAfter / 60), 'minute');
   const message = `Someone else is receiving this file. If they do not finish, it is available again within ${wait}.`;
   return new PoproomError('FILE_CLAIMED', message, { retryAfter, details: { retryAfter } });
 }
 
-function notOneTimeFile(): PoproomError {
-  return new PoproomError('NOT_ONE_TIME_FILE', 'This is not a one-time file. Download it from its URL.');
-}
+const notOneTimeFile = () =>
+  new PoproomError('NOT_ONE_TIME_FILE', 'This is not a one-time file. Download it from its URL.');
 
 function claimNotFound(): PoproomError {
   const message = 'There is no such claim. It has expired, was given back, or its file was received or removed.';

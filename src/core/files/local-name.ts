@@ -18,22 +18,33 @@ const thisPlatform: Platform = (globalThis as { process?: { platform: string } }
 /** The local path of a file, as the names of its folders and its own name. */
 export type LocalPath = readonly string[];
 
-/**
- * Returns unique paths. Files of one folder stay together. Folders whose names are the same on a case-insensitive disk
- * get numbers, as files do.
- */
+/** Unique paths. Files and folders whose names are the same on a case-insensitive disk get numbers. */
 export function localPaths(
   files: readonly { folder?: string | undefined; fileName: string }[],
   platform: Platform = thisPlatform,
   namesIn: NamesIn = () => 'safe',
 ): LocalPath[] {
-  const root = createFolder([], platform, namesIn);
+  /** By their paths in the room. */
+  const folders = new Map<string, LocalFolder>();
+
+  function folderAt(segments: readonly string[]): LocalFolder {
+    const key = segments.join('/');
+    const known = folders.get(key);
+    if (known) return known;
+    const parent = segments.length > 0 ? folderAt(segments.slice(0, -1)) : undefined;
+    const path = parent ? [...parent.path, parent.nameOf(segments.at(-1) ?? '')] : [];
+    const folder = { path, nameOf: createNaming(platform, namesIn(path[0] ?? '')) };
+    folders.set(key, folder);
+    return folder;
+  }
+
   return files.map(({ folder = '', fileName }) => {
-    const segments = folder.split(/[/\\]/).filter(Boolean).slice(0, maxDepth);
-    const { path, nameOf } = segments.reduce(folderIn, root);
+    const { path, nameOf } = folderAt(folder.split(/[/\\]/).filter(Boolean).slice(0, maxDepth));
     return [...path, nameOf(fileName)];
   });
 }
+
+type LocalFolder = { path: LocalPath; nameOf: (name: string) => string };
 
 /** How names with a meaning for a system or a shell are changed: `safe` adds a prefix to all of them. */
 type Naming = 'safe' | 'hidden' | 'kept';
@@ -47,29 +58,6 @@ export const pathsWithoutFolders = (files: readonly { fileName: string }[], nami
     .map(({ fileName }) => fileName)
     .map(createNaming(thisPlatform, naming))
     .map((name) => [name]);
-
-interface LocalFolder {
-  path: LocalPath;
-  platform: Platform;
-  namesIn: NamesIn;
-  nameOf(name: string): string;
-  /** By their names in the room. */
-  folders: Map<string, LocalFolder>;
-}
-
-const createFolder = (path: LocalPath, platform: Platform, namesIn: NamesIn): LocalFolder => ({
-  ...{ path, platform, namesIn },
-  nameOf: createNaming(platform, namesIn(path[0] ?? '')),
-  folders: new Map(),
-});
-
-function folderIn(parent: LocalFolder, name: string): LocalFolder {
-  const known = parent.folders.get(name);
-  if (known) return known;
-  const folder = createFolder([...parent.path, parent.nameOf(name)], parent.platform, parent.namesIn);
-  parent.folders.set(name, folder);
-  return folder;
-}
 
 /** Returns a function that gives each name of a folder a unique local one. */
 function createNaming(platform: Platform, naming: Naming = 'safe'): (name: string) => string {
@@ -115,10 +103,7 @@ const prefixed: Readonly<Record<Naming, RegExp>> = {
   kept: new RegExp(`^(?:${reserved})`, 'i'),
 };
 
-/**
- * Some file systems ignore case, Unicode normalization or invisible characters. "ẞ" becomes "ss" only by way of "ß":
- * hence lower case first.
- */
+/** Some file systems ignore case, normalization or invisible characters. "ẞ" becomes "ss" only by way of "ß". */
 const folded = (name: string) =>
   name
     .replaceAll(/\u200C|\u200D|\uFE0E|\uFE0F/g, '')
@@ -152,9 +137,8 @@ export const emojiSet = String.raw`\p{RGI_Emoji_Tag_Sequence}`;
 
 const hiddenInLine = new RegExp(`${emojiSet}|${hiddenSet}`, 'gv');
 
-export function replaceHidden(text: string, replace: (character: string) => string): string {
-  return text.replaceAll(hiddenInLine, (found) => (isEmoji(found) ? found : replace(found)));
-}
+export const replaceHidden = (text: string, replace: (character: string) => string): string =>
+  text.replaceAll(hiddenInLine, (found) => (isEmoji(found) ? found : replace(found)));
 
 /** Other matches are a single character. */
 export const isEmoji = (found: string): boolean => found.length > 2;

@@ -1,8 +1,9 @@
 /** Uploads that arrive in several requests and survive interruptions. */
 import type { Readable } from 'node:stream';
 import { type AdmittedRoom, admit, type Caller, linkMissing } from '../admission.ts';
+import { singleFlights } from '../concurrency.ts';
 import type { CoreDeps } from '../deps.ts';
-import { byteCount, hasCode, PoproomError, roomMissing } from '../errors.ts';
+import { byteCount, hasCode, orMissing, PoproomError } from '../errors.ts';
 import { extending } from '../extension.ts';
 import { unfinishedUploadMs } from '../limits.ts';
 import type { MissingReason, Room } from '../ports/basics.ts';
@@ -16,9 +17,7 @@ import { createUploadTickets, type IssuedTicket } from '../tokens.ts';
 import { describeIn, type FileDescription, isFileId, uploaderOf } from './files.ts';
 import type { FileSpace } from './space.ts';
 
-export interface NewUpload extends FileDescription {
-  size: number;
-}
+export type NewUpload = FileDescription & { size: number };
 
 export interface UploadPart {
   /** Must be the number of bytes that have been received. */
@@ -41,10 +40,7 @@ export type UploadStatus = Omit<UnfinishedFile, 'state'>;
 export type Uploads = ReturnType<typeof createUploads>;
 
 /** A request that sends bytes. */
-interface Running {
-  abort(reason: PoproomError): void;
-  ended: Promise<unknown>;
-}
+type Running = { aborter: AbortController; ended: Promise<unknown> };
 
 export function createUploads(deps: CoreDeps, space: FileSpace) {
   const { files, uploads, blobs, bus, clock, secret } = deps;
@@ -52,13 +48,13 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   const running = new Map<string, Running>();
   /** The newest request for an upload, until the running one has stopped. */
   const waiting = new Map<string, AbortController>();
-  const finishing = new Map<string, Promise<void>>();
+  const finishOnce = singleFlights<string, void>();
 
   /** Ends the requests that send bytes for an upload. A client that sends another one has lost them. */
   function interrupt(fileId: string): Running | undefined {
     const earlier = running.get(fileId);
     waiting.get(fileId)?.abort(continuedElsewhere());
-    earlier?.abort(continuedElsewhere());
+    earlier?.aborter.abort(continuedElsewhere());
     return earlier;
   }
 
@@ -79,7 +75,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     }
     either.throwIfAborted();
     const ended = task(either).finally(() => running.delete(fileId));
-    running.set(fileId, { abort: (reason) => aborter.abort(reason), ended });
+    running.set(fileId, { aborter, ended });
     return ended;
   }
 
@@ -92,10 +88,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   /** Lists the file when all its bytes have arrived. Of several requests that notice it, one does the work. */
   async function finishIfComplete(room: Room, file: UnfinishedFile): Promise<void> {
     if (file.received < file.size) return;
-    const finished =
-      finishing.get(file.id) ?? extending(deps, room, finish(room.code, file)).finally(() => finishing.delete(file.id));
-    finishing.set(file.id, finished);
-    await finished;
+    await finishOnce(file.id, () => extending(deps, room, finish(room.code, file)));
   }
 
   async function finish(code: RoomCode, file: UnfinishedFile): Promise<void> {
@@ -129,9 +122,8 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     const appended = blobs.append({
       ...{ bytes, checksum: part.checksum, signal: part.signal, unfinished: { ...file } },
       async onProgress(progress: BlobProgress) {
-        const advanced = await uploads.advanceUpload(code, fileId, file.received, progress, clock());
+        const advanced = orThrow(await uploads.advanceUpload(code, fileId, file.received, progress, clock()));
         if (advanced === 'stale') throw continuedElsewhere();
-        if (advanced !== 'advanced') orThrow(advanced);
         Object.assign(file, progress);
       },
     });
@@ -157,31 +149,20 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
       if (description.meta !== undefined && upload.size < headerBytes) throw notEncryptedFile();
       const reserved = await space.reserve(room, caller.client, upload.size);
       const now = clock();
+      const { blob, owner } = reserved.request;
       const file: UnfinishedFile = {
-        ...description,
-        id: reserved.fileId,
-        blob: reserved.request.blob,
-        size: upload.size,
-        uploadedAt: now,
-        owner: reserved.request.owner,
+        ...{ ...description, id: reserved.fileId, blob, owner, size: upload.size, uploadedAt: now },
         ...uploaderOf(room, caller.deviceId),
-        received: 0,
-        state: '',
-        expiresAt: Math.min(room.expiresAt, now + unfinishedUploadMs),
+        ...{ received: 0, state: '', expiresAt: Math.min(room.expiresAt, now + unfinishedUploadMs) },
       };
       const started = await uploads.startUpload(room.code, file, space.quota);
       if (started !== 'started') await space.release(reserved);
-      if (started === 'full') throw space.roomFull();
-      if (started === 'no-link') throw linkMissing();
-      if (started !== 'started') throw roomMissing(started);
+      if (orThrow(started) === 'full') throw space.roomFull();
       await finishIfComplete(room, file);
       return file;
     },
 
-    /**
-     * How much has been received. An upload whose last request was interrupted after its last byte is finished here, and
-     * a client that missed the response learns that all bytes have arrived.
-     */
+    /** How much has been received. Finishes an upload whose last request was interrupted after its last byte. */
     async status(caller: Caller, fileId: string): Promise<UploadStatus> {
       const room = await admit(deps, caller, 'addFile');
       const stored = await findComplete(fileId, room.link);
@@ -207,8 +188,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
       await checkBeforeInterrupting(room, fileId);
       if (room.link) await find(room, fileId);
       await interrupt(fileId)?.ended.catch(() => undefined);
-      const cancelled = isFileId(fileId) ? await uploads.cancelUpload(room.code, fileId, clock()) : 'no-file';
-      if (cancelled !== 'cancelled') orThrow(cancelled);
+      orThrow(isFileId(fileId) ? await uploads.cancelUpload(room.code, fileId, clock()) : 'no-file');
       await trashOf(deps).emptySoon();
     },
   };
@@ -226,11 +206,11 @@ function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<
 /** The holder of a link has access only to what was uploaded with it. Members have access to everything. */
 const isOwn = (file: StoredFile, link: StoredLink | undefined): boolean => !link || file.link === link.id;
 
-function orThrow<T extends object>(found: T | 'no-file' | 'no-link' | MissingReason): T {
-  if (found === 'no-link') throw linkMissing();
-  if (found === 'no-file') throw uploadNotFound();
-  if (typeof found === 'string') throw roomMissing(found);
-  return found;
+function orThrow<T>(found: T | MissingReason) {
+  const present = orMissing(found);
+  if (present === 'no-link') throw linkMissing();
+  if (present === 'no-file') throw uploadNotFound();
+  return present as Exclude<T, MissingReason | 'no-link' | 'no-file'>;
 }
 
 function uploadNotFound(): PoproomError {
@@ -245,12 +225,10 @@ export function tooManyBytes(maximum: number): PoproomError {
   return new PoproomError('FILE_TOO_LARGE', message, { details: { maximum } });
 }
 
-function alreadyComplete(offset: number): PoproomError {
-  return new PoproomError('UPLOAD_CONFLICT', 'The upload is complete.', { details: { offset } });
-}
+const alreadyComplete = (offset: number) =>
+  new PoproomError('UPLOAD_CONFLICT', 'The upload is complete.', { details: { offset } });
 
 function wrongOffset(offset: number): PoproomError {
-  return new PoproomError('UPLOAD_CONFLICT', `The upload has ${byteCount(offset)}. Continue from there.`, {
-    details: { offset },
-  });
+  const message = `The upload has ${byteCount(offset)}. Continue from there.`;
+  return new PoproomError('UPLOAD_CONFLICT', message, { details: { offset } });
 }

@@ -3,10 +3,9 @@ import type { Readable } from 'node:stream';
 import { type LinkId, parseLinkId, parseRoomCode } from '../../protocol/room-code.ts';
 import { admit, type Caller, checkRight, linkMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError, roomMissing } from '../errors.ts';
+import { orMissing, PoproomError } from '../errors.ts';
 import { tokenRoomOf } from '../links.ts';
 import type { StoredFile } from '../ports/files.ts';
-import type { RoomState } from '../ports/rooms.ts';
 import type { RoomCode } from '../room-code.ts';
 import { createTickets, type IssuedTicket } from '../tokens.ts';
 import { localPaths } from './local-name.ts';
@@ -33,11 +32,7 @@ export function createZips(deps: CoreDeps) {
   const { rooms, files, blobs, clock, secret } = deps;
   const tickets = createTickets(secret, clock);
 
-  async function stateOf(code: RoomCode): Promise<RoomState> {
-    const state = await rooms.readState(code, clock());
-    if (typeof state === 'string') throw roomMissing(state);
-    return state;
-  }
+  const stateOf = async (code: RoomCode) => orMissing(await rooms.readState(code, clock()));
 
   async function listByTicketOfLink(id: LinkId, ticket: string, selection: Selection): Promise<RoomZip> {
     const found = await deps.links.findLink(id, clock());
@@ -58,8 +53,7 @@ export function createZips(deps: CoreDeps) {
 
     async list(caller: Caller, selection: Selection): Promise<RoomZip> {
       const { code, link } = await admit(deps, caller, 'listFiles');
-      const listed = await files.listFiles(code, clock());
-      if (typeof listed === 'string') throw roomMissing(listed);
+      const listed = orMissing(await files.listFiles(code, clock()));
       return { code: link ? undefined : code, files: zippedFiles(listed, selection) };
     },
 
@@ -84,28 +78,21 @@ export function createZips(deps: CoreDeps) {
   };
 }
 
-/** An archive must not use up one-time files. */
-const isZipped = ({ once }: StoredFile): boolean => !once;
-
 function zippedFiles(all: readonly StoredFile[], selection: Selection): ZippedFile[] {
-  const files = all.filter((file) => isZipped(file) && (selection?.has(file.id) ?? true));
+  // An archive must not use up one-time files.
+  const files = all.filter(({ id, once }) => !once && (selection?.has(id) ?? true));
   if (!selection && files.length === 0) throw noFiles();
   if (selection && files.length < selection.size) throw notInRoom();
   // Windows has the strictest rules for names.
-  const paths = localPaths(
-    files.map(({ folder, name }) => ({ folder, fileName: name })),
-    'win32',
-  );
-  return files.map(({ id, blob, size, uploadedAt }, i) => ({
-    ...{ id, blob, size },
-    path: paths[i]?.join('/') ?? id,
-    modifiedAt: uploadedAt,
-  }));
+  const named = files.map((file) => ({ ...file, fileName: file.name }));
+  const paths = localPaths(named, 'win32').map((path) => path.join('/'));
+  return files.map(({ id, blob, size, uploadedAt: modifiedAt }, i) => {
+    return { id, blob, size, path: paths[i] ?? id, modifiedAt };
+  });
 }
 
-export function invalidTicket(): PoproomError {
-  return new PoproomError('INVALID_TICKET', 'This link has expired or belongs to another room. Request a new one.');
-}
+export const invalidTicket = () =>
+  new PoproomError('INVALID_TICKET', 'This link has expired or belongs to another room. Request a new one.');
 
 const noFiles = () => new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
 const notInRoom = () => new PoproomError('FILE_NOT_FOUND', 'At least one of these files is not in this room.');

@@ -37,12 +37,7 @@ export interface RoomReport {
 }
 
 /** How many reports there may be, and for how long. */
-export interface ReportLimits {
-  perRoom: number;
-  perClient: number;
-  inTotal: number;
-  keptMs: number;
-}
+export type ReportLimits = { perRoom: number; perClient: number; inTotal: number; keptMs: number };
 
 export interface ReportStore {
   /** Replaces a report of the same client about the same room. `full` if it would exceed a limit. */
@@ -56,29 +51,15 @@ export interface ReportStore {
 }
 
 /** Requests and bytes of one client, or of all. */
-export interface Traffic {
-  requests: number;
-  refused: number;
-  received: number;
-  sent: number;
-}
+export type Traffic = { requests: number; refused: number; received: number; sent: number };
 
 /** Sums over a time. */
-export interface ActivityTotals extends Traffic {
-  failed: number;
-  roomsCreated: number;
-}
+export type ActivityTotals = Traffic & { failed: number; roomsCreated: number };
 
 /** The state at a time. */
-export interface ActivityGauges {
-  rooms: number;
-  channels: number;
-  storedBytes: number;
-}
+export type ActivityGauges = { rooms: number; channels: number; storedBytes: number };
 
-export interface ClientTraffic extends Traffic {
-  client: ClientId;
-}
+export type ClientTraffic = Traffic & { client: ClientId };
 
 /** The activity of a node since its last report. */
 export interface ActivityReport {
@@ -102,15 +83,10 @@ export interface ActivityLimits {
   nodeSeenMs: number;
 }
 
-export interface ActivityInterval extends ActivityTotals, ActivityGauges {
-  /** When it starts. */
-  at: number;
-}
+/** It starts `at` this time. */
+export type ActivityInterval = ActivityTotals & ActivityGauges & { at: number };
 
-export interface KeyUse extends Traffic {
-  keyId: string;
-  lastUsedAt: number;
-}
+export type KeyUse = Traffic & { keyId: string; lastUsedAt: number };
 
 /** The use of all nodes together. */
 export interface ActivityStore {

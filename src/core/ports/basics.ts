@@ -30,6 +30,8 @@ export interface Room {
 
 /** Why an operation found no room after its caller was admitted: it has expired, or it was deleted. */
 export type MissingReason = 'expired' | 'gone';
+/** The result of an operation in a room, or why there is no such room. */
+export type InRoom<T> = Promise<T | MissingReason>;
 
 /** An embedded engine returns the value immediately, a remote one a promise. A promise per request would be slow. */
 export type MaybePromise<T> = T | Promise<T>;
@@ -43,10 +45,7 @@ export interface Log {
 }
 
 /** Of a request that runs once however often it is sent: the hashes of a client and of its key. Neither can be derived from them. */
-export interface RequestKey {
-  client: string;
-  key: string;
-}
+export type RequestKey = { client: string; key: string };
 
 /** A request that succeeded. Its result is sealed. */
 export interface FinishedRequest {
@@ -56,10 +55,7 @@ export interface FinishedRequest {
   codeLength?: number;
 }
 
-/**
- * The record of a request, which the store keeps in the same step as its change. If the store has a record of the key
- * already, it changes nothing and returns that one.
- */
+/** The store keeps it in the same step as the change. If it has one of the same key, it only returns that one. */
 export interface RequestRecord extends RequestKey, FinishedRequest {
   expiresAt: number;
   /** At most this many are kept of the client, the newest ones. */
@@ -69,9 +65,7 @@ export interface RequestRecord extends RequestKey, FinishedRequest {
 }
 
 /** An earlier request with the same key has made the change. */
-export interface Repeated {
-  repeated: FinishedRequest;
-}
+export type Repeated = { repeated: FinishedRequest };
 
 type BeginOutcome =
   | { state: 'started' }

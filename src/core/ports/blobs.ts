@@ -39,25 +39,16 @@ export interface BlobAppend {
   onProgress(progress: BlobProgress): Promise<void>;
 }
 
-/**
- * The name in the trash of the bytes of an unfinished blob. A blob has other bytes while it is unfinished: a file in
- * another folder, or parts of an object.
- */
+/** The name in the trash of an unfinished blob, whose bytes are a file in another folder, or parts of an object. */
 export const unfinishedName = (blob: string): string => `${blob}.part`;
 export const isUnfinishedName = (name: string): boolean => name.endsWith('.part');
 /** The blob of a name in the trash. */
 export const blobOf = (name: string): string => (isUnfinishedName(name) ? name.slice(0, -'.part'.length) : name);
 
 export interface BlobStore {
-  /**
-   * Stores the bytes durably and returns their number. Rejects as soon as they exceed `maxBytes`. The store takes
-   * ownership of the chunks: a caller that needs them later must copy them.
-   */
+  /** Stores the bytes durably and returns their number, at most `maxBytes`. It takes ownership of the chunks. */
   put(blob: string, bytes: Readable, maxBytes: number, signal: AbortSignal): Promise<number>;
-  /**
-   * Adds bytes to an unfinished blob. If their stream breaks, those that have arrived are kept, and the promise rejects.
-   * Rejects with FILE_TOO_LARGE if they exceed its size.
-   */
+  /** If the stream breaks, it rejects and keeps what has arrived. Rejects with FILE_TOO_LARGE beyond the final size. */
   append(append: BlobAppend): Promise<void>;
   /** Turns an unfinished blob that has all its bytes into a blob. May be repeated. */
   finish(unfinished: UnfinishedBlob): Promise<void>;
@@ -69,10 +60,7 @@ export interface BlobStore {
   remove(name: string): Promise<void>;
   /** Removes bytes of interrupted requests that a finished blob does not contain. The blob is kept. */
   removeLeftovers(blob: string): Promise<void>;
-  /**
-   * The names of unfinished blobs that an earlier process has left. None if other processes may use the store, whose
-   * uploads they could be, and after the first call.
-   */
+  /** Unfinished blobs that an earlier process has left. None if other processes may use the store, or called again. */
   takeAbandoned(): string[];
   /** Yields the names of older blobs and unfinished blobs, in batches. Those of running uploads are left out. */
   orphanBlobs(moment: number): AsyncIterable<string[]>;

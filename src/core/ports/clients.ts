@@ -5,17 +5,11 @@ import type { ClientId, MaybePromise, Owner } from './basics.ts';
 
 export type Tier = 'free' | 'pro';
 
-export interface Quota {
-  tier: Tier;
-  limit: number;
-  windowMs: number;
-}
+export type Quota = { tier: Tier; limit: number; windowMs: number };
 
-export interface Allowance {
-  granted: boolean;
-  remaining: number;
-  resetAt: number;
-}
+export const rateWindowMs = 3_600_000;
+
+export type Allowance = { granted: boolean; remaining: number; resetAt: number };
 
 export interface RateCounter {
   /** Whether counting takes a step of its own, which an access to a room can save: see {@link Spending}. */
@@ -75,11 +69,7 @@ export interface StorageRequest {
   most: number;
 }
 
-interface TextCharge {
-  code: RoomCode;
-  owner: Owner;
-  bytes: number;
-}
+type TextCharge = { code: RoomCode; owner: Owner; bytes: number };
 
 export interface ReachedLimit {
   scope: keyof StorageLimits;

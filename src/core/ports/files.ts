@@ -1,6 +1,6 @@
 /** Files as stores keep them, unfinished ones, and the trash; `blobs.ts` has their bytes. */
 import type { LinkId, RoomCode } from '../../protocol/room-code.ts';
-import type { MissingReason, Owner, Repeated, RequestRecord } from './basics.ts';
+import type { InRoom, Owner, Repeated, RequestRecord } from './basics.ts';
 import type { BlobProgress } from './blobs.ts';
 
 export interface StoredFile {
@@ -25,10 +25,7 @@ export interface StoredFile {
   link?: LinkId;
 }
 
-/**
- * Reserves a one-time file for one receiver. A one-time file is available, claimed until the claim expires or is
- * released, and gone when it has been received.
- */
+/** Reserves a one-time file for one receiver, until it is received, or the claim expires or is released. */
 export interface FileClaim {
   /** The SHA-256 of the token as hexadecimal digits. No store has the token. */
   hash: string;
@@ -41,47 +38,34 @@ export interface UnfinishedFile extends StoredFile, BlobProgress {
   expiresAt: number;
 }
 
-export interface FileQuota {
-  files: number;
-  bytes: number;
-}
+export type FileQuota = { files: number; bytes: number };
+
+type AddOutcome = { seq: number } | Repeated | 'full' | 'no-link';
+type Advancing = InRoom<'advanced' | 'stale' | 'no-file'>;
+type ClaimOutcome = { claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file';
 
 /** The complete files of rooms. */
 export interface FileStore {
   /** From now on its bytes count for its owner, whether or not they were reserved. `no-link` if its link was revoked or has expired. */
-  addFile(
-    code: RoomCode,
-    file: StoredFile,
-    quota: FileQuota,
-    record?: RequestRecord,
-  ): Promise<{ seq: number } | Repeated | 'full' | 'no-link' | MissingReason>;
-  listFiles(code: RoomCode, now: number): Promise<StoredFile[] | MissingReason>;
+  addFile(code: RoomCode, file: StoredFile, quota: FileQuota, record?: RequestRecord): InRoom<AddOutcome>;
+  listFiles(code: RoomCode, now: number): InRoom<StoredFile[]>;
   /** Finds a file by id in any unexpired room. */
   findFile(fileId: string, now: number): Promise<StoredFile | undefined>;
   /** Hides a file. It still counts, and can be restored until it is erased. */
-  removeFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  removeFile(code: RoomCode, fileId: string, now: number): InRoom<{ seq: number } | 'no-file'>;
   /** Lists a removed file again, at its previous position. */
-  restoreFile(code: RoomCode, fileId: string, now: number): Promise<{ seq: number } | 'no-file' | MissingReason>;
+  restoreFile(code: RoomCode, fileId: string, now: number): InRoom<{ seq: number } | 'no-file'>;
   /** Claims a one-time file unless another claim is open: of concurrent callers, one succeeds. */
-  claimFile(
-    code: RoomCode,
-    fileId: string,
-    claim: FileClaim,
-    now: number,
-  ): Promise<{ claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file' | MissingReason>;
+  claimFile(code: RoomCode, fileId: string, claim: FileClaim, now: number): InRoom<ClaimOutcome>;
   /** The open claim of a listed file in any unexpired room. */
   findClaim(fileId: string, now: number): Promise<FileClaim | undefined>;
   /**
    * Erases a claimed file: moves its bytes to the trash. Also works if the file was removed or the claim has expired,
    * unless there is a newer claim. Compares hashes in constant time.
    */
-  receiveFile(
-    code: RoomCode,
-    claimHash: string,
-    now: number,
-  ): Promise<{ seq: number; fileId: string } | 'no-claim' | MissingReason>;
+  receiveFile(code: RoomCode, claimHash: string, now: number): InRoom<{ seq: number; fileId: string } | 'no-claim'>;
   /** Makes a claimed file available again. Compares hashes in constant time. */
-  releaseClaim(code: RoomCode, claimHash: string, now: number): Promise<'released' | 'no-claim' | MissingReason>;
+  releaseClaim(code: RoomCode, claimHash: string, now: number): InRoom<'released' | 'no-claim'>;
   /** Moves the bytes of up to `limit` files that were removed before `moment` to the trash. Returns their number. */
   eraseRemoved(moment: number, limit: number): Promise<number>;
   /** The same for all removed files of a room. */
@@ -91,28 +75,14 @@ export interface FileStore {
 /** Files whose bytes arrive in several requests, until they are complete. */
 export interface UploadStore {
   /** Adds an unfinished file. From now on its bytes count, whether or not they were reserved. */
-  startUpload(
-    code: RoomCode,
-    file: UnfinishedFile,
-    quota: FileQuota,
-  ): Promise<'started' | 'full' | 'no-link' | MissingReason>;
-  findUpload(code: RoomCode, fileId: string, now: number): Promise<UnfinishedFile | 'no-file' | MissingReason>;
+  startUpload(code: RoomCode, file: UnfinishedFile, quota: FileQuota): InRoom<'started' | 'full' | 'no-link'>;
+  findUpload(code: RoomCode, fileId: string, now: number): InRoom<UnfinishedFile | 'no-file'>;
   /** Records the progress of an upload if it had exactly `from` bytes before. */
-  advanceUpload(
-    code: RoomCode,
-    fileId: string,
-    from: number,
-    progress: BlobProgress,
-    now: number,
-  ): Promise<'advanced' | 'stale' | 'no-file' | MissingReason>;
+  advanceUpload(code: RoomCode, fileId: string, from: number, progress: BlobProgress, now: number): Advancing;
   /** Lists an unfinished file that has all its bytes, as uploaded now. */
-  finishUpload(
-    code: RoomCode,
-    fileId: string,
-    now: number,
-  ): Promise<{ seq: number } | 'no-file' | 'no-link' | MissingReason>;
+  finishUpload(code: RoomCode, fileId: string, now: number): InRoom<{ seq: number } | 'no-file' | 'no-link'>;
   /** Drops an unfinished file, and moves its bytes to the trash. */
-  cancelUpload(code: RoomCode, fileId: string, now: number): Promise<'cancelled' | 'no-file' | MissingReason>;
+  cancelUpload(code: RoomCode, fileId: string, now: number): InRoom<'cancelled' | 'no-file'>;
   /** Drops up to `limit` unfinished files that have expired, and moves their bytes to the trash. Returns their number. */
   expireUploads(now: number, limit: number): Promise<number>;
 }

@@ -1,7 +1,7 @@
 /** Links: other ids for a room, with fewer rights than its code. */
 import type { LinkRole } from '../../protocol/link-rights.ts';
 import type { LinkId, RoomCode } from '../../protocol/room-code.ts';
-import type { MaybePromise, MissingReason, Room } from './basics.ts';
+import type { InRoom, MaybePromise, Room } from './basics.ts';
 import type { AccessAttempt, Refusal } from './rooms.ts';
 
 export type { LinkRole };
@@ -19,10 +19,7 @@ export interface StoredLink {
 }
 
 /** A link with the code of its room. */
-export interface RoomLink {
-  code: RoomCode;
-  link: StoredLink;
-}
+export type RoomLink = { code: RoomCode; link: StoredLink };
 
 /** An attempt to access a room by a link, which needs neither a PIN nor a key. */
 export interface LinkAttempt extends Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'> {
@@ -41,11 +38,11 @@ export interface LinkStore {
   /** Without the guards; undefined if the link is unknown, revoked or expired, or its room has ended. */
   findLink(id: LinkId, now: number): MaybePromise<RoomLink | undefined>;
   /** `full` if the room has `most` links that have not expired. */
-  createLink(code: RoomCode, link: StoredLink, most: number, now: number): Promise<'created' | 'full' | MissingReason>;
+  createLink(code: RoomCode, link: StoredLink, most: number, now: number): InRoom<'created' | 'full'>;
   /** Oldest first, without expired ones. */
-  listLinks(code: RoomCode, now: number): Promise<StoredLink[] | MissingReason>;
+  listLinks(code: RoomCode, now: number): InRoom<StoredLink[]>;
   /** Removes a link with its unfinished uploads. From now on it adds no file. */
-  revokeLink(code: RoomCode, id: LinkId, now: number): Promise<'revoked' | 'no-link' | MissingReason>;
+  revokeLink(code: RoomCode, id: LinkId, now: number): InRoom<'revoked' | 'no-link'>;
   noteUse(code: RoomCode, id: LinkId, now: number): Promise<void>;
 }
 

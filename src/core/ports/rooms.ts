@@ -7,8 +7,8 @@ import type {
   ClientId,
   CreatedBy,
   FinishedRequest,
+  InRoom,
   MaybePromise,
-  MissingReason,
   Owner,
   Repeated,
   RequestRecord,
@@ -18,19 +18,14 @@ import type { Allowance, Quota, Spending } from './clients.ts';
 import type { StoredFile } from './files.ts';
 import type { Content, KnownText, TextEntry, TextState } from './texts.ts';
 
-export interface RoomDraft {
+export interface RoomDraft extends Pick<Room, 'createdAt' | 'expiresAt' | 'salt' | 'name' | 'extendMs'> {
   /** Random symbols. The code is a prefix, whose length `codeLengths` gives for the current number of rooms. */
   draw: string;
   codeLengths: readonly CodeLength[];
   /** The length of the code if an earlier run of the same request has claimed it. */
   claimedLength?: number;
-  createdAt: number;
-  expiresAt: number;
   /** The MAC of its PIN, or the verifier of an encrypted room. */
   pinMac: Uint8Array | undefined;
-  /** For an encrypted room: the salt of its key. */
-  salt?: string;
-  name: string | undefined;
   /** The creator knows the PIN, so wrong PINs of others must not lock it out. */
   creator: ClientId;
   /** The creator, for operators; undefined if unknown. */
@@ -40,8 +35,6 @@ export interface RoomDraft {
   countsText: boolean;
   /** Whether the room keeps checkpoints of its text. */
   keepsHistory: boolean;
-  /** See {@link Room}. */
-  extendMs?: number;
 }
 
 /** A change of a room by an admitted client. Fields that are undefined stay as they are. */
@@ -49,10 +42,7 @@ export interface RoomUpdate extends Pick<AccessAttempt, 'client' | 'isCrossSite'
   expiresAt?: number | undefined;
   /** Null: writes no longer move the expiry. */
   extendMs?: number | null | undefined;
-  /**
-   * Set if a write moves the expiry, instead of a request: the PIN does not matter. Returns `pin-changed` if writes no
-   * longer move it, or it is later already.
-   */
+  /** By a write: the PIN does not matter. `pin-changed` if writes no longer move the expiry, or it is later already. */
   isExtension?: true;
   /** Null removes the PIN. Any value resets all wrong PINs; only `client` has then given the correct one. */
   pinMac?: Uint8Array | null | undefined;
@@ -65,10 +55,7 @@ export interface RoomUpdate extends Pick<AccessAttempt, 'client' | 'isCrossSite'
 }
 
 /** Codes of this length are used for up to this many unexpired rooms. */
-export interface CodeLength {
-  length: number;
-  upTo: number;
-}
+export type CodeLength = { length: number; upTo: number };
 
 /** The state of a room for its members. */
 export interface RoomState {
@@ -96,10 +83,9 @@ export interface Device {
 }
 
 /** A live connection of a device. */
-export interface Channel {
-  id: string;
-  device: Device;
-}
+export type Channel = { id: string; device: Device };
+
+type CreateOutcome = RoomCode | undefined | Repeated | { claimed: FinishedRequest };
 
 /** On the embedded engine, a room that was found expired stays expired, even if the clock is set back. */
 export interface RoomStore {
@@ -107,29 +93,22 @@ export interface RoomStore {
    * Creates the room and returns its code, or undefined if the code is in use. `claimed`: an earlier run of the same
    * request has claimed a code, and may not have created the room. Use the draw of its result, and `claimedLength`.
    */
-  createRoom(
-    draft: RoomDraft,
-    record?: RequestRecord,
-  ): Promise<RoomCode | undefined | Repeated | { claimed: FinishedRequest }>;
+  createRoom(draft: RoomDraft, record?: RequestRecord): Promise<CreateOutcome>;
   /** Counts and checks an attempt, and attaches its device if it names one. */
   admit(attempt: AccessAttempt): MaybePromise<Admission>;
   /** Like `admit`, and reads the text in the same step. */
   read(attempt: AccessAttempt): MaybePromise<Reading>;
   /** Removes the room and moves its bytes to the trash. */
-  deleteRoom(code: RoomCode, now: number): Promise<{ seq: number } | MissingReason>;
+  deleteRoom(code: RoomCode, now: number): InRoom<{ seq: number }>;
   /**
    * A consistent snapshot of everything that a device may see. With a known text, it contains the entries since then if
    * the log has them and they are not too many, and the whole text otherwise.
    */
-  readState(code: RoomCode, now: number, known?: KnownText): Promise<RoomState | MissingReason>;
+  readState(code: RoomCode, now: number, known?: KnownText): InRoom<RoomState>;
   /** Records a wrong PIN for the members of the room; undefined if there is no such room. */
   notePinAttempt(code: RoomCode, now: number): Promise<{ seq: number } | undefined>;
   /** Changes a room, with everything that ends with it. `pin-changed` if the client must be admitted again. */
-  updateRoom(
-    code: RoomCode,
-    update: RoomUpdate,
-    now: number,
-  ): Promise<{ seq: number; room: Room } | 'pin-changed' | MissingReason>;
+  updateRoom(code: RoomCode, update: RoomUpdate, now: number): InRoom<{ seq: number; room: Room } | 'pin-changed'>;
 
   /**
    * The device of a channel counts as attached until it is detached, or not renewed in time. Returns the device with its
@@ -170,10 +149,7 @@ export type Admission = { outcome: 'admitted'; room: Room } | Refusal;
 export type Reading = { outcome: 'admitted'; content: Content; sealed?: SealedLog } | Refusal;
 
 /** In an encrypted room, the content is the full text of a version, and these are the entries since then. */
-export interface SealedLog {
-  contentVersion: number;
-  entries: TextEntry[];
-}
+export type SealedLog = { contentVersion: number; entries: TextEntry[] };
 
 export type Refusal =
   | { outcome: 'unknown' }

@@ -7,11 +7,11 @@
  */
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ActivityStore, BlockStore, OperatorInbox, ReportStore, RoomSummaries } from './admin.ts';
-import type { ClientId, CreatedBy, IdempotencyStore, Owner } from './basics.ts';
+import type { ClientId, IdempotencyStore } from './basics.ts';
 import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.ts';
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
 import type { LinkStore, StoredLink } from './links.ts';
-import type { RoomState, RoomStore } from './rooms.ts';
+import type { RoomDraft, RoomState, RoomStore } from './rooms.ts';
 import type { Checkpoint, Content, LastRefs, TextEntry, TextStore } from './texts.ts';
 import type { StoredWebhooks, WebhookStore } from './webhooks.ts';
 
@@ -63,7 +63,10 @@ export interface SecretRecord {
 }
 
 /** The complete data of a room, without counters of clients, attached devices, claims, and unfinished or removed files. */
-export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'> {
+export interface RoomRecord
+  extends Pick<RoomState, 'seq' | 'files' | 'pinAttempts'>,
+    Omit<RoomDraft, 'draw' | 'codeLengths' | 'claimedLength' | 'creator' | 'countsText'> {
+  code: RoomCode;
   content: Content;
   revision: number;
   /** The whole log up to the version of `content`, oldest first. */
@@ -71,18 +74,8 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   lastRefs: LastRefs;
   /** Oldest first. */
   history: readonly Checkpoint[];
-  keepsHistory: boolean;
-  code: RoomCode;
-  createdAt: number;
-  expiresAt: number;
-  pinMac: Uint8Array | undefined;
-  /** For an encrypted room: the salt, and the version of `content.content`, which later entries lead from. */
-  salt?: string;
+  /** For an encrypted room: the version of `content.content`, which later entries lead from. */
   fullTextVersion?: number;
-  name: string | undefined;
-  extendMs?: number;
-  owner: Owner | undefined;
-  createdBy?: CreatedBy | undefined;
   /** The bytes that the text counts for in the quota of the owner; undefined if it does not count. */
   textCharge: number | undefined;
   /** Clients that gave the correct PIN, least recent first. */
@@ -92,9 +85,7 @@ export interface RoomRecord extends Pick<RoomState, 'seq' | 'files' | 'pinAttemp
   links: readonly StoredLink[];
 }
 
-export interface KeyRecord extends ApiKey {
-  hash: string;
-}
+export type KeyRecord = ApiKey & { hash: string };
 
 /** Rooms and keys in full, for migration to another store. */
 export interface Archive {

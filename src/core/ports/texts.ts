@@ -1,13 +1,9 @@
 /** The text of a room, its log and its history. */
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { TextEdit } from '../../text/edits.ts';
-import type { FinishedRequest, MissingReason, Owner, RequestRecord } from './basics.ts';
+import type { FinishedRequest, InRoom, MissingReason, Owner, RequestRecord } from './basics.ts';
 
-export interface Content {
-  content: string;
-  version: number;
-  writtenAt: number;
-}
+export type Content = { content: string; version: number; writtenAt: number };
 
 /** One change of the text in the log of a room. */
 export interface TextEntry {
@@ -25,12 +21,7 @@ export interface TextEntry {
 }
 
 /** A stored edit of a device, which can recognize it by its ref. */
-export interface StoredRef {
-  deviceId: string;
-  ref: string;
-  version: number;
-  writtenAt: number;
-}
+export type StoredRef = Pick<TextEntry, 'version' | 'writtenAt'> & { deviceId: string; ref: string };
 
 /**
  * The last stored edit of each writer of a room, oldest first: it tells a client whether an edit was stored, also if the
@@ -41,9 +32,7 @@ export type LastRefs = readonly StoredRef[];
 const maxWriters = 100;
 
 /** Adds the refs of newer entries. */
-export function withRefsOf(refs: LastRefs, entries: readonly TextEntry[]): LastRefs {
-  return entries.reduce(withRefOf, refs);
-}
+export const withRefsOf = (refs: LastRefs, entries: readonly TextEntry[]): LastRefs => entries.reduce(withRefOf, refs);
 
 function withRefOf(refs: LastRefs, { deviceId, ref, version, writtenAt }: TextEntry): LastRefs {
   if (deviceId === undefined || ref === undefined) return refs;
@@ -57,15 +46,9 @@ const seriesOf = (ref: string) => ref.slice(0, Math.max(0, ref.lastIndexOf('-'))
 export const recentEntries = 500;
 
 /** Which of the old entries a log keeps: those of a recent time, as long as the log has no more than `maxBytes`. */
-export interface LogRetention {
-  writtenSince: number;
-  maxBytes: number;
-}
+export type LogRetention = { writtenSince: number; maxBytes: number };
 
-/**
- * The text of a room in a store: the full text of one version, and the log of later edits. The log may start before
- * the full text, for clients that reconnect.
- */
+/** The full text of one version and the log of later edits, which may start earlier for clients that reconnect. */
 export interface StoredText {
   /** The current text: the full text with the later edits applied. In an encrypted room, the full text itself. */
   content: Content;
@@ -115,10 +98,7 @@ export interface TextAppend {
   compaction:
     | { content: string; dropThrough: number; keep?: LogRetention; lastRefs?: LastRefs; isLogEmpty?: boolean }
     | undefined;
-  /**
-   * Stores the text before the edit, and drops the oldest checkpoints over the limits. With `isFullText`, the text is
-   * the stored full text, which a driver can copy.
-   */
+  /** Stores the text before the edit, within the limits. With `isFullText`, a driver can copy the stored full text. */
   checkpoint: { checkpoint: Checkpoint; limits: HistoryLimits; isFullText?: boolean } | undefined;
   /** Of a request with an idempotency key. */
   record?: RequestRecord;
@@ -158,18 +138,14 @@ export interface TextCompaction {
 }
 
 /** An earlier text of a room that can be restored. */
-export interface CheckpointInfo {
-  version: number;
-  writtenAt: number;
+export interface Checkpoint extends Content {
   /** The device that wrote this version. */
   deviceId: string | undefined;
   /** Bytes of UTF-8. */
   size: number;
 }
 
-export interface Checkpoint extends CheckpointInfo {
-  content: string;
-}
+export type CheckpointInfo = Omit<Checkpoint, 'content'>;
 
 export interface HistoryLimits {
   checkpoints: number;
@@ -196,21 +172,16 @@ export type KnownText = Pick<TextState, 'version' | 'writtenAt'>;
 /** The texts of rooms, with their logs and histories. */
 export interface TextStore {
   /** The text with its log, for editing. */
-  readText(code: RoomCode, now: number): Promise<StoredText | MissingReason>;
+  readText(code: RoomCode, now: number): InRoom<StoredText>;
   /** Up to `limit` entries of the log after a version, oldest first; `no-log` if it does not go back that far. */
-  readEdits(
-    code: RoomCode,
-    since: number,
-    limit: number,
-    now: number,
-  ): Promise<readonly TextEntry[] | 'no-log' | MissingReason>;
+  readEdits(code: RoomCode, since: number, limit: number, now: number): InRoom<readonly TextEntry[] | 'no-log'>;
   appendText(code: RoomCode, append: TextAppend): Promise<AppendOutcome>;
   /** Stores a full text of an encrypted room if `current` is still the current text. Keeps a newer full text. */
-  compactText(code: RoomCode, compaction: TextCompaction, now: number): Promise<'compacted' | 'stale' | MissingReason>;
+  compactText(code: RoomCode, compaction: TextCompaction, now: number): InRoom<'compacted' | 'stale'>;
 
   /** Newest first. */
-  listHistory(code: RoomCode, now: number): Promise<CheckpointInfo[] | MissingReason>;
-  readCheckpoint(code: RoomCode, version: number, now: number): Promise<Checkpoint | 'no-checkpoint' | MissingReason>;
+  listHistory(code: RoomCode, now: number): InRoom<CheckpointInfo[]>;
+  readCheckpoint(code: RoomCode, version: number, now: number): InRoom<Checkpoint | 'no-checkpoint'>;
   /** Erases the checkpoints and the log if `current` is still the current text. */
-  clearHistory(code: RoomCode, current: CurrentText, now: number): Promise<'cleared' | 'stale' | MissingReason>;
+  clearHistory(code: RoomCode, current: CurrentText, now: number): InRoom<'cleared' | 'stale'>;
 }

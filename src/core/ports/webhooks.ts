@@ -23,6 +23,9 @@ export interface WebhookScan {
   ended: RoomCode[];
 }
 
+type WebhookWrite = StoredWebhooks | Omit<StoredWebhooks, 'document'>;
+type WriteOutcome = 'stored' | 'stale' | 'full' | 'gone';
+
 export interface WebhookStore {
   /** Undefined if the room has none, or has ended. */
   read(code: RoomCode, now: number): Promise<StoredWebhooks | undefined>;
@@ -30,23 +33,14 @@ export interface WebhookStore {
    * Stores them if the stored revision is the one before, which is 0 for a room without webhooks. Without a document,
    * removes them. `full` if about `maxRooms` other rooms have webhooks.
    */
-  write(
-    code: RoomCode,
-    webhooks: StoredWebhooks | Omit<StoredWebhooks, 'document'>,
-    maxRooms: number,
-    now: number,
-  ): Promise<'stored' | 'stale' | 'full' | 'gone'>;
+  write(code: RoomCode, webhooks: WebhookWrite, maxRooms: number, now: number): Promise<WriteOutcome>;
   scan(now: number): Promise<WebhookScan>;
   /** Removes the document of a room that has ended, and returns it to one caller. */
   takeEnded(code: RoomCode, now: number): Promise<string | undefined>;
 }
 
 /** A signed request to a webhook. */
-export interface WebhookRequest {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-  body: string;
-}
+export type WebhookRequest = { url: string; headers: Readonly<Record<string, string>>; body: string };
 
 /** Why an attempt failed. The message is a sentence for the members of the room, without the URL. */
 export interface WebhookProblem {

@@ -3,10 +3,10 @@ import { maxEdits } from '../../protocol/fields.ts';
 import type { TextDocument } from '../../text/document.ts';
 import { type EditProblem, findProblem, splitsPair, type TextEdit } from '../../text/edits.ts';
 import { rebaseOver } from '../../text/rebase.ts';
-import { byteCount, PoproomError } from '../errors.ts';
+import { byteCount, invalidField, PoproomError } from '../errors.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import type { ClientId } from '../ports/basics.ts';
-import type { Content, TextEntry } from '../ports/texts.ts';
+import type { TextEntry } from '../ports/texts.ts';
 import { encryptionRequired } from '../sealed.ts';
 import { toTimestamp } from '../timestamp.ts';
 import type { WorkingText } from './working-text.ts';
@@ -29,6 +29,13 @@ export interface EditRequest extends Author {
   baseVersion: number | undefined;
   /** Edits only if the current version is one of these. */
   ifVersions?: readonly number[] | undefined;
+}
+
+/** A new text, instead of edits. */
+export interface Replacement extends Pick<EditRequest, 'ifVersions'>, Author {
+  content: string;
+  /** The size of the content, if it is checked already. */
+  bytes?: number;
 }
 
 export interface WrittenText {
@@ -83,15 +90,12 @@ export function decideEdit(text: WorkingText, request: EditRequest): Decision {
 }
 
 /** Undefined if it would take too long. Then the client must read again. */
-function rebase(
-  text: WorkingText,
-  edits: readonly TextEdit[],
-  deviceId: string | undefined,
-  baseVersion: number,
-): readonly TextEdit[] | undefined {
+function rebase(text: WorkingText, edits: readonly TextEdit[], deviceId: string | undefined, baseVersion: number) {
   const newer = text.since(baseVersion);
   if (!newer) return undefined;
-  checkEdits(edits, text.lengthAt(newer));
+  const length = text.lengthAt(newer);
+  const found = findProblem(edits, length);
+  if (found) throw invalidEdit(found.index, problemTexts[found.problem](length));
   const rebased = rebaseOver(edits, deviceId, newer);
   return rebased && rebased.length <= maxEdits ? rebased : undefined;
 }
@@ -110,28 +114,19 @@ function repeated(earlier: TextEntry, again: EditRequest): WrittenText {
 
 const insertedBy = (edits: readonly TextEdit[]) => edits.map(({ insert }) => insert).join('');
 
-function removesSame({ version, edits }: TextEntry, again: EditRequest): boolean {
-  const isFirstForm = again.baseVersion === version - 1;
-  return !isFirstForm || JSON.stringify(edits) === JSON.stringify(again.edits);
-}
+const removesSame = ({ version, edits }: TextEntry, again: EditRequest): boolean =>
+  again.baseVersion !== version - 1 || JSON.stringify(edits) === JSON.stringify(again.edits);
 
-export const conflict: Refusal = (text) => versionConflict(contentOf(text));
-
-function contentOf({ document, version, point }: WorkingText): Content {
-  return { content: document.toString(), version, writtenAt: point.writtenAt };
-}
-
-function checkEdits(edits: readonly TextEdit[], length: number): void {
-  const found = findProblem(edits, length);
-  if (found) throw invalidEdit(found.index, problemTexts[found.problem](length));
-}
+export const conflict: Refusal = ({ document, version, point }) =>
+  new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
+    details: { content: document.toString(), version, timestamp: toTimestamp(point.writtenAt) },
+  });
 
 /** Checks surrogate pairs in the text that the edits apply to. Rebasing valid edits never splits a pair. */
 function checkPairs(edits: readonly TextEdit[], document: TextDocument): void {
   for (const [index, { from, to }] of edits.entries()) {
-    if (splitsPairAt(document, from) || splitsPairAt(document, to)) {
+    if (splitsPairAt(document, from) || splitsPairAt(document, to))
       throw invalidEdit(index, 'starts or ends inside a surrogate pair.');
-    }
   }
 }
 
@@ -147,45 +142,26 @@ const problemTexts: Record<EditProblem, (length: number) => string> = {
   'not-well-formed': () => 'inserts half of a surrogate pair, which is not valid text.',
 };
 
-function invalidEdit(index: number, sentence: string): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', `"edits[${index}]" ${sentence}`, { details: { field: 'edits', index } });
-}
+const invalidEdit = (index: number, sentence: string) =>
+  invalidField('edits', `"edits[${index}]" ${sentence}`, { index });
 
 /** Returns the size in bytes. */
 export function checkContent(content: string, largest: number): number {
-  if (!content.isWellFormed()) {
-    throw new PoproomError(
-      'VALIDATION_FAILED',
-      '"content" contains half of a surrogate pair, which is not valid text.',
-      {
-        details: { field: 'content' },
-      },
-    );
-  }
+  if (!content.isWellFormed())
+    throw invalidField('content', '"content" contains half of a surrogate pair, which is not valid text.');
   const bytes = Buffer.byteLength(content);
   checkSize(bytes, largest);
   return bytes;
 }
 
 export function checkSize(bytes: number, largest: number): void {
-  if (bytes > largest) throw contentTooLarge(largest);
+  if (bytes <= largest) return;
+  const message = `The text exceeds the limit of ${byteCount(largest)} of UTF-8.`;
+  throw new PoproomError('CONTENT_TOO_LARGE', message, { details: { maximum: largest } });
 }
 
-function contentTooLarge(largest: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The text exceeds the limit of ${byteCount(largest)} of UTF-8.`, {
-    details: { maximum: largest },
-  });
-}
-
-export function reusedRef(version: number): PoproomError {
-  return new PoproomError(
-    'VALIDATION_FAILED',
-    '"ref" was already used for another edit. Use a new "ref" for each edit.',
-    {
-      details: { field: 'ref', version },
-    },
-  );
-}
+export const reusedRef = (version: number): PoproomError =>
+  invalidField('ref', '"ref" was already used for another edit. Use a new "ref" for each edit.', { version });
 
 /** Names the requested and the current version. */
 export function unknownBase(baseVersion: number, current: number): PoproomError {
@@ -196,12 +172,5 @@ export function unknownBase(baseVersion: number, current: number): PoproomError 
   return new PoproomError('VERSION_CONFLICT', message, { details: { version: current } });
 }
 
-function versionConflict({ content, version, writtenAt }: Content): PoproomError {
-  return new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
-    details: { content, version, timestamp: toTimestamp(writtenAt) },
-  });
-}
-
-export function changingTooFast(): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });
-}
+export const changingTooFast = () =>
+  new PoproomError('UNAVAILABLE', 'The text is changing too fast. Try again in 1 second.', { retryAfter: 1 });

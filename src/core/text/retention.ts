@@ -4,13 +4,7 @@ import type { TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../errors.ts';
 import type { Clock } from '../ports/basics.ts';
 import type { ReachedLimit, StorageAccounts, StorageLimits } from '../ports/clients.ts';
-import {
-  type HistoryLimits,
-  type LogRetention,
-  recentEntries,
-  type TextAppend,
-  type TextEntry,
-} from '../ports/texts.ts';
+import { type HistoryLimits, recentEntries, type TextAppend, type TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
 import { quotaDetails } from '../storage-quota.ts';
 import type { Edition } from './edit-decision.ts';
@@ -55,7 +49,7 @@ export function planCompaction(text: WorkingText, largestContent: number): TextA
 }
 
 /** The log reaches back past an outage, so that clients that reconnect get the edits and not the whole text. */
-export const logRetention = ({ point }: WorkingText): LogRetention => ({
+export const logRetention = ({ point }: WorkingText) => ({
   writtenSince: point.writtenAt - logForMs,
   maxBytes: maxLogBytes,
 });
@@ -64,11 +58,7 @@ export const logRetention = ({ point }: WorkingText): LogRetention => ({
  * For a replaced text in a room without a log: storing a short text, or one that is almost all new, is cheaper than a
  * log entry. As long as texts are only replaced, edits of older versions are rebased over the entries in memory.
  */
-export function planFullText(
-  { hasStoredLog, version, lastRefs }: WorkingText,
-  entry: TextEntry,
-  content: string,
-): TextAppend['compaction'] {
+export function planFullText({ hasStoredLog, version, lastRefs }: WorkingText, entry: TextEntry, content: string) {
   // The log also records who wrote a text, for the history.
   if (hasStoredLog || entry.deviceId !== undefined) return undefined;
   if (content.length > minLogBytes && !isTooLargeToLog(entry)) return undefined;
@@ -88,12 +78,15 @@ const isTooLargeToLog = (entry: TextEntry) => entry.ref === undefined && sizeOf(
 /** However old they are. Always keeps the newest, unless it is too large. */
 function entriesToKeep({ entries }: WorkingText, maxBytes: number): number {
   const newest = entries.at(-1);
-  if (newest && isTooLargeToLog(newest)) return 0;
-  let bytes = 0;
-  let kept = 0;
-  for (const entry of entries.slice(-recentEntries).toReversed()) {
+  return !newest || isTooLargeToLog(newest) ? 0 : Math.max(1, newestWithin(entries, recentEntries, maxBytes));
+}
+
+/** How many of the newest entries, at most `most`, have up to this many bytes together. */
+export function newestWithin(entries: readonly TextEntry[], most: number, maxBytes: number): number {
+  let [bytes, kept] = [0, 0];
+  for (const entry of entries.slice(-most).toReversed()) {
     bytes += sizeOf(entry);
-    if (kept > 0 && bytes > maxBytes) break;
+    if (bytes > maxBytes) break;
     kept += 1;
   }
   return kept;
@@ -118,10 +111,7 @@ function isCheckpointDue(text: WorkingText, entry: TimedEdits): boolean {
 
 type TimedEdits = Pick<TextEntry, 'edits' | 'writtenAt'>;
 
-/**
- * The interval keeps small edits of a large text, and a program that replaces its own text, from writing it to disk
- * repeatedly. A text that someone typed is always kept.
- */
+/** The interval limits how often small edits or a program write a large text to disk. A typed text is always kept. */
 function isLargeRemoval({ document, checkpointedAt, isTyped }: WorkingText, { edits, writtenAt }: TimedEdits): boolean {
   const removed = edits.reduce((sum, { from, to }) => sum + to - from, 0);
   const everyMs = isTyped || document.length <= longText ? removalCheckpointEveryMs : checkpointAfterMs;
@@ -138,10 +128,8 @@ export function planSealedCheckpoint(text: WorkingText, now: number): TextAppend
   const { keepsHistory, fullTextVersion: version, checkpointVersion, checkpointedAt, point } = text;
   const isDue = version > 0 && version > checkpointVersion && now - checkpointedAt >= sealedCheckpointEveryMs;
   if (!keepsHistory || !isDue) return undefined;
-  const { deviceId, writtenAt } = text.entries.find((entry) => entry.version === version) ?? {
-    deviceId: undefined,
-    writtenAt: point.writtenAt,
-  };
+  const entry = text.entries.find((known) => known.version === version);
+  const { deviceId, writtenAt } = entry ?? { ...point, deviceId: undefined };
   const checkpoint = { version, writtenAt, deviceId, size: point.bytes, content: text.document.toString() };
   return { checkpoint, limits: historyLimits };
 }
@@ -154,41 +142,29 @@ const step = 64 * 1024;
 /** The maximum bytes of UTF-8 per UTF-16 code unit. */
 const bytesPerUnit = 3;
 
-export interface TextCharging {
-  storage: Pick<StorageAccounts, 'chargeText'>;
-  limits: StorageLimits;
-  clock: Clock;
-}
-
-/** A charge that is higher than the current one. */
-interface DueCharge {
-  bytes: number;
-  /** Whether it includes an optional checkpoint that the edits cause. */
-  hasCheckpoint: boolean;
-}
+export type TextCharging = { storage: Pick<StorageAccounts, 'chargeText'>; limits: StorageLimits; clock: Clock };
 
 /** The charge after this change, if it increases. `keepsCheckpoint`: whether a checkpoint may be stored too. */
-export function chargeDue(
-  text: WorkingText,
-  change: Edition,
-  keepsCheckpoint: boolean,
-  clock: Clock,
-): DueCharge | undefined {
+export function chargeDue(text: WorkingText, change: Edition, keepsCheckpoint: boolean, clock: Clock) {
   const { quota, point } = text;
   if (!quota) return undefined;
   if (text.isEncrypted) return sealedChargeDue(text, change, keepsCheckpoint, clock);
   const { edits } = change;
-  const paid = Math.max(step, quota.charged);
   const before = point.bytes + text.logBytes + quota.historyBytes;
-  let insertedUnits = 0;
-  for (const { insert } of edits) insertedUnits += insert.length;
-  if (before + point.bytes + 2 * bytesPerUnit * insertedUnits <= paid) return undefined;
+  const insertedUnits = edits.reduce((sum, { insert }) => sum + insert.length, 0);
+  if (before + point.bytes + 2 * bytesPerUnit * insertedUnits <= paidBy(text)) return undefined;
 
   const hasCheckpoint = keepsCheckpoint && isCheckpointDue(text, { edits, writtenAt: clock() });
-  const withoutIt = before + bytesGained(point, change) + loggedBytes(edits);
-  const after = withoutIt + (hasCheckpoint ? historyGrowth(text) : 0);
-  return after <= paid ? undefined : { bytes: inSteps(after), hasCheckpoint };
+  return dueFor(text, before + bytesGained(point, change) + loggedBytes(edits), hasCheckpoint);
 }
+
+/** Undefined if the current charge includes it. `hasCheckpoint`: whether it includes one that the edits cause. */
+function dueFor(text: WorkingText, withoutCheckpoint: number, hasCheckpoint: boolean) {
+  const after = withoutCheckpoint + (hasCheckpoint ? historyGrowth(text) : 0);
+  return after <= paidBy(text) ? undefined : { bytes: inSteps(after), hasCheckpoint };
+}
+
+const paidBy = ({ quota }: WorkingText) => Math.max(step, quota?.charged ?? 0);
 
 /** The same for an encrypted room. The snapshot of a compaction is a `replacement` too. */
 export function sealedChargeDue(
@@ -196,15 +172,14 @@ export function sealedChargeDue(
   { sealed, replacement }: Pick<Edition, 'sealed' | 'replacement'>,
   keepsCheckpoint: boolean,
   clock: Clock,
-): DueCharge | undefined {
+) {
   const { quota, point } = text;
   if (!quota) return undefined;
   const isReplaced = replacement !== undefined;
   const hasCheckpoint = isReplaced && keepsCheckpoint && planSealedCheckpoint(text, clock()) !== undefined;
   const growth = isReplaced ? replacement.length - point.bytes : (sealed ?? '').length;
   const withoutIt = point.bytes + text.logBytes + quota.historyBytes + growth + sizeOf({ edits: [] });
-  const after = withoutIt + (hasCheckpoint ? historyGrowth(text) : 0);
-  return after <= Math.max(step, quota.charged) ? undefined : { bytes: inSteps(after), hasCheckpoint };
+  return dueFor(text, withoutIt, hasCheckpoint);
 }
 
 /** The bytes that the log keeps: a large entry is replaced by the full text. */
@@ -214,10 +189,8 @@ function loggedBytes(edits: readonly TextEdit[]): number {
 }
 
 /** The growth by a checkpoint of the current text, which may displace the oldest ones. */
-function historyGrowth(text: WorkingText): number {
-  const { bytes } = text.point;
-  return Math.max(0, historyWith(text, bytes) - (text.quota?.historyBytes ?? 0));
-}
+const historyGrowth = (text: WorkingText): number =>
+  Math.max(0, historyWith(text, text.point.bytes) - (text.quota?.historyBytes ?? 0));
 
 /** The bytes of the history with another checkpoint. They are exact when it has displaced all that were loaded. */
 function historyWith({ quota, newCheckpoints }: WorkingText, bytes: number): number {
@@ -228,10 +201,13 @@ function historyWith({ quota, newCheckpoints }: WorkingText, bytes: number): num
 
 const inSteps = (bytes: number) => Math.ceil(bytes / step) * step;
 
-/** Call this when a checkpoint is planned. The store drops the oldest ones over the limit. */
-export function noteHistory(text: WorkingText, bytes: number): void {
+/** Records a planned checkpoint, if there is one. The store drops the oldest ones over the limit. */
+export function noteCheckpoint(text: WorkingText, planned: TextAppend['checkpoint'], now: number): void {
+  if (!planned) return;
+  text.noteCheckpoint(now);
   const { quota, newCheckpoints } = text;
   if (!quota) return;
+  const bytes = planned.checkpoint.size;
   quota.historyBytes = historyWith(text, bytes);
   newCheckpoints.push(bytes);
   if (newCheckpoints.length === historyLimits.checkpoints) newCheckpoints.shift();
@@ -241,18 +217,16 @@ export function noteHistory(text: WorkingText, bytes: number): void {
 export function createTextCharges({ storage, limits, clock }: TextCharging) {
   const changing = new Map<RoomCode, Promise<ReachedLimit | undefined>>();
 
-  async function change(code: RoomCode, text: WorkingText, bytes: number): Promise<ReachedLimit | undefined> {
-    const { quota } = text;
-    if (!quota) return undefined;
-    const limit = await storage.chargeText({ code, owner: quota.owner, bytes }, limits, clock());
-    if (!limit) quota.charged = bytes;
-    return limit;
-  }
-
-  function run(code: RoomCode, text: WorkingText, bytes: number): Promise<ReachedLimit | undefined> {
-    const running = change(code, text, bytes).finally(() => changing.delete(code));
+  function run(code: RoomCode, { quota }: WorkingText, bytes: number): Promise<ReachedLimit | undefined> {
+    const running = change(code, quota, bytes).finally(() => changing.delete(code));
     changing.set(code, running);
     return running;
+  }
+
+  async function change(code: RoomCode, quota: WorkingText['quota'], bytes: number) {
+    const limit = quota && (await storage.chargeText({ code, owner: quota.owner, bytes }, limits, clock()));
+    if (quota && !limit) quota.charged = bytes;
+    return limit;
   }
 
   return {

@@ -5,16 +5,17 @@
 import type { ErrorCode } from '../../protocol/error-codes.ts';
 import type { SealedEdit } from '../../protocol/types.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError, roomMissing } from '../errors.ts';
+import { orMissing, PoproomError } from '../errors.ts';
 import type { SealedLog } from '../ports/rooms.ts';
 import type { Content, TextAppend, TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
 import { checkSealed, longestSealed, notEncrypted } from '../sealed.ts';
 import { toTimestamp } from '../timestamp.ts';
 import {
-  type Author,
   changingTooFast,
   type Decision,
+  type EditRequest,
+  type Replacement,
   reusedRef,
   unknownBase,
   type WrittenText,
@@ -22,13 +23,14 @@ import {
 import {
   type createTextCharges,
   logRetention,
-  noteHistory,
+  newestWithin,
+  noteCheckpoint,
   planSealedCheckpoint,
   sealedChargeDue,
   textOverQuota,
 } from './retention.ts';
-import { type createLoadedTexts, settle } from './text-cache.ts';
-import { sizeOf, type WorkingText } from './working-text.ts';
+import type { createLoadedTexts } from './text-cache.ts';
+import type { WorkingText } from './working-text.ts';
 
 /** A client is asked for a snapshot from this many edits, or when they are longer than the full text and this. */
 const manyEdits = 200;
@@ -39,29 +41,18 @@ const maxEdits = 1000;
 const keptEntries = 100;
 const keptBytes = 64 * 1024;
 
-export interface SealedContent extends Content {
-  contentVersion: number;
-  sealedEdits: SealedEdit[];
-}
+export type SealedContent = Content & { contentVersion: number; sealedEdits: SealedEdit[] };
 
-/** The sealed edits since the full text. */
-interface SealedTail {
-  edits: number;
-  /** The total of their lengths. */
-  length: number;
-}
+/** The number of the sealed edits since the full text, and the total of their lengths. */
+type SealedTail = ReturnType<typeof tailOf>;
 
-export const tailOf = (entries: readonly TextEntry[]): SealedTail => ({
+export const tailOf = (entries: readonly TextEntry[]) => ({
   edits: entries.length,
   length: entries.reduce((sum, { sealed = '' }) => sum + sealed.length, 0),
 });
 
 export const isCompactionDue = ({ edits, length }: SealedTail, fullTextLength: number): boolean =>
   edits >= manyEdits || length > Math.max(longLog, fullTextLength);
-
-/** Whether another edit of this length fits into the log. */
-const fitsInLog = (tail: SealedTail, length: number, longest: number): boolean =>
-  tail.edits < maxEdits && tail.length + length <= longest;
 
 const sealedContents = new WeakMap<SealedLog, SealedContent>();
 
@@ -76,93 +67,57 @@ export function sealedContentOf(content: Content, log: SealedLog): SealedContent
 }
 
 export function sealedEditOf({ version, sealed = '', writtenAt, deviceId, ref }: TextEntry): SealedEdit {
-  return {
-    version,
-    sealed,
-    timestamp: toTimestamp(writtenAt),
-    ...(deviceId !== undefined && { deviceId }),
-    ...(ref !== undefined && { ref }),
-  };
+  const author = { ...(deviceId !== undefined && { deviceId }), ...(ref !== undefined && { ref }) };
+  return { version, sealed, timestamp: toTimestamp(writtenAt), ...author };
 }
 
-/** The version through which the log is dropped when a full text of `version` is stored. */
-function dropThrough({ entries }: WorkingText, version: number): number {
-  let [bytes, kept] = [0, 0];
-  for (const entry of entries.toReversed()) {
-    if (entry.version > version) continue;
-    bytes += sizeOf(entry);
-    if (bytes > keptBytes || kept === keptEntries) break;
-    kept += 1;
-  }
-  return version - kept;
-}
-
-export interface SealedEditRequest extends Author {
-  sealed: string;
-  /** May be in `ifVersions` instead. */
-  baseVersion: number | undefined;
-  ifVersions?: readonly number[] | undefined;
-}
-
-interface SealedReplacement {
-  content: string;
-  ifVersions?: readonly number[] | undefined;
-}
+/** The base version may be in `ifVersions` instead. */
+export type SealedEditRequest = Omit<EditRequest, 'edits'> & { sealed: string };
 
 /** A sealed full text of a version in the log. */
-export interface SealedSnapshot {
-  content: string;
-  version: number;
-}
+export type SealedSnapshot = { content: string; version: number };
 
-export function decideSealedEdit(
-  text: WorkingText,
-  { sealed, deviceId, ref, ifVersions, ...request }: SealedEditRequest,
-  largestContent: number,
-): Decision {
+export function decideSealedEdit(text: WorkingText, request: SealedEditRequest, largestContent: number): Decision {
+  const { sealed, deviceId, ref, ifVersions } = request;
   if (!text.isEncrypted) throw notEncrypted('sealed');
   const baseVersion = request.baseVersion ?? (ifVersions?.length === 1 ? ifVersions[0] : undefined);
   const longest = longestSealed(largestContent);
   checkSealed(sealed, 'edit', 'sealed', longest);
   if (baseVersion === undefined) throw baseVersionRequired('baseVersion');
-  const earlier = deviceId !== undefined && ref !== undefined ? text.findByRef(deviceId, ref) : undefined;
-  if (earlier && earlier.sealed !== sealed) throw reusedRef(earlier.version);
-  const stored = earlier ?? (deviceId !== undefined && ref !== undefined ? text.findLastRef(deviceId, ref) : undefined);
-  if (stored) return { written: { version: stored.version, writtenAt: stored.writtenAt } };
-  if (ifVersions && !ifVersions.includes(text.version)) {
-    return { refusal: (current) => conflictWith('VERSION_CONFLICT', current, baseVersion) };
+  if (deviceId !== undefined && ref !== undefined) {
+    const earlier = text.findByRef(deviceId, ref);
+    if (earlier && earlier.sealed !== sealed) throw reusedRef(earlier.version);
+    const stored = earlier ?? text.findLastRef(deviceId, ref);
+    if (stored) return { written: { version: stored.version, writtenAt: stored.writtenAt } };
   }
-  if (baseVersion !== text.version) return { refusal: (current) => editConflict(current, baseVersion) };
-  const isFull = !fitsInLog(tailOf(text.sinceFullText()), sealed.length, longest);
-  if (isFull) return { refusal: compactionRequired, isOutdatedIfCompacted: true };
+  if (ifVersions && !ifVersions.includes(text.version)) return conflict('VERSION_CONFLICT', baseVersion);
+  if (baseVersion !== text.version) return conflict('EDIT_CONFLICT', baseVersion);
+  const { edits, length } = tailOf(text.sinceFullText());
+  if (edits >= maxEdits || length + sealed.length > longest)
+    return { refusal: compactionRequired, isOutdatedIfCompacted: true };
   return { edits: [], sealed };
 }
 
-export function decideSealedReplacement(
-  text: WorkingText,
-  { content, ifVersions }: SealedReplacement,
-  largestContent: number,
-): Decision {
-  checkSealed(content, 'text', 'content', longestSealed(largestContent));
+export function decideSealedReplacement(text: WorkingText, { content, ifVersions }: Replacement, largest: number) {
+  checkSealed(content, 'text', 'content', longestSealed(largest));
   if (ifVersions?.length !== 1) throw baseVersionRequired('If-Match');
   const [base = 0] = ifVersions;
-  if (base !== text.version) return { refusal: (current) => conflictWith('VERSION_CONFLICT', current, base) };
+  if (base !== text.version) return conflict('VERSION_CONFLICT', base);
   return { edits: [], replacement: content };
 }
-
-const editConflict = (text: WorkingText, baseVersion: number): PoproomError =>
-  conflictWith('EDIT_CONFLICT', text, baseVersion);
 
 const conflictMessages = {
   EDIT_CONFLICT: 'Someone else has changed the text. Rebase your edit over the newer ones, and send it again.',
   VERSION_CONFLICT: 'Someone else has changed the text. Nothing was overwritten.',
 } satisfies Partial<Record<ErrorCode, string>>;
 
-function conflictWith(code: keyof typeof conflictMessages, text: WorkingText, baseVersion: number): PoproomError {
-  const { version, point } = text;
-  const details = { version, timestamp: toTimestamp(point.writtenAt), ...newerThan(text, baseVersion) };
-  return new PoproomError(code, conflictMessages[code], { details });
-}
+const conflict = (code: keyof typeof conflictMessages, baseVersion: number): Decision => ({
+  refusal(current) {
+    const { version, point } = current;
+    const details = { version, timestamp: toTimestamp(point.writtenAt), ...newerThan(current, baseVersion) };
+    return new PoproomError(code, conflictMessages[code], { details });
+  },
+});
 
 /** The edits since a version, or the whole text if the log does not lead from there. */
 function newerThan(text: WorkingText, version: number) {
@@ -182,21 +137,13 @@ function baseVersionRequired(field: 'If-Match' | 'baseVersion'): PoproomError {
   return new PoproomError('BASE_VERSION_REQUIRED', message, { details: { field } });
 }
 
-interface SealedChange {
-  revision: number;
-  /** The whole text, if it is replaced. */
-  replacement: string | undefined;
-  checkpoint: TextAppend['checkpoint'];
-}
+type SealedChange = Pick<TextAppend, 'revision' | 'checkpoint'> & { replacement: string | undefined };
 
 /** Adds the entry to the text in memory, and returns the change for the store. */
 export function advanceSealed(text: WorkingText, entry: TextEntry, change: SealedChange): TextAppend {
   const { revision, replacement, checkpoint } = change;
   const { revision: previousRevision, bytes } = text.point;
-  if (checkpoint) {
-    text.noteCheckpoint(entry.writtenAt);
-    noteHistory(text, checkpoint.checkpoint.size);
-  }
+  noteCheckpoint(text, checkpoint, entry.writtenAt);
   text.add(entry, { document: text.document, bytes, revision });
   text.hasStoredLog = true;
   const append = { entry, revision, previousRevision, content: undefined, checkpoint };
@@ -208,13 +155,14 @@ export function advanceSealed(text: WorkingText, entry: TextEntry, change: Seale
 
 /** The entries that the log drops when the full text of a version is stored. */
 function droppedAt(text: WorkingText, version: number) {
-  return { dropThrough: dropThrough(text, version), keep: logRetention(text), lastRefs: text.lastRefs };
+  const through = text.entries.filter((entry) => entry.version <= version);
+  const dropThrough = version - newestWithin(through, keptEntries, keptBytes);
+  return { dropThrough, keep: logRetention(text), lastRefs: text.lastRefs };
 }
 
 /** For the response to an edit. */
-export function compactionHint(text: WorkingText): Pick<WrittenText, 'compact'> {
-  return isCompactionDue(tailOf(text.sinceFullText()), text.document.length) ? { compact: true } : {};
-}
+export const compactionHint = (text: WorkingText): Pick<WrittenText, 'compact'> =>
+  isCompactionDue(tailOf(text.sinceFullText()), text.document.length) ? { compact: true } : {};
 
 interface CompactionDeps extends Pick<CoreDeps, 'texts' | 'bus' | 'clock'> {
   loaded: Pick<ReturnType<typeof createLoadedTexts>, 'load' | 'drop' | 'isCurrent'>;
@@ -244,7 +192,7 @@ export function createSealedCompaction({ texts, bus, clock, loaded, charges, lar
       if (!text.isEncrypted) throw notEncrypted('content');
       checkSealed(content, 'snapshot', 'content', longestSealed(largestContent));
       const checkpoint = await charge(code, text, content);
-      const { version: newest, revision, writtenAt } = await settle(text);
+      const { version: newest, revision, writtenAt } = await text.settle();
       const written = { version, writtenAt: text.since(version - 1)?.[0]?.writtenAt ?? writtenAt };
       if (version <= text.fullTextVersion) return written;
       if (version > newest) {
@@ -256,11 +204,9 @@ export function createSealedCompaction({ texts, bus, clock, loaded, charges, lar
       const compaction = { version, content, ...droppedAt(text, version), current, checkpoint };
       const outcome = await texts.compactText(code, compaction, clock());
       loaded.drop(code, text);
-      if (outcome === 'compacted') {
-        bus.publish(code, { seq: 0 });
-        return written;
-      }
-      if (outcome !== 'stale') throw roomMissing(outcome);
+      if (orMissing(outcome) === 'stale') continue;
+      bus.publish(code, { seq: 0 });
+      return written;
     }
     throw changingTooFast();
   };

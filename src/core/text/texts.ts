@@ -10,7 +10,7 @@ import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
 import { unlimitedWork } from '../defence/work.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError, roomMissing } from '../errors.ts';
+import { orMissing, PoproomError, roomMissing } from '../errors.ts';
 import type { ClientId } from '../ports/basics.ts';
 import type { AppendOutcome, TextAppend, TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
@@ -25,6 +25,7 @@ import {
   decideEdit,
   type Edition,
   type EditRequest,
+  type Replacement,
   unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
@@ -32,7 +33,7 @@ import {
   chargeDue,
   createTextCharges,
   dropFromMemory,
-  noteHistory,
+  noteCheckpoint,
   planCheckpoint,
   planCompaction,
   planFullText,
@@ -48,20 +49,8 @@ import {
   decideSealedReplacement,
   type SealedEditRequest,
 } from './sealed-texts.ts';
-import { createLoadedTexts, settle } from './text-cache.ts';
+import { createLoadedTexts } from './text-cache.ts';
 import { bytesGained, type WorkingText } from './working-text.ts';
-
-interface TextRules {
-  /** Bytes of UTF-8. */
-  largestContent: number;
-}
-
-interface Replacement extends Author {
-  content: string;
-  /** The size of the content, if it is checked already. */
-  bytes?: number;
-  ifVersions?: readonly number[] | undefined;
-}
 
 export type Texts = ReturnType<typeof createTexts>;
 
@@ -73,13 +62,20 @@ const entriesPerRead = 1000;
 
 export function createTexts(
   { rooms, texts, bus, clock, work = unlimitedWork }: Pick<CoreDeps, 'rooms' | 'texts' | 'bus' | 'clock' | 'work'>,
-  rules: TextRules,
+  /** In bytes of UTF-8. */
+  { largestContent }: { largestContent: number },
   charging?: TextCharging,
 ) {
   const charges = charging && createTextCharges(charging);
   const { cache, load, reload, drop, isCurrent } = createLoadedTexts({ rooms, texts, clock });
-  const nextRevision = createRevisions();
-  const maxReplacementBytes = longestSealed(rules.largestContent);
+  /** Unique across nodes: each node counts up from a random number. */
+  let lastRevision: number | undefined;
+  const maxReplacementBytes = longestSealed(largestContent);
+
+  function nextRevision(): number {
+    lastRevision = (lastRevision ?? randomInt(1, 2 ** 47)) + 1;
+    return lastRevision;
+  }
 
   async function write(code: RoomCode, author: Author, decide: (text: WorkingText) => Decision): Promise<WrittenText> {
     let keepsCheckpoint = true;
@@ -93,20 +89,19 @@ export function createTexts(
         continue;
       }
       if ('since' in decision) {
-        if (!(await readBack(code, text, decision.since, author.client)))
-          throw unknownBase(decision.since, text.version);
+        const isReadBack = await readBack(code, text, decision.since, author.client);
+        if (!isReadBack) throw unknownBase(decision.since, text.version);
         continue;
       }
       if ('refusal' in decision) {
         if (decision.isOutdatedIfCompacted && !isReread) {
-          await settle(text);
+          await text.settle();
           drop(code, text);
           isReread = true;
           continue;
         }
-        const isDecidedOnCurrent = await isCurrent(code, text);
-        if (isDecidedOnCurrent && text.generation === generation && text.version === version)
-          throw decision.refusal(text);
+        const isSame = (await isCurrent(code, text)) && text.generation === generation && text.version === version;
+        if (isSame) throw decision.refusal(text);
         continue;
       }
       const due = text.quota && chargeDue(text, decision, keepsCheckpoint, clock);
@@ -128,24 +123,18 @@ export function createTexts(
   /** Whether the store has confirmed all entries of a text. If not, one of them may never have been stored. */
   async function isSettled(text: WorkingText): Promise<boolean> {
     const { generation } = text;
-    await settle(text);
+    await text.settle();
     return text.generation === generation;
   }
 
   /** Reads older entries of the stored log, in parts. Returns whether they go back to a version. */
-  async function readBack(
-    code: RoomCode,
-    text: WorkingText,
-    since: number,
-    client: ClientId | undefined,
-  ): Promise<boolean> {
+  async function readBack(code: RoomCode, text: WorkingText, since: number, client?: ClientId): Promise<boolean> {
     if (text.firstBase - since > maxEntriesBack) return false;
     const older: TextEntry[] = [];
     for (let version = since; version < text.firstBase; version = since + older.length) {
       const limit = Math.min(entriesPerRead, text.firstBase - version);
-      const found = await work.measure(client, () => texts.readEdits(code, version, limit, clock()));
+      const found = orMissing(await work.measure(client, () => texts.readEdits(code, version, limit, clock())));
       if (found === 'no-log' || found.length === 0) return false;
-      if (typeof found === 'string') throw roomMissing(found);
       older.push(...found);
       await setImmediate();
     }
@@ -154,25 +143,17 @@ export function createTexts(
   }
 
   /** Undefined if another text is current and the edit must be decided again. */
-  async function append(
-    code: RoomCode,
-    text: WorkingText,
-    { deviceId, ref, origin, run, client }: Author,
-    edition: Edition,
-    keepsCheckpoint: boolean,
-  ): Promise<WrittenText | undefined> {
+  async function append(code: RoomCode, text: WorkingText, author: Author, edition: Edition, keepsCheckpoint: boolean) {
+    const { deviceId, ref, origin, run, client } = author;
     const { edits, sealed, replacement } = edition;
-    const { generation, rewindPoint } = text;
+    const { generation, point: before } = text;
     const written = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
     const entry = sealed === undefined ? written : { ...written, sealed };
     const change = work.measure(client, () => advance(text, entry, edition, keepsCheckpoint));
     // A text that a program replaces with `POST` was not typed.
-    if (replacement === undefined || origin !== undefined) text.noteTyping();
-    const result = {
-      version: entry.version,
-      writtenAt: entry.writtenAt,
-      ...(text.isEncrypted && compactionHint(text)),
-    };
+    if (replacement === undefined || origin !== undefined) text.isTyped = true;
+    const { version, writtenAt } = entry;
+    const result = { version, writtenAt, ...(text.isEncrypted && compactionHint(text)) };
     if (run) change.record = run.record(result);
     cache.put(code, text);
     const answered = texts.appendText(code, change);
@@ -193,19 +174,16 @@ export function createTexts(
       bus.publish(code, isOpaque ? { seq: outcome.seq } : { seq: outcome.seq, entry, origin });
       return result;
     }
-    if (outcome.outcome === 'repeated') {
-      drop(code, text);
-      return run?.replay(outcome.request);
-    }
     if (outcome.outcome !== 'stale') {
       drop(code, text);
+      if (outcome.outcome === 'repeated') return run?.replay(outcome.request);
       throw roomMissing(outcome.outcome);
     }
     if (text.generation !== generation) return undefined;
     // A planned compaction or checkpoint, and later edits, cannot be undone in memory.
     const canRewind = text.pending === 0 && !change.compaction && !change.checkpoint;
     const isReadable = !text.isEncrypted || outcome.entries?.every((newer) => newer.sealed !== undefined);
-    if (outcome.entries && canRewind && isReadable) text.rewind(rewindPoint, outcome.entries, outcome.revision);
+    if (outcome.entries && canRewind && isReadable) text.rewind(before, outcome.entries, outcome.revision);
     else drop(code, text);
     return undefined;
   }
@@ -218,64 +196,54 @@ export function createTexts(
       const sealedCheckpoint = hasCheckpoint ? planSealedCheckpoint(text, entry.writtenAt) : undefined;
       return advanceSealed(text, entry, { revision: nextRevision(), replacement, checkpoint: sealedCheckpoint });
     }
-    const after = documentAfter(text, edition);
-    const { bytes } = after;
-    // A text over a lowered limit can still be shortened.
-    if (bytes > text.point.bytes) checkSize(bytes, rules.largestContent);
     const { revision: previousRevision } = text.point;
+    // A replaced text is known already, so its edits need not be applied.
+    const document = replacement === undefined ? text.document.apply(edition.edits) : TextDocument.of(replacement);
+    const gained = bytesGained(text.point, edition);
+    const bytes = text.point.bytes + gained;
+    // A text over a lowered limit can still be shortened.
+    if (gained > 0) checkSize(bytes, largestContent);
     const revision = nextRevision();
     const checkpoint = keepsCheckpoint ? planCheckpoint(text, entry) : undefined;
-    if (checkpoint) {
-      text.noteCheckpoint(entry.writtenAt);
-      noteHistory(text, checkpoint.checkpoint.size);
-    }
-    text.add(entry, { ...after, revision });
+    noteCheckpoint(text, checkpoint, entry.writtenAt);
+    text.add(entry, { document, bytes, revision });
     const fullText = replacement === undefined ? undefined : planFullText(text, entry, replacement);
-    const compaction = fullText ?? planCompaction(text, rules.largestContent);
-    if (fullText) text.noteFullText(dropFromMemory(text));
-    else if (compaction) text.noteFullText(compaction.dropThrough);
+    const compaction = fullText ?? planCompaction(text, largestContent);
+    if (compaction) text.noteFullText(fullText ? dropFromMemory(text) : compaction.dropThrough);
     if (fullText) text.noteLogBytes(entry.version, 0);
     // A text that is too large for the log leaves it empty.
     else text.hasStoredLog = compaction?.dropThrough !== entry.version;
     return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
   }
 
+  const loaded = { load, drop, isCurrent };
+
   return {
-    edit(code: RoomCode, request: EditRequest): Promise<WrittenText> {
-      return write(code, request, (text) => decideEdit(text, request));
-    },
+    edit: (code: RoomCode, request: EditRequest) => write(code, request, (text) => decideEdit(text, request)),
 
     /** Adds to the end of the current text. */
     append(code: RoomCode, insert: string, { ifVersions, ...author }: Omit<EditRequest, 'edits' | 'baseVersion'>) {
       return write(code, author, (text) => {
         const end = text.document.length;
-        return decideEdit(text, {
-          ...author,
-          ifVersions,
-          edits: [{ from: end, to: end, insert }],
-          baseVersion: undefined,
-        });
+        const edits = [{ from: end, to: end, insert }];
+        return decideEdit(text, { ...author, ifVersions, edits, baseVersion: undefined });
       });
     },
 
     /** Stores sealed edits of an encrypted room on the current version. */
-    editSealed(code: RoomCode, request: SealedEditRequest): Promise<WrittenText> {
-      return write(code, request, (text) => decideSealedEdit(text, request, rules.largestContent));
-    },
+    editSealed: (code: RoomCode, request: SealedEditRequest) =>
+      write(code, request, (text) => decideSealedEdit(text, request, largestContent)),
 
     /** Replaces the log of an encrypted room up to a version by a snapshot. */
-    compact: createSealedCompaction({
-      ...{ texts, bus, clock, charges, loaded: { load, drop, isCurrent } },
-      largestContent: rules.largestContent,
-    }),
+    compact: createSealedCompaction({ texts, bus, clock, charges, largestContent, loaded }),
 
     /** Replaces the text by small edits, so that the cursors of others stay in place. */
     async replace(code: RoomCode, replacement: Replacement): Promise<WrittenText> {
       const { content, ifVersions } = replacement;
       const bytes = replacement.bytes ?? checkContent(content, maxReplacementBytes);
       return write(code, replacement, (text) => {
-        if (text.isEncrypted) return decideSealedReplacement(text, replacement, rules.largestContent);
-        checkSize(bytes, rules.largestContent);
+        if (text.isEncrypted) return decideSealedReplacement(text, replacement, largestContent);
+        checkSize(bytes, largestContent);
         if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
         const edits = diffTexts(text.document.toString(), content);
         return { edits, replacement: content, replacementBytes: bytes };
@@ -286,13 +254,12 @@ export function createTexts(
     async clearHistory(code: RoomCode): Promise<void> {
       for (let attempt = 0; attempt < maxAttempts; attempt++) {
         const text = await load(code);
-        const { version, revision, document } = await settle(text);
+        const { version, revision, document } = await text.settle();
         const sealed = text.isEncrypted && { fullTextVersion: text.fullTextVersion };
         const current = { version, revision, content: document.toString(), ...sealed, lastRefs: text.lastRefs };
         const outcome = await texts.clearHistory(code, current, clock());
         drop(code, text);
-        if (outcome === 'cleared') return;
-        if (outcome !== 'stale') throw roomMissing(outcome);
+        if (orMissing(outcome) === 'cleared') return;
       }
       throw changingTooFast();
     },
@@ -325,20 +292,4 @@ function decideOrRefuse(text: WorkingText, decide: (text: WorkingText) => Decisi
     if (error instanceof PoproomError) return { refusal: () => error };
     throw error;
   }
-}
-
-/** A replaced text is known already, so its edits need not be applied. */
-function documentAfter({ point }: WorkingText, edition: Edition) {
-  const { edits, replacement } = edition;
-  const document = replacement === undefined ? point.document.apply(edits) : TextDocument.of(replacement);
-  return { document, bytes: point.bytes + bytesGained(point, edition) };
-}
-
-/** Unique across nodes: each node counts up from a random number. */
-function createRevisions(): () => number {
-  let last = randomInt(1, 2 ** 47);
-  return () => {
-    last += 1;
-    return last;
-  };
 }

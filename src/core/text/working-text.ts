@@ -1,23 +1,13 @@
 /** The text of a room in memory, with the newest entries of its log, which edits are rebased over. */
 import { TextDocument } from '../../text/document.ts';
 import { lengthAfter, type TextEdit } from '../../text/edits.ts';
-import {
-  type LastRefs,
-  type StoredRef,
-  type StoredText,
-  type TextEntry,
-  type TextQuota,
-  withRefsOf,
-} from '../ports/texts.ts';
+import { type LastRefs, type StoredText, type TextEntry, type TextQuota, withRefsOf } from '../ports/texts.ts';
 
 /** The size of an entry without its inserted text. */
 const entryBytes = 64;
 const editBytes = 32;
 
-interface LogSize {
-  bytes: number;
-  edits: number;
-}
+type LogSize = { bytes: number; edits: number };
 
 /** The state of one version, to return to. The document is immutable, so keeping it is cheap. */
 export interface TextPoint {
@@ -26,9 +16,7 @@ export interface TextPoint {
   writtenAt: number;
   document: TextDocument;
   bytes: number;
-}
-
-interface RewindPoint extends TextPoint {
+  /** The last stored edit of each writer. */
   lastRefs: LastRefs;
 }
 
@@ -38,24 +26,25 @@ interface RewindPoint extends TextPoint {
  */
 export class WorkingText {
   generation = 0;
-  #pending = 0;
+  /** The number of unconfirmed appends. */
+  pending = 0;
   #lastAppend: Promise<unknown> = Promise.resolve();
-  #point: TextPoint;
+  point: Readonly<TextPoint>;
   #entries: TextEntry[];
   #byRef = new Map<string, TextEntry>();
-  #fullTextVersion: number;
-  #lastRefs: LastRefs;
+  fullTextVersion: number;
   /** The size of the stored log, which goes further back than the entries here. */
   #logBytes: number;
-  /** The sizes of all entries here, and of those since the full text. */
-  #size: LogSize = { bytes: 0, edits: 0 };
+  /** The bytes of all entries here. */
+  #bytes = 0;
   #sizeSinceFullText: LogSize = { bytes: 0, edits: 0 };
-  #checkpointVersion: number;
-  #changedSince: number | undefined;
+  checkpointVersion: number;
+  /** When the text started to differ from its newest checkpoint; undefined if it does not. */
+  changedSince: number | undefined;
   /** When the last known checkpoint was made. */
   checkpointedAt = 0;
-  /** Unknown, so true, for a text that was just loaded and for entries of another node. */
-  #isTyped = true;
+  /** Whether it may have been typed since its newest checkpoint. True if unknown: just loaded, or of another node. */
+  isTyped = true;
   /** Whether the store has a log of this text. There may be entries in memory without one. */
   hasStoredLog: boolean;
   readonly keepsHistory: boolean;
@@ -66,57 +55,41 @@ export class WorkingText {
   /** The sizes of the newest checkpoints since the text was loaded. */
   readonly newCheckpoints: number[] = [];
 
-  constructor({ content, entries, revision, fullTextVersion, checkpointVersion, ...options }: StoredText) {
-    const { keepsHistory, isEncrypted = false, quota, logBytes, lastRefs } = options;
-    this.#logBytes = logBytes;
-    this.#lastRefs = lastRefs;
-    this.#point = {
-      version: content.version,
-      revision,
-      writtenAt: content.writtenAt,
-      document: TextDocument.of(content.content),
-      bytes: Buffer.byteLength(content.content),
-    };
-    this.#entries = [...entries];
-    this.#fullTextVersion = fullTextVersion;
-    this.#checkpointVersion = checkpointVersion;
-    this.keepsHistory = keepsHistory;
-    this.isEncrypted = isEncrypted;
+  constructor(stored: StoredText) {
+    const { content, version, writtenAt } = stored.content;
+    const { revision, quota, lastRefs } = stored;
+    this.point = { version, revision, writtenAt, ...wholeText(content), lastRefs };
+    this.#logBytes = stored.logBytes;
+    this.#entries = [...stored.entries];
+    this.fullTextVersion = stored.fullTextVersion;
+    this.checkpointVersion = stored.checkpointVersion;
+    this.keepsHistory = stored.keepsHistory;
+    this.isEncrypted = stored.isEncrypted ?? false;
     this.quota = quota && { ...quota };
-    this.hasStoredLog = entries.length > 0;
-    for (const entry of entries) this.#index(entry);
-    this.#changedSince = this.#findChangedSince();
-  }
-
-  get point(): Readonly<TextPoint> {
-    return this.#point;
-  }
-
-  /** The current state, to return to. */
-  get rewindPoint(): RewindPoint {
-    return { ...this.#point, lastRefs: this.#lastRefs };
+    this.hasStoredLog = stored.entries.length > 0;
+    for (const entry of this.#entries) this.#index(entry);
+    this.changedSince = this.#findChangedSince();
   }
 
   get version(): number {
-    return this.#point.version;
+    return this.point.version;
   }
 
   get document(): TextDocument {
-    return this.#point.document;
+    return this.point.document;
+  }
+
+  get lastRefs(): LastRefs {
+    return this.point.lastRefs;
   }
 
   get entries(): readonly TextEntry[] {
     return this.#entries;
   }
 
-  /** The number of unconfirmed appends. */
-  get pending(): number {
-    return this.#pending;
-  }
-
   /** The distance of the current text from the stored full text. */
   get distance(): LogSize & { entries: number } {
-    return { entries: this.version - this.#fullTextVersion, ...this.#sizeSinceFullText };
+    return { entries: this.version - this.fullTextVersion, ...this.#sizeSinceFullText };
   }
 
   /** Bytes of the stored log. */
@@ -130,36 +103,9 @@ export class WorkingText {
     this.#logBytes = later.reduce((sum, entry) => sum + sizeOf(entry), bytes);
   }
 
-  /** The last stored edit of each writer. */
-  get lastRefs(): LastRefs {
-    return this.#lastRefs;
-  }
-
-  get fullTextVersion(): number {
-    return this.#fullTextVersion;
-  }
-
-  get checkpointVersion(): number {
-    return this.#checkpointVersion;
-  }
-
   /** The entries that lead from the full text to the current one. */
   sinceFullText(): readonly TextEntry[] {
-    return this.since(this.#fullTextVersion) ?? [];
-  }
-
-  /** When the text started to differ from its newest checkpoint; undefined if it does not. */
-  get changedSince(): number | undefined {
-    return this.#changedSince;
-  }
-
-  /** Whether someone may have typed some of this text since its newest checkpoint; otherwise, it was only replaced. */
-  get isTyped(): boolean {
-    return this.#isTyped;
-  }
-
-  noteTyping(): void {
-    this.#isTyped = true;
+    return this.since(this.fullTextVersion) ?? [];
   }
 
   /** The version that the oldest entry here is based on. */
@@ -187,8 +133,8 @@ export class WorkingText {
   }
 
   /** The same if its entry is no longer in the log. */
-  findLastRef(deviceId: string, ref: string): StoredRef | undefined {
-    return this.#lastRefs.find((last) => last.ref === ref && last.deviceId === deviceId);
+  findLastRef(deviceId: string, ref: string) {
+    return this.lastRefs.find((last) => last.ref === ref && last.deviceId === deviceId);
   }
 
   lengthAt(newer: readonly TextEntry[]): number {
@@ -197,17 +143,17 @@ export class WorkingText {
 
   /** The document is the one after the entry. */
   add(entry: TextEntry, after: Pick<TextPoint, 'document' | 'bytes' | 'revision'>): void {
-    this.#point = { version: entry.version, writtenAt: entry.writtenAt, ...after };
+    const lastRefs = entry.ref === undefined ? this.lastRefs : withRefsOf(this.lastRefs, [entry]);
+    this.point = { version: entry.version, writtenAt: entry.writtenAt, ...after, lastRefs };
     this.#entries.push(entry);
     this.#index(entry);
     this.#logBytes += sizeOf(entry);
-    if (entry.ref !== undefined) this.#lastRefs = withRefsOf(this.#lastRefs, [entry]);
-    this.#changedSince ??= entry.writtenAt;
+    this.changedSince ??= entry.writtenAt;
   }
 
   /** The full text of this version is stored. Entries through a version are no longer needed here. */
   noteFullText(dropThrough: number): void {
-    this.#fullTextVersion = this.version;
+    this.fullTextVersion = this.version;
     this.#sizeSinceFullText = { bytes: 0, edits: 0 };
     const dropped = this.#entries.length - (this.version - dropThrough);
     if (dropped > 0) for (const entry of this.#entries.splice(0, dropped)) this.#forget(entry);
@@ -215,30 +161,29 @@ export class WorkingText {
 
   /** Replaces the full text of an encrypted room, which no edits lead to. */
   setFullText(content: string, dropThrough: number): void {
-    this.#point = { ...this.#point, document: TextDocument.of(content), bytes: Buffer.byteLength(content) };
+    this.point = { ...this.point, ...wholeText(content) };
     this.noteFullText(dropThrough);
   }
 
   /** Records a checkpoint of the current version. */
   noteCheckpoint(now: number): void {
-    this.#checkpointVersion = this.version;
-    this.#changedSince = undefined;
-    this.#isTyped = false;
+    this.checkpointVersion = this.version;
+    this.changedSince = undefined;
+    this.isTyped = false;
     this.checkpointedAt = now;
   }
 
   /** Returns to an earlier point, and applies the entries from there to a revision. */
-  rewind({ lastRefs, ...point }: RewindPoint, entries: readonly TextEntry[], revision: number): void {
+  rewind(point: TextPoint, entries: readonly TextEntry[], revision: number): void {
     this.generation += 1;
-    this.#lastRefs = lastRefs;
     for (let last = this.#entries.at(-1); last && last.version > point.version; last = this.#entries.at(-1)) {
       this.#entries.pop();
       this.#forget(last);
       this.#logBytes -= sizeOf(last);
     }
-    this.#point = point;
-    this.#changedSince = this.#findChangedSince();
-    this.#isTyped = true;
+    this.point = point;
+    this.changedSince = this.#findChangedSince();
+    this.isTyped = true;
     for (const entry of entries) {
       const bytes = this.point.bytes + bytesGained(this.point, entry);
       this.add(entry, { document: this.document.apply(entry.edits), bytes, revision });
@@ -247,66 +192,64 @@ export class WorkingText {
 
   /** An append was sent to the store. */
   onAppend(answered: Promise<unknown>): void {
-    this.#pending += 1;
+    this.pending += 1;
     this.#lastAppend = answered;
   }
 
-  /** The store has responded to an append. */
   onResponse(): void {
-    this.#pending -= 1;
+    this.pending -= 1;
   }
 
-  /** Resolves when the store has responded to all appends. */
-  async settle(): Promise<void> {
-    while (this.#pending > 0) await this.#lastAppend.catch(() => undefined);
+  /** Waits until the store has responded to all appends. Returns the state then. */
+  async settle(): Promise<Readonly<TextPoint>> {
+    while (this.pending > 0) await this.#lastAppend.catch(() => undefined);
+    return this.point;
   }
 
   /** The approximate memory use. */
   get cost(): number {
-    return 2 * this.document.length + 256 * this.#entries.length + 2 * this.#size.bytes;
+    return 2 * this.document.length + 256 * this.#entries.length + 2 * this.#bytes;
   }
 
   #index(entry: TextEntry): void {
-    const sizes = entry.version > this.#fullTextVersion ? [this.#size, this.#sizeSinceFullText] : [this.#size];
-    for (const size of sizes) {
-      size.bytes += sizeOf(entry);
-      size.edits += entry.edits.length;
+    const { version, edits, deviceId, ref } = entry;
+    const bytes = sizeOf(entry);
+    this.#bytes += bytes;
+    if (version > this.fullTextVersion) {
+      this.#sizeSinceFullText.bytes += bytes;
+      this.#sizeSinceFullText.edits += edits.length;
     }
-    if (entry.deviceId !== undefined && entry.ref !== undefined) {
-      this.#byRef.set(refKey(entry.deviceId, entry.ref), entry);
-    }
+    if (deviceId !== undefined && ref !== undefined) this.#byRef.set(refKey(deviceId, ref), entry);
   }
 
   #findChangedSince(): number | undefined {
-    if (this.version <= this.#checkpointVersion) return undefined;
+    if (this.version <= this.checkpointVersion) return undefined;
     // Falls back to the oldest entry in the log.
-    const first = this.#entries.at(this.#checkpointVersion - this.version) ?? this.#entries[0];
-    return first?.writtenAt ?? this.#point.writtenAt;
+    const first = this.#entries.at(this.checkpointVersion - this.version) ?? this.#entries[0];
+    return first?.writtenAt ?? this.point.writtenAt;
   }
 
   #forget(entry: TextEntry): void {
     const { deviceId, ref } = entry;
-    this.#size.bytes -= sizeOf(entry);
-    this.#size.edits -= entry.edits.length;
+    this.#bytes -= sizeOf(entry);
     if (deviceId !== undefined && ref !== undefined) this.#byRef.delete(refKey(deviceId, ref));
   }
 }
 
+const wholeText = (content: string) => ({ document: TextDocument.of(content), bytes: Buffer.byteLength(content) });
+
+type SizedEdits = { edits: readonly TextEdit[]; replacementBytes?: number };
+
 /** The change of the text's size in bytes of UTF-8. */
-export function bytesGained(
-  { document, bytes }: Pick<TextPoint, 'document' | 'bytes'>,
-  { edits, replacementBytes }: { edits: readonly TextEdit[]; replacementBytes?: number },
-): number {
+export function bytesGained({ document, bytes }: TextPoint, { edits, replacementBytes }: SizedEdits): number {
   if (replacementBytes !== undefined) return replacementBytes - bytes;
-  const removed = edits.reduce((sum, { from, to }) => {
-    return from === to ? sum : sum + Buffer.byteLength(document.slice(from, to));
-  }, 0);
-  return bytesInserted(edits) - removed;
+  let gained = bytesInserted(edits);
+  for (const { from, to } of edits) if (from < to) gained -= Buffer.byteLength(document.slice(from, to));
+  return gained;
 }
 
-export function sizeOf({ edits, sealed = '' }: Pick<TextEntry, 'edits' | 'sealed'>): number {
-  return entryBytes + editBytes * edits.length + bytesInserted(edits) + sealed.length;
-}
+export const sizeOf = ({ edits, sealed = '' }: Pick<TextEntry, 'edits' | 'sealed'>): number =>
+  entryBytes + editBytes * edits.length + bytesInserted(edits) + sealed.length;
 
 export function bytesInserted(edits: readonly TextEdit[]): number {
   const known = longInsertions.get(edits);

@@ -7,6 +7,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { singleFlight } from '../concurrency.ts';
 import type { CoreDeps } from '../deps.ts';
 import type { WebhookProblem, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
@@ -25,17 +26,6 @@ interface DispatcherDeps {
   sender: WebhookSender;
 }
 
-interface Dispatcher {
-  start(): void;
-  /** A room has changed. Cheap if it has no webhooks. */
-  notice(code: RoomCode): void;
-  /** A room has its first webhook. Other nodes find it in their next scan. */
-  know(code: RoomCode): void;
-  /** Rooms whose events are being sent, or wait for that. */
-  queueLength(): number;
-  stop(): Promise<void>;
-}
-
 /** An event is sent again for this long. */
 const retryForMs = 10 * 60_000;
 const firstRetryMs = 5000;
@@ -49,10 +39,10 @@ const maxPasses = 20;
 /** Rooms that have ended, whose last event is in memory only. */
 const maxEnding = 1000;
 
-export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure }: DispatcherOptions): Dispatcher {
+export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure }: DispatcherOptions) {
   const { core, documents } = deps;
   const { clock } = core;
-  const node = randomUUID();
+  let nodeId: string | undefined;
   const stopping = new AbortController();
   const running = new Map<RoomCode, Promise<void>>();
   const waiting = new Set<RoomCode>();
@@ -60,8 +50,14 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
   const timers = new Map<RoomCode, { timer: NodeJS.Timeout; at: number }>();
   const startedAt = new Map<RoomCode, number>();
   let known = new Set<RoomCode>();
-  let scanning: Promise<void> | undefined;
+  let lastScan = Promise.resolve();
   let interval: NodeJS.Timeout | undefined;
+
+  /** Names this node in leases. */
+  function ownId(): string {
+    nodeId ??= randomUUID();
+    return nodeId;
+  }
 
   function wakeIn(code: RoomCode, ms: number): void {
     const at = performance.now() + ms;
@@ -99,10 +95,10 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
   async function pass(code: RoomCode): Promise<void> {
     const found = await documents.read(code);
     if (!found) return reportEnd(code);
-    if (isLeased(found.document, node, clock())) return;
+    if (isLeased(found.document, ownId(), clock())) return;
     const seen = await look(core, code, found.document);
     if (!seen) return;
-    const claimed = await documents.update(code, (current) => current && claim(current, seen, node, clock()));
+    const claimed = await documents.update(code, (current) => current && claim(current, seen, ownId(), clock()));
     if (typeof claimed !== 'object') return;
     if (claimed.lease) await sendDue(code, claimed, seen);
     else wakeFor(code, dueAtOf(claimed, seen.state, clock()));
@@ -110,7 +106,10 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
 
   async function sendDue(code: RoomCode, document: WebhookDocument, seen: SeenRoom): Promise<void> {
     const results = await sendAll(deps, document);
-    const stored = await documents.update(code, (current) => current && release(current, results, seen, node, clock()));
+    const stored = await documents.update(
+      code,
+      (current) => current && release(current, results, seen, ownId(), clock()),
+    );
     if (typeof stored === 'object') wakeFor(code, dueAtOf(stored, seen.state, clock()));
   }
 
@@ -134,10 +133,8 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
     let left = document;
     while (left.webhooks.some(({ pending }) => pending.length > 0)) {
       left = withResults(left, await sendAll(deps, left), clock());
-      const waitMs = Math.max(
-        0,
-        dueAtOf({ ...left, reported: { ...left.reported, devices: [] } }, undefined, 0) - clock(),
-      );
+      const withoutDevices = { ...left, reported: { ...left.reported, devices: [] } };
+      const waitMs = Math.max(0, dueAtOf(withoutDevices, undefined, 0) - clock());
       if (Number.isFinite(waitMs) && waitMs <= longestRetryMs) {
         await pause(waitMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       }
@@ -152,35 +149,35 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
     for (const code of [...due, ...ended]) enqueue(code);
   }
 
-  function scanOnce(): void {
-    scanning ??= scan()
-      .catch(onFailure)
-      .then(() => {
-        scanning = undefined;
-      });
-  }
+  const scanOnce = singleFlight(() => scan().catch(onFailure));
+  const startScan = () => {
+    lastScan = scanOnce();
+  };
 
   return {
-    start() {
-      scanOnce();
-      interval = setInterval(scanOnce, scanEveryMs);
+    start(): void {
+      startScan();
+      interval = setInterval(startScan, scanEveryMs);
     },
 
-    notice(code) {
+    /** A room has changed. Cheap if it has no webhooks. */
+    notice(code: RoomCode): void {
       if (!known.has(code)) return;
       const last = startedAt.get(code) ?? Number.NEGATIVE_INFINITY;
       wakeIn(code, Math.max(0, last + passGapMs - performance.now()));
     },
 
-    know: (code) => void known.add(code),
+    /** A room has its first webhook. Other nodes find it in their next scan. */
+    know: (code: RoomCode) => void known.add(code),
 
+    /** Rooms whose events are being sent, or wait for that. */
     queueLength: () => running.size + waiting.size + ending.size,
 
-    async stop() {
+    async stop(): Promise<void> {
       stopping.abort();
       clearInterval(interval);
       for (const { timer } of timers.values()) clearTimeout(timer);
-      await scanning;
+      await lastScan;
       await Promise.all([...running.values(), ...ending]);
     },
   };
@@ -191,10 +188,8 @@ async function look(core: CoreDeps, code: RoomCode, document: WebhookDocument): 
   const { reported } = document;
   const state = await core.rooms.readState(code, core.clock(), reported);
   if (typeof state === 'string') return undefined;
-  return seenRoom(
-    state,
-    wants(document, 'device') ? await core.rooms.listDevices(code, core.clock()) : reported.devices,
-  );
+  const isFollowed = wants(document, 'device');
+  return seenRoom(state, isFollowed ? await core.rooms.listDevices(code, core.clock()) : reported.devices);
 }
 
 const isLeased = ({ lease }: WebhookDocument, node: string, now: number) =>
@@ -214,49 +209,36 @@ const isSame = (one: DocumentState, other: DocumentState) =>
   one.seq === other.seq && one.dueAt === other.dueAt && JSON.stringify(one.document) === JSON.stringify(other.document);
 
 const dueWebhooks = ({ webhooks }: WebhookDocument, now: number): Webhook[] =>
-  webhooks.filter(
-    ({ pending, nextAttemptAt }) =>
-      pending.length > 0 && (nextAttemptAt <= now || nextAttemptAt > now + longestRetryMs),
-  );
+  webhooks.filter(({ pending, nextAttemptAt: at }) => pending.length > 0 && (at <= now || at > now + longestRetryMs));
 
 interface SendResult {
   webhookId: string;
   delivered: string[];
-  /** Undefined if all events were delivered. `problem` is undefined if nothing was tried. */
-  stopped: { eventId: string; problem: WebhookProblem | undefined } | undefined;
+  /** Absent if all events were delivered. Without a problem, nothing was tried. */
+  stopped?: { problem?: WebhookProblem };
 }
 
 /** All webhooks concurrently, the events of each in order. */
-function sendAll(deps: DispatcherDeps, document: WebhookDocument): Promise<SendResult[]> {
-  return Promise.all(dueWebhooks(document, deps.core.clock()).map((webhook) => sendEvents(deps, webhook)));
-}
+const sendAll = (deps: DispatcherDeps, document: WebhookDocument): Promise<SendResult[]> =>
+  Promise.all(dueWebhooks(document, deps.core.clock()).map((webhook) => sendEvents(deps, webhook)));
 
 async function sendEvents({ core, sender }: DispatcherDeps, webhook: Webhook): Promise<SendResult> {
   const { secret, clock } = core;
   const deadline = performance.now() + sendForMs;
   const delivered: string[] = [];
+  const result = { webhookId: webhook.id, delivered };
   for (const event of webhook.pending) {
-    const stop = (problem: WebhookProblem | undefined) => ({
-      webhookId: webhook.id,
-      delivered,
-      stopped: { eventId: event.id, problem },
-    });
-    if (performance.now() > deadline) return stop(undefined);
+    if (performance.now() > deadline) return { ...result, stopped: {} };
     const sent = await sender.send(requestFor(webhook, event, secret, clock()));
-    if (sent.outcome !== 'delivered') return stop(sent.outcome === 'failed' ? sent.problem : undefined);
+    if (sent.outcome === 'busy') return { ...result, stopped: {} };
+    if (sent.outcome === 'failed') return { ...result, stopped: sent };
     delivered.push(event.id);
   }
-  return { webhookId: webhook.id, delivered, stopped: undefined };
+  return result;
 }
 
 /** Adds the results to the document, which may have changed since. */
-function release(
-  current: DocumentState,
-  results: readonly SendResult[],
-  seen: SeenRoom,
-  node: string,
-  now: number,
-): DocumentState {
+function release(current: DocumentState, results: readonly SendResult[], seen: SeenRoom, node: string, now: number) {
   const { lease, ...rest } = withResults(current.document, results, now);
   const isOurs = lease?.node === node;
   const document: WebhookDocument = isOurs || !lease ? rest : { ...rest, lease };

@@ -4,7 +4,9 @@
  */
 import { createHmac } from 'node:crypto';
 import { PoproomError } from '../errors.ts';
+import type { Clock, Room } from '../ports/basics.ts';
 import type { Device } from '../ports/rooms.ts';
+import type { KnownText } from '../ports/texts.ts';
 import type { StoredWebhooks, WebhookProblem, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
 import { seal, unseal } from '../tokens.ts';
@@ -37,16 +39,11 @@ export interface Webhook {
 }
 
 /** The state of a room that its webhooks know. */
-export interface ReportedState {
-  version: number;
-  writtenAt: number;
+export interface ReportedState extends KnownText, Pick<Room, 'name' | 'expiresAt' | 'hasPin'> {
   /** The starts of their ids, which are enough to tell them apart. */
   files: readonly string[];
   devices: readonly Device[];
-  name: string | undefined;
-  expiresAt: number;
   extendMs: number | undefined;
-  hasPin: boolean;
 }
 
 export interface WebhookDocument {
@@ -60,19 +57,15 @@ export interface WebhookDocument {
 }
 
 /** Everything but the document itself: what the store needs to know to find it again. */
-export interface DocumentState extends Pick<StoredWebhooks, 'seq' | 'dueAt'> {
-  document: WebhookDocument;
-}
+export type DocumentState = Pick<StoredWebhooks, 'seq' | 'dueAt'> & { document: WebhookDocument };
 
 /** How many rooms may have webhooks. Nodes compare all of them with their rooms every few seconds. */
 const maxRooms = 10_000;
 const maxConflicts = 20;
 
-interface DocumentDeps {
-  webhooks: WebhookStore;
-  secret: string;
-  clock: () => number;
-}
+type DocumentDeps = { webhooks: WebhookStore; secret: string; clock: Clock };
+
+type Change = (current: DocumentState | undefined) => DocumentState | undefined;
 
 export type WebhookDocuments = ReturnType<typeof createWebhookDocuments>;
 
@@ -88,27 +81,22 @@ export function createWebhookDocuments({ webhooks, secret, clock }: DocumentDeps
     }
   }
 
-  async function read(code: RoomCode): Promise<(DocumentState & { revision: number }) | undefined> {
-    const stored = await webhooks.read(code, clock());
+  function opened(code: RoomCode, stored: StoredWebhooks | undefined): DocumentState | undefined {
     const document = stored && open(code, stored.document);
     return stored && document && { ...stored, document };
   }
 
   return {
-    read,
+    read: async (code: RoomCode) => opened(code, await webhooks.read(code, clock())),
 
     /**
      * Changes the document, again if another change came first. Without webhooks, it is removed. `change` returns
      * undefined to leave it as it is, and may throw. Returns the stored document, and `gone` if the room has ended.
      */
-    async update(
-      code: RoomCode,
-      change: (current: DocumentState | undefined) => DocumentState | undefined,
-    ): Promise<WebhookDocument | undefined | 'gone'> {
+    async update(code: RoomCode, change: Change): Promise<WebhookDocument | undefined | 'gone'> {
       for (let conflicts = 0; conflicts < maxConflicts; conflicts++) {
         const stored = await webhooks.read(code, clock());
-        const found = stored && open(code, stored.document);
-        const next = change(stored && found && { ...stored, document: found });
+        const next = change(opened(code, stored));
         if (!next) return undefined;
         const { document, seq, dueAt } = next;
         const state = { revision: (stored?.revision ?? 0) + 1, seq, dueAt };
@@ -117,11 +105,10 @@ export function createWebhookDocuments({ webhooks, secret, clock }: DocumentDeps
         const outcome = await webhooks.write(code, { ...state, ...sealed }, maxRooms, clock());
         if (outcome === 'stored') return document;
         if (outcome === 'gone') return 'gone';
-        if (outcome === 'full') throw tooMany();
+        if (outcome === 'full') throw new PoproomError('UNAVAILABLE', tooManyRooms, { retryAfter: 3600 });
       }
-      throw new PoproomError('UNAVAILABLE', 'The webhooks of the room are being changed. Try again.', {
-        retryAfter: 1,
-      });
+      const message = 'The webhooks of the room are being changed. Try again.';
+      throw new PoproomError('UNAVAILABLE', message, { retryAfter: 1 });
     },
 
     /** Removes the webhooks of a room that has ended, and returns them to one caller. */
@@ -132,7 +119,4 @@ export function createWebhookDocuments({ webhooks, secret, clock }: DocumentDeps
   };
 }
 
-const tooMany = () =>
-  new PoproomError('UNAVAILABLE', 'Too many rooms of this server have webhooks. Try again later.', {
-    retryAfter: 3600,
-  });
+const tooManyRooms = 'Too many rooms of this server have webhooks. Try again later.';

@@ -26,21 +26,9 @@ export interface SeenRoom {
 export function seenRoom({ room, seq, text, files }: RoomState, devices: readonly Device[]): SeenRoom {
   const { name, expiresAt, hasPin, salt, extendMs } = room;
   const { version, writtenAt } = text;
-  return {
-    seq,
-    state: {
-      version,
-      writtenAt,
-      files: files.map(({ id }) => shortId(id)),
-      devices,
-      name,
-      expiresAt,
-      extendMs,
-      hasPin,
-    },
-    files,
-    isEncrypted: salt !== undefined,
-  };
+  const fileIds = files.map(({ id }) => shortId(id));
+  const state = { version, writtenAt, files: fileIds, devices, name, expiresAt, extendMs, hasPin };
+  return { seq, state, files, isEncrypted: salt !== undefined };
 }
 
 const shortId = (fileId: string) => fileId.slice(0, 12);
@@ -54,14 +42,10 @@ export function withChanges({ document }: DocumentState, seen: SeenRoom, now: nu
   if (!mayReportText) Object.assign(next, { version: reported.version, writtenAt: reported.writtenAt });
   if (!mayReportDevices) next.devices = reported.devices;
   const events = eventsBetween(reported, next, seen).map(({ type, data }) => newEvent(type, data, now));
-  const has = (type: WebhookEvent) => events.some((event) => event.type === type);
+  const lastOf = (type: WebhookEvent, at: number) => (events.some((event) => event.type === type) ? now : at);
   const webhooks = document.webhooks.map((webhook) => withEvents(webhook, events, now));
-  const changed: WebhookDocument = {
-    webhooks,
-    reported: next,
-    textAt: has('text') ? now : textAt,
-    deviceAt: has('device') ? now : deviceAt,
-  };
+  const times = { textAt: lastOf('text', textAt), deviceAt: lastOf('device', deviceAt) };
+  const changed: WebhookDocument = { webhooks, reported: next, ...times };
   return { document: changed, seq: seen.seq, dueAt: dueAtOf(changed, seen.state, now) };
 }
 
@@ -95,14 +79,11 @@ function fileChange(before: ReportedState, { state, files, isEncrypted }: SeenRo
   const added = files.filter(({ id }) => !known.has(shortId(id)));
   const removed = before.files.filter((id) => !current.has(id));
   if (added.length + removed.length === 0) return false;
-  const listed = added
-    .slice(0, maxListed)
-    .map(({ name, type, size }) => ({ fileName: name, fileType: type, fileSize: size }));
-  const [only] = isEncrypted ? [] : listed;
-  const message = sentences(
-    only && added.length === 1 ? `${only.fileName} was added.` : counted(added.length, 'file', 'added'),
-    counted(removed.length, 'file', 'removed'),
-  );
+  const entryOf = ({ name, type, size }: StoredFile) => ({ fileName: name, fileType: type, fileSize: size });
+  const listed = added.slice(0, maxListed).map(entryOf);
+  const only = added.length === 1 && !isEncrypted && added[0];
+  const additions = only ? `${only.name} was added.` : counted(added.length, 'file', 'added');
+  const message = sentences(additions, counted(removed.length, 'file', 'removed'));
   const counts = { filesAdded: added.length, filesRemoved: removed.length };
   return { type: 'file', data: { message, ...counts, ...(!isEncrypted && { files: listed }) } };
 }
@@ -124,10 +105,8 @@ function deviceChange(before: ReportedState, after: ReportedState, { isEncrypted
   };
   const names = !isEncrypted && { joined: namesOf(joined), left: namesOf(left) };
   const counts = { devicesJoined: joined.length, devicesLeft: left.length, deviceCount: after.devices.length };
-  return {
-    type: 'device',
-    data: { message: sentences(said(joined, 'joined'), said(left, 'left')), ...counts, ...names },
-  };
+  const message = sentences(said(joined, 'joined'), said(left, 'left'));
+  return { type: 'device', data: { message, ...counts, ...names } };
 }
 
 function roomChange(before: ReportedState, after: ReportedState): Change | false {
@@ -154,12 +133,9 @@ function counted(count: number, what: string, verb: string): string {
   return count === 1 ? `A ${what} was ${verb}.` : `${count} ${what}s were ${verb}.`;
 }
 
-const newEvent = (type: WebhookEvent, data: PendingEvent['data'], at: number): PendingEvent => ({
-  id: `msg_${randomBytes(16).toString('hex')}`,
-  type,
-  at,
-  data,
-});
+const newEvent = (type: WebhookEvent, data: PendingEvent['data'], at: number): PendingEvent => {
+  return { id: `msg_${randomBytes(16).toString('hex')}`, type, at, data };
+};
 
 /** A newer event of the text replaces one that waits. */
 export function withEvents(webhook: Webhook, events: readonly PendingEvent[], now: number): Webhook {

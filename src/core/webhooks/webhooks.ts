@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { admit, type Caller } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { PoproomError, roomMissing } from '../errors.ts';
+import { invalidField, orMissing, PoproomError } from '../errors.ts';
 import type { WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
 import { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
@@ -26,10 +26,7 @@ export interface WebhookInfo extends Pick<Webhook, 'id' | 'events' | 'createdAt'
   host: string;
 }
 
-interface WebhooksDeps extends DispatcherOptions {
-  core: CoreDeps & { webhooks: WebhookStore };
-  sender: WebhookSender;
-}
+type WebhooksDeps = DispatcherOptions & { core: CoreDeps & { webhooks: WebhookStore }; sender: WebhookSender };
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
@@ -42,8 +39,7 @@ export function createWebhooks({ core, sender, ...options }: WebhooksDeps) {
 
   /** The state from which changes are reported. */
   async function currentRoom(code: RoomCode) {
-    const state = await core.rooms.readState(code, clock());
-    if (typeof state === 'string') throw roomMissing(state);
+    const state = orMissing(await core.rooms.readState(code, clock()));
     return seenRoom(state, await core.rooms.listDevices(code, clock()));
   }
 
@@ -65,12 +61,11 @@ export function createWebhooks({ core, sender, ...options }: WebhooksDeps) {
         const { document, ...rest } = current ?? { document: fresh, seq, dueAt: now };
         if (document.webhooks.length >= maxPerRoom) throw tooManyWebhooks();
         // Nobody has followed the devices so far.
-        const reported = wants(document, 'device')
-          ? document.reported
-          : { ...document.reported, devices: state.devices };
+        const devices = wants(document, 'device') ? document.reported.devices : state.devices;
+        const reported = { ...document.reported, devices };
         return { ...rest, document: { ...document, reported, webhooks: [...document.webhooks, webhook] } };
       });
-      if (outcome === 'gone') throw roomMissing('gone');
+      orMissing(outcome);
       dispatcher.know(code);
       return { ...infoOf(webhook), secret: `whsec_${webhookSecret(secret, webhook.id).toString('base64')}` };
     },
@@ -88,7 +83,7 @@ export function createWebhooks({ core, sender, ...options }: WebhooksDeps) {
         const webhooks = current.document.webhooks.filter((webhook) => webhook.id !== id);
         return { ...current, document: { ...current.document, webhooks } };
       });
-      if (outcome === 'gone') throw roomMissing('gone');
+      orMissing(outcome);
     },
   };
 }
@@ -104,8 +99,8 @@ function infoOf({ id, url, events, createdAt, lastDeliveredAt, lastError }: Webh
 function checkUrl(text: string, sender: WebhookSender): URL {
   const url = text.length <= maxUrlLength ? URL.parse(text) : null;
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.hash) {
-    const message = `"url" must be a URL with http or https, of at most ${maxUrlLength} characters, without user name, password and fragment.`;
-    throw new PoproomError('VALIDATION_FAILED', message, { details: { field: 'url' } });
+    const form = `with http or https, of at most ${maxUrlLength} characters, without user name, password and fragment`;
+    throw invalidField('url', `"url" must be a URL ${form}.`);
   }
   if (sender.isAllowed(url)) return url;
   const message =
@@ -113,10 +108,10 @@ function checkUrl(text: string, sender: WebhookSender): URL {
   throw new PoproomError('WEBHOOK_NOT_ALLOWED', message, { details: { field: 'url' } });
 }
 
-const tooManyWebhooks = () =>
-  new PoproomError('TOO_MANY_WEBHOOKS', `A room can have at most ${maxPerRoom} webhooks.`, {
-    details: { maximum: maxPerRoom },
-  });
+function tooManyWebhooks(): PoproomError {
+  const message = `A room can have at most ${maxPerRoom} webhooks.`;
+  return new PoproomError('TOO_MANY_WEBHOOKS', message, { details: { maximum: maxPerRoom } });
+}
 
 const noWebhook = () =>
   new PoproomError('NOT_FOUND', 'The room has no such webhook.', { details: { field: 'webhookId' } });

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Activity, Occurrence } from '../../core/admin/activity.ts';
+import type { Activity } from '../../core/admin/activity.ts';
 import type { Blocks } from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { AddressBlock } from '../../core/ports/admin.ts';
@@ -13,14 +13,6 @@ import type { ClientId } from '../../core/ports/basics.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { fullAddress, groupsOf } from '../request/request.ts';
 import type { Answered } from '../response/send.ts';
-
-export interface Connections {
-  /** Call this at the start of a request. Throws if its address is blocked. */
-  begin(raw: IncomingMessage, route: string): void;
-  /** Call this after the response. */
-  answered(raw: IncomingMessage, answered: Answered): void;
-  addressOf(raw: IncomingMessage): string;
-}
 
 interface ConnectionsDeps {
   activity: Activity;
@@ -45,7 +37,9 @@ const probes: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 const isAdminApi = (route: string) => route.startsWith('/api/admin/');
 
-export function createConnections({ activity, blocks, trustedProxies }: ConnectionsDeps): Connections {
+export type Connections = ReturnType<typeof createConnections>;
+
+export function createConnections({ activity, blocks, trustedProxies }: ConnectionsDeps) {
   const sockets = new Set<UsedSocket>();
   let blocked: BlockedRanges = { ranges: [], check: () => false };
 
@@ -78,7 +72,8 @@ export function createConnections({ activity, blocks, trustedProxies }: Connecti
   return {
     addressOf,
 
-    begin(raw, route) {
+    /** Call this at the start of a request. Throws if its address is blocked. */
+    begin(raw: IncomingMessage, route: string): void {
       if (probes.has(route)) return;
       // An operator can undo every block: these endpoints need the token, and count wrong ones.
       if (isAdminApi(route)) return void usedBy(raw, undefined);
@@ -87,7 +82,8 @@ export function createConnections({ activity, blocks, trustedProxies }: Connecti
       usedBy(raw, address);
     },
 
-    answered(raw, { client, method, route, status }) {
+    /** Call this after the response. */
+    answered(raw: IncomingMessage, { client, method, route, status }: Answered): void {
       if (probes.has(route) || (isAdminApi(route) && status < 400)) return;
       const socket = usedBy(raw, isAdminApi(route) ? undefined : addressOf(raw));
       (socket[use] as Use).client = client;
@@ -103,14 +99,7 @@ export function createConnections({ activity, blocks, trustedProxies }: Connecti
   };
 }
 
-const nothing: Omit<Occurrence, 'client'> = {
-  requests: 0,
-  refused: 0,
-  failed: 0,
-  roomsCreated: 0,
-  received: 0,
-  sent: 0,
-};
+const nothing = { requests: 0, refused: 0, failed: 0, roomsCreated: 0 };
 
 /** The bytes of a connection that have not been counted yet. */
 function bytesSince(socket: UsedSocket): { received: number; sent: number } {

@@ -5,15 +5,10 @@ import { basePathOf, type LinkSettings } from '../urls.ts';
 import { fillPhrases, limitPhrases, type ServerLimits } from './server-limits.ts';
 
 const limitsTag = /<meta name="poproom-limits" content=(?:'[^']*'|"[^"]*")>/;
-
 const imageTag = /<meta property="og:image" content="([^"]*)">/;
-
 const serverTag = /<meta name="poproom-server" content="">/;
-
 const manifestTag = /\s*<link rel="manifest"[^>]*>/;
-
 const addressTag = /<meta name="poproom-address" content="">/;
-
 /** A link that preloads the code or the style of a view. */
 const viewLink = /\s*<link [^>]*data-view="(\w+)"[^>]*>/g;
 
@@ -51,7 +46,10 @@ export function filledPage(built: string, { view, limits, address, publicUrl, se
       // The page of a random port cannot be installed.
       .replace(manifestTag, (tag) => (server === undefined ? tag : ''))
       .replace(viewLink, (link, of: string) => (neededViews[view].includes(of) ? link : ''))
-      .replace(imageTag, (_, path: string) => previewImage(path, publicUrl).html)
+      // Link previews need an absolute URL.
+      .replace(imageTag, (_, path: string) =>
+        publicUrl === undefined ? '' : html`<meta property="og:image" content="${publicUrl + path}">`.html,
+      )
   );
 }
 
@@ -59,12 +57,6 @@ export function filledPage(built: string, { view, limits, address, publicUrl, se
 function underBasePath(built: string, publicUrl: string | undefined): string {
   const basePath = escapeMarkup(basePathOf(publicUrl));
   return basePath === '' ? built : built.replace(/ (href|src)="\//g, (_, name) => ` ${name}="${basePath}/`);
-}
-
-/** Link previews need an absolute URL. */
-function previewImage(path: string, publicUrl: string | undefined): Html {
-  if (publicUrl === undefined) return html``;
-  return html`<meta property="og:image" content="${publicUrl + path}">`;
 }
 
 /** `isForwarded`: other paths of this origin have responses of another server, and must not contain scripts. */
@@ -182,6 +174,4 @@ function toHtml(part: Part): string {
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-function escapeMarkup(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => entities[character] as string);
-}
+const escapeMarkup = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] as string);

@@ -6,27 +6,15 @@ import { overLimit } from '../../core/admission.ts';
 import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
 import { chain } from '../../core/concurrency.ts';
 import { ClientBuckets } from '../../core/defence/token-bucket.ts';
-import { hasCode, PoproomError } from '../../core/errors.ts';
+import { hasCode, invalidField, PoproomError } from '../../core/errors.ts';
 import type { ClientId, Clock, MaybePromise } from '../../core/ports/basics.ts';
 import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Spending, Tier } from '../../core/ports/clients.ts';
 import { secondsUntil } from '../../core/timestamp.ts';
-import {
-  createResumeTokens,
-  createTickets,
-  createUploadTickets,
-  type UploadTicket,
-  uploadTicketCounterMs,
-} from '../../core/tokens.ts';
+import { createResumeTokens, createTickets, createUploadTickets, uploadTicketCounterMs } from '../../core/tokens.ts';
 import { uploadTicketHeader } from '../../protocol/endpoints/endpoint.ts';
 import { keyPrefix, resumeHeader, resumePrefix } from '../../protocol/live-protocol.ts';
 import { parseRoomId } from '../../protocol/room-code.ts';
 import { clientAddress, clientOf, header, type Query } from './request.ts';
-
-/**
- * Requests with a token do not count, and a token can be used repeatedly. Enough for all devices behind one address to
- * reconnect three times in a row.
- */
-const freeRequests = { burst: 60, perSecond: 1 };
 
 interface AuthorizerDeps {
   keys: KeyStore;
@@ -72,21 +60,9 @@ export interface AuthResult {
   spending?: Spending;
 }
 
-export interface Authorizer {
-  /** Whether an access to a room can count a request. */
-  readonly countsWithAccess: boolean;
-  authorize(raw: IncomingMessage, entry: AccessRules): MaybePromise<AuthResult>;
-  /** Counts a request, unless an access to a room has counted it. */
-  settle(spending: Spending): Promise<Pick<AuthResult, 'headers' | 'refusal'>>;
-  /** The client by its address alone, for requests that could not be authorized. */
-  addressOf(raw: IncomingMessage): ClientId;
-  /** The rate limit headers of an address, for malformed requests; empty if the counters are unavailable. */
-  headersFor(address: string | undefined): Promise<Record<string, string>>;
-}
+export type Authorizer = ReturnType<typeof createAuthorizer>;
 
-export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
-  const { keys, rates, clock, quotas, trustedProxies, requireApiKey } = deps;
-
+export function createAuthorizer({ keys, rates, clock, quotas, trustedProxies, requireApiKey }: AuthorizerDeps) {
   /** Undefined if the key is unknown or revoked. */
   const findKey = (text: string) => (looksLikeApiKey(text) ? keys.find(hashApiKey(text)) : undefined);
 
@@ -141,19 +117,21 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
   }
 
   /** The error for a request without a valid key, if it needs one. */
-  function refusalOf(
-    text: string | undefined,
-    { counted, alwaysOpen, hasTicket }: AccessRules,
-  ): PoproomError | undefined {
-    if (!counted || hasTicket) return undefined;
-    if (text !== undefined) return invalidKey();
-    return requireApiKey && !alwaysOpen ? keyRequired() : undefined;
+  function refusalOf(text: string | undefined, entry: AccessRules): PoproomError | undefined {
+    if (!entry.counted || entry.hasTicket) return undefined;
+    if (text !== undefined) return new PoproomError('INVALID_API_KEY', 'This API key is unknown or has been revoked.');
+    if (!requireApiKey || entry.alwaysOpen) return undefined;
+    return new PoproomError(
+      'API_KEY_REQUIRED',
+      'This server requires an API key. Send it as Authorization: Bearer KEY.',
+    );
   }
 
   return {
+    /** Whether an access to a room can count a request. */
     countsWithAccess: rates.countsWithAccess,
 
-    authorize(raw, entry) {
+    authorize(raw: IncomingMessage, entry: AccessRules): MaybePromise<AuthResult> {
       if (entry.counted && !entry.alwaysOpen) return identify(raw, entry);
       // Health, the probes and the page must respond while the store is down.
       const client = () => clientAddress(raw, trustedProxies);
@@ -162,7 +140,8 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       return authorizing instanceof Promise ? authorizing.catch(unknown) : authorizing;
     },
 
-    async settle(spending) {
+    /** Counts a request, unless an access to a room has counted it. */
+    async settle(spending: Spending): Promise<Pick<AuthResult, 'headers' | 'refusal'>> {
       const { client, quota, now } = spending;
       spending.counted ??= rates.take(client, quota, now);
       const allowance = await spending.counted;
@@ -170,9 +149,11 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
       return { headers: rateHeaders(quota, allowance, now), refusal };
     },
 
-    addressOf: (raw) => clientAddress(raw, trustedProxies),
+    /** The client by its address alone, for requests that could not be authorized. */
+    addressOf: (raw: IncomingMessage) => clientAddress(raw, trustedProxies),
 
-    async headersFor(address) {
+    /** The rate limit headers of an address, for malformed requests; empty if the counters are unavailable. */
+    async headersFor(address: string | undefined): Promise<Record<string, string>> {
       if (quotas.free.limit === 0) return {};
       const now = clock();
       try {
@@ -187,35 +168,22 @@ export function createAuthorizer(deps: AuthorizerDeps): Authorizer {
 /** Whether a client has sent bytes that did not match their checksum. */
 const mismatchesOf = (client: ClientId): ClientId => `${client}#mismatch`;
 
-/** The constant parts of the headers, by quota. */
-const policies = new WeakMap<Quota, { policy: string; limit: string }>();
-
-function policyOf(quota: Quota): { policy: string; limit: string } {
-  const known = policies.get(quota);
-  if (known) return known;
-  const { tier, limit, windowMs } = quota;
-  const made = { policy: `"${tier}";q=${limit};w=${windowMs / 1000}`, limit: String(limit) };
-  policies.set(quota, made);
-  return made;
-}
-
-function rateHeaders(quota: Quota, { remaining, resetAt }: Allowance, now: number) {
-  const { policy, limit } = policyOf(quota);
+function rateHeaders({ tier, limit, windowMs }: Quota, { remaining, resetAt }: Allowance, now: number) {
   return {
-    'RateLimit-Policy': policy,
-    RateLimit: `"${quota.tier}";r=${remaining};t=${secondsUntil(resetAt, now)}`,
-    'X-RateLimit-Limit': limit,
+    'RateLimit-Policy': `"${tier}";q=${limit};w=${windowMs / 1000}`,
+    RateLimit: `"${tier}";r=${remaining};t=${secondsUntil(resetAt, now)}`,
+    'X-RateLimit-Limit': String(limit),
     'X-RateLimit-Remaining': String(remaining),
     'X-RateLimit-Reset': String(Math.ceil(resetAt / 1000)),
   };
 }
 
 /** The API key or another token of a request. */
-export function keyOf(raw: IncomingMessage): string | undefined {
-  const { authorization } = raw.headers;
-  const bearer = authorization === undefined ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1];
-  return bearer?.trim() ?? header(raw, 'x-api-key')?.trim() ?? inProtocols(raw, keyPrefix);
-}
+export const keyOf = (raw: IncomingMessage): string | undefined =>
+  bearerOf(raw) ?? header(raw, 'x-api-key')?.trim() ?? inProtocols(raw, keyPrefix);
+
+export const bearerOf = ({ headers: { authorization } }: IncomingMessage): string | undefined =>
+  authorization === undefined ? undefined : /^Bearer +(.*)$/i.exec(authorization)?.[1]?.trim();
 
 /** The value of a subprotocol with this prefix. Browsers cannot send other headers with a WebSocket. */
 function inProtocols({ headers }: IncomingMessage, prefix: string): string | undefined {
@@ -227,14 +195,6 @@ function inProtocols({ headers }: IncomingMessage, prefix: string): string | und
 export function isSameToken(given: string, expected: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(given), hash(expected));
-}
-
-function keyRequired(): PoproomError {
-  return new PoproomError('API_KEY_REQUIRED', 'This server requires an API key. Send it as Authorization: Bearer KEY.');
-}
-
-function invalidKey(): PoproomError {
-  return new PoproomError('INVALID_API_KEY', 'This API key is unknown or has been revoked.');
 }
 
 export interface OwnOrigins {
@@ -268,9 +228,8 @@ export function isForeignOrigin({ headers }: IncomingMessage, { publicUrl, allow
 
 /** The refusal of a live channel. */
 export function foreignOrigin(): PoproomError {
-  return new PoproomError('ORIGIN_NOT_ALLOWED', 'Pages of this origin may not open live channels on this server.', {
-    details: { field: 'Origin' },
-  });
+  const message = 'Pages of this origin may not open live channels on this server.';
+  return new PoproomError('ORIGIN_NOT_ALLOWED', message, { details: { field: 'Origin' } });
 }
 
 /** Forms can send these types without the permission of the server, and over plain HTTP browsers do not mark them. */
@@ -278,78 +237,51 @@ export function refuseForeignForm(raw: IncomingMessage, isCrossSite: boolean): v
   if (isCrossSite && raw.headers['sec-fetch-mode'] !== 'cors') throw crossSiteRefused();
 }
 
-export function crossSiteRefused(): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', 'Pages of other sites must use CORS requests to call the API.', {
-    details: { field: 'Sec-Fetch-Site' },
-  });
-}
+export const crossSiteRefused = (): PoproomError =>
+  invalidField('Sec-Fetch-Site', 'Pages of other sites must use CORS requests to call the API.');
 
-/** Live channels that resume. Some of them do not count as a request. */
-export interface Resumption {
-  /** The token in a request, if it is genuine and belongs to a room with this code. */
-  tokenIn(raw: IncomingMessage, roomId: string): string | undefined;
-  /** Whether this client may open one more channel without using its limit. Counts it. */
-  take(client: ClientId): boolean;
-}
+/**
+ * Requests with a token do not count, and a token can be used repeatedly. Enough for all devices behind one address to
+ * reconnect three times in a row.
+ */
+const freeRate = { burst: 60, perSecond: 1 };
 
-export function createResumption(secret: string, clock: Clock): Resumption {
-  const tokens = createResumeTokens(secret, clock);
-  const budget = new ClientBuckets(freeRequests);
+export type FreeRequests = ReturnType<typeof createFreeRequests>;
+
+/** Requests with a token or a ticket, which belong to a room with the code of the request. Some of them do not count. */
+export function createFreeRequests(secret: string, rates: RateCounter, clock: Clock) {
+  const [resumeTokens, tickets] = [createResumeTokens(secret, clock), createTickets(secret, clock)];
+  const uploadTickets = createUploadTickets(secret, clock);
+  const [resumed, ticketed] = [new ClientBuckets(freeRate), new ClientBuckets(freeRate)];
   return {
-    tokenIn(raw, roomId) {
-      const token = tokenOf(raw);
-      return token !== undefined && tokens.isGenuine(token, roomId) ? token : undefined;
+    /** The genuine token of a live channel that resumes. */
+    resumeTokenIn(raw: IncomingMessage, roomId: string): string | undefined {
+      const token = inProtocols(raw, resumePrefix) ?? header(raw, resumeHeader.toLowerCase());
+      return token !== undefined && resumeTokens.isGenuine(token, roomId) ? token : undefined;
     },
-    take: (client) => budget.take(client, performance.now()),
-  };
-}
 
-function tokenOf(raw: IncomingMessage): string | undefined {
-  return inProtocols(raw, resumePrefix) ?? header(raw, resumeHeader.toLowerCase());
-}
+    /** Whether this client may open one more channel without using its limit. Counts it. */
+    takeResumed: (client: ClientId) => resumed.take(client, performance.now()),
 
-/** Requests with a ticket. Some of them do not count. */
-export interface Ticketing {
-  /** The ticket in a query, if it is genuine and belongs to a room with this code. */
-  ticketIn(query: Query, roomId: string): string | undefined;
-  /** Whether this client may make one more request without using its limit. Counts it. */
-  take(client: ClientId): boolean;
-}
-
-export function createTicketing(secret: string, clock: Clock): Ticketing {
-  const tickets = createTickets(secret, clock);
-  const budget = new ClientBuckets(freeRequests);
-  return {
-    ticketIn(query, roomId) {
+    /** The genuine ticket of a download. */
+    ticketIn(query: Query, roomId: string): string | undefined {
       const ticket = query.get('ticket');
       return ticket !== null && tickets.isGenuine(ticket, roomId) ? ticket : undefined;
     },
-    take: (client) => budget.take(client, performance.now()),
-  };
-}
 
-/** Uploads with a ticket. Those that it was issued for do not count. */
-export interface UploadTicketing {
-  /** How this upload uses the ticket that it has; undefined if it has none. */
-  takerFor(raw: IncomingMessage, roomId: string): IsFree | undefined;
-}
+    /** Whether this client may make one more request with a ticket without using its limit. Counts it. */
+    takeTicketed: (client: ClientId) => ticketed.take(client, performance.now()),
 
-export function createUploadTicketing(secret: string, rates: RateCounter, clock: Clock): UploadTicketing {
-  const tickets = createUploadTickets(secret, clock);
-
-  function take(client: ClientId, { id, uploads: limit }: UploadTicket): MaybePromise<boolean> {
-    const quota = { tier: 'free', limit, windowMs: uploadTicketCounterMs } as const;
-    return chain(rates.take(`${client}#uploads-${id}`, quota, clock()), ({ granted }) => granted);
-  }
-
-  return {
-    takerFor(raw, roomId) {
+    /** How an upload uses the ticket that it has; undefined if it has none. Uploads that it was issued for are free. */
+    uploadTakerFor(raw: IncomingMessage, roomId: string): IsFree | undefined {
       const given = header(raw, uploadTicketHeader.toLowerCase());
       const room = parseRoomId(roomId);
       if (given === undefined || room === undefined) return undefined;
       return (client) => {
-        const ticket = tickets.read(given, client, room);
-        return ticket ? take(client, ticket) : false;
+        const ticket = uploadTickets.read(given, client, room);
+        if (!ticket) return false;
+        const quota = { tier: 'free', limit: ticket.uploads, windowMs: uploadTicketCounterMs } as const;
+        return chain(rates.take(`${client}#uploads-${ticket.id}`, quota, clock()), ({ granted }) => granted);
       };
     },
   };

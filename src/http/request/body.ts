@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { freeBuffer } from '../../core/defence/garbage.ts';
 import type { Transfer } from '../../core/defence/transfer-budget.ts';
 import { isLarge } from '../../core/defence/work.ts';
-import { byteCount, PoproomError } from '../../core/errors.ts';
+import { byteCount, PoproomError, unavailable } from '../../core/errors.ts';
 import { announcedLength, hasBody, type Request, refuseCompressed } from './request.ts';
 
 export interface ReceivedBody {
@@ -70,7 +70,7 @@ function collectBody(request: Request, maxBytes: number, beforeLarge: BeforeLarg
     raw.on('end', () => {
       isWhole = true;
       pieces?.complete();
-      resolve(onePiece ? new OnePiece(onePiece) : (pieces ?? new OnePiece(nothing)));
+      resolve(onePiece ? inOnePiece(onePiece) : (pieces ?? noBody));
     });
     onAborted(raw, refuse);
   });
@@ -79,17 +79,12 @@ function collectBody(request: Request, maxBytes: number, beforeLarge: BeforeLarg
 const nothing: Buffer = Buffer.alloc(0);
 const noBody: ReceivedBody = { bytes: nothing, release: () => undefined };
 
-class OnePiece implements ReceivedBody {
-  readonly bytes: Buffer;
-
-  constructor(bytes: Buffer) {
-    this.bytes = bytes;
-  }
-
-  release(): void {
-    if (isLarge(this.bytes.length)) freeBuffer(this.bytes);
-  }
-}
+const inOnePiece = (bytes: Buffer): ReceivedBody => ({
+  bytes,
+  release() {
+    if (isLarge(bytes.length)) freeBuffer(bytes);
+  },
+});
 
 class BodyPieces implements ReceivedBody {
   readonly #request: Request;
@@ -118,10 +113,7 @@ class BodyPieces implements ReceivedBody {
   add(chunk: Buffer): void {
     const { maxBytes } = this.#rules;
     this.#size += chunk.length;
-    if (this.#size > maxBytes) {
-      this.#refuse(bodyTooLarge(maxBytes));
-      return;
-    }
+    if (this.#size > maxBytes) return void this.#refuse(bodyTooLarge(maxBytes));
     this.#pieces.add(chunk);
     const more = this.#pieces.capacity - this.#transfer.held;
     if (more > 0 && !this.#transfer.take(more)) this.#refuse(overloaded());
@@ -148,24 +140,11 @@ class BodyPieces implements ReceivedBody {
   }
 }
 
-function bodyTooLarge(maxBytes: number): PoproomError {
-  return new PoproomError('CONTENT_TOO_LARGE', `The body exceeds the limit of ${byteCount(maxBytes)}.`);
-}
+const bodyTooLarge = (maxBytes: number): PoproomError =>
+  new PoproomError('CONTENT_TOO_LARGE', `The body exceeds the limit of ${byteCount(maxBytes)}.`);
 
-export function overloaded(): PoproomError {
-  return new PoproomError(
-    'UNAVAILABLE',
-    'The server is handling too much data at the moment. Try again in 2 seconds.',
-    {
-      retryAfter: 2,
-    },
-  );
-}
-
-function tooSlowForOthers(): PoproomError {
-  const message = 'The body arrived too slowly for a busy server. Try again in 2 seconds.';
-  return new PoproomError('UNAVAILABLE', message, { retryAfter: 2 });
-}
+export const overloaded = () => unavailable('The server is handling too much data at the moment.');
+const tooSlowForOthers = () => unavailable('The body arrived too slowly for a busy server.');
 
 /** Shorter chunks are copied into blocks: a Buffer of one byte takes two hundred times its size. */
 const shortChunk = 16 * 1024;
@@ -178,15 +157,11 @@ class ByteBuffer {
   /** The current block, if it has free space. */
   #block: Buffer | undefined;
   #used = 0;
-  #capacity = 0;
-
   /** The allocated bytes. */
-  get capacity(): number {
-    return this.#capacity;
-  }
+  capacity = 0;
 
   add(chunk: Buffer): void {
-    if (this.#capacity === 0 || chunk.length >= shortChunk) this.#keep(chunk);
+    if (this.capacity === 0 || chunk.length >= shortChunk) this.#keep(chunk);
     else this.#copy(chunk);
   }
 
@@ -209,7 +184,7 @@ class ByteBuffer {
   #keep(chunk: Buffer): void {
     this.#endBlock();
     this.#pieces.push(chunk);
-    this.#capacity += chunk.length;
+    this.capacity += chunk.length;
   }
 
   #copy(chunk: Buffer): void {
@@ -221,10 +196,10 @@ class ByteBuffer {
 
   #startBlock(needed: number): void {
     this.#endBlock();
-    const size = Math.max(needed, smallestBlock, Math.min(this.#capacity, largestBlock));
+    const size = Math.max(needed, smallestBlock, Math.min(this.capacity, largestBlock));
     this.#block = Buffer.allocUnsafeSlow(size);
     this.#used = 0;
-    this.#capacity += size;
+    this.capacity += size;
   }
 
   #endBlock(): void {

@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { PoproomError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import { bodyOf } from './request.ts';
 
@@ -53,15 +53,12 @@ export async function receiveForm<T>(
 
   parser.on('field', (name: string, value: string, _nameCut: boolean, cut: boolean) => {
     if (name === 'file') refuse(malformed('The part "file" must be a file with a file name.'));
-    else if (!isFieldName(name))
-      refuse(
-        malformed(`The form has an unknown field "${short(name)}". Use "pin", "folder", "once", "meta" and "file".`),
-      );
+    else if (!isFieldName(name)) refuse(unknownField(name));
     else if (cut) refuse(malformed(`The field "${name}" is too long.`));
     else values[name] ??= value;
   });
   parser.on('file', (field: string, bytes: Readable, name: string | undefined, _encoding: string, type: string) => {
-    bytes.on('error', () => refuse(malformed('The form is malformed or incomplete.')));
+    bytes.on('error', () => refuse(incomplete()));
     if (field !== 'file') refuse(malformed(`The file must be in the part "file", not "${short(field)}".`));
     else if (name === '') refuse(noFile());
     else if (file) refuse(malformed('The form has more than one file. Send one file per request.'));
@@ -75,10 +72,10 @@ export async function receiveForm<T>(
   });
   parser.on('partsLimit', () => refuse(malformed('The form has too many parts.')));
   parser.on('fieldsLimit', () => refuse(malformed('The form has too many fields.')));
-  parser.on('error', () => refuse(malformed('The form is malformed or incomplete.')));
+  parser.on('error', () => refuse(incomplete()));
   parser.on('finish', () => end());
   // The parser keeps waiting for a part whose headers have no end, even after the last byte.
-  const expectEnd = () => setImmediate(() => refuse(malformed('The form is malformed or incomplete.')));
+  const expectEnd = () => setImmediate(() => refuse(incomplete()));
   parser.once('prefinish', () => {
     if (!file || file.readableEnded) expectEnd();
     else file.once('end', expectEnd);
@@ -145,18 +142,13 @@ function openParser<P>(make: () => P): P {
   }
 }
 
-function noBoundary(): PoproomError {
-  return malformed('The Content-Type of the form has no boundary.');
-}
-
+const malformed = (message: string) => invalidField('file', message);
+const noBoundary = () => malformed('The Content-Type of the form has no boundary.');
+const incomplete = () => malformed('The form is malformed or incomplete.');
 /** Browsers send a part with an empty file name if no file was chosen. */
-function noFile(): PoproomError {
-  return malformed('The form has no file. Send it in the part "file".');
-}
-
-function malformed(message: string): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'file' } });
-}
+const noFile = () => malformed('The form has no file. Send it in the part "file".');
+const unknownField = (name: string) =>
+  malformed(`The form has an unknown field "${short(name)}". Use "pin", "folder", "once", "meta" and "file".`);
 
 /** The client chose this name, so it may be long. */
 const short = (name = '') => name.slice(0, 60);

@@ -5,7 +5,7 @@ import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
 import type { Caller } from '../../core/admission.ts';
 import { loadOnce } from '../../core/concurrency.ts';
 import { stepsFor } from '../../core/defence/work.ts';
-import { PoproomError } from '../../core/errors.ts';
+import { invalidField, PoproomError } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { Endpoint } from '../../protocol/endpoints/endpoint.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
@@ -15,19 +15,18 @@ import { type BodyRules, type ReceivedBody, readBody } from './body.ts';
 import { callerOf, mediaTypeOf, type Request } from './request.ts';
 
 /** The limit for bodies without a room's text. */
-export const smallBody = 16 * 1024;
+const smallBody = 16 * 1024;
 
 /** A text may consist of `\u0000` escapes, with six bytes for each character. */
 export const largestContentBody = (largestContent: number): number => 6 * largestContent + smallBody;
 
 /** A missing body is read as an empty object, so that the error names the missing fields. */
-export function readJson<T>(request: Request, schema: object, maxBytes: number): Promise<T> {
-  return withJson(request, schema, { maxBytes }, async (value: T) => value);
-}
+export const readJson = <T>(request: Request, schema: object): Promise<T> =>
+  withJson(request, schema, { maxBytes: smallBody }, async (value: T) => value);
 
 /** The caller of a request whose body may contain a PIN and nothing else. */
 export async function readCaller(request: Request): Promise<Caller> {
-  const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest, smallBody);
+  const { pin } = await readJson<{ pin?: string }>(request, pinOnlyRequest);
   return callerOf(request, pin);
 }
 
@@ -99,9 +98,8 @@ function parseJson(json: string): unknown {
 }
 
 /** Whether the body is a text as it is, such as that of `curl -d`. */
-export function isTextBody(raw: IncomingMessage): boolean {
-  return raw.headers['content-type'] !== 'application/json' && textTypes.has(mediaTypeOf(raw).type);
-}
+export const isTextBody = (raw: IncomingMessage): boolean =>
+  raw.headers['content-type'] !== 'application/json' && textTypes.has(mediaTypeOf(raw).type);
 
 /** The second one is the default of `curl -d`. Nobody else sends a text in it. */
 const textTypes: ReadonlySet<string> = new Set(['text/plain', 'application/x-www-form-urlencoded']);
@@ -128,7 +126,7 @@ function refuseUnlessUtf8(raw: IncomingMessage): void {
 function decodedText(body: ReceivedBody): string {
   try {
     if (isUtf8(body.bytes)) return body.bytes.toString('utf8');
-    throw new PoproomError('VALIDATION_FAILED', 'The text is not valid UTF-8.', { details: { field: 'content' } });
+    throw invalidField('content', 'The text is not valid UTF-8.');
   } finally {
     body.release();
   }
@@ -141,9 +139,7 @@ const compiled = new Map<object, Validator>();
 const loadAjv = loadOnce(load);
 
 /** The validator of a schema of the protocol. Loads Ajv on first use, because loading it takes as long as the rest of the start. */
-export function validatorOf(schema: object): MaybePromise<Validator> {
-  return compiled.get(schema) ?? compile(schema);
-}
+export const validatorOf = (schema: object): MaybePromise<Validator> => compiled.get(schema) ?? compile(schema);
 
 async function compile(schema: object): Promise<Validator> {
   const validator = toValidator((await loadAjv()).compile(schema));

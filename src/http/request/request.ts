@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import type { Caller } from '../../core/admission.ts';
 import type { Budgets } from '../../core/defence/transfer-budget.ts';
 import type { Turns } from '../../core/defence/work.ts';
-import { PoproomError } from '../../core/errors.ts';
+import { invalidField, PoproomError } from '../../core/errors.ts';
 import type { ClientId } from '../../core/ports/basics.ts';
 import type { Spending } from '../../core/ports/clients.ts';
 
@@ -37,9 +37,7 @@ export interface Request {
 
 export type Query = Pick<URLSearchParams, 'get' | 'has'>;
 
-export function queryOf(url: string): Query {
-  return new URLSearchParams(url.slice(pathOf(url).length));
-}
+export const queryOf = (url: string): Query => new URLSearchParams(url.slice(pathOf(url).length));
 
 export function pathOf(url: string): string {
   const at = url.indexOf('?');
@@ -51,9 +49,7 @@ export function limitIn({ query }: Request): number | undefined {
   const text = query.get('limit');
   if (text === null) return undefined;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
-  throw new PoproomError('VALIDATION_FAILED', '"limit" must be a whole number from 1 to 9999.', {
-    details: { field: 'limit' },
-  });
+  throw invalidField('limit', '"limit" must be a whole number from 1 to 9999.');
 }
 
 /**
@@ -61,21 +57,11 @@ export function limitIn({ query }: Request): number | undefined {
  * ones, because ignoring one would make the file public to the room.
  */
 export function parseOnce(text: string | null | undefined): boolean {
-  if (text === null || text === undefined) return false;
-  const isOnce = Object.hasOwn(onceValues, text) ? onceValues[text] : undefined;
-  if (isOnce !== undefined) return isOnce;
-  throw new PoproomError('VALIDATION_FAILED', '"once" must be true or false.', { details: { field: 'once' } });
+  if (text === null || text === undefined || text === 'false' || text === '0') return false;
+  // An HTML checkbox sends `on`, and a flag without a value is empty.
+  if (['true', '1', 'on', ''].includes(text)) return true;
+  throw invalidField('once', '"once" must be true or false.');
 }
-
-/** An HTML checkbox sends `on`, and a flag without a value is empty. */
-const onceValues: Readonly<Record<string, boolean>> = {
-  true: true,
-  '1': true,
-  on: true,
-  '': true,
-  false: false,
-  '0': false,
-};
 
 /** The caller of a room operation. A PIN in the body counts only if neither the header nor the query has one. */
 export function callerOf({ raw, params, query, client, isCrossSite, spending }: Request, bodyPin?: string): Caller {
@@ -100,14 +86,11 @@ export function announcedLength(raw: IncomingMessage): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-export function hasBody(raw: IncomingMessage): boolean {
-  return raw.headers['transfer-encoding'] !== undefined || (announcedLength(raw) ?? 0) > 0;
-}
+export const hasBody = (raw: IncomingMessage): boolean =>
+  raw.headers['transfer-encoding'] !== undefined || (announcedLength(raw) ?? 0) > 0;
 
 /** Node ends a request without a body before anyone reads it, so it is replaced by an empty stream. */
-export function bodyOf(raw: IncomingMessage): Readable {
-  return hasBody(raw) ? raw : Readable.from([]);
-}
+export const bodyOf = (raw: IncomingMessage): Readable => (hasBody(raw) ? raw : Readable.from([]));
 
 /** The content type without its parameters, in lower case. Text is UTF-8 unless a charset says otherwise. */
 export function mediaTypeOf({ headers }: IncomingMessage): { type: string; isUtf8Text: boolean } {
@@ -121,10 +104,8 @@ export function mediaTypeOf({ headers }: IncomingMessage): { type: string; isUtf
 export function refuseCompressed(raw: IncomingMessage): void {
   const { 'content-encoding': coding = 'identity' } = raw.headers;
   if (coding.toLowerCase() === 'identity') return;
-  throw new PoproomError(
-    'UNSUPPORTED_MEDIA_TYPE',
-    'Compressed bodies are not supported. Send the body without Content-Encoding.',
-  );
+  const message = 'Compressed bodies are not supported. Send the body without Content-Encoding.';
+  throw new PoproomError('UNSUPPORTED_MEDIA_TYPE', message);
 }
 
 /** The id that a proxy or a client gave the request, if it is short and harmless in a log. */
@@ -167,24 +148,19 @@ export function framingError({ httpVersion, url = '', headers }: IncomingMessage
   // Node joins repeated headers with a comma.
   if (host?.includes(',')) return badFraming('The request has more than one Host header.', 'Host');
   if (!url.startsWith('/')) return badFraming('The request target must be a path.');
-  return coding === undefined ? undefined : transferCodingError(coding, httpVersion);
-}
-
-function transferCodingError(coding: string, httpVersion: string): PoproomError | undefined {
+  if (coding === undefined) return undefined;
   // HTTP/1.0 has no chunks, so a proxy between the client and us may have ignored them.
   if (httpVersion === '1.0') return badFraming('HTTP/1.0 does not support Transfer-Encoding.', 'Transfer-Encoding');
   if (coding.toLowerCase() === 'chunked') return undefined;
   return badFraming('The only supported Transfer-Encoding is chunked.', 'Transfer-Encoding');
 }
 
-function badFraming(message: string, field?: string): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', message, field === undefined ? {} : { details: { field } });
-}
+const badFraming = (message: string, field?: string): PoproomError =>
+  field === undefined ? new PoproomError('VALIDATION_FAILED', message) : invalidField(field, message);
 
 /** The address that a request counts against. */
-export function clientAddress(request: IncomingMessage, proxies: BlockList): ClientId {
-  return countAs(fullAddress(request, proxies));
-}
+export const clientAddress = (request: IncomingMessage, proxies: BlockList): ClientId =>
+  countAs(fullAddress(request, proxies));
 
 /** The address itself, where a client counts by its IPv6 /64. */
 export function fullAddress(request: IncomingMessage, proxies: BlockList): string {
@@ -195,18 +171,14 @@ export function fullAddress(request: IncomingMessage, proxies: BlockList): strin
 }
 
 /** The client at the other end of a socket. */
-export function clientOf(address: string | undefined): ClientId {
-  return countAs(normalize(address ?? ''));
-}
+export const clientOf = (address: string | undefined): ClientId => countAs(normalize(address ?? ''));
 
-export function cameThroughProxy(request: IncomingMessage, proxies: BlockList): boolean {
-  return isProxy(request.socket.remoteAddress, proxies);
-}
+export const cameThroughProxy = (request: IncomingMessage, proxies: BlockList): boolean =>
+  isProxy(request.socket.remoteAddress, proxies);
 
 /** Whether the other end of a socket is a trusted proxy. */
-export function isProxy(address: string | undefined, proxies: BlockList): boolean {
-  return isTrusted(normalize(address ?? ''), proxies);
-}
+export const isProxy = (address: string | undefined, proxies: BlockList): boolean =>
+  isTrusted(normalize(address ?? ''), proxies);
 
 /**
  * The user that a trusted proxy named in a header. A second value may be from the client, so there must be exactly one.
@@ -235,13 +207,11 @@ function rightmostUntrusted(forwarded: string, peer: string, proxies: BlockList)
   return nearest;
 }
 
-function withoutPort(text: string): string {
-  return /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
-}
+const withoutPort = (text: string): string =>
+  /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text;
 
-function isTrusted(address: string, proxies: BlockList): boolean {
-  return proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
-}
+const isTrusted = (address: string, proxies: BlockList): boolean =>
+  proxies.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 
 /** Normalizes an address. IPv4-mapped IPv6 becomes IPv4. */
 function normalize(address: string): string {
@@ -252,9 +222,8 @@ function normalize(address: string): string {
 }
 
 /** A household has a /64: counting single addresses would give it 2^64 limits. */
-function countAs(address: string): ClientId {
-  return address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
-}
+const countAs = (address: string): ClientId =>
+  address.includes(':') ? `${groupsOf(address).slice(0, 4).join(':')}::/64` : address;
 
 /** The eight groups of an IPv6 address. */
 export function groupsOf(address: string): string[] {

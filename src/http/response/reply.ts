@@ -6,9 +6,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { PoproomError } from '../../core/errors.ts';
+import { invalidField, PoproomError } from '../../core/errors.ts';
 import type { ErrorCode } from '../../protocol/error-codes.ts';
-import type { ErrorBody } from '../../protocol/types.ts';
+import type { Confirmation, ErrorBody } from '../../protocol/types.ts';
 
 /** Sent with every response. */
 export const fixedHeaders = {
@@ -27,9 +27,11 @@ export interface Reply {
   waitedMs?: number;
 }
 
-export function json(status: number, value: unknown, headers?: Record<string, string>): Reply {
-  return jsonText(status, JSON.stringify(value), headers);
-}
+export const json = (status: number, value: unknown, headers?: Record<string, string>): Reply =>
+  jsonText(status, JSON.stringify(value), headers);
+
+export const confirmation = (message: string, status = 200): Reply =>
+  json(status, { success: true, message } satisfies Confirmation);
 
 /** A reply with serialized JSON. */
 export function jsonText(status: number, body: string, headers?: Record<string, string>): Reply {
@@ -125,9 +127,8 @@ export function errorBody({ code, message, details }: PoproomError, requestId: s
 }
 
 /** Details of unexpected errors go to the log only. */
-function internal(cause: unknown): PoproomError {
-  return new PoproomError('INTERNAL', 'Something went wrong on the server. The error has been logged.', { cause });
-}
+const internal = (cause: unknown): PoproomError =>
+  new PoproomError('INTERNAL', 'Something went wrong on the server. The error has been logged.', { cause });
 
 const exposed =
   'ETag, RateLimit, RateLimit-Policy, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ' +
@@ -285,16 +286,13 @@ export function isNamedBy(value: string | undefined, tag: string): boolean {
 }
 
 /** Whether an If-Match contains this tag. A weak tag does not match. */
-export function isNamedExactly(value: string, tag: string): boolean {
-  return value.trim() === '*' || parseTags(value).includes(tag);
-}
+export const isNamedExactly = (value: string, tag: string): boolean =>
+  value.trim() === '*' || parseTags(value).includes(tag);
 
 /** Tags may contain commas, so the list cannot be split at commas. */
 const listOfTags = /^(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*$/;
 
 function parseTags(value: string): string[] {
   if (listOfTags.test(value.trim())) return value.match(/(?:W\/)?"[^"]*"/g) ?? [];
-  throw new PoproomError('VALIDATION_FAILED', 'If-Match must be a version in quotes, for example "7".', {
-    details: { field: 'If-Match' },
-  });
+  throw invalidField('If-Match', 'If-Match must be a version in quotes, for example "7".');
 }

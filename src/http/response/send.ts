@@ -122,9 +122,8 @@ function pump(body: Readable, announced: number, response: ServerResponse): Prom
 const disconnected = 'ERR_STREAM_PREMATURE_CLOSE';
 
 /** With a wrong length, the client would read the next response as part of this one. */
-function lengthMismatch(announced: number, sent: number): Error {
-  return new Error(`The response announced ${announced} bytes but sent ${sent} bytes.`);
-}
+const lengthMismatch = (announced: number, sent: number): Error =>
+  new Error(`The response announced ${announced} bytes but sent ${sent} bytes.`);
 
 /** A client that disconnects during the response is not a server error. */
 function isDisconnect(error: unknown): boolean {
@@ -245,16 +244,7 @@ export interface Answered extends Pick<Observation, 'method' | 'route' | 'status
   startedAt: number;
 }
 
-export interface RequestLog {
-  /** Call this before the response is sent. Logs a failed request with its cause. */
-  failed(answered: Answered): void;
-  /** Call this before the response is sent, so that the metrics do not include how long the client reads. */
-  observe(answered: Answered): void;
-  /** Call this after the response is sent. Logs all other requests. */
-  answered(answered: Answered): void;
-  /** Call this if the response could not be finished. */
-  broken(requestId: string, client: ClientId, err: unknown): void;
-}
+export type RequestLog = ReturnType<typeof createRequestLog>;
 
 interface RequestEvents {
   /** For the metrics; undefined without them. */
@@ -265,20 +255,23 @@ interface RequestEvents {
   onBroken: () => void;
 }
 
-export function createRequestLog(lines: ClientLog, { observe, onFailure, onBroken }: RequestEvents): RequestLog {
+export function createRequestLog(lines: ClientLog, { observe, onFailure, onBroken }: RequestEvents) {
   return {
-    failed(answered) {
-      const { client, error } = answered;
+    /**
+     * Call this before the response is sent, so that the metrics do not include how long the client reads. Logs a failed
+     * request with its cause.
+     */
+    answering(answered: Answered): void {
+      const { method, route, status, client, error, startedAt } = answered;
+      observe?.({ method, route, status, error, seconds: secondsSince(startedAt) });
+      if (!isFailure(answered)) return;
       onFailure();
       const fields = { ...fieldsOf(answered), ...explain(error) };
       lines.refused({ client, code: codeOf(error), level: 'error', fields, message: 'request failed' });
     },
 
-    observe({ method, route, status, error, startedAt }) {
-      observe?.({ method, route, status, error, seconds: secondsSince(startedAt) });
-    },
-
-    answered(answered) {
+    /** Call this after the response is sent. Logs all other requests. */
+    answered(answered: Answered): void {
       const { status, client, error } = answered;
       if (status < 400) {
         if (lines.isDebug) lines.debug(client, fieldsOf(answered), 'request');
@@ -288,7 +281,8 @@ export function createRequestLog(lines: ClientLog, { observe, onFailure, onBroke
       }
     },
 
-    broken(requestId, client, err) {
+    /** Call this if the response could not be finished. */
+    broken(requestId: string, client: ClientId, err: unknown): void {
       onBroken();
       const fields = { requestId, err };
       lines.refused({ client, code: 'RESPONSE_FAILED', level: 'error', fields, message: 'response failed' });
@@ -312,8 +306,7 @@ function causeOf(error: unknown): unknown {
 }
 
 /** Whether the server failed. Such requests are logged with their cause. */
-export const isFailure = ({ status, error }: Pick<Answered, 'status' | 'error'>) =>
-  status >= 500 && error !== undefined;
+const isFailure = ({ status, error }: Pick<Answered, 'status' | 'error'>) => status >= 500 && error !== undefined;
 
 function fieldsOf({ requestId, traceId, method, route, status, startedAt }: Answered) {
   const ids = traceId === undefined ? { requestId } : { requestId, traceId };

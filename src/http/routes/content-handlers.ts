@@ -2,30 +2,19 @@
 import type { IncomingMessage } from 'node:http';
 import { chain } from '../../core/concurrency.ts';
 import { stepsFor } from '../../core/defence/work.ts';
-import { PoproomError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { CheckpointInfo, Content } from '../../core/ports/texts.ts';
-import type { ContentEdit, Rooms } from '../../core/rooms.ts';
+import type { ContentEdit } from '../../core/rooms.ts';
 import { longestSealed } from '../../core/sealed.ts';
 import type { WrittenText } from '../../core/text/edit-decision.ts';
 import type { SealedContent } from '../../core/text/sealed-texts.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { compactContentRequest, editContentRequest, writeContentRequest } from '../../protocol/schemas.ts';
-import type {
-  CompactContentRequest,
-  Confirmation,
-  ContentEdited,
-  ContentRead,
-  ContentWritten,
-  EditContentRequest,
-  HistoryEntry,
-  HistoryList,
-  HistoryText,
-  WriteContentRequest,
-} from '../../protocol/types.ts';
+import type * as api from '../../protocol/types.ts';
 import { refuseForeignForm } from '../request/authorize.ts';
 import type { BodyRules } from '../request/body.ts';
-import { isTextBody, largestContentBody, readCaller, withJson, withText } from '../request/parse-body.ts';
+import { isTextBody, largestContentBody, withJson, withText } from '../request/parse-body.ts';
 import { callerOf, header, limitIn, type Request } from '../request/request.ts';
 import {
   compress,
@@ -38,111 +27,106 @@ import {
   variesByEncoding,
   versionTag,
 } from '../response/reply.ts';
-import type { Handler, HandlerDeps } from './handler.ts';
+import { confirmed, type HandlerDeps, type Handlers } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
-export const contentHandlers = (deps: HandlerDeps) => ({
-  writeContent: writeContent(deps),
-  readContent: readContent(deps),
-  editContent: editContent(deps),
-  compactContent: compactContent(deps),
-  listHistory: listHistory(deps),
-  readHistory: readHistory(deps),
-  clearHistory: clearHistory(deps),
-});
-
-const writeContent = (deps: HandlerDeps): Handler => {
+export const contentHandlers = (deps: HandlerDeps) => {
   const { rooms, largestContent } = deps;
-  const bodyRules = contentRules(rooms, largestContent);
+  /** Checks the room before the server reads a large body. */
+  const bodyRules: BodyRules = {
+    maxBytes: largestContentBody(largestContent),
+    beforeLarge: (request) => rooms.checkCaller(callerOf(request), 'writeText'),
+  };
   const textRules = { ...bodyRules, maxBytes: longestSealed(largestContent) };
-  return (request) => {
-    const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    const write = async ({ content, pin }: WriteContentRequest) => {
-      const fingerprint = () => fingerprintOf(header(request.raw, 'if-match'), content);
-      const run = keyedRun<WrittenText>(deps, request, 'writeContent', fingerprint);
-      const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions, run);
-      const betweenSteps = stepsFor(content.length);
-      await betweenSteps();
-      const response = { success: true, ...textOf({ content, ...written }) } satisfies ContentWritten;
-      const body = request.turns.budget.measure(request.client, () => JSON.stringify(response));
-      await betweenSteps();
-      return jsonText(200, body, { ETag: versionTag(written.version), ...replayHeaders(run) });
-    };
-    if (isTextBody(request.raw)) {
-      refuseForeignForm(request.raw, request.isCrossSite);
-      return withText(request, textRules, (content) => write({ content }));
-    }
-    return withJson<WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, write);
-  };
+  const appendRules = { ...bodyRules, maxBytes: largestContent };
+
+  return {
+    writeContent(request) {
+      const ifMatch = header(request.raw, 'if-match');
+      const ifVersions = parseIfMatch(ifMatch);
+      const write = async ({ content, pin }: api.WriteContentRequest) => {
+        const run = keyedRun<WrittenText>(deps, request, 'writeContent', () => fingerprintOf(ifMatch, content));
+        const written = await rooms.writeContent(callerOf(request, pin), content, ifVersions, run);
+        const betweenSteps = stepsFor(content.length);
+        await betweenSteps();
+        const response = { success: true, ...textOf({ content, ...written }) } satisfies api.ContentWritten;
+        const body = request.turns.budget.measure(request.client, () => JSON.stringify(response));
+        await betweenSteps();
+        return jsonText(200, body, { ETag: versionTag(written.version), ...replayHeaders(run) });
+      };
+      if (isText(request)) return withText(request, textRules, (content) => write({ content }));
+      return withJson<api.WriteContentRequest, Reply>(request, writeContentRequest, bodyRules, write);
+    },
+
+    editContent(request) {
+      const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
+      const store = async ({ pin, ...body }: api.EditContentRequest) => {
+        const edit = { ...editOf(body), ifVersions };
+        const run = keyedRun<WrittenText>(deps, request, 'editContent', () => fingerprintOf(JSON.stringify(edit)));
+        const written = await rooms.editContent(callerOf(request, pin), edit, run);
+        return edited(written, replayHeaders(run));
+      };
+      if (isText(request)) return withText(request, appendRules, (append) => store({ append }));
+      return withJson<api.EditContentRequest, Reply>(request, editContentRequest, bodyRules, store);
+    },
+
+    /** Stores a snapshot of the text of an encrypted room. */
+    compactContent: (request) =>
+      withJson<api.CompactContentRequest, Reply>(request, compactContentRequest, bodyRules, async (snapshot) =>
+        edited(await rooms.compactContent(callerOf(request), snapshot)),
+      ),
+
+    readContent(request) {
+      const waitMs = waitIn(request);
+      return waitMs > 0 ? readChanged(deps, request, waitMs) : read(deps, request);
+    },
+
+    async listHistory(request) {
+      const limit = limitIn(request);
+      const history = (await rooms.listHistory(callerOf(request))).slice(0, limit).map(entryOf);
+      return compress(request.raw, json(200, { history } satisfies api.HistoryList, variesByEncoding));
+    },
+
+    async readHistory(request) {
+      const checkpoint = await rooms.readHistory(callerOf(request), versionIn(request.params.version));
+      const text = { content: checkpoint.content, ...entryOf(checkpoint) } satisfies api.HistoryText;
+      return compress(request.raw, json(200, text, variesByEncoding));
+    },
+
+    clearHistory: confirmed('The history was deleted.', rooms.clearHistory),
+  } satisfies Partial<Handlers>;
 };
 
-/** Checks the room before the server reads a large body. */
-const contentRules = (rooms: Rooms, largestContent: number): BodyRules => ({
-  maxBytes: largestContentBody(largestContent),
-  beforeLarge: (request) => rooms.checkCaller(callerOf(request), 'writeText'),
-});
-
-const editContent = (deps: HandlerDeps): Handler => {
-  const { rooms, largestContent } = deps;
-  const bodyRules = contentRules(rooms, largestContent);
-  const textRules = { ...bodyRules, maxBytes: largestContent };
-  return (request) => {
-    const ifVersions = parseIfMatch(header(request.raw, 'if-match'));
-    const store = async ({ pin, ...body }: EditContentRequest) => {
-      const edit = { ...editOf(body), ifVersions };
-      const run = keyedRun<WrittenText>(deps, request, 'editContent', () => fingerprintOf(JSON.stringify(edit)));
-      const written = await rooms.editContent(callerOf(request, pin), edit, run);
-      return edited(written, replayHeaders(run));
-    };
-    if (isTextBody(request.raw)) {
-      refuseForeignForm(request.raw, request.isCrossSite);
-      return withText(request, textRules, (append) => store({ append }));
-    }
-    return withJson<EditContentRequest, Reply>(request, editContentRequest, bodyRules, store);
-  };
-};
-
-/** Stores a snapshot of the text of an encrypted room. */
-const compactContent = ({ rooms, largestContent }: HandlerDeps): Handler => {
-  const bodyRules = contentRules(rooms, largestContent);
-  return (request) =>
-    withJson<CompactContentRequest, Reply>(request, compactContentRequest, bodyRules, async (snapshot) =>
-      edited(await rooms.compactContent(callerOf(request), snapshot)),
-    );
-};
+/** Whether the body is a text and not JSON. Throws if a form of another site sent it. */
+function isText({ raw, isCrossSite }: Request): boolean {
+  if (!isTextBody(raw)) return false;
+  refuseForeignForm(raw, isCrossSite);
+  return true;
+}
 
 function edited({ version, writtenAt, compact }: WrittenText, headers: Record<string, string> = {}): Reply {
   const hint = compact && { compact };
-  const body = { success: true, version, timestamp: toTimestamp(writtenAt), ...hint } satisfies ContentEdited;
+  const body = { success: true, version, timestamp: toTimestamp(writtenAt), ...hint } satisfies api.ContentEdited;
   return json(200, body, { ETag: versionTag(version), ...headers });
 }
 
 /** A request has either `edits`, `append` or `sealed`. */
-function editOf({ edits, append, sealed, baseVersion }: Omit<EditContentRequest, 'pin'>): ContentEdit {
+function editOf({ edits, append, sealed, baseVersion }: Omit<api.EditContentRequest, 'pin'>): ContentEdit {
   if (sealed !== undefined && edits === undefined && append === undefined) return { sealed, baseVersion };
   if (sealed !== undefined || (edits === undefined) === (append === undefined)) {
-    throw new PoproomError('VALIDATION_FAILED', 'Send either "edits" or "append".', { details: { field: 'edits' } });
+    throw invalidField('edits', 'Send either "edits" or "append".');
   }
   if (append === undefined) return { edits: edits ?? [], baseVersion };
   if (baseVersion === undefined) return { append };
-  throw new PoproomError('VALIDATION_FAILED', '"baseVersion" can be used only with "edits".', {
-    details: { field: 'baseVersion' },
-  });
+  throw invalidField('baseVersion', '"baseVersion" can be used only with "edits".');
 }
 
-const readContent =
-  (deps: HandlerDeps): Handler =>
-  (request) => {
-    const waitMs = waitIn(request);
-    return waitMs > 0 ? readChanged(deps, request, waitMs) : read(deps, request);
-  };
-
-function read({ rooms }: HandlerDeps, request: Request): MaybePromise<Reply> {
-  return chain(rooms.readContent(callerOf(request)), (text) => {
+function read(deps: HandlerDeps, request: Request): MaybePromise<Reply> {
+  return chain(deps.rooms.readContent(callerOf(request)), (text) => {
     const length = lengthOf(text);
     if (!isCompressible(length)) return textReply(text, request);
     if (length <= maxCachedLength) return compress(request.raw, textReply(text, request));
-    return readLong(rooms, request, length);
+    return readLong(deps, request, length);
   });
 }
 
@@ -151,9 +135,7 @@ const longestWait = 60;
 function waitIn({ query }: Request): number {
   const text = query.get('wait') ?? '0';
   if (/^\d{1,2}$/.test(text) && Number(text) <= longestWait) return Number(text) * 1000;
-  throw new PoproomError('VALIDATION_FAILED', `"wait" must be a whole number of seconds, at most ${longestWait}.`, {
-    details: { field: 'wait' },
-  });
+  throw invalidField('wait', `"wait" must be a whole number of seconds, at most ${longestWait}.`);
 }
 
 /**
@@ -184,7 +166,7 @@ async function readChanged(deps: HandlerDeps, request: Request, waitMs: number):
 }
 
 /** Reads the text again when its turn comes: waiting texts would fill the memory. */
-async function readLong(rooms: Rooms, request: Request, length: number): Promise<Reply> {
+async function readLong({ rooms }: HandlerDeps, request: Request, length: number): Promise<Reply> {
   const { raw, client, turns } = request;
   await turns.budget.admit(client);
   return turns.run(client, length * readShare, async () => {
@@ -237,37 +219,13 @@ function cachedJson(text: Content | SealedContent): string {
   return made;
 }
 
-const textOf = ({ content, version, writtenAt }: Content): ContentRead => ({
+const textOf = ({ content, version, writtenAt }: Content): api.ContentRead => ({
   content,
   version,
   timestamp: toTimestamp(writtenAt),
 });
 
-const listHistory =
-  ({ rooms }: HandlerDeps): Handler =>
-  async (request) => {
-    const limit = limitIn(request);
-    const history = (await rooms.listHistory(callerOf(request))).slice(0, limit);
-    return compress(request.raw, json(200, { history: history.map(entryOf) } satisfies HistoryList, variesByEncoding));
-  };
-
-const readHistory =
-  ({ rooms }: HandlerDeps): Handler =>
-  async (request) => {
-    const checkpoint = await rooms.readHistory(callerOf(request), versionIn(request.params.version));
-    const text = { content: checkpoint.content, ...entryOf(checkpoint) } satisfies HistoryText;
-    return compress(request.raw, json(200, text, variesByEncoding));
-  };
-
-const clearHistory =
-  ({ rooms }: HandlerDeps): Handler =>
-  async (request) => {
-    const caller = await readCaller(request);
-    await rooms.clearHistory(caller);
-    return json(200, { success: true, message: 'The history was deleted.' } satisfies Confirmation);
-  };
-
-function entryOf({ version, writtenAt, size, deviceId }: CheckpointInfo): HistoryEntry {
+function entryOf({ version, writtenAt, size, deviceId }: CheckpointInfo): api.HistoryEntry {
   return { version, timestamp: toTimestamp(writtenAt), size, ...(deviceId !== undefined && { deviceId }) };
 }
 

@@ -1,8 +1,7 @@
 /** Downloads: a file, with headers that keep it from running scripts on the origin of the service, or all files as a zip. */
 import { addAbortSignal, Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
-import type { Caller } from '../../core/admission.ts';
-import { byteCount, PoproomError } from '../../core/errors.ts';
+import { byteCount, invalidField, unavailable } from '../../core/errors.ts';
 import { isFileId } from '../../core/files/files.ts';
 import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zips.ts';
 import type { ByteRange } from '../../core/ports/blobs.ts';
@@ -12,34 +11,56 @@ import { issueTicketRequest } from '../../protocol/schemas.ts';
 import type { IssueTicketRequest, TicketIssued } from '../../protocol/types.ts';
 import { planZip, type ZipFile, type ZipPlan, zipChunks } from '../../zip/format.ts';
 import { overloaded } from '../request/body.ts';
-import { readJson, smallBody } from '../request/parse-body.ts';
+import { readJson } from '../request/parse-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { errorBody, isNamedBy, json, type Reply } from '../response/reply.ts';
 import { bytesPerStream, holdFile, holdUntilSent } from '../response/send.ts';
 import { ownBase } from '../urls.ts';
-import type { Handler, HandlerDeps } from './handler.ts';
+import type { HandlerDeps, Handlers } from './handler.ts';
 
-export const downloadHandlers = (deps: HandlerDeps) => ({
-  downloadZip: downloadZip(deps),
-  issueTicket: issueTicket(deps),
-  serveFile: serveFile(deps),
-});
+export const downloadHandlers = (deps: HandlerDeps) => {
+  const { files, claims, zips, uploads, links } = deps;
+  return {
+    async serveFile(request) {
+      const file = await files.find(request.params.fileId ?? '');
+      await claims.checkReadable(file, request.query.get('claim') ?? undefined);
+      const headers = await fileHeaders(file, request.query.has('download'));
+      if (isFresh(request, file)) return { status: 304, headers };
+      const range = wantedRange(request, file);
+      if (range === 'outside') return outside(file, request.id);
+      const body = request.raw.method === 'HEAD' ? {} : { body: await open(files, request, file, range) };
+      if (!range) return { status: 200, headers: { ...headers, 'Content-Length': String(file.size) }, ...body };
+      const { start, end } = range;
+      headers['Content-Range'] = `bytes ${start}-${end}/${file.size}`;
+      return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
+    },
 
-const serveFile =
-  ({ files, claims }: HandlerDeps): Handler =>
-  async (request) => {
-    const file = await files.find(request.params.fileId ?? '');
-    await claims.checkReadable(file, request.query.get('claim') ?? undefined);
-    const headers = await fileHeaders(file, request.query.has('download'));
-    if (isFresh(request, file)) return { status: 304, headers };
-    const range = wantedRange(request, file);
-    if (range === 'outside') return outside(file, request.id);
-    const body = request.raw.method === 'HEAD' ? {} : { body: await open(files, request, file, range) };
-    if (!range) return { status: 200, headers: { ...headers, 'Content-Length': String(file.size) }, ...body };
-    const { start, end } = range;
-    headers['Content-Range'] = `bytes ${start}-${end}/${file.size}`;
-    return { status: 206, headers: { ...headers, 'Content-Length': String(end - start + 1) }, ...body };
-  };
+    /** A ticket to download the archive by a link, or for uploads that are announced together. */
+    async issueTicket(request) {
+      const base = ownBase(request, links);
+      const { pin, uploads: requested } = await readJson<IssueTicketRequest>(request, issueTicketRequest);
+      const caller = callerOf(request, pin);
+      const isArchive = requested === undefined;
+      const issued = isArchive ? await zips.issueTicket(caller) : await uploads.announce(caller, requested);
+      const { roomId, ticket, expiresAt, ...granted } = issued;
+      const url = `${base}/api/rooms/${roomId}/${isArchive ? `files.zip?ticket=${ticket}` : 'upload'}`;
+      return json(201, { ticket, url, expiresAt: toTimestamp(expiresAt), ...granted } satisfies TicketIssued);
+    },
+
+    /** All files of a room as one zip archive. */
+    async downloadZip(request) {
+      const { code, files } = await listZipped(deps, request);
+      const plan = planZip(files);
+      const headers = zipHeaders(code, plan.length);
+      if (request.raw.method === 'HEAD') return { status: 200, headers };
+      const bytes = bytesPerStream + bytesPerFile * files.length;
+      if (!holdUntilSent(request, request.budgets.archives, bytes))
+        throw unavailable('Too many archives are being downloaded.', 30);
+      holdFile(request);
+      return { status: 200, headers, body: zipStream(plan, zips.open) };
+    },
+  } satisfies Partial<Handlers>;
+};
 
 async function open(files: HandlerDeps['files'], request: Request, file: StoredFile, range: ByteRange | undefined) {
   if (!holdUntilSent(request, request.budgets.downloads, bytesPerStream)) throw overloaded();
@@ -110,18 +131,11 @@ function wantedRange({ raw }: Request, file: StoredFile): ByteRange | 'outside' 
 }
 
 /** If the file is shorter than `count`, the range covers all of it. */
-function lastBytes(count: number, size: number): ByteRange | 'outside' {
-  return count === 0 ? 'outside' : { start: Math.max(0, size - count), end: size - 1 };
-}
+const lastBytes = (count: number, size: number): ByteRange | 'outside' =>
+  count === 0 ? 'outside' : { start: Math.max(0, size - count), end: size - 1 };
 
 function outside(file: StoredFile, requestId: string): Reply {
-  const error = new PoproomError(
-    'VALIDATION_FAILED',
-    `The requested range is outside the file, which has ${byteCount(file.size)}.`,
-    {
-      details: { field: 'Range' },
-    },
-  );
+  const error = invalidField('Range', `The requested range is outside the file, which has ${byteCount(file.size)}.`);
   return json(416, errorBody(error, requestId), { 'Content-Range': `bytes */${file.size}` });
 }
 
@@ -130,43 +144,6 @@ const maxSelected = 200;
 
 /** The memory of an archive while it is sent, besides its stream: the list of its files. */
 const bytesPerFile = 1024;
-
-/** A ticket to download the archive by a link, or for uploads that are announced together. */
-const issueTicket = ({ zips, uploads, links }: HandlerDeps): Handler => {
-  async function forUploads(base: string, caller: Caller, requested: number): Promise<TicketIssued> {
-    const { roomId, ticket, expiresAt, uploads: granted } = await uploads.announce(caller, requested);
-    const url = `${base}/api/rooms/${roomId}/upload`;
-    return { ticket, url, expiresAt: toTimestamp(expiresAt), uploads: granted };
-  }
-
-  async function forArchive(base: string, caller: Caller): Promise<TicketIssued> {
-    const { roomId, ticket, expiresAt } = await zips.issueTicket(caller);
-    const url = `${base}/api/rooms/${roomId}/files.zip?ticket=${ticket}`;
-    return { ticket, url, expiresAt: toTimestamp(expiresAt) };
-  }
-
-  return async (request) => {
-    const base = ownBase(request, links);
-    const { pin, uploads } = await readJson<IssueTicketRequest>(request, issueTicketRequest, smallBody);
-    const caller = callerOf(request, pin);
-    return json(201, await (uploads === undefined ? forArchive(base, caller) : forUploads(base, caller, uploads)));
-  };
-};
-
-/** All files of a room as one zip archive. */
-const downloadZip = (deps: HandlerDeps): Handler => {
-  const { zips } = deps;
-  return async (request) => {
-    const { code, files } = await listZipped(deps, request);
-    const plan = planZip(files);
-    const headers = zipHeaders(code, plan.length);
-    if (request.raw.method === 'HEAD') return { status: 200, headers };
-    const bytes = bytesPerStream + bytesPerFile * files.length;
-    if (!holdUntilSent(request, request.budgets.archives, bytes)) throw tooManyZips();
-    holdFile(request);
-    return { status: 200, headers, body: zipStream(plan, zips.open) };
-  };
-};
 
 function listZipped({ zips }: HandlerDeps, request: Request): Promise<RoomZip> {
   const selection = selectionIn(request);
@@ -179,13 +156,7 @@ function selectionIn({ query }: Request): Selection {
   const ids = query.get('files')?.split(',');
   if (!ids) return undefined;
   if (ids.length <= maxSelected && ids.every(isFileId)) return new Set(ids);
-  throw new PoproomError(
-    'VALIDATION_FAILED',
-    `"files" must be 1 to ${maxSelected} ids of files, separated by commas.`,
-    {
-      details: { field: 'files' },
-    },
-  );
+  throw invalidField('files', `"files" must be 1 to ${maxSelected} ids of files, separated by commas.`);
 }
 
 const zipHeaders = (code: string | undefined, length: number): Record<string, string> => ({
@@ -198,20 +169,14 @@ const zipHeaders = (code: string | undefined, length: number): Record<string, st
   'Accept-Ranges': 'none',
 });
 
-function tooManyZips(): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'Too many archives are being downloaded. Try again in 30 seconds.', {
-    retryAfter: 30,
-  });
-}
-
-/** Rejects or breaks if the file is not available, which ends the archive with an error. */
-type OpenFile<File> = (file: File) => Promise<Readable>;
-
 /**
  * A zip archive as a stream, as fast as it is read: one open file and about two chunks at a time. Destroying the stream
- * closes the open file.
+ * closes the open file. If a file is not available, `open` rejects, which ends the archive with an error.
  */
-export function zipStream<File extends ZipFile>(plan: ZipPlan<File>, open: OpenFile<File>): Readable {
+export function zipStream<File extends ZipFile>(
+  plan: ZipPlan<File>,
+  open: (file: File) => Promise<Readable>,
+): Readable {
   const stopped = new AbortController();
   const chunks = zipChunks(plan, async (file) => addAbortSignal(stopped.signal, await open(file)), crc32);
   return new Readable({

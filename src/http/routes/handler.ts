@@ -1,5 +1,6 @@
-/** The type of handlers, and what they use. */
+/** The type of handlers, what they use, and the form that several have. */
 import type { IncomingMessage } from 'node:http';
+import type { Caller } from '../../core/admission.ts';
 import type { Creation } from '../../core/creation.ts';
 import type { Claims, Files } from '../../core/files/files.ts';
 import type { FileSpace } from '../../core/files/space.ts';
@@ -18,12 +19,21 @@ import type { AdminOperations } from '../admin/admin-interface.ts';
 import type { PageFiles } from '../page/page-files.ts';
 import type { ServerLimits } from '../page/server-limits.ts';
 import type { OwnOrigins } from '../request/authorize.ts';
+import { readCaller } from '../request/parse-body.ts';
 import type { Request } from '../request/request.ts';
-import type { Reply } from '../response/reply.ts';
+import { confirmation, type Reply } from '../response/reply.ts';
 import type { LinkSettings } from '../urls.ts';
 import type { Probes } from './probes.ts';
 
 export type Handler = (request: Request) => MaybePromise<Reply>;
+
+/** For an operation whose response is a sentence. The body of the request may contain a PIN and nothing else. */
+export const confirmed =
+  (message: string, operate: (caller: Caller, params: Request['params']) => Promise<unknown>): Handler =>
+  async (request) => {
+    await operate(await readCaller(request), request.params);
+    return confirmation(message);
+  };
 
 /** One for each endpoint: a missing handler does not compile. */
 export type Handlers = Record<EndpointName, Handler>;

@@ -1,7 +1,7 @@
 /** Requests that run once if they have an Idempotency-Key. */
 import { createHash } from 'node:crypto';
 import { finished, type Readable, Transform } from 'node:stream';
-import { PoproomError } from '../../core/errors.ts';
+import { invalidField } from '../../core/errors.ts';
 import type { FileSpace } from '../../core/files/space.ts';
 import type { KeyedRun } from '../../core/idempotency.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
@@ -36,11 +36,8 @@ function keyIn({ raw }: Request): string | undefined {
   if (text === undefined) return undefined;
   const [, key] = /^"?([\x21\x23-\x5b\x5d-\x7e]{16,128})"?$/.exec(text.trim()) ?? [];
   if (key !== undefined) return key;
-  throw new PoproomError(
-    'VALIDATION_FAILED',
-    'Idempotency-Key must have 16 to 128 visible ASCII characters, such as a random UUID.',
-    { details: { field: 'Idempotency-Key' } },
-  );
+  const message = 'Idempotency-Key must have 16 to 128 visible ASCII characters, such as a random UUID.';
+  throw invalidField('Idempotency-Key', message);
 }
 
 /** A hash of the values of a request. */

@@ -2,42 +2,29 @@
 import type { StoredLink } from '../../core/ports/links.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { createLinkRequest } from '../../protocol/schemas.ts';
-import type { Confirmation, CreateLinkRequest, Link, LinkList } from '../../protocol/types.ts';
-import { readCaller, readJson, smallBody } from '../request/parse-body.ts';
+import type { CreateLinkRequest, Link, LinkList } from '../../protocol/types.ts';
+import { readJson } from '../request/parse-body.ts';
 import { callerOf } from '../request/request.ts';
 import { json } from '../response/reply.ts';
 import { findOwnBase } from '../urls.ts';
-import type { Handler, HandlerDeps } from './handler.ts';
+import { confirmed, type HandlerDeps, type Handlers } from './handler.ts';
 
-export const linkHandlers = (deps: HandlerDeps) => ({
-  createLink: createLink(deps),
-  listLinks: listLinks(deps),
-  revokeLink: revokeLink(deps),
-});
+export const linkHandlers = ({ roomLinks, links }: HandlerDeps) =>
+  ({
+    async createLink(request) {
+      const newLink = await readJson<CreateLinkRequest>(request, createLinkRequest);
+      const created = await roomLinks.create(callerOf(request), newLink);
+      return json(201, linkOf(created, findOwnBase(request, links)));
+    },
 
-const createLink =
-  ({ roomLinks, links }: HandlerDeps): Handler =>
-  async (request) => {
-    const newLink = await readJson<CreateLinkRequest>(request, createLinkRequest, smallBody);
-    const created = await roomLinks.create(callerOf(request), newLink);
-    return json(201, linkOf(created, findOwnBase(request, links)) satisfies Link);
-  };
+    async listLinks(request) {
+      const base = findOwnBase(request, links);
+      const listed = await roomLinks.list(callerOf(request));
+      return json(200, { links: listed.map((link) => linkOf(link, base)) } satisfies LinkList);
+    },
 
-const listLinks =
-  ({ roomLinks, links }: HandlerDeps): Handler =>
-  async (request) => {
-    const base = findOwnBase(request, links);
-    const listed = await roomLinks.list(callerOf(request));
-    return json(200, { links: listed.map((link) => linkOf(link, base)) } satisfies LinkList);
-  };
-
-const revokeLink =
-  ({ roomLinks }: HandlerDeps): Handler =>
-  async (request) => {
-    const caller = await readCaller(request);
-    await roomLinks.revoke(caller, request.params.linkId ?? '');
-    return json(200, { success: true, message: 'The link was revoked.' } satisfies Confirmation);
-  };
+    revokeLink: confirmed('The link was revoked.', (caller, { linkId = '' }) => roomLinks.revoke(caller, linkId)),
+  }) satisfies Partial<Handlers>;
 
 function linkOf({ id, role, name, createdAt, expiresAt, lastUsed }: StoredLink, base: string | undefined): Link {
   return {

@@ -1,11 +1,10 @@
 /** The HTTP endpoints of the live channel. */
-
 import { PoproomError } from '../../core/errors.ts';
 import { deviceNameTooLong, maxDeviceNameLength } from '../../core/names.ts';
 import { foreignOrigin, isForeignOrigin } from '../request/authorize.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { fileAddresses } from '../urls.ts';
-import type { Handler, HandlerDeps } from './handler.ts';
+import type { HandlerDeps, Handlers } from './handler.ts';
 
 const streamHeaders = {
   'Content-Type': 'text/event-stream',
@@ -15,48 +14,41 @@ const streamHeaders = {
   Connection: 'close',
 };
 
-export const liveHandlers = (deps: HandlerDeps) => ({
-  roomEvents: roomEvents(deps),
-  liveChannel: liveChannel(deps),
-});
+export const liveHandlers = ({ live, links, rooms, origins }: HandlerDeps) =>
+  ({
+    async roomEvents(request) {
+      const { raw, query, client, resumeToken } = request;
+      const caller = callerOf(request);
+      const visitor = {
+        caller: { ...caller, deviceId: caller.deviceId ?? query.get('deviceId') ?? undefined },
+        deviceName: deviceName(query.get('deviceName')),
+        carets: query.get('carets') === 'true',
+        seq: lastSeq(request),
+        edits: false,
+        version: undefined,
+        timestamp: undefined,
+        resumeToken,
+        ...fileAddresses(request, links),
+      };
+      if (raw.method === 'HEAD') {
+        await rooms.access(visitor.caller, 'followRoom');
+        return { status: 200, headers: streamHeaders };
+      }
+      // Clients of an event stream send nothing, so only TCP keepalive detects a lost one, before a heartbeat resets it.
+      raw.socket.setKeepAlive(true, 10_000);
+      return { status: 200, headers: streamHeaders, body: await live.openEvents(client, visitor) };
+    },
 
-const roomEvents =
-  ({ live, links, rooms }: HandlerDeps): Handler =>
-  async (request) => {
-    const caller = callerOf(request);
-    const visitor = {
-      caller: { ...caller, deviceId: caller.deviceId ?? request.query.get('deviceId') ?? undefined },
-      deviceName: deviceName(request.query.get('deviceName')),
-      carets: request.query.get('carets') === 'true',
-      seq: lastSeq(request),
-      edits: false,
-      version: undefined,
-      timestamp: undefined,
-      resumeToken: request.resumeToken,
-      ...fileAddresses(request, links),
-    };
-    if (request.raw.method === 'HEAD') {
-      await rooms.access(visitor.caller, 'followRoom');
-      return { status: 200, headers: streamHeaders };
-    }
-    // Clients of an event stream send nothing, so only TCP keepalive detects a lost one, before a heartbeat resets it.
-    request.raw.socket.setKeepAlive(true, 10_000);
-    return { status: 200, headers: streamHeaders, body: await live.openEvents(request.client, visitor) };
-  };
-
-/**
- * Requests without an upgrade, for example from the address bar of a browser. Browsers hide from a page why a WebSocket
- * was refused, so a page of another origin learns it here.
- */
-const liveChannel =
-  ({ origins }: HandlerDeps): Handler =>
-  async ({ raw }) => {
-    if (isForeignOrigin(raw, origins)) throw foreignOrigin();
-    throw new PoproomError(
-      'UPGRADE_REQUIRED',
-      'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.',
-    );
-  };
+    /**
+     * Requests without an upgrade, for example from the address bar of a browser. Browsers hide from a page why a
+     * WebSocket was refused, so a page of another origin learns it here.
+     */
+    liveChannel({ raw }): never {
+      if (isForeignOrigin(raw, origins)) throw foreignOrigin();
+      const message = 'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.';
+      throw new PoproomError('UPGRADE_REQUIRED', message);
+    },
+  }) satisfies Partial<Handlers>;
 
 function lastSeq({ raw, query }: Request): number | undefined {
   const text = header(raw, 'last-event-id') ?? query.get('lastEventId');

@@ -2,14 +2,9 @@
 import type { MaybePromise } from '../../core/ports/basics.ts';
 import type { StorageUsage } from '../../core/ports/clients.ts';
 import { definitions, type MetricKey } from '../../metrics/definitions.ts';
-import { type Definition, type Reading, Sample, type Source, textOf } from '../../metrics/family.ts';
+import { type Definition, type Reading, type Source, sample, textOf } from '../../metrics/family.ts';
 import { activeSeconds, countRefusal, type Instruments } from '../../metrics/instruments.ts';
 import type { Observation } from '../response/send.ts';
-
-export interface Metrics {
-  observe(seen: Observation): void;
-  text(): Promise<string>;
-}
 
 /** The values that are read when Prometheus scrapes the metrics. */
 export interface Gauges {
@@ -39,17 +34,17 @@ export interface Gauges {
   certificateExpiresAt: () => number | undefined;
 }
 
-export async function createMetrics(instruments: Instruments, gauges: Gauges): Promise<Metrics> {
+export async function createMetrics(instruments: Instruments, gauges: Gauges) {
   const { measureProcess } = await import('../../metrics/process.ts');
   const ofProcess = measureProcess();
   const { running, ...measured } = instruments;
   const sources: Sources = { ...measured, ...samplesOf(running, gauges) };
   return {
-    observe({ method, route, status, seconds, error }) {
+    observe({ method, route, status, seconds, error }: Observation): void {
       instruments.requests.with(knownMethod(method), route, String(status)).observe(seconds);
       if (error !== undefined) countRefusal(instruments, 'http', error);
     },
-    async text() {
+    async text(): Promise<string> {
       const [own, others] = await Promise.all([ownText(sources), ofProcess.text()]);
       return `${own}\n${others}`;
     },
@@ -111,16 +106,12 @@ function samplesOf(running: Instruments['running'], gauges: Gauges): Record<Samp
     certificateExpiry: () => inSeconds(gauges.certificateExpiresAt()),
     logLinesLost: gauges.lostLogLines,
   };
-  const samples = Object.entries(readings).map(([key, read]) => [
-    key,
-    new Sample(definitions[key as SampledKey], read),
-  ]);
+  const samples = Object.entries(readings).map(([key, read]) => [key, sample(definitions[key as SampledKey], read)]);
   return Object.fromEntries(samples);
 }
 
-function byLabel<T>(values: Readonly<Record<string, T>>, toNumber: (value: T) => number): Reading {
-  return Object.entries(values).map(([name, value]) => [[name], toNumber(value)] as const);
-}
+const byLabel = <T>(values: Readonly<Record<string, T>>, toNumber: (value: T) => number): Reading =>
+  Object.entries(values).map(([name, value]) => [[name], toNumber(value)] as const);
 
 const inSeconds = (moment: number | undefined) => (moment === undefined ? undefined : moment / 1000);
 

@@ -10,37 +10,41 @@ import { isNamedBy, type PageFile, pickEncoding, type Reply } from '../response/
 import { basePathOf, type LinkSettings } from '../urls.ts';
 import type { HandlerDeps } from './handler.ts';
 
-type PageDeps = Pick<HandlerDeps, 'page' | 'links'>;
 type ReadPage = HandlerDeps['page'];
-
 /** The part of a request that decides which page is served. */
 type PageRequest = Pick<Request, 'raw' | 'params'>;
-type PageHandler = (request: PageRequest) => Promise<Reply>;
 
-interface PageHandlers {
-  home: PageHandler;
-  roomPage: PageHandler;
-  sharePage: PageHandler;
-  invitePage: PageHandler;
-  pageAsset: PageHandler;
-  favicon: PageHandler;
-  docs: PageHandler;
-  adminPage: PageHandler;
-}
-
-export function pageHandlers({ page, links }: PageDeps): PageHandlers {
+export function pageHandlers({ page, links }: Pick<HandlerDeps, 'page' | 'links'>) {
   // These URLs are private.
   const unlisted = { 'X-Robots-Tag': 'noindex' };
   const scope = `${basePathOf(links.publicUrl)}/`;
+
+  async function servePage({ raw }: PageRequest, view: View, own = {}): Promise<Reply> {
+    const files = await page();
+    return replyWith(raw, htmlFor(raw, files)[view], { ...htmlHeaders, ...files.htmlHeaders, ...own });
+  }
+
+  async function serveAsset({ raw }: PageRequest, name: string): Promise<Reply> {
+    const file = (await page()).assets.get(name);
+    if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
+    return replyWith(raw, file, assetHeaders(name, scope));
+  }
+
+  async function serveDocument({ raw }: PageRequest, name: 'docs' | 'admin', own = {}): Promise<Reply> {
+    const document = (await page())[name];
+    if (!document) throw notBuilt();
+    return replyWith(raw, document.file, { ...htmlHeaders, ...own, ...document.headers });
+  }
+
   return {
-    home: servePage(page, () => 'home', {}),
-    roomPage: servePage(page, viewOfRoom, unlisted),
-    sharePage: servePage(page, () => 'other', unlisted),
-    invitePage: servePage(page, () => 'other', unlisted),
-    pageAsset: (request) => serveAsset(request, page, request.params.name ?? '', scope),
-    favicon: (request) => serveAsset(request, page, 'favicon.ico', scope),
-    docs: serveDocs(page),
-    adminPage: serveAdmin(page),
+    home: (request: PageRequest) => servePage(request, 'home'),
+    roomPage: (request: PageRequest) => servePage(request, viewOfRoom(request), unlisted),
+    sharePage: (request: PageRequest) => servePage(request, 'other', unlisted),
+    invitePage: (request: PageRequest) => servePage(request, 'other', unlisted),
+    pageAsset: (request: PageRequest) => serveAsset(request, request.params.name ?? ''),
+    favicon: (request: PageRequest) => serveAsset(request, 'favicon.ico'),
+    docs: (request: PageRequest) => serveDocument(request, 'docs'),
+    adminPage: (request: PageRequest) => serveDocument(request, 'admin', unlisted),
   };
 }
 
@@ -56,29 +60,13 @@ export function createPageReader(settings: PageSettings, links: LinkSettings): R
 
 const notBuilt = () => new PoproomError('NOT_FOUND', 'The page has not been built. Run "npm run build".');
 
-type ViewOf = (request: Parameters<PageHandler>[0]) => View;
-
 /** By the code alone, which says nothing about whether the room exists. */
-const viewOfRoom: ViewOf = ({ params }) => {
+function viewOfRoom({ params }: PageRequest): View {
   const code = parseRoomId(params.roomId ?? '');
   return code && isEncryptedCode(code) ? 'encrypted' : 'room';
-};
-
-function servePage(page: ReadPage, viewOf: ViewOf, own: Record<string, string>): PageHandler {
-  return async (request) => {
-    const files = await page();
-    const html = htmlFor(request.raw, files)[viewOf(request)];
-    return replyWith(request.raw, html, { ...htmlHeaders(files), ...own });
-  };
 }
 
 const htmlFor = (raw: IncomingMessage, { html, localHtml }: PageFiles) => (isLocal(raw) ? localHtml : html);
-
-const htmlHeaders = (files: PageFiles) => ({
-  'Content-Type': types.html,
-  'Cache-Control': 'no-cache',
-  ...files.htmlHeaders,
-});
 
 /** Whether a browser opens this URL in a tab. Programs get errors as JSON, and so does everyone under /api. */
 export const isForPeople = ({ method, headers }: IncomingMessage, path: string): boolean =>
@@ -99,7 +87,11 @@ export const createErrorPage =
     if (!files) return error;
     const { body, encodingHeaders } = encodedFor(raw, htmlFor(raw, files).other);
     const own = { 'Cache-Control': 'no-store', 'X-Robots-Tag': 'noindex', Vary: 'Accept, Accept-Encoding' };
-    return { ...error, headers: { ...error.headers, ...encodingHeaders, ...htmlHeaders(files), ...own }, body };
+    return {
+      ...error,
+      headers: { ...error.headers, ...encodingHeaders, ...htmlHeaders, ...files.htmlHeaders, ...own },
+      body,
+    };
   };
 
 /**
@@ -114,29 +106,6 @@ const isLocal = ({ headers, httpVersion, socket }: IncomingMessage): boolean =>
 
 const proxyHeaders = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via'];
 
-async function serveAsset({ raw }: PageRequest, page: ReadPage, name: string, scope: string): Promise<Reply> {
-  const file = (await page()).assets.get(name);
-  if (!file) throw new PoproomError('NOT_FOUND', 'This file is not part of the page.');
-  return replyWith(raw, file, assetHeaders(name, scope));
-}
-
-function serveDocs(page: ReadPage): PageHandler {
-  return async ({ raw }) => {
-    const { docs } = await page();
-    if (!docs) throw notBuilt();
-    return replyWith(raw, docs.file, { 'Content-Type': types.html, 'Cache-Control': 'no-cache', ...docs.headers });
-  };
-}
-
-function serveAdmin(page: ReadPage): PageHandler {
-  return async ({ raw }) => {
-    const { admin } = await page();
-    if (!admin) throw notBuilt();
-    const own = { 'Content-Type': types.html, 'Cache-Control': 'no-cache', 'X-Robots-Tag': 'noindex' };
-    return replyWith(raw, admin.file, { ...own, ...admin.headers });
-  };
-}
-
 const types = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -147,6 +116,8 @@ const types = {
   webmanifest: 'application/manifest+json; charset=utf-8',
   md: 'text/markdown; charset=utf-8',
 } as const;
+
+const htmlHeaders = { 'Content-Type': types.html, 'Cache-Control': 'no-cache' };
 
 /** The pattern of hashed names in web/vite.config.ts. */
 const hashed = /\.[0-9a-f]{12}\.\w+$/;

@@ -25,24 +25,13 @@ interface ProbeDeps {
 export type Probes = ReturnType<typeof createProbes>;
 
 export function createProbes(deps: ProbeDeps) {
-  const {
-    store,
-    mayEvict,
-    blobs,
-    maxStoredBytes,
-    clock,
-    monotonic,
-    largestContent,
-    lastSweptAt,
-    sweepEveryMs,
-    isStopping,
-  } = deps;
+  const { store, blobs, maxStoredBytes, clock, monotonic } = deps;
   const startedAt = monotonic();
   // Concurrent probes share one check, so that they do not slow down a remote store.
   const stores = { store: singleFlight(() => store.ping()), files: singleFlight(() => blobs.ping()) };
 
   /** Without space for files the server is still ready for texts, so this does not affect readiness. */
-  async function uploads(): Promise<string | undefined> {
+  const uploads = singleFlight(async () => {
     try {
       await blobs.checkSpace(1);
     } catch (error) {
@@ -52,9 +41,7 @@ export function createProbes(deps: ProbeDeps) {
     if (maxStoredBytes === 0) return undefined;
     const { stored, reserved } = await store.storage.usage();
     return stored + reserved >= maxStoredBytes ? 'full' : undefined;
-  }
-
-  const sharedUploads = singleFlight(uploads);
+  });
 
   return {
     async health() {
@@ -65,11 +52,11 @@ export function createProbes(deps: ProbeDeps) {
     async ready() {
       const checks = await run({
         ...stores,
-        store: () => stores.store().then(() => (mayEvict() ? 'evicting' : undefined)),
-        disk: async () => store.checkSpace?.(largestContent),
-        uploads: sharedUploads,
-        sweep: async () => (clock() - lastSweptAt() > 8 * sweepEveryMs ? 'late' : undefined),
-        server: async () => (isStopping() ? 'stopping' : undefined),
+        store: () => stores.store().then(() => (deps.mayEvict() ? 'evicting' : undefined)),
+        disk: async () => store.checkSpace?.(deps.largestContent),
+        uploads,
+        sweep: async () => (clock() - deps.lastSweptAt() > 8 * deps.sweepEveryMs ? 'late' : undefined),
+        server: async () => (deps.isStopping() ? 'stopping' : undefined),
       });
       const { uploads: _, ...needed } = checks;
       return { ready: Object.values(needed).every(isOk), checks };

@@ -1,14 +1,8 @@
 /** Resumable uploads by tus 1.0 (https://tus.io/protocols/resumable-upload). */
 import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../../core/admission.ts';
-import { PoproomError } from '../../core/errors.ts';
-import {
-  type NewUpload,
-  tooManyBytes,
-  type UploadPart,
-  type UploadStatus,
-  type Uploads,
-} from '../../core/files/uploads.ts';
+import { invalidField, PoproomError } from '../../core/errors.ts';
+import { type NewUpload, tooManyBytes, type UploadPart, type UploadStatus } from '../../core/files/uploads.ts';
 import type { FileAddresses } from '../../core/live-gateway.ts';
 import type { Checksum } from '../../core/ports/blobs.ts';
 import { parseRoomId } from '../../protocol/room-code.ts';
@@ -27,69 +21,57 @@ import {
 import { checksumAlgorithms, type Reply, tusVersion } from '../response/reply.ts';
 import { holdFile } from '../response/send.ts';
 import { fileAddresses, ownBase } from '../urls.ts';
-import type { Handler, HandlerDeps } from './handler.ts';
+import type { HandlerDeps, Handlers } from './handler.ts';
 
-export const uploadHandlers = (deps: HandlerDeps) => ({
-  createUpload: createUpload(deps),
-  getUpload: getUpload(deps),
-  continueUpload: continueUpload(deps),
-  cancelUpload: cancelUpload(deps),
-});
+export const uploadHandlers = ({ uploads, links }: HandlerDeps) =>
+  ({
+    async createUpload(request) {
+      const { raw } = request;
+      // Everything is checked before the upload is stored.
+      const { linkTo } = fileAddresses(request, links);
+      checkVersion(raw);
+      refuseCompressed(raw);
+      const upload = newUploadOf(raw);
+      const first = hasBody(raw) ? firstPartOf(request, upload.size) : undefined;
+      const caller = callerOf(request);
+      const created = await uploads.create(caller, upload);
+      const room = parseRoomId(caller.roomId);
+      const location = `${ownBase(request, links)}/api/rooms/${room}/uploads/${created.id}`;
+      const status = first ? await appendFirst(uploads, caller, created.id, first()) : created;
+      const metadata = { 'Upload-Metadata': metadataOf(status) };
+      return reply(201, { Location: location, ...offsetHeaders(status, linkTo), ...metadata });
+    },
 
-const createUpload =
-  ({ uploads, links }: HandlerDeps): Handler =>
-  async (request) => {
-    const { raw } = request;
-    // Everything is checked before the upload is stored.
-    const { linkTo } = fileAddresses(request, links);
-    checkVersion(raw);
-    refuseCompressed(raw);
-    const upload = newUploadOf(raw);
-    const first = hasBody(raw) ? firstPartOf(request, upload.size) : undefined;
-    const caller = callerOf(request);
-    const created = await uploads.create(caller, upload);
-    const room = parseRoomId(caller.roomId);
-    const location = `${ownBase(request, links)}/api/rooms/${room}/uploads/${created.id}`;
-    const status = first ? await appendFirst(uploads, caller, created.id, first()) : created;
-    const metadata = { 'Upload-Metadata': metadataOf(status) };
-    return reply(201, { Location: location, ...offsetHeaders(status, linkTo), ...metadata });
-  };
+    async getUpload(request) {
+      checkVersion(request.raw);
+      const status = await uploads.status(callerOf(request), request.params.fileId ?? '');
+      return reply(200, {
+        ...offsetHeaders(status, fileAddresses(request, links).linkTo),
+        'Upload-Length': String(status.size),
+        'Upload-Metadata': metadataOf(status),
+      });
+    },
 
-const getUpload =
-  ({ uploads, links }: HandlerDeps): Handler =>
-  async (request) => {
-    checkVersion(request.raw);
-    const status = await uploads.status(callerOf(request), request.params.fileId ?? '');
-    return reply(200, {
-      ...offsetHeaders(status, fileAddresses(request, links).linkTo),
-      'Upload-Length': String(status.size),
-      'Upload-Metadata': metadataOf(status),
-    });
-  };
+    async continueUpload(request) {
+      const { raw } = request;
+      const { linkTo } = fileAddresses(request, links);
+      checkVersion(raw);
+      refuseCompressed(raw);
+      checkContentType(raw);
+      const part = partOf(request, wholeNumber(raw, 'Upload-Offset'));
+      const status = await uploads.append(callerOf(request), request.params.fileId ?? '', part());
+      return reply(204, offsetHeaders(status, linkTo));
+    },
 
-const continueUpload =
-  ({ uploads, links }: HandlerDeps): Handler =>
-  async (request) => {
-    const { raw } = request;
-    const { linkTo } = fileAddresses(request, links);
-    checkVersion(raw);
-    refuseCompressed(raw);
-    checkContentType(raw);
-    const part = partOf(request, wholeNumber(raw, 'upload-offset'));
-    const status = await uploads.append(callerOf(request), request.params.fileId ?? '', part());
-    return reply(204, offsetHeaders(status, linkTo));
-  };
-
-const cancelUpload =
-  ({ uploads }: HandlerDeps): Handler =>
-  async (request) => {
-    checkVersion(request.raw);
-    await uploads.cancel(callerOf(request), request.params.fileId ?? '');
-    return reply(204, {});
-  };
+    async cancelUpload(request) {
+      checkVersion(request.raw);
+      await uploads.cancel(callerOf(request), request.params.fileId ?? '');
+      return reply(204, {});
+    },
+  }) satisfies Partial<Handlers>;
 
 /** If this fails, nobody learns the URL of the upload, so it is cancelled. */
-async function appendFirst(uploads: Uploads, caller: Caller, id: string, part: UploadPart): Promise<UploadStatus> {
+async function appendFirst(uploads: HandlerDeps['uploads'], caller: Caller, id: string, part: UploadPart) {
   try {
     return await uploads.append(caller, id, part);
   } catch (error) {
@@ -141,12 +123,12 @@ function firstPartOf(request: Request, size: number): () => UploadPart {
 
 function newUploadOf(raw: IncomingMessage): NewUpload {
   if (header(raw, 'upload-concat') !== undefined) {
-    throw invalid('Upload-Concat', 'Uploads cannot be concatenated. Send the file in one upload.');
+    throw invalidField('Upload-Concat', 'Uploads cannot be concatenated. Send the file in one upload.');
   }
   if (header(raw, 'upload-defer-length') !== undefined) {
-    throw invalid('Upload-Defer-Length', 'An upload without a known size is not supported. Send Upload-Length.');
+    throw invalidField('Upload-Defer-Length', 'An upload without a known size is not supported. Send Upload-Length.');
   }
-  const size = wholeNumber(raw, 'upload-length');
+  const size = wholeNumber(raw, 'Upload-Length');
   const metadata = parseMetadata(header(raw, 'upload-metadata') ?? '');
   const path = metadata.get('relativePath') ?? '';
   const meta = metadata.get('meta');
@@ -160,13 +142,11 @@ function newUploadOf(raw: IncomingMessage): NewUpload {
   };
 }
 
-const headerNames = { 'upload-length': 'Upload-Length', 'upload-offset': 'Upload-Offset' } as const;
-
-function wholeNumber(raw: IncomingMessage, name: keyof typeof headerNames): number {
-  const text = header(raw, name) ?? '';
+function wholeNumber(raw: IncomingMessage, name: 'Upload-Length' | 'Upload-Offset'): number {
+  const text = header(raw, name.toLowerCase()) ?? '';
   // A larger number is well-formed, too. It exceeds every limit.
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
-  throw invalid(headerNames[name], `${headerNames[name]} must be a whole number of bytes.`);
+  throw invalidField(name, `${name} must be a whole number of bytes.`);
 }
 
 const isBase64 = (text: string) => /^[A-Za-z0-9+/]*={0,2}$/.test(text) && text.replace(/=+$/, '').length % 4 !== 1;
@@ -179,7 +159,7 @@ function parseMetadata(text: string): Map<string, string> {
   });
   const areUnique = new Set(pairs.map(([key]) => key)).size === pairs.length;
   if (!isValid || !areUnique)
-    throw invalid('Upload-Metadata', 'Upload-Metadata must be pairs of a unique key and a base64 value.');
+    throw invalidField('Upload-Metadata', 'Upload-Metadata must be pairs of a unique key and a base64 value.');
   return new Map(pairs.map(([key = '', value = '']) => [key, Buffer.from(value, 'base64').toString()]));
 }
 
@@ -199,11 +179,10 @@ function checksumIn(raw: IncomingMessage): Checksum | undefined {
   const digest = Buffer.from(value, 'base64');
   if (length === undefined || digest.length !== length || !isBase64(value) || rest.length > 0) {
     const known = Object.keys(checksumAlgorithms).join(', ');
-    throw invalid('Upload-Checksum', `Upload-Checksum must be one of ${known} and a base64 checksum of its length.`);
+    throw invalidField(
+      'Upload-Checksum',
+      `Upload-Checksum must be one of ${known} and a base64 checksum of its length.`,
+    );
   }
   return { algorithm, digest };
-}
-
-function invalid(field: string, message: string): PoproomError {
-  return new PoproomError('VALIDATION_FAILED', message, { details: { field } });
 }

@@ -99,14 +99,37 @@ export const anyRoom = [
   'ROOM_NOT_FOUND',
   'ROOM_EXPIRED',
 ] as const;
-/** Writes to encrypted rooms. */
-export const anySealedWrite = ['ENCRYPTION_REQUIRED', 'BASE_VERSION_REQUIRED'] as const;
-export const anyUpload = ['FILE_TOO_LARGE', 'ROOM_FULL', 'ENCRYPTION_REQUIRED'] as const;
+export const anyUpload = [
+  'FILE_TOO_LARGE',
+  'ROOM_FULL',
+  'ENCRYPTION_REQUIRED',
+  'QUOTA_EXCEEDED',
+  'UNSUPPORTED_MEDIA_TYPE',
+  'STORAGE_FULL',
+] as const;
 export const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 /** Of requests that accept an Idempotency-Key. An upload reserves it while the file is received. */
 export const anyKeyed = ['IDEMPOTENCY_KEY_REUSED'] as const;
 export const anyKeyedUpload = ['REQUEST_IN_PROGRESS', ...anyKeyed] as const;
+
+/** For the endpoints of one topic: adds what they share to what each of them begins with. */
+export const endpointsWith =
+  <const S extends Partial<Endpoint>>(shared: S) =>
+  <const M extends Endpoint['method'], const P extends string>(
+    method: M,
+    path: P,
+    summary: string,
+    operation?: RoomOperation,
+  ) => ({ ...(operation && { operation }), ...shared, method, path, summary });
+
+/** A response in JSON. */
+export const responds = <const T extends Partial<Success>>(description: string, schema: object, more?: T) => ({
+  status: 200,
+  description,
+  schema,
+  ...more,
+});
 
 /** A response with only a sentence. */
 export const confirms = (description: string, message = description) =>
@@ -114,99 +137,71 @@ export const confirms = (description: string, message = description) =>
 
 /** Responses with a document that browsers show. */
 export const pageResponses = [
-  {
-    status: 200,
-    description: 'The page.',
-    mediaType: 'text/html',
-    headers: ['PageETag'],
-    example: '<!doctype html>…',
-  },
+  { status: 200, description: 'The page.', mediaType: 'text/html', headers: ['PageETag'], example: '<!doctype html>…' },
   { status: 304, description: 'Your version is current.', headers: ['PageETag'] },
 ] as const;
 
-export const roomId: Parameter = {
-  name: 'roomId',
-  in: 'path',
-  required: true,
-  description: 'The room code or the id of a link, in upper or lower case, with or without dashes.',
-  example: '7KQ2MX',
-};
-export const fileId: Parameter = {
-  name: 'fileId',
-  in: 'path',
-  required: true,
-  description: 'The id of the file.',
-  pattern: '^[0-9a-f]{32}$',
-  example: '9f86d081884c7d659a2feaa0c55ad015',
-};
-export const linkId: Parameter = {
-  name: 'linkId',
-  in: 'path',
-  required: true,
-  description: 'The id of the link.',
-  example: '4VNR8M2KQX7D5HWT9CJZ3BPA',
-};
-export const checkpointVersion: Parameter = {
-  name: 'version',
-  in: 'path',
-  required: true,
-  description: 'A version from the history.',
-  pattern: '^[0-9]{1,15}$',
-  example: '7',
-};
-const pinHeader: Parameter = {
-  name: 'X-Room-Pin',
-  in: 'header',
-  description: 'The PIN of the room. Recommended: unlike the query, it stays out of access logs.',
-  pattern: pin.pattern,
-  example: '0427',
-};
-const pinQuery: Parameter = {
-  name: 'pin',
-  in: 'query',
-  description: 'The PIN of the room, for clients that cannot set headers.',
-  pattern: pin.pattern,
-  example: '0427',
-};
-const authHeader: Parameter = {
-  name: 'X-Room-Auth',
-  in: 'header',
-  description: 'For an encrypted room: the key `auth`, 32 bytes in base64url. Never send it in the query.',
-  pattern: auth.pattern,
-  example: auth.examples[0],
-};
-const device: Parameter = {
-  name: 'X-Device-Id',
-  in: 'header',
-  description:
-    'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as present for 60 seconds.',
-  pattern: '^[A-Za-z0-9_-]{1,64}$',
-  example: 'my-phone',
-};
-export const idempotencyKey: Parameter = {
-  name: 'Idempotency-Key',
-  in: 'header',
-  description:
-    'A random value of 16 to 128 characters, which makes retries safe: a request with the same key runs only once within ' +
+/** Only parameters in the path are always required. */
+const inPlace =
+  (place: Parameter['in']) =>
+  (name: string, description: string, example: string, pattern?: string): Parameter => ({
+    name,
+    in: place,
+    description,
+    example,
+    ...(place === 'path' && { required: true }),
+    ...(pattern && { pattern }),
+  });
+
+export const inPath = inPlace('path');
+export const inQuery = inPlace('query');
+export const inHeader = inPlace('header');
+
+export const roomId = inPath(
+  'roomId',
+  'The room code or the id of a link, in upper or lower case, with or without dashes.',
+  '7KQ2MX',
+);
+export const fileId = inPath('fileId', 'The id of the file.', '9f86d081884c7d659a2feaa0c55ad015', '^[0-9a-f]{32}$');
+export const linkId = inPath('linkId', 'The id of the link.', '4VNR8M2KQX7D5HWT9CJZ3BPA');
+export const checkpointVersion = inPath('version', 'A version from the history.', '7', '^[0-9]{1,15}$');
+const pinHeader = inHeader(
+  'X-Room-Pin',
+  'The PIN of the room. Recommended: unlike the query, it stays out of access logs.',
+  '0427',
+  pin.pattern,
+);
+const pinQuery = inQuery('pin', 'The PIN of the room, for clients that cannot set headers.', '0427', pin.pattern);
+const authHeader = inHeader(
+  'X-Room-Auth',
+  'For an encrypted room: the key `auth`, 32 bytes in base64url. Never send it in the query.',
+  auth.examples[0],
+  auth.pattern,
+);
+const device = inHeader(
+  'X-Device-Id',
+  'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as present for 60 seconds.',
+  'my-phone',
+  '^[A-Za-z0-9_-]{1,64}$',
+);
+export const idempotencyKey = inHeader(
+  'Idempotency-Key',
+  'A random value of 16 to 128 characters, which makes retries safe: a request with the same key runs only once within ' +
     '24 hours, and later ones get the first response.',
-  pattern: '^"?[!#-\\[\\]-~]{16,128}"?$',
-  example: '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
-};
-export const createPassword: Parameter = {
-  name: 'X-Create-Password',
-  in: 'header',
-  description:
-    'On a server that requires a password for creating rooms: the password, or a token from `POST /api/create-token`.',
-  example: 'correct horse battery',
-};
-export const webhookId: Parameter = {
-  name: 'webhookId',
-  in: 'path',
-  required: true,
-  description: 'The id of the webhook.',
-  pattern: '^[0-9a-f]{32}$',
-  example: '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10',
-};
+  '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
+  '^"?[!#-\\[\\]-~]{16,128}"?$',
+);
+export const createPassword = inHeader(
+  'X-Create-Password',
+  'On a server that requires a password for creating rooms: the password, or a token from `POST /api/create-token`.',
+  'correct horse battery',
+);
+export const webhookId = inPath(
+  'webhookId',
+  'The id of the webhook.',
+  '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10',
+  '^[0-9a-f]{32}$',
+);
 export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
 
 /** By their names in the OpenAPI document. */
@@ -219,30 +214,26 @@ export const sharedParameters: Record<string, Parameter> = {
   deviceId: device,
 };
 
-export const listLimit: Parameter = {
-  name: 'limit',
-  in: 'query',
-  description: 'The maximum number of entries, from the start of the list. Default: all.',
-  pattern: '^[1-9][0-9]{0,3}$',
-  example: '10',
-};
+export const listLimit = inQuery(
+  'limit',
+  'The maximum number of entries, from the start of the list. Default: all.',
+  '10',
+  '^[1-9][0-9]{0,3}$',
+);
 
-export const details: Parameter = {
-  name: 'details',
-  in: 'query',
-  description: '`true` also returns the version and the size of the text, and the list of files.',
-  pattern: '^(true|false)$',
-  example: 'true',
-};
+export const details = inQuery(
+  'details',
+  '`true` also returns the version and the size of the text, and the list of files.',
+  'true',
+  '^(true|false)$',
+);
 
-export const claim: Parameter = {
-  name: 'claim',
-  in: 'path',
-  required: true,
-  description: 'The claim of a one-time file.',
-  pattern: '^[0-9a-f]{32}$',
-  example: '4b2ae1f4d7c09a3361f08c5e92d7b6a0',
-};
+export const claim = inPath(
+  'claim',
+  'The claim of a one-time file.',
+  '4b2ae1f4d7c09a3361f08c5e92d7b6a0',
+  '^[0-9a-f]{32}$',
+);
 export const uploadId: Parameter = { ...fileId, description: 'The id of the upload, from its `Location`.' };
 export const tusResumable: Parameter = {
   name: 'Tus-Resumable',
@@ -252,61 +243,43 @@ export const tusResumable: Parameter = {
   enum: ['1.0.0'],
   example: '1.0.0',
 };
-export const uploadLength: Parameter = {
-  name: 'Upload-Length',
-  in: 'header',
+const byteHeader = (name: string, description: string, example: string): Parameter => ({
+  ...inHeader(name, description, example, '^[0-9]{1,15}$'),
   required: true,
-  description: 'The size of the file in bytes.',
-  pattern: '^[0-9]{1,15}$',
-  example: '104857600',
-};
-export const uploadOffset: Parameter = {
-  name: 'Upload-Offset',
-  in: 'header',
-  required: true,
-  description: 'The number of bytes that the server has.',
-  pattern: '^[0-9]{1,15}$',
-  example: '5242880',
-};
-export const uploadMetadata: Parameter = {
-  name: 'Upload-Metadata',
-  in: 'header',
-  description:
-    'Keys with base64 values, separated by commas: `filename`, `filetype`, `folder` and, for a one-time file, ' +
+});
+export const uploadLength = byteHeader('Upload-Length', 'The size of the file in bytes.', '104857600');
+export const uploadOffset = byteHeader('Upload-Offset', 'The number of bytes that the server has.', '5242880');
+export const uploadMetadata = inHeader(
+  'Upload-Metadata',
+  'Keys with base64 values, separated by commas: `filename`, `filetype`, `folder` and, for a one-time file, ' +
     '`once`. `name`, `type` and `relativePath` are understood too. In an encrypted room: `meta`, the sealed metadata.',
-  example: 'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
-};
-export const fileMeta: Parameter = {
-  name: 'X-File-Meta',
-  in: 'header',
-  description: `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters, or with a drop link ${maxDropEnvelope}.`,
-  pattern: '^pop1(-drop)?\\.[A-Za-z0-9_-]+$',
-  example: 'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX',
-};
+  'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
+);
+export const fileMeta = inHeader(
+  'X-File-Meta',
+  `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters, or with a drop link ${maxDropEnvelope}.`,
+  'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX',
+  '^pop1(-drop)?\\.[A-Za-z0-9_-]+$',
+);
 export const uploadTicketHeader = 'X-Upload-Ticket';
-export const uploadTicket: Parameter = {
-  name: uploadTicketHeader,
-  in: 'header',
-  description:
-    'A ticket for several uploads, from `POST /api/rooms/{roomId}/tickets`. The upload then does not count as a request.',
-  example: 'thh5rk.14.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
-};
-export const uploadChecksum: Parameter = {
-  name: 'Upload-Checksum',
-  in: 'header',
-  description: 'The algorithm (`sha1`, `sha256` or `md5`) and the base64 checksum of the bytes in this request.',
-  example: 'sha1 Lve95gjOVATpfV8EL5X4nxwjKHE=',
-};
-export const selectedFiles: Parameter = {
-  name: 'files',
-  in: 'query',
-  description: 'The ids of the files to include, separated by commas; at most 200. Default: all files.',
-  pattern: '^[0-9a-f]{32}(,[0-9a-f]{32}){0,199}$',
-  example: '9f86d081884c7d659a2feaa0c55ad015',
-};
-export const ticketQuery: Parameter = {
-  name: 'ticket',
-  in: 'query',
-  description: 'A ticket for this room, instead of the PIN. The request then does not count.',
-  example: 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
-};
+export const uploadTicket = inHeader(
+  uploadTicketHeader,
+  'A ticket for several uploads, from `POST /api/rooms/{roomId}/tickets`. The upload then does not count as a request.',
+  'thh5rk.14.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
+);
+export const uploadChecksum = inHeader(
+  'Upload-Checksum',
+  'The algorithm (`sha1`, `sha256` or `md5`) and the base64 checksum of the bytes in this request.',
+  'sha1 Lve95gjOVATpfV8EL5X4nxwjKHE=',
+);
+export const selectedFiles = inQuery(
+  'files',
+  'The ids of the files to include, separated by commas; at most 200. Default: all files.',
+  '9f86d081884c7d659a2feaa0c55ad015',
+  '^[0-9a-f]{32}(,[0-9a-f]{32}){0,199}$',
+);
+export const ticketQuery = inQuery(
+  'ticket',
+  'A ticket for this room, instead of the PIN. The request then does not count.',
+  'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
+);

@@ -9,31 +9,37 @@ import {
   claim,
   confirms,
   type Endpoint,
+  endpointsWith,
   fileId,
   fileMeta,
   idempotencyKey,
+  inHeader,
+  inPath,
+  inQuery,
   listLimit,
-  type Parameter,
+  responds,
   roomAccess,
   selectedFiles,
   ticketQuery,
   uploadTicket,
 } from './endpoint.ts';
 
-const oneTime: Parameter = {
-  name: 'once',
-  in: 'query',
-  description: 'With `true`: a one-time file, which is erased after one receipt.',
-  example: 'true',
-};
+const oneTime = inQuery('once', 'With `true`: a one-time file, which is erased after one receipt.', 'true');
+
+const anyFile = { tag: 'Files', counted: true } as const;
+const files = endpointsWith(anyFile);
+
+const wholeUpload = endpointsWith({
+  ...anyFile,
+  operation: 'addFile',
+  successes: [responds('The file was stored.', schemas.fileUploaded, { status: 201, headers: ['FileLocation'] })],
+  errors: [...anyRoom, ...anyKeyedUpload, ...anyUpload],
+  acceptsUploadTicket: true,
+});
 
 export const filesEndpoints = {
   uploadFile: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/upload',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Upload a file to a room',
+    ...wholeUpload('POST', '/api/rooms/:roomId/upload', 'Upload a file to a room'),
     description:
       'Uploads one file of at most {{fileSize}}: as a form with the part `file`, or as raw bytes with `Content-Type` and a ' +
       'name. A form can also have the PIN, in a part `pin` before the file. In an encrypted room, the bytes are an ' +
@@ -41,72 +47,35 @@ export const filesEndpoints = {
     parameters: [
       ...roomAccess,
       idempotencyKey,
-      {
-        name: 'X-File-Name',
-        in: 'header',
-        description: 'The file name for an upload of raw bytes, as percent-encoded UTF-8.',
-        example: 'caf%C3%A9.txt',
-      },
-      {
-        name: 'fileName',
-        in: 'query',
-        description: 'The file name for an upload of raw bytes, instead of the header.',
-        example: 'a.txt',
-      },
+      inHeader('X-File-Name', 'The file name for an upload of raw bytes, as percent-encoded UTF-8.', 'caf%C3%A9.txt'),
+      inQuery('fileName', 'The file name for an upload of raw bytes, instead of the header.', 'a.txt'),
       fileMeta,
       oneTime,
       uploadTicket,
     ],
     body: 'file',
-    successes: [
-      { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
-    ],
-    errors: [...anyRoom, ...anyKeyedUpload, ...anyUpload, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
-    counted: true,
-    acceptsUploadTicket: true,
   },
   putFile: {
-    method: 'PUT',
-    path: '/api/rooms/:roomId/upload/:name',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Upload a file by its name',
+    ...wholeUpload('PUT', '/api/rooms/:roomId/upload/:name', 'Upload a file by its name'),
     description:
       'Uploads the body as a file of this name, of at most {{fileSize}}, for `curl -T`. Without a `Content-Type`, the file ' +
       'is `application/octet-stream`. It does not replace a file with the same name.',
     parameters: [
       ...roomAccess,
       idempotencyKey,
-      {
-        name: 'name',
-        in: 'path',
-        required: true,
-        description: 'The file name, as percent-encoded UTF-8.',
-        example: 'photo.jpg',
-      },
+      inPath('name', 'The file name, as percent-encoded UTF-8.', 'photo.jpg'),
       fileMeta,
       oneTime,
       uploadTicket,
     ],
     body: 'raw-file',
-    successes: [
-      { status: 201, description: 'The file was stored.', schema: schemas.fileUploaded, headers: ['FileLocation'] },
-    ],
-    errors: [...anyRoom, ...anyKeyedUpload, ...anyUpload, 'QUOTA_EXCEEDED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'],
-    counted: true,
-    acceptsUploadTicket: true,
   },
   listFiles: {
-    method: 'GET',
-    path: '/api/rooms/:roomId/files',
-    tag: 'Files',
-    operation: 'listFiles',
-    summary: 'List the files of a room',
+    ...files('GET', '/api/rooms/:roomId/files', 'List the files of a room', 'listFiles'),
     description: 'Lists the files, oldest first.',
     parameters: [...roomAccess, listLimit],
-    successes: [{ status: 200, description: 'The files.', schema: schemas.fileList }],
+    successes: [responds('The files.', schemas.fileList)],
     errors: anyRoom,
-    counted: true,
   },
   serveFile: {
     method: 'GET',
@@ -119,34 +88,17 @@ export const filesEndpoints = {
       '`ONE_TIME_FILE`, and the file stays.',
     parameters: [
       fileId,
-      {
-        name: 'name',
-        in: 'path',
-        required: true,
-        description: 'The file name. The server ignores it.',
-        example: 'photo.jpg',
-      },
-      {
-        name: 'download',
-        in: 'query',
-        description: 'With any value: the browser saves the file instead of opening it.',
-        example: '1',
-      },
-      {
-        name: 'claim',
-        in: 'query',
-        description: 'The claim of a one-time file.',
-        example: '4b2ae1f4d7c09a3361f08c5e92d7b6a0',
-      },
-      { name: 'Range', in: 'header', description: 'A single byte range.', example: 'bytes=0-1023' },
-      { name: 'If-Range', in: 'header', description: 'Apply `Range` only to this version.', example: '"9f86d081"' },
-      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"9f86d081"' },
-      {
-        name: 'If-Modified-Since',
-        in: 'header',
-        description: 'The `Last-Modified` that you have; ignored with `If-None-Match`.',
-        example: 'Sun, 15 Nov 2026 09:30:00 GMT',
-      },
+      inPath('name', 'The file name. The server ignores it.', 'photo.jpg'),
+      inQuery('download', 'With any value: the browser saves the file instead of opening it.', '1'),
+      inQuery('claim', 'The claim of a one-time file.', '4b2ae1f4d7c09a3361f08c5e92d7b6a0'),
+      inHeader('Range', 'A single byte range.', 'bytes=0-1023'),
+      inHeader('If-Range', 'Apply `Range` only to this version.', '"9f86d081"'),
+      inHeader('If-None-Match', 'The version that you have.', '"9f86d081"'),
+      inHeader(
+        'If-Modified-Since',
+        'The `Last-Modified` that you have; ignored with `If-None-Match`.',
+        'Sun, 15 Nov 2026 09:30:00 GMT',
+      ),
     ],
     successes: [
       {
@@ -190,70 +142,41 @@ export const filesEndpoints = {
     counted: false,
   },
   downloadZip: {
-    method: 'GET',
-    path: '/api/rooms/:roomId/files.zip',
-    tag: 'Files',
-    operation: 'listFiles',
-    summary: 'Download all files as a zip archive',
+    ...files('GET', '/api/rooms/:roomId/files.zip', 'Download all files as a zip archive', 'listFiles'),
     description:
       'Returns all files of the room, or the selected ones, as one zip archive without compression. It keeps folders. ' +
       'Files with the same name get a number, and names that are not allowed on every system are changed. ' +
       'The archive is created while it is sent: if a file is removed before its turn, the connection is aborted.',
     parameters: [...roomAccess, selectedFiles, ticketQuery],
     successes: [
-      {
-        status: 200,
-        description: 'The archive.',
-        mediaType: 'application/zip',
-        headers: ['ZipDisposition'],
-      },
+      { status: 200, description: 'The archive.', mediaType: 'application/zip', headers: ['ZipDisposition'] },
     ],
     errors: [...anyRoom, 'FILE_NOT_FOUND', 'INVALID_TICKET'],
-    counted: true,
     acceptsTicket: true,
   },
   removeFile: {
-    method: 'DELETE',
-    path: '/api/rooms/:roomId/files/:fileId',
-    tag: 'Files',
-    operation: 'removeFile',
-    summary: 'Remove a file from a room',
+    ...files('DELETE', '/api/rooms/:roomId/files/:fileId', 'Remove a file from a room', 'removeFile'),
     description:
       'Removes the file. Its URL stops working immediately. The file can be restored for 60 seconds; then it is erased.',
     parameters: [
       ...roomAccess,
       fileId,
-      {
-        name: 'If-Match',
-        in: 'header',
-        description: 'Remove the file only if this is its version, as in the `ETag` of its URL.',
-        example: '"9f86d081"',
-      },
+      inHeader('If-Match', 'Remove the file only if this is its version, as in the `ETag` of its URL.', '"9f86d081"'),
     ],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [confirms('The file was removed.')],
     errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'VERSION_CONFLICT', 'STORAGE_FULL'],
-    counted: true,
   },
   restoreFile: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/files/:fileId/restore',
-    tag: 'Files',
-    operation: 'removeFile',
-    summary: 'Restore a removed file',
+    ...files('POST', '/api/rooms/:roomId/files/:fileId/restore', 'Restore a removed file', 'removeFile'),
     description: 'Undoes the removal of a file, for 60 seconds.',
     parameters: [...roomAccess, fileId],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [confirms('The file was restored.')],
     errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'STORAGE_FULL'],
-    counted: true,
   },
   issueTicket: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/tickets',
-    tag: 'Files',
-    operation: 'listFiles',
-    summary: 'Create a download or upload ticket',
+    ...files('POST', '/api/rooms/:roomId/tickets', 'Create a download or upload ticket', 'listFiles'),
     description:
       'Without `uploads`, returns a `url` that downloads the zip archive of the room without a PIN or an API key, for 60 ' +
       'seconds. A browser can open it as a link. Downloads that have started continue after that.\n\n' +
@@ -264,61 +187,43 @@ export const filesEndpoints = {
     parameters: roomAccess,
     body: { schema: schemas.issueTicketRequest, required: false },
     successes: [
-      {
+      responds('The ticket and the URL.', schemas.ticketIssued, {
         status: 201,
-        description: 'The ticket and the URL.',
-        schema: schemas.ticketIssued,
         example: {
           ticket: ticketQuery.example,
           url: `http://localhost:8080/api/rooms/7KQ2MX/files.zip?ticket=${ticketQuery.example}`,
           expiresAt: '2026-11-15T09:31:00.000Z',
         },
-      },
+      }),
     ],
     errors: [...anyRoom, ...anyBody],
-    counted: true,
   },
   claimFile: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/files/:fileId/claim',
-    tag: 'Files',
-    operation: 'receiveFile',
-    summary: 'Claim a one-time file',
+    ...files('POST', '/api/rooms/:roomId/files/:fileId/claim', 'Claim a one-time file', 'receiveFile'),
     description:
       'Reserves a one-time file for you for 30 minutes. During this time, the `url` of the response returns it as often as ' +
       'needed, also in ranges, so that a broken download can continue. Others receive `FILE_CLAIMED`.',
     parameters: [...roomAccess, fileId],
     body: { schema: schemas.pinOnlyRequest, required: false },
-    successes: [{ status: 200, description: 'The file is yours to receive.', schema: schemas.fileClaimed }],
+    successes: [responds('The file is yours to receive.', schemas.fileClaimed)],
     errors: [...anyRoom, ...anyBody, 'FILE_NOT_FOUND', 'FILE_CLAIMED', 'NOT_ONE_TIME_FILE', 'STORAGE_FULL'],
-    counted: true,
   },
   confirmClaim: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/claims/:claim/done',
-    tag: 'Files',
-    operation: 'receiveFile',
-    summary: 'Confirm the receipt of a one-time file',
+    ...files('POST', '/api/rooms/:roomId/claims/:claim/done', 'Confirm the receipt of a one-time file', 'receiveFile'),
     description: 'Erases the file, immediately and permanently. Send this when the whole file is stored on your side.',
     parameters: [...roomAccess, claim],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [confirms('The file was erased.', 'The file was received and erased.')],
     errors: [...anyRoom, ...anyBody, 'CLAIM_NOT_FOUND', 'STORAGE_FULL'],
-    counted: true,
     free: true,
   },
   releaseClaim: {
-    method: 'DELETE',
-    path: '/api/rooms/:roomId/claims/:claim',
-    tag: 'Files',
-    operation: 'receiveFile',
-    summary: 'Give a one-time file back',
+    ...files('DELETE', '/api/rooms/:roomId/claims/:claim', 'Give a one-time file back', 'receiveFile'),
     description: 'Ends a claim before it expires, for example after a failed download.',
     parameters: [...roomAccess, claim],
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [confirms('The file is available again.')],
     errors: [...anyRoom, ...anyBody, 'CLAIM_NOT_FOUND', 'STORAGE_FULL'],
-    counted: true,
     free: true,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -5,22 +5,34 @@ import {
   anyBody,
   anyKeyed,
   anyRoom,
-  anySealedWrite,
   checkpointVersion,
   confirms,
   type Endpoint,
+  endpointsWith,
   idempotencyKey,
+  inHeader,
+  inQuery,
   listLimit,
+  responds,
   roomAccess,
 } from './endpoint.ts';
 
+const text = endpointsWith({ tag: 'Text', counted: true });
+
+const anyWrite = [
+  ...anyRoom,
+  ...anyBody,
+  ...anyKeyed,
+  'ENCRYPTION_REQUIRED',
+  'BASE_VERSION_REQUIRED',
+  'VERSION_CONFLICT',
+  'QUOTA_EXCEEDED',
+  'STORAGE_FULL',
+] as const;
+
 export const textEndpoints = {
   writeContent: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/content',
-    tag: 'Text',
-    operation: 'writeText',
-    summary: 'Update room content',
+    ...text('POST', '/api/rooms/:roomId/content', 'Update room content', 'writeText'),
     description:
       'Replaces the text of the room. The maximum size, in UTF-8, is {{textSize}}. The text is on disk before the server ' +
       'responds. Each write creates the next version, which the response has in `version` and `ETag`.\n\n' +
@@ -29,34 +41,18 @@ export const textEndpoints = {
     parameters: [
       ...roomAccess,
       idempotencyKey,
-      {
-        name: 'If-Match',
-        in: 'header',
-        description: 'The version that this text is based on. If it is no longer current, nothing is overwritten.',
-        example: '"6"',
-      },
+      inHeader(
+        'If-Match',
+        'The version that this text is based on. If it is no longer current, nothing is overwritten.',
+        '"6"',
+      ),
     ],
     body: { schema: schemas.writeContentRequest, required: true, plainText: 'Hello' },
-    successes: [
-      { status: 200, description: 'The text was stored.', schema: schemas.contentWritten, headers: ['ETag'] },
-    ],
-    errors: [
-      ...anyRoom,
-      ...anyBody,
-      ...anyKeyed,
-      ...anySealedWrite,
-      'VERSION_CONFLICT',
-      'QUOTA_EXCEEDED',
-      'STORAGE_FULL',
-    ],
-    counted: true,
+    successes: [responds('The text was stored.', schemas.contentWritten, { headers: ['ETag'] })],
+    errors: anyWrite,
   },
   readContent: {
-    method: 'GET',
-    path: '/api/rooms/:roomId/content',
-    tag: 'Text',
-    operation: 'readText',
-    summary: 'Get room content',
+    ...text('GET', '/api/rooms/:roomId/content', 'Get room content', 'readText'),
     description:
       'Returns the current text. It is empty before the first write. With `Accept: text/plain`, the response is only the ' +
       'text. Any other `Accept` returns JSON.\n\n' +
@@ -65,29 +61,22 @@ export const textEndpoints = {
       '`contentVersion`, and `sealedEdits` lead from it to `version`.',
     parameters: [
       ...roomAccess,
-      { name: 'If-None-Match', in: 'header', description: 'The version that you have.', example: '"7"' },
-      {
-        name: 'wait',
-        in: 'query',
-        description:
-          'How many seconds to wait for a change if `If-None-Match` names the current version, at most 60. Default: 0.',
-        pattern: '^([0-9]|[1-5][0-9]|60)$',
-        example: '30',
-      },
+      inHeader('If-None-Match', 'The version that you have.', '"7"'),
+      inQuery(
+        'wait',
+        'How many seconds to wait for a change if `If-None-Match` names the current version, at most 60. Default: 0.',
+        '30',
+        '^([0-9]|[1-5][0-9]|60)$',
+      ),
     ],
     successes: [
-      { status: 200, description: 'The text.', schema: schemas.contentRead, plainText: 'Hello', headers: ['ETag'] },
+      responds('The text.', schemas.contentRead, { plainText: 'Hello', headers: ['ETag'] }),
       { status: 304, description: 'Your version is current.', headers: ['ETag'] },
     ],
     errors: anyRoom,
-    counted: true,
   },
   editContent: {
-    method: 'PATCH',
-    path: '/api/rooms/:roomId/content',
-    tag: 'Text',
-    operation: 'writeText',
-    summary: 'Edit room content',
+    ...text('PATCH', '/api/rooms/:roomId/content', 'Edit room content', 'writeText'),
     description:
       'Changes parts of the text, or appends to it, without sending the whole text. Send either `edits` or `append`. ' +
       '`edits` replace ranges of the version `baseVersion`, in UTF-16 code units. If the text has changed since, the server ' +
@@ -98,51 +87,24 @@ export const textEndpoints = {
     parameters: [
       ...roomAccess,
       idempotencyKey,
-      {
-        name: 'If-Match',
-        in: 'header',
-        description: 'Edit only if this is the current version.',
-        example: '"6"',
-      },
+      inHeader('If-Match', 'Edit only if this is the current version.', '"6"'),
     ],
     body: { schema: schemas.editContentRequest, required: true, plainText: 'one more line\n' },
-    successes: [{ status: 200, description: 'The edit was stored.', schema: schemas.contentEdited, headers: ['ETag'] }],
-    errors: [
-      ...anyRoom,
-      ...anyBody,
-      ...anyKeyed,
-      ...anySealedWrite,
-      'VERSION_CONFLICT',
-      'EDIT_CONFLICT',
-      'COMPACTION_REQUIRED',
-      'QUOTA_EXCEEDED',
-      'STORAGE_FULL',
-    ],
-    counted: true,
+    successes: [responds('The edit was stored.', schemas.contentEdited, { headers: ['ETag'] })],
+    errors: [...anyWrite, 'EDIT_CONFLICT', 'COMPACTION_REQUIRED'],
   },
   compactContent: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/content/compact',
-    tag: 'Text',
-    operation: 'writeText',
-    summary: 'Store a snapshot of an encrypted text',
+    ...text('POST', '/api/rooms/:roomId/content/compact', 'Store a snapshot of an encrypted text', 'writeText'),
     description:
       'Replaces the log of sealed edits up to `version` by a sealed snapshot of that version, which the log must contain. ' +
       'The text and its version stay the same. Send this when a response contains `compact`. You can safely repeat it.',
     parameters: roomAccess,
     body: { schema: schemas.compactContentRequest, required: true },
-    successes: [
-      { status: 200, description: 'The snapshot was stored.', schema: schemas.contentEdited, headers: ['ETag'] },
-    ],
+    successes: [responds('The snapshot was stored.', schemas.contentEdited, { headers: ['ETag'] })],
     errors: [...anyRoom, ...anyBody, 'ENCRYPTION_REQUIRED', 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
-    counted: true,
   },
   listHistory: {
-    method: 'GET',
-    path: '/api/rooms/:roomId/history',
-    tag: 'Text',
-    operation: 'useHistory',
-    summary: 'List earlier texts',
+    ...text('GET', '/api/rooms/:roomId/history', 'List earlier texts', 'useHistory'),
     description:
       'Lists checkpoints of the text, newest first. To restore one, write it as the new text. A room keeps at most 50 ' +
       'checkpoints, with at most 4 MiB in total.\n\n' +
@@ -151,28 +113,18 @@ export const textEndpoints = {
       'seconds, or in 30 seconds if the text is longer than 32,768 characters. In an encrypted room, only full texts and ' +
       'snapshots become checkpoints.',
     parameters: [...roomAccess, listLimit],
-    successes: [{ status: 200, description: 'The checkpoints.', schema: schemas.historyList }],
+    successes: [responds('The checkpoints.', schemas.historyList)],
     errors: anyRoom,
-    counted: true,
   },
   readHistory: {
-    method: 'GET',
-    path: '/api/rooms/:roomId/history/:version',
-    tag: 'Text',
-    operation: 'useHistory',
-    summary: 'Get an earlier text',
+    ...text('GET', '/api/rooms/:roomId/history/:version', 'Get an earlier text', 'useHistory'),
     description: 'Returns the text of a checkpoint.',
     parameters: [...roomAccess, checkpointVersion],
-    successes: [{ status: 200, description: 'The text of that version.', schema: schemas.historyText }],
+    successes: [responds('The text of that version.', schemas.historyText)],
     errors: [...anyRoom, 'NOT_FOUND'],
-    counted: true,
   },
   clearHistory: {
-    method: 'DELETE',
-    path: '/api/rooms/:roomId/history',
-    tag: 'Text',
-    operation: 'useHistory',
-    summary: 'Delete the history',
+    ...text('DELETE', '/api/rooms/:roomId/history', 'Delete the history', 'useHistory'),
     description:
       'Erases all checkpoints of the room and the log of its edits. The current text stays. In an encrypted room, sealed ' +
       'edits after `contentVersion` stay too, because they are part of the text.',
@@ -180,6 +132,5 @@ export const textEndpoints = {
     body: { schema: schemas.pinOnlyRequest, required: false },
     successes: [confirms('The history was deleted.')],
     errors: [...anyRoom, ...anyBody, 'STORAGE_FULL'],
-    counted: true,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -3,6 +3,7 @@ import {
   anyRoom,
   anyUpload,
   type Endpoint,
+  endpointsWith,
   roomAccess,
   tusResumable,
   uploadChecksum,
@@ -13,15 +14,13 @@ import {
   uploadTicket,
 } from './endpoint.ts';
 
-const tusErrors = ['UNSUPPORTED_VERSION'] as const;
+const tus = endpointsWith({ tag: 'Files', operation: 'addFile', counted: true, isTus: true });
+
+const anyTusError = [...anyRoom, 'UNSUPPORTED_VERSION'] as const;
 
 export const uploadsEndpoints = {
   createUpload: {
-    method: 'POST',
-    path: '/api/rooms/:roomId/uploads',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Start a resumable upload',
+    ...tus('POST', '/api/rooms/:roomId/uploads', 'Start a resumable upload'),
     description:
       'Starts an upload with the tus protocol, version 1.0, for large files and bad connections. The response has its URL in ' +
       '`Location`. The request may contain the first bytes, as `application/offset+octet-stream`. An unfinished upload ' +
@@ -35,25 +34,11 @@ export const uploadsEndpoints = {
         headers: ['UploadLocation', 'Upload-Offset', 'Upload-Metadata', 'Upload-Expires', 'Tus-Resumable'],
       },
     ],
-    errors: [
-      ...anyRoom,
-      ...tusErrors,
-      ...anyUpload,
-      'QUOTA_EXCEEDED',
-      'CHECKSUM_MISMATCH',
-      'UNSUPPORTED_MEDIA_TYPE',
-      'STORAGE_FULL',
-    ],
-    counted: true,
+    errors: [...anyTusError, ...anyUpload, 'CHECKSUM_MISMATCH'],
     acceptsUploadTicket: true,
-    isTus: true,
   },
   getUpload: {
-    method: 'HEAD',
-    path: '/api/rooms/:roomId/uploads/:fileId',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Get the progress of an upload',
+    ...tus('HEAD', '/api/rooms/:roomId/uploads/:fileId', 'Get the progress of an upload'),
     description: 'Returns how many bytes the server has, so that a client can continue after an interruption.',
     parameters: [...roomAccess, uploadId, tusResumable],
     successes: [
@@ -63,17 +48,11 @@ export const uploadsEndpoints = {
         headers: ['Upload-Offset', 'Upload-Length', 'Upload-Metadata', 'Upload-Expires', 'Tus-Resumable'],
       },
     ],
-    errors: [...anyRoom, ...tusErrors, 'UPLOAD_NOT_FOUND'],
-    counted: true,
+    errors: [...anyTusError, 'UPLOAD_NOT_FOUND'],
     free: true,
-    isTus: true,
   },
   continueUpload: {
-    method: 'PATCH',
-    path: '/api/rooms/:roomId/uploads/:fileId',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Continue an upload',
+    ...tus('PATCH', '/api/rooms/:roomId/uploads/:fileId', 'Continue an upload'),
     description:
       'Sends the bytes from `Upload-Offset` on. The server keeps bytes that arrive before an interruption. After the last ' +
       'byte, the file is in the room: its id is the id of the upload, and the response has its URL in `X-File-Url`.',
@@ -87,8 +66,7 @@ export const uploadsEndpoints = {
       },
     ],
     errors: [
-      ...anyRoom,
-      ...tusErrors,
+      ...anyTusError,
       'UPLOAD_NOT_FOUND',
       'UPLOAD_CONFLICT',
       'ENCRYPTION_REQUIRED',
@@ -97,22 +75,14 @@ export const uploadsEndpoints = {
       'UNSUPPORTED_MEDIA_TYPE',
       'STORAGE_FULL',
     ],
-    counted: true,
     free: true,
-    isTus: true,
   },
   cancelUpload: {
-    method: 'DELETE',
-    path: '/api/rooms/:roomId/uploads/:fileId',
-    tag: 'Files',
-    operation: 'addFile',
-    summary: 'Cancel an upload',
+    ...tus('DELETE', '/api/rooms/:roomId/uploads/:fileId', 'Cancel an upload'),
     description: 'Removes an unfinished upload.',
     parameters: [...roomAccess, uploadId, tusResumable],
     successes: [{ status: 204, description: 'The upload was removed.', headers: ['Tus-Resumable'] }],
-    errors: [...anyRoom, ...tusErrors, 'UPLOAD_NOT_FOUND', 'STORAGE_FULL'],
-    counted: true,
+    errors: [...anyTusError, 'UPLOAD_NOT_FOUND', 'STORAGE_FULL'],
     free: true,
-    isTus: true,
   },
 } as const satisfies Record<string, Endpoint>;

@@ -7,6 +7,7 @@ import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { scriptWhenFull } from '../../redis/script.ts';
 import { guesserOf, networkOf } from '../client-counters.ts';
+import { Generations } from '../generations.ts';
 import { type Misses, type Requests, type SpendReply, settleLookup, spendRequest } from './counters.ts';
 import { isLive, type Keys } from './keys.ts';
 import { hex, roomFields, roomOf } from './rooms.ts';
@@ -14,12 +15,7 @@ import { contentOf, type FullTextReply, fullText, sealedTextOf } from './text.ts
 
 export type Access = Pick<RoomStore, 'admit' | 'read' | 'notePinAttempt'>;
 
-export function createAccess(
-  redis: Redis,
-  keys: Keys,
-  rules: GuardRules,
-  { requests, misses }: { requests: Requests; misses: Misses },
-): Access {
+export function createAccess(redis: Redis, keys: Keys, rules: GuardRules, requests: Requests, misses: Misses): Access {
   const texts = new ReadTexts();
   const scripts = enterScripts(rules);
   /** Clients with accesses that run in steps. */
@@ -81,7 +77,7 @@ export function createAccess(
     const { code } = attempt;
     const enterUnless = (isLockedOut: boolean): MaybePromise<Entry> =>
       code ? enter(code, attempt, wanted, isLockedOut) : { outcome: 'unknown' };
-    const counting = Promise.all([countRequest(attempt), misses.find(attempt)]);
+    const counting = Promise.all([countRequest(attempt), misses.count(attempt, 0)]);
     const early = hasSideEffects(attempt) ? undefined : enterUnless(false);
     const [[overLimit, before], entered] = await Promise.all([counting, early]);
     if (overLimit) return overLimit;
@@ -94,7 +90,7 @@ export function createAccess(
     const missed = access.outcome === 'unknown' || access.outcome === 'pin-incorrect';
     // Concurrent attempts must not reveal more than the limit allows. One per node cannot, because its miss counts.
     if (!missed && isOnly && before.count === 0) return access;
-    const after = await misses.settle(attempt, missed ? 1 : 0);
+    const { until: after } = await misses.count(attempt, missed ? 1 : 0);
     return after === undefined ? access : { outcome: 'too-many-misses', until: after };
   }
 
@@ -161,25 +157,24 @@ type EntryReply = [outcome: string, ...rest: unknown[]];
 type CountedReply = [entry: EntryReply, isLockedOut: number, until: string, started: number, spent: SpendReply | []];
 
 function entryOf(code: RoomCode, [outcome, ...rest]: EntryReply, known: ReadText | undefined): Entry {
+  const [first, second, isKey] = rest;
   switch (outcome) {
     case 'in':
-      return { outcome: 'admitted', code, found: rest[0], isEncrypted: rest[1] === 1, known };
+      return { outcome: 'admitted', code, found: first, isEncrypted: second === 1, known };
     case 'locked':
       return {
         outcome: 'pin-locked',
-        until: Number(rest[0]),
-        ...(rest[1] === 1 && { isForLife: true }),
-        ...keyFlag(rest[2]),
+        until: Number(first),
+        ...(second === 1 && { isForLife: true }),
+        ...keyFlag(isKey),
       };
     case 'wrong':
       return {
-        outcome: 'pin-incorrect',
-        triesLeft: Number(rest[0]),
-        lockedUntil: Number(rest[1]) || undefined,
-        ...keyFlag(rest[2]),
+        ...{ outcome: 'pin-incorrect', triesLeft: Number(first), lockedUntil: Number(second) || undefined },
+        ...keyFlag(isKey),
       };
     case 'key-required':
-      return { outcome: 'key-required', salt: String(rest[0]) };
+      return { outcome: 'key-required', salt: String(first) };
     default:
       return { outcome: outcome as 'unknown' | 'expired' | 'pin-required' };
   }
@@ -396,51 +391,25 @@ const idleMs = 10_000;
 /**
  * Texts that this node has read. They are never used without asking Redis: a read sends the tag of the known text, and
  * Redis returns the text only if it has another one. This saves most of the bytes and of the work of a repeated read.
- *
- * Used texts are in the young generation. When it is full or old it becomes the old one, and the old one is dropped.
  */
-class ReadTexts {
-  #young = new Map<RoomCode, ReadText>();
-  #old = new Map<RoomCode, ReadText>();
-  #units = 0;
+class ReadTexts extends Generations<ReadText> {
   #timer: NodeJS.Timeout | undefined;
 
-  get(code: RoomCode): ReadText | undefined {
-    const known = this.#young.get(code);
-    if (known) return known;
-    const older = this.#old.get(code);
-    if (older) this.put(code, older);
-    return older;
+  constructor() {
+    super({ maxRooms: Number.POSITIVE_INFINITY, maxUnits, unitsOf });
   }
 
-  put(code: RoomCode, text: ReadText): void {
-    this.drop(code);
-    const units = unitsOf(text);
-    if (units > longestText) return;
-    if (this.#units + units > maxUnits) this.#age();
-    this.#young.set(code, text);
-    this.#units += units;
-    this.#timer ??= setTimeout(() => this.#onIdle(), idleMs).unref();
+  override put(code: RoomCode, text: ReadText): void {
+    if (unitsOf(text) > longestText) return void this.drop(code);
+    super.put(code, text);
+    this.#timer ??= this.#startTimer();
   }
 
-  /** For a room that no longer exists. */
-  drop(code: RoomCode): void {
-    const known = this.#young.get(code);
-    if (known) this.#units -= unitsOf(known);
-    this.#young.delete(code);
-    this.#old.delete(code);
-  }
-
-  #age(): void {
-    this.#old = this.#young;
-    this.#young = new Map();
-    this.#units = 0;
-  }
-
-  #onIdle(): void {
-    this.#timer = undefined;
-    this.#age();
-    if (this.#old.size > 0) this.#timer = setTimeout(() => this.#onIdle(), idleMs).unref();
+  #startTimer(): NodeJS.Timeout {
+    const onIdle = () => {
+      this.#timer = this.age() ? this.#startTimer() : undefined;
+    };
+    return setTimeout(onIdle, idleMs).unref();
   }
 }
 

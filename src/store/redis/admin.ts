@@ -1,7 +1,6 @@
 /** Data of the admin interface: the activity of all nodes, blocks of addresses, summaries of rooms. */
 import type {
   ActivityInterval,
-  ActivityReport,
   ActivityStore,
   AddressBlock,
   BlockStore,
@@ -18,10 +17,11 @@ import type { Archive, Store } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
-import { createKeys, type Keys } from './keys.ts';
+import { createKeys, type Keys, pairsOf } from './keys.ts';
 
 const hourMs = 3600_000;
 const fields = ['requests', 'refused', 'received', 'sent'] as const;
+const intervalFields = [...fields, 'failed', 'roomsCreated', 'rooms', 'channels', 'storedBytes'] as const;
 
 /** Old intervals and hours expire in Redis. */
 export function createActivityStore(redis: Redis, { activity: keys }: Keys): ActivityStore {
@@ -41,13 +41,10 @@ export function createActivityStore(redis: Redis, { activity: keys }: Keys): Act
     async intervals(since) {
       const range = ['ZRANGEBYSCORE', keys.intervals, String(since), '+inf'];
       const starts = (await redis.send(keys.intervals, range)) as string[];
-      const all = await Promise.all(
-        starts.map(async (at) => {
-          const key = keys.interval(Number(at));
-          return intervalOf(Number(at), (await redis.run(readHashScript, [key])) as string[]);
-        }),
-      );
-      return all.filter((found) => found !== undefined);
+      const read = (at: string) => redis.run(readHashScript, [keys.interval(Number(at))]) as Promise<string[]>;
+      const replies = await Promise.all(starts.map(read));
+      // Redis may have dropped some.
+      return replies.flatMap((reply, i) => (reply.length === 0 ? [] : [intervalOf(Number(starts[i]), reply)]));
     },
 
     async clients(since) {
@@ -57,9 +54,7 @@ export function createActivityStore(redis: Redis, { activity: keys }: Keys): Act
       return [...sums.values()];
     },
 
-    async keyUse() {
-      return keyUseOf((await redis.run(readHashScript, [keys.keyUse])) as string[]);
-    },
+    keyUse: async () => keyUseOf((await redis.run(readHashScript, [keys.keyUse])) as string[]),
 
     async nodes(since) {
       const pairs = (await redis.run(readHashScript, [keys.nodes])) as string[];
@@ -131,24 +126,10 @@ function addHour(sums: Map<string, ClientTraffic>, hour: readonly string[][]): v
   }
 }
 
-/** Undefined if Redis has dropped it. */
-function intervalOf(at: number, reply: readonly string[]): ActivityInterval | undefined {
-  if (reply.length === 0) return undefined;
-  const values: Record<string, string> = Object.fromEntries(pairsOf(reply));
-  const count = (name: keyof ActivityReport['totals'] | keyof NonNullable<ActivityReport['gauges']>) =>
-    Number(values[name] ?? 0);
-  return {
-    at,
-    requests: count('requests'),
-    refused: count('refused'),
-    received: count('received'),
-    sent: count('sent'),
-    failed: count('failed'),
-    roomsCreated: count('roomsCreated'),
-    rooms: count('rooms'),
-    channels: count('channels'),
-    storedBytes: count('storedBytes'),
-  };
+function intervalOf(at: number, reply: readonly string[]): ActivityInterval {
+  const values = new Map(pairsOf(reply));
+  const counts = intervalFields.map((name) => [name, Number(values.get(name) ?? 0)]);
+  return { at, ...(Object.fromEntries(counts) as Omit<ActivityInterval, 'at'>) };
 }
 
 function keyUseOf(reply: readonly string[]): KeyUse[] {
@@ -161,9 +142,6 @@ function keyUseOf(reply: readonly string[]): KeyUse[] {
   return [...all.values()];
 }
 
-const pairsOf = (list: readonly string[]): [string, string][] =>
-  list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] ?? '']] : []));
-
 /** Blocks of addresses, the same for every node. */
 export function createBlockStore(redis: Redis, { blocks: key }: Keys): BlockStore {
   return {
@@ -171,18 +149,16 @@ export function createBlockStore(redis: Redis, { blocks: key }: Keys): BlockStor
       const args = [block.range, JSON.stringify(block), block.createdAt, maximum];
       return (await redis.run(putBlockScript, [key], args)) === 1 ? 'stored' : 'full';
     },
-    async remove(id) {
-      return (await redis.run(removeBlockScript, [key], [id])) === 1 ? 'removed' : 'unknown';
-    },
+    remove: async (id) => ((await redis.run(removeBlockScript, [key], [id])) === 1 ? 'removed' : 'unknown'),
     async list(now) {
-      const jsons = (await redis.send(key, ['HVALS', key])) as string[];
-      return jsons
-        .map(blockOf)
-        .filter(({ endsAt }) => endsAt === undefined || endsAt > now)
-        .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1));
+      const blocks = ((await redis.send(key, ['HVALS', key])) as string[]).map(blockOf);
+      return blocks.filter(({ endsAt }) => endsAt === undefined || endsAt > now).sort(newestFirst);
     },
   };
 }
+
+const newestFirst = (one: AddressBlock | RoomReport, other: AddressBlock | RoomReport): number =>
+  other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1);
 
 /** By range. ARGV: range, block, now, maximum. */
 const putBlockScript = scriptWhenFull(`
@@ -222,11 +198,8 @@ export function createReportStore(redis: Redis, { reports: key }: Keys): ReportS
       return (await redis.run(putReportScript, [key], args)) === 1 ? 'stored' : 'full';
     },
     async list(since) {
-      const jsons = (await redis.send(key, ['HVALS', key])) as string[];
-      return jsons
-        .map(reportOf)
-        .filter(({ createdAt }) => createdAt >= since)
-        .sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1));
+      const reports = ((await redis.send(key, ['HVALS', key])) as string[]).map(reportOf);
+      return reports.filter(({ createdAt }) => createdAt >= since).sort(newestFirst);
     },
     remove: (ids) => removeIf(ids, 0),
     async expire(before) {
@@ -361,9 +334,7 @@ export function createRedisDirectory({ redis, prefix, store, remove, close }: Di
       return counts;
     },
 
-    async remove(codes) {
-      return (await remove(codes)).map((reason) => reason ?? 'removed');
-    },
+    remove: async (codes) => (await remove(codes)).map((reason) => reason ?? 'removed'),
 
     close,
   };

@@ -19,9 +19,7 @@ export function createKeyStore(redis: Redis, { apiKeys }: Keys): KeyStore {
       return json === null ? undefined : keyOf(String(json));
     },
 
-    async list() {
-      return keyRecords((await redis.send(byId, ['HVALS', byId])) as string[]).map(withoutHash);
-    },
+    list: async () => keyRecords((await redis.send(byId, ['HVALS', byId])) as string[]).map(withoutHash),
 
     async revoke(idOrName, now) {
       const json = await redis.run(revokeKeyScript, apiKeys, [idOrName, now]);
@@ -34,9 +32,7 @@ export function createKeyStore(redis: Redis, { apiKeys }: Keys): KeyStore {
 export function createKeyArchive(redis: Redis, { apiKeys }: Keys): Pick<Archive, 'keys' | 'restoreKey'> {
   const [byId = ''] = apiKeys;
   return {
-    async keys() {
-      return keyRecords((await redis.send(byId, ['HVALS', byId])) as string[]);
-    },
+    keys: async () => keyRecords((await redis.send(byId, ['HVALS', byId])) as string[]),
 
     async restoreKey(key) {
       const isInForce = key.revokedAt === undefined;

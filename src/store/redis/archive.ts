@@ -9,15 +9,16 @@ import type { Redis } from '../../redis/connection.ts';
 import { script } from '../../redis/script.ts';
 import { createKeyArchive } from './api-keys.ts';
 import { fileJson, filesOf } from './files.ts';
-import { type Keys, netMs } from './keys.ts';
+import { type Keys, netMs, pairsOf } from './keys.ts';
 import { linkFields, linksOf } from './links.ts';
 import type { RedisStorage } from './quota.ts';
+import { hex } from './rooms.ts';
 import {
   checkpointFields,
   checkpointInfoOf,
   entryJson,
+  type FullTextReply,
   keepsHistoryOf,
-  type TextAndLogReply,
   textAndLog,
   textAndLogOf,
 } from './text.ts';
@@ -25,18 +26,7 @@ import { createWebhookStore, webhooksEntry } from './webhooks.ts';
 
 const batchSize = '500';
 
-export function createArchive(
-  redis: Redis,
-  keys: Keys,
-  { rememberExpiredMs }: GuardRules,
-  storage: Pick<RedisStorage, 'charge' | 'restoreTextCharge'>,
-): Archive {
-  async function scan(cursor: string): Promise<{ next: string; members: string[] }> {
-    const reply = await redis.send(keys.rooms, ['ZSCAN', keys.rooms, cursor, 'COUNT', batchSize]);
-    const [next, members] = reply as [string, string[]];
-    return { next, members };
-  }
-
+export function createArchive(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): Archive {
   const webhookStore = createWebhookStore(redis, keys);
 
   /** Runs before the room is created, so that it can be swept and its files can be downloaded. */
@@ -57,7 +47,8 @@ export function createArchive(
     async *codes(now) {
       let cursor = '0';
       do {
-        const { next, members } = await scan(cursor);
+        const reply = await redis.send(keys.rooms, ['ZSCAN', keys.rooms, cursor, 'COUNT', batchSize]);
+        const [next, members] = reply as [string, string[]];
         for (let i = 0; i < members.length; i += 2) if (Number(members[i + 1]) > now) yield members[i] as RoomCode;
         cursor = next;
       } while (cursor !== '0');
@@ -73,7 +64,7 @@ export function createArchive(
 
     async restoreRoom(record, now) {
       const { room, trusted, files, edits, history, historyTexts, blobs, ...shard } = keys.ofRoom(record.code);
-      const keepMs = record.expiresAt - now + rememberExpiredMs + netMs;
+      const keepMs = record.expiresAt - now + rules.rememberExpiredMs + netMs;
       // The record of a recently expired room has the same key.
       if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
       if (!(await prepare(record, keepMs, now))) return 'taken';
@@ -88,18 +79,10 @@ export function createArchive(
   };
 }
 
-type RecordReply = [
-  fields: string[],
-  files: string[],
-  trusted: string[],
-  text: TextAndLogReply,
-  history: string[],
-  historyTexts: string[],
-  links: string[],
-];
+type RecordReply = [text: FullTextReply, ...lists: string[][]];
 
-function recordOf(code: RoomCode, reply: RecordReply): RoomRecord {
-  const [fields, files, trusted, text, history, historyTexts, links] = reply;
+function recordOf(code: RoomCode, [text, fields = [], files = [], trusted = [], ...rest]: RecordReply): RoomRecord {
+  const [history = [], historyTexts = [], links = []] = rest;
   const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
   const [client, network, textCharge, name, salt, createdBy, extendMs] = owned;
   const { content, entries, fullTextVersion, lastRefs } = textAndLogOf(text);
@@ -130,9 +113,8 @@ function recordOf(code: RoomCode, reply: RecordReply): RoomRecord {
 
 /** `texts` alternates versions and texts. */
 function historyOf(infos: string[], texts: string[]): Checkpoint[] {
-  const contents = new Map<number, string>();
-  for (let i = 0; i < texts.length; i += 2) contents.set(Number(texts[i]), texts[i + 1] ?? '');
-  return infos.map(checkpointInfoOf).map((info) => ({ ...info, content: contents.get(info.version) ?? '' }));
+  const contents = new Map(pairsOf(texts));
+  return infos.map(checkpointInfoOf).map((info) => ({ ...info, content: contents.get(String(info.version)) ?? '' }));
 }
 
 /** The lists for the script, each preceded by its length. */
@@ -152,7 +134,7 @@ function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): R
   return {
     createdAt: record.createdAt,
     expiresAt: record.expiresAt,
-    pinMac: pinMac ? Buffer.from(pinMac).toString('hex') : '',
+    pinMac: hex(pinMac),
     seq: record.seq,
     ...content,
     textVersion: record.fullTextVersion ?? content.version,
@@ -179,7 +161,7 @@ const readRecordScript = script(`${textAndLog}
 local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
   'client', 'network', 'textCharge', 'name', 'salt', 'createdBy', 'extendMs')
 if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
-return {room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1), textAndLog(KEYS[1], KEYS[4], 1e9),
+return {textAndLog(KEYS[1], KEYS[4], 1e9), room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1),
   redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7])}
 `);
 

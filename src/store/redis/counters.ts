@@ -8,17 +8,10 @@ import { type Script, scriptWhenFull } from '../../redis/script.ts';
 import { CounterBudget, guesserOf } from '../client-counters.ts';
 import type { Keys } from './keys.ts';
 
-/** Requests per client and window. */
-export interface Requests extends RateCounter {
-  /** For a script with `spendRequest`: the counters of a client, the arguments, and what its result means. */
-  counting(spending: Spending): {
-    keys: string[];
-    args: (string | number)[];
-    allowanceOf(reply: SpendReply): Allowance;
-  };
-}
+export type Requests = ReturnType<typeof createRequests>;
 
-export function createRequests(redis: Redis, keys: Keys, rules: GuardRules): Requests {
+/** Requests per client and window. */
+export function createRequests(redis: Redis, keys: Keys, rules: GuardRules) {
   const budget = new CounterBudget(rules);
   const countFor = createCounters(redis, spendRequestScript, keys.spending, budget);
   const spend =
@@ -34,12 +27,13 @@ export function createRequests(redis: Redis, keys: Keys, rules: GuardRules): Req
     take: spend(1),
     peek: spend(0),
 
-    counting({ client, quota, now }) {
+    /** For a script with `spendRequest`: the counters of a client, the arguments, and what its result means. */
+    counting({ client, quota, now }: Spending) {
       const key = budget.keyFor(client, now);
       return {
         keys: [keys.spending(client), keys.spending(key)],
         args: [quota.limit, quota.windowMs, key === client ? 1 : 0],
-        allowanceOf(reply) {
+        allowanceOf(reply: SpendReply): Allowance {
           if (reply[3] === 1 && key === client) budget.noteStart(client, client);
           return allowanceOf(reply, quota);
         },
@@ -58,27 +52,15 @@ const allowanceOf = ([granted, used, resetAt]: SpendReply, { limit }: Quota): Al
 
 type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
 
-export interface Misses {
-  /** Until when a client is locked out, as far as this node knows. */
-  lockedOutUntil(attempt: Guesser): number | undefined;
-  /** For a script with `settleLookup`: the counters of a client, the arguments, and what to do with its results. */
-  counting(attempt: Guesser): {
-    keys: string[];
-    args: (string | number)[];
-    note(until: number, started: number): void;
-  };
-  /** The misses of a client, and until when it is locked out, if it has too many. */
-  find(attempt: Guesser): Promise<{ count: number; until: number | undefined }>;
-  /** Counts a miss. Returns until when the client is locked out, if it already had too many misses. */
-  settle(attempt: Guesser, misses: 0 | 1): Promise<number | undefined>;
-}
+export type Misses = ReturnType<typeof createMisses>;
 
-export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misses {
+export function createMisses(redis: Redis, keys: Keys, rules: GuardRules) {
   const lockouts = createLockouts();
   const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
   const budget = new CounterBudget(rules);
   const countMisses = createCounters(redis, settleLookupScript, keys.misses, budget);
 
+  /** Counts a miss, or none. Returns the misses before it, and until when the client is locked out if they are too many. */
   async function count(attempt: Guesser, misses: 0 | 1) {
     if (rules.missesPerClient === 0) return { count: 0, until: undefined };
     const { client, isCrossSite, now } = attempt;
@@ -90,27 +72,24 @@ export function createMisses(redis: Redis, keys: Keys, rules: GuardRules): Misse
   }
 
   return {
-    lockedOutUntil: (attempt) => lockouts.until(guesserOf(attempt), attempt.now),
+    /** Until when a client is locked out, as far as this node knows. */
+    lockedOutUntil: (attempt: Guesser) => lockouts.until(guesserOf(attempt), attempt.now),
 
-    counting(attempt) {
+    /** For a script with `settleLookup`: the counters of a client, the arguments, and what to do with its results. */
+    counting(attempt: Guesser) {
       const { client, isCrossSite, now } = attempt;
       const key = budget.keyFor(client, now);
       return {
         keys: [keys.misses(client), keys.misses(key)],
         args: [isCrossSite ? crossSiteMisses : 0, key === client ? 1 : 0],
-        note(until, started) {
+        note(until: number, started: number): void {
           if (until > 0) lockouts.note(guesserOf(attempt), until);
           if (started === 1 && key === client) budget.noteStart(client, client);
         },
       };
     },
 
-    find: (attempt) => count(attempt, 0),
-
-    async settle(attempt, misses) {
-      const { until } = await count(attempt, misses);
-      return until;
-    },
+    count,
   };
 }
 
@@ -140,15 +119,8 @@ type Reply = [...unknown[], started: number];
  * Runs a script on the counter of a client: its own, or a shared one if the budget is used up. The last argument tells
  * the script whether it may start the counter. If it may not, it returns false.
  */
-type CountFor = (client: ClientId, now: number, args: readonly (string | number)[]) => Promise<Reply>;
-
-function createCounters(
-  redis: Redis,
-  script: Script,
-  nameOf: (key: string) => string,
-  budget: CounterBudget,
-): CountFor {
-  return async (client, now, args) => {
+function createCounters(redis: Redis, script: Script, nameOf: Keys['misses'], budget: CounterBudget) {
+  return async (client: ClientId, now: number, args: readonly (string | number)[]): Promise<Reply> => {
     const key = budget.keyFor(client, now);
     const own = (await redis.run(script, [nameOf(client)], [...args, key === client ? 1 : 0])) as Reply | null;
     if (own?.at(-1) === 1) budget.noteStart(client, client);

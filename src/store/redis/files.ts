@@ -8,7 +8,7 @@ import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type Script, script, scriptWhenFull } from '../../redis/script.ts';
 import { createRunOnce, onceScripts, repeatedIn } from './idempotency.ts';
-import { clearUp, isLive, type Keys, netMs, returnIfMissing } from './keys.ts';
+import { dropIndexes, isLive, type Keys, netMs, returnIfMissing } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 
 type Files = Pick<
@@ -34,7 +34,7 @@ export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage
   async function erase({ code, fileId }: DueFile, moment: number): Promise<boolean> {
     const args = [moment, fileId, dueMember(code, fileId)];
     const isErased = (await redis.run(eraseFileScript, keysToErase(code), args)) === 1;
-    if (isErased) await dropIndexes(redis, keys, [fileId]);
+    if (isErased) await dropIndexes(redis, [keys.roomOfFile(fileId)]);
     return isErased;
   }
 
@@ -68,10 +68,9 @@ export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage
     },
 
     async findFile(fileId, now) {
-      const index = keys.roomOfFile(fileId);
-      const code = await redis.send(index, ['GET', index]);
+      const code = await roomOfFile(redis, keys, fileId);
       if (code === null) return undefined;
-      const { room, files } = keys.ofRoom(code as RoomCode);
+      const { room, files } = keys.ofRoom(code);
       const entry = await redis.run(findFileScript, [room, files], [now, fileId]);
       return entry === null ? undefined : fileOf(String(entry));
     },
@@ -80,18 +79,22 @@ export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage
     restoreFile: (code, fileId, now) => move(restoreFileScript, code, fileId, now),
 
     async eraseRemoved(moment, limit) {
-      const sets = keys.shards.map(({ removals }) => removals);
-      const due = await dueFiles(redis, sets, `(${moment}`, limit);
+      const due = await dueFiles(redis, keys, 'removals', `(${moment}`, limit);
       const erased = await Promise.all(due.map((file) => erase(file, moment)));
       return erased.filter(Boolean).length;
     },
 
     async eraseRemovedIn(code) {
       const erased = (await redis.run(eraseFilesOfRoomScript, keysToErase(code), [code])) as string[];
-      await dropIndexes(redis, keys, erased);
+      await dropIndexes(redis, erased.map(keys.roomOfFile));
       return erased.length;
     },
   };
+}
+
+async function roomOfFile(redis: Redis, keys: Keys, fileId: string): Promise<RoomCode | null> {
+  const index = keys.roomOfFile(fileId);
+  return (await redis.send(index, ['GET', index])) as RoomCode | null;
 }
 
 /** Oldest first; files of the same moment in order of arrival. */
@@ -122,31 +125,24 @@ export async function keepIndex(redis: Redis, index: string, ms: number): Promis
   await redis.run(keepIndexScript, [index], [ms]);
 }
 
-/** Removes the entries of files that no longer exist. An entry that stays expires with its room, and leads nowhere. */
-export async function dropIndexes(redis: Redis, keys: Keys, fileIds: readonly string[]): Promise<void> {
-  const indexes = fileIds.map(keys.roomOfFile);
-  await Promise.all(indexes.map((index) => clearUp(redis, index, ['DEL', index])));
-}
-
 /** A file that a sweep has to drop: a removed one by time, or an unfinished one by expiry. */
-export interface DueFile {
-  code: RoomCode;
-  fileId: string;
-}
+export type DueFile = { code: RoomCode; fileId: string };
 
 /** Neither contains a space. */
 export const dueMember = (code: RoomCode, fileId: string): string => `${code} ${fileId}`;
 
-/** Up to `limit` files of the sorted sets with a score up to `max`. */
-export async function dueFiles(redis: Redis, sets: string[], max: string, limit: number): Promise<DueFile[]> {
+/** Up to `limit` files of a sorted set of each shard with a score up to `max`. */
+export async function dueFiles(
+  redis: Redis,
+  { shards }: Keys,
+  set: 'removals' | 'uploadEnds',
+  max: string,
+  limit: number,
+): Promise<DueFile[]> {
   const dueIn = (key: string) => redis.send(key, ['ZRANGEBYSCORE', key, '-inf', max, 'LIMIT', '0', String(limit)]);
-  const members = (await Promise.all(sets.map(dueIn))) as string[][];
-  return members.flat().slice(0, limit).map(dueFileOf);
-}
-
-function dueFileOf(member: string): DueFile {
-  const [code = '', fileId = ''] = member.split(' ');
-  return { code: code as RoomCode, fileId };
+  const members = (await Promise.all(shards.map((shard) => dueIn(shard[set])))) as string[][];
+  const due = members.flat().slice(0, limit);
+  return due.map((member) => member.split(' ') as [RoomCode, string]).map(([code, fileId]) => ({ code, fileId }));
 }
 
 /**
@@ -333,10 +329,9 @@ export function createClaims(redis: Redis, keys: Keys, { rememberExpiredMs }: Gu
     },
 
     async findClaim(fileId, now) {
-      const index = keys.roomOfFile(fileId);
-      const code = await redis.send(index, ['GET', index]);
+      const code = await roomOfFile(redis, keys, fileId);
       if (code === null) return undefined;
-      const { room, files, claims } = keys.ofRoom(code as RoomCode);
+      const { room, files, claims } = keys.ofRoom(code);
       const reply = await redis.run(findClaimScript, [room, files, claims], [now, fileId]);
       if (reply === null) return undefined;
       const [hash, expiresAt] = reply as [string, string];
@@ -350,8 +345,7 @@ export function createClaims(redis: Redis, keys: Keys, { rememberExpiredMs }: Gu
       const reply = await redis.run(receiveFileScript, touched, args);
       if (typeof reply === 'string') return reply as 'no-claim' | MissingReason;
       const [seq, fileId] = reply as [number, string];
-      const index = keys.roomOfFile(fileId);
-      await clearUp(redis, index, ['DEL', index]);
+      await dropIndexes(redis, [keys.roomOfFile(fileId)]);
       return { seq, fileId };
     },
 

@@ -12,7 +12,8 @@ export function createIdempotencyStore(redis: Redis, { requests }: Keys): Idempo
   return {
     async find(room, { key }, now) {
       const { results } = requests(room);
-      return finishedOf(await redis.send(results, ['HGET', results, key]), now);
+      const stored = await redis.send(results, ['HGET', results, key]);
+      return stored === null || Number.parseInt(String(stored), 10) <= now ? undefined : requestOf(String(stored));
     },
 
     async begin(room, { key }, runner, now, leaseMs) {
@@ -33,22 +34,18 @@ export function createIdempotencyStore(redis: Redis, { requests }: Keys): Idempo
   };
 }
 
-/** Runs a script of a room that returns an earlier request instead, or stores the record of this one. */
-type RunOnce = (
-  scripts: OnceScripts,
-  keys: readonly string[],
-  args: readonly (string | number)[],
-  record: { record: RequestRecord | undefined; room: RoomCode | undefined; now: number },
-) => Promise<unknown>;
-
 /** Without and with a record. */
-interface OnceScripts {
-  plain: Script;
-  once: Script;
-}
+type OnceScripts = { plain: Script; once: Script };
+type Request = { record: RequestRecord | undefined; room: RoomCode | undefined; now: number };
 
-export function createRunOnce(redis: Redis, keys: Keys): RunOnce {
-  return (scripts, ownKeys, args, { record, room, now }) => {
+/** Runs a script of a room that returns an earlier request instead, or stores the record of this one. */
+export function createRunOnce(redis: Redis, keys: Keys) {
+  return (
+    scripts: OnceScripts,
+    ownKeys: readonly string[],
+    args: readonly (string | number)[],
+    { record, room, now }: Request,
+  ): Promise<unknown> => {
     if (!record) return redis.run(scripts.plain, ownKeys, args);
     const { client, key, expiresAt, perClient, inTotal, codeLength = 0, fingerprint, result } = record;
     const { results, order, ofClients, counts } = keys.requests(room);
@@ -74,11 +71,6 @@ const repeated = 'repeated ';
 function requestOf(stored: string): FinishedRequest {
   const [, codeLength, fingerprint = '', result = ''] = stored.split(' ');
   return { fingerprint, result, ...(codeLength !== '0' && { codeLength: Number(codeLength) }) };
-}
-
-function finishedOf(stored: unknown, now: number): FinishedRequest | undefined {
-  if (typeof stored !== 'string' || Number.parseInt(stored, 10) <= now) return undefined;
-  return requestOf(stored);
 }
 
 /** Longer than results are valid. Redis removes all of them this long after the last one. */

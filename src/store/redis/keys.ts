@@ -161,11 +161,14 @@ export async function clearUp(redis: Redis, key: string, command: readonly strin
   await redis.send(key, command).catch(() => undefined);
 }
 
-/** Removes the entries of links that no longer exist. An entry that stays expires with its room, and leads nowhere. */
-export async function dropLinkIndexes(redis: Redis, keys: Keys, ids: readonly LinkId[]): Promise<void> {
-  const indexes = ids.map(keys.roomOfLink);
+/** For files and links that no longer exist. An entry that stays expires with its room, and leads nowhere. */
+export async function dropIndexes(redis: Redis, indexes: readonly string[]): Promise<void> {
   await Promise.all(indexes.map((index) => clearUp(redis, index, ['DEL', index])));
 }
+
+/** From a flat list of fields and values. */
+export const pairsOf = (list: readonly string[]): [string, string][] =>
+  list.flatMap((name, i) => (i % 2 === 0 ? [[name, list[i + 1] ?? '']] : []));
 
 /** The ids in the fields of a list. Another field of each link has the time of its last use. */
 export const linkIdsIn = (fields: readonly string[]): LinkId[] =>

@@ -13,7 +13,7 @@ import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import type { Misses } from './counters.ts';
 import { keepIndex } from './files.ts';
-import { dropLinkIndexes, isLive, type Keys, linkIdsIn, netMs, returnIfMissing } from './keys.ts';
+import { dropIndexes, isLive, type Keys, linkIdsIn, netMs, pairsOf, returnIfMissing } from './keys.ts';
 import { roomFields, roomOf } from './rooms.ts';
 import { dropUpload } from './uploads.ts';
 
@@ -36,10 +36,11 @@ export function createLinks(redis: Redis, keys: Keys, rules: GuardRules, misses:
 
   return {
     async admit(attempt) {
-      const before = misses.lockedOutUntil(attempt) ?? (attempt.deviceId ? await misses.settle(attempt, 0) : undefined);
+      const isCounted = attempt.deviceId !== undefined;
+      const before = misses.lockedOutUntil(attempt) ?? (isCounted ? (await misses.count(attempt, 0)).until : undefined);
       if (before !== undefined) return { outcome: 'too-many-misses', until: before };
       const admission = await enter(attempt);
-      const after = await misses.settle(attempt, admission.outcome === 'unknown' ? 1 : 0);
+      const { until: after } = await misses.count(attempt, admission.outcome === 'unknown' ? 1 : 0);
       return after === undefined ? admission : { outcome: 'too-many-misses', until: after };
     },
 
@@ -64,7 +65,7 @@ export function createLinks(redis: Redis, keys: Keys, rules: GuardRules, misses:
       if (Array.isArray(reply)) {
         const [expiresAt, ...ended] = reply as [string, ...LinkId[]];
         await keepIndex(redis, index, Number(expiresAt) - now + netMs);
-        await dropLinkIndexes(redis, keys, ended);
+        await dropIndexes(redis, ended.map(keys.roomOfLink));
         return 'created';
       }
       await redis.send(index, ['DEL', index]);
@@ -83,7 +84,7 @@ export function createLinks(redis: Redis, keys: Keys, rules: GuardRules, misses:
         keys.ofRoom(code);
       const touched = [room, uploads, uploadStates, uploadEnds, blobs, trash, trashOwners, storedBytes, links];
       const reply = await redis.run(revokeLinkScript, touched, [now, rules.rememberExpiredMs, id, code]);
-      if (reply === 'revoked') await dropLinkIndexes(redis, keys, [id]);
+      if (reply === 'revoked') await dropIndexes(redis, [keys.roomOfLink(id)]);
       return reply as 'revoked' | 'no-link' | MissingReason;
     },
 
@@ -95,8 +96,7 @@ export function createLinks(redis: Redis, keys: Keys, rules: GuardRules, misses:
 
 /** Oldest first, from alternating fields and values. */
 export function linksOf(pairs: readonly string[]): StoredLink[] {
-  const fields = new Map<string, string>();
-  for (let i = 0; i < pairs.length; i += 2) fields.set(pairs[i] ?? '', pairs[i + 1] ?? '');
+  const fields = new Map(pairsOf(pairs));
   const links = linkIdsIn([...fields.keys()]).map((id) => linkOf(fields.get(id) ?? '', fields.get(usedField(id))));
   return links.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }

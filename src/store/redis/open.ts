@@ -34,7 +34,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
   return {
     rooms: {
       ...createRooms(redis, keys, rules, storage),
-      ...createAccess(redis, keys, rules, { requests: { ...rates, counting }, misses }),
+      ...createAccess(redis, keys, rules, { ...rates, counting }, misses),
       ...createDeviceList(redis, keys, rules),
     },
     links: createLinks(redis, keys, rules, misses),
@@ -63,20 +63,14 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
 
 /** The fingerprint of the secret, the same for every node. */
 function createSecretRecord(redis: Redis, { secretRecord: key }: Keys): SecretRecord {
-  async function find(): Promise<string | undefined> {
-    const stored = await redis.send(key, ['GET', key]);
-    return stored === null ? undefined : String(stored);
-  }
-
+  const find = async () => ((await redis.send(key, ['GET', key])) ?? undefined) as string | undefined;
   return {
     find,
     async keep(fingerprint) {
       await redis.send(key, ['SET', key, fingerprint, 'NX']);
       return (await find()) ?? fingerprint;
     },
-    async replace(fingerprint) {
-      await redis.send(key, ['SET', key, fingerprint]);
-    },
+    replace: async (fingerprint) => void (await redis.send(key, ['SET', key, fingerprint])),
   };
 }
 
@@ -96,9 +90,9 @@ const leaseMs = 60_000;
 const renewEveryMs = 20_000;
 
 /** Rejects if the data has another format. For commands that use the data for a moment. */
-export async function assertFormat(redis: Redis, prefix: string, format: Format = currentFormat): Promise<void> {
+export async function assertFormat(redis: Redis, prefix: string): Promise<void> {
   const found = await findFormat(redis, prefix);
-  if (found !== undefined && found !== String(format.version)) throw otherFormat(found, format);
+  if (found !== undefined && found !== String(currentFormat.version)) throw otherFormat(found, currentFormat);
 }
 
 /** The stored version; undefined if there is no data, or it is from before the first format. */
@@ -115,7 +109,7 @@ export async function joinServers(
   redis: Redis,
   prefix: string,
   { format = currentFormat, everyMs = renewEveryMs } = {},
-): Promise<() => Promise<void>> {
+) {
   const { format: key, servers } = createKeys(prefix);
   const server = randomUUID();
 
@@ -161,11 +155,10 @@ return {'joined'}
 function otherFormat(found: string, { version }: Format): PoproomError {
   const data = 'The data in the Redis in POPROOM_STORE has the';
   if (!/^\d+$/.test(found)) return refusal(`${data} unknown format "${found}". Check the prefix in POPROOM_STORE.`);
-  const relation = Number(found) > version ? 'of a newer version' : 'of an earlier version';
-  const fix =
+  const [relation, fix] =
     Number(found) > version
-      ? 'Install that version here too'
-      : 'This version cannot upgrade it: upgrade to a version between the two first';
+      ? ['of a newer version', 'Install that version here too']
+      : ['of an earlier version', 'This version cannot upgrade it: upgrade to a version between the two first'];
   return refusal(
     `${data} format ${found} ${relation} of Poproom, and this version uses ${version}. ${fix}, or set another prefix in POPROOM_STORE.`,
   );
@@ -179,28 +172,13 @@ function otherServers(found: string, { version }: Format): PoproomError {
 
 const refusal = (sentence: string) => new PoproomError('UNAVAILABLE', sentence);
 
-export interface RedisFacts {
-  /** The version of Redis, or the Redis version that Valkey is compatible with. */
-  version: string;
-  /** Undefined if the server does not tell. */
-  evictionPolicy: string | undefined;
-  writesLog: boolean;
-  /** The version of the data, and that of this program. Undefined without data. */
-  format: { stored: string | undefined; own: string };
-  /** `always`, `everysec` or `no`; undefined if the server does not allow reading its settings. */
-  syncsLog: string | undefined;
-  /** The time of the server, and the local time before and after the request. */
-  clock: { theirs: number; before: number; after: number };
-  keysInForce: number;
-  /** Bytes of all files. */
-  storedBytes: number;
-}
+export type RedisFacts = Awaited<ReturnType<typeof inspectRedis>>;
 
 /** The hosts of a Redis URL, without the password. */
 export const whereIsRedis = (url: string): string => hostsOf(parseRedisUrl(url));
 
 /** For `poproom doctor`: reads without writing. Servers may be running. */
-export async function inspectRedis(url: string, rules: GuardRules): Promise<RedisFacts> {
+export async function inspectRedis(url: string, rules: GuardRules) {
   const target = parseRedisUrl(url);
   const redis = await connectRedis(target);
   try {
@@ -208,9 +186,11 @@ export async function inspectRedis(url: string, rules: GuardRules): Promise<Redi
     const { keys: keyStore, storage, evictionPolicy } = createRedisStore(redis, target.prefix, rules);
     const keys = await keyStore.list();
     return {
+      /** Of Redis, or the Redis version that Valkey is compatible with. */
       version: info.get('redis_version') ?? '0',
       evictionPolicy: await evictionPolicy(),
       writesLog: info.get('aof_enabled') === '1',
+      /** The version of the data, and that of this program. Undefined without data. */
       format: { stored: await findFormat(redis, target.prefix), own: String(currentFormat.version) },
       syncsLog: await syncOf(redis),
       clock: await clockOf(redis),
@@ -222,13 +202,14 @@ export async function inspectRedis(url: string, rules: GuardRules): Promise<Redi
   }
 }
 
-/** Managed Redis services seldom allow reading settings. */
+/** `always`, `everysec` or `no`; undefined for managed Redis services, which seldom allow reading settings. */
 async function syncOf(redis: Redis): Promise<string | undefined> {
   const reply = await redis.send('', ['CONFIG', 'GET', 'appendfsync']).catch(noneIfDenied);
   return reply === undefined ? undefined : configValue(reply, 'appendfsync');
 }
 
-async function clockOf(redis: Redis): Promise<RedisFacts['clock']> {
+/** The time of the server, and the local time before and after the request. */
+async function clockOf(redis: Redis) {
   const before = Date.now();
   const [seconds, microseconds] = (await redis.send('', ['TIME'])) as [string, string];
   return { theirs: Number(seconds) * 1000 + Number(microseconds) / 1000, before, after: Date.now() };

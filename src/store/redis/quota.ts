@@ -19,21 +19,11 @@ import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
 import { type Keys, netMs } from './keys.ts';
 
-export interface RedisStorage extends StorageAccounts, TextCharges {
-  /** Charges a file with its size, regardless of limits. */
-  charge(file: ChargedFile, now: number): Promise<void>;
-  discharge(blob: string, owner: Owner): Promise<void>;
-  /** Moves the end of charges with the expiry of their room. */
-  moveCharges(charged: readonly Upload[], expiresAt: number, now: number): Promise<void>;
-  /** Adds a file to its room, charges its size and ends its reservation. `add` returns a string if it is rejected. */
-  addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T>;
-}
-
-type KnownBlobs = TrashStore['knownBlobs'];
+export type RedisStorage = ReturnType<typeof createStorage>;
 
 const batchSize = 100;
 
-export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs): RedisStorage {
+export function createStorage(redis: Redis, keys: Keys, knownBlobs: TrashStore['knownBlobs']) {
   const { reservations, reservedBytes } = keys;
   const charges = createCharges(redis, keys);
   const { charge, discharge, leftFor } = charges;
@@ -50,10 +40,8 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
   }
 
   async function storedBytes(): Promise<number> {
-    const shards = await Promise.all(
-      keys.shards.map((shard) => redis.send(shard.storedBytes, ['GET', shard.storedBytes])),
-    );
-    return shards.reduce<number>((sum, bytes) => sum + Number(bytes ?? 0), 0);
+    const ofShards = await Promise.all(keys.shards.map(({ storedBytes: key }) => redis.send(key, ['GET', key])));
+    return ofShards.reduce<number>((sum, bytes) => sum + Number(bytes ?? 0), 0);
   }
 
   async function release({ blob, owner }: Upload): Promise<void> {
@@ -61,6 +49,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
     await dropReservation(blob, owner);
   }
 
+  /** Adds a file to its room, charges its size and ends its reservation. `add` returns a string if it is rejected. */
   async function addCharged<T>(code: RoomCode, file: StoredFile, add: () => Promise<T>): Promise<T> {
     const { blob, owner, size, uploadedAt } = file;
     if (!owner) return add();
@@ -95,9 +84,7 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
     return { bytes, limit: bytes < request.most ? limit : undefined };
   }
 
-  return {
-    ...textCharges,
-
+  const accounts: Omit<StorageAccounts, 'chargeText'> = {
     async reserve(request, limits, now) {
       let left = await leftInTotal(request, limits.total);
       for (const scope of ['client', 'network'] as const) {
@@ -144,12 +131,8 @@ export function createStorage(redis: Redis, keys: Keys, knownBlobs: KnownBlobs):
       const [usage = ''] = keys.usage(account);
       return Number((await redis.send(usage, ['HGET', usage, 'sum'])) ?? 0);
     },
-
-    charge,
-    discharge,
-    moveCharges: charges.moveCharges,
-    addCharged,
   };
+  return { ...accounts, ...textCharges, charge, discharge, moveCharges: charges.moveCharges, addCharged };
 }
 
 const isTooLittle = ({ bytes }: Left, { least, most }: StorageRequest) => bytes < least || (bytes <= 0 && most > 0);
@@ -164,26 +147,13 @@ function uploadOf(member: string): Upload {
 
 type Upload = Pick<StorageRequest, 'blob' | 'owner'>;
 
-interface ChargedFile extends Upload {
-  size: number;
-  expiresAt: number;
-}
+type ChargedFile = Upload & { size: number; expiresAt: number };
+type Claim = Omit<StorageRequest, 'owner' | 'deadline'> & { limit: number };
 
-interface Claim extends Omit<StorageRequest, 'owner' | 'deadline'> {
-  limit: number;
-}
+/** `bytes` is -1 if too little is left. */
+type Charged = { bytes: number; used: number; freesAt: number | undefined };
 
-interface Charged {
-  /** -1 if too little is left. */
-  bytes: number;
-  used: number;
-  freesAt: number | undefined;
-}
-
-interface Left {
-  bytes: number;
-  limit: ReachedLimit | undefined;
-}
+type Left = { bytes: number; limit: ReachedLimit | undefined };
 
 /** A safety net for the trash, like `netMs` for rooms. */
 const keptMs = netMs + 86_400_000;
@@ -200,6 +170,7 @@ function createCharges(redis: Redis, keys: Keys) {
     return { bytes, used, freesAt: first === '0' ? undefined : Number(first) - keptMs };
   }
 
+  /** Charges a file with its size, regardless of limits. */
   async function charge({ blob, owner, size, expiresAt }: ChargedFile, now: number): Promise<void> {
     const claim = { blob, least: 0, most: size, limit: Number.POSITIVE_INFINITY, expiresAt };
     await Promise.all(accountsOf(owner).map((account) => chargeAccount(account, claim, now)));
@@ -209,7 +180,7 @@ function createCharges(redis: Redis, keys: Keys) {
     await Promise.all(accountsOf(owner).map((one) => redis.run(dischargeBlobScript, keys.usage(one), [blob])));
   }
 
-  /** Each charge ends at the same time. Those that do not exist are not created. */
+  /** Moves the end of charges with the expiry of their room. Those that do not exist are not created. */
   async function moveCharges(charged: readonly Upload[], expiresAt: number, now: number): Promise<void> {
     const blobs = new Map<string, string[]>();
     for (const { blob, owner } of charged) {
@@ -220,13 +191,7 @@ function createCharges(redis: Redis, keys: Keys) {
     await Promise.all([...blobs].map(move));
   }
 
-  async function leftFor(
-    request: StorageRequest,
-    scope: 'client' | 'network',
-    limit: number,
-    before: Left,
-    now: number,
-  ) {
+  async function leftFor(request: StorageRequest, scope: keyof Owner, limit: number, before: Left, now: number) {
     const account = request.owner[scope];
     if (account === undefined) return before;
     const claim = { ...request, most: before.bytes, limit };
@@ -240,22 +205,8 @@ function createCharges(redis: Redis, keys: Keys) {
 
 const accountsOf = ({ client, network }: Owner) => (network === undefined ? [client] : [client, network]);
 
-interface NotedCharge {
-  before: number;
-  expiresAt: number;
-}
-
-interface TextCharges extends Pick<StorageAccounts, 'chargeText'> {
-  /** For the text of a restored room. */
-  restoreTextCharge(
-    record: Pick<RoomRecord, 'code' | 'owner' | 'textCharge' | 'expiresAt'>,
-    now: number,
-  ): Promise<void>;
-  dischargeEndedTexts(shard: Pick<Keys['shards'][number], 'endedTexts'>): Promise<void>;
-}
-
 /** Recorded in the room, so that a text is discharged when its room ends. */
-function createTextCharges(redis: Redis, keys: Keys, charges: StorageCharges): TextCharges {
+function createTextCharges(redis: Redis, keys: Keys, charges: StorageCharges) {
   const { charge, discharge, leftFor } = charges;
 
   /** Sets the charge of a text, regardless of limits. */
@@ -265,7 +216,7 @@ function createTextCharges(redis: Redis, keys: Keys, charges: StorageCharges): T
   }
 
   /** Recorded in the room first, so that the text is discharged when its room ends, whatever happens in between. */
-  async function noteTextCharge(code: RoomCode, bytes: number): Promise<NotedCharge | undefined> {
+  async function noteTextCharge(code: RoomCode, bytes: number) {
     const { room } = keys.ofRoom(code);
     const reply = await redis.run(noteTextChargeScript, [room], [bytes]);
     if (reply === null) return undefined;
@@ -294,35 +245,31 @@ function createTextCharges(redis: Redis, keys: Keys, charges: StorageCharges): T
     }
   }
 
-  return {
-    async chargeText({ code, owner, bytes }, limits, now) {
-      const noted = await noteTextCharge(code, bytes);
-      if (!noted) return undefined;
-      const { before, expiresAt } = noted;
-      if (bytes <= before) {
-        await setTextCharge(code, owner, bytes, expiresAt, now);
-        return void (await followRoom(code, owner, expiresAt, now));
-      }
-      const request = {
-        ...{ blob: textName(code), owner, expiresAt, deadline: now },
-        ...{ least: bytes, most: bytes },
-      };
-      for (const scope of ['client', 'network'] as const) {
-        const { limit } = await leftFor(request, scope, limits[scope], { bytes, limit: undefined }, now);
-        if (!limit) continue;
-        await setTextCharge(code, owner, before, expiresAt, now);
-        await noteTextCharge(code, before);
-        return { ...limit, used: limit.used + before };
-      }
+  const chargeText: StorageAccounts['chargeText'] = async ({ code, owner, bytes }, limits, now) => {
+    const noted = await noteTextCharge(code, bytes);
+    if (!noted) return undefined;
+    const { before, expiresAt } = noted;
+    if (bytes <= before) {
+      await setTextCharge(code, owner, bytes, expiresAt, now);
       return void (await followRoom(code, owner, expiresAt, now));
-    },
-
-    async restoreTextCharge({ code, owner, textCharge, expiresAt }, now) {
-      if (owner && textCharge) await setTextCharge(code, owner, textCharge, expiresAt, now);
-    },
-
-    dischargeEndedTexts,
+    }
+    const request = { blob: textName(code), owner, expiresAt, deadline: now, least: bytes, most: bytes };
+    for (const scope of ['client', 'network'] as const) {
+      const { limit } = await leftFor(request, scope, limits[scope], { bytes, limit: undefined }, now);
+      if (!limit) continue;
+      await setTextCharge(code, owner, before, expiresAt, now);
+      await noteTextCharge(code, before);
+      return { ...limit, used: limit.used + before };
+    }
+    return void (await followRoom(code, owner, expiresAt, now));
   };
+
+  /** For the text of a restored room. */
+  async function restoreTextCharge({ code, owner, textCharge, expiresAt }: RoomRecord, now: number): Promise<void> {
+    if (owner && textCharge) await setTextCharge(code, owner, textCharge, expiresAt, now);
+  }
+
+  return { chargeText, restoreTextCharge, dischargeEndedTexts };
 }
 
 /** Differs from every blob name. */

@@ -5,33 +5,21 @@
  * comes too early finds that the room has not expired, and puts it back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { MissingReason, Owner } from '../../core/ports/basics.ts';
-import type { GuardRules, RoomStore } from '../../core/ports/rooms.ts';
-import type { LinkId, RoomCode } from '../../core/room-code.ts';
+import type { MissingReason } from '../../core/ports/basics.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
+import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
-import { dropFiles, dropIndexes, keepIndex, parseFile } from './files.ts';
-import { clearUp, dropLinkIndexes, isLive, type Keys, leaseMs, linkIdsIn, netMs, returnIfMissing } from './keys.ts';
+import { dropFiles, fileOf, keepIndex } from './files.ts';
+import { clearUp, dropIndexes, isLive, type Keys, leaseMs, linkIdsIn, netMs, returnIfMissing } from './keys.ts';
 import { endText, type RedisStorage, textName } from './quota.ts';
 
-interface RoomExpiry extends Pick<RoomStore, 'deleteRoom' | 'expireRooms'> {
-  /** Before the room changes. */
-  prepare(code: RoomCode, expiresAt: number, now: number): Promise<void>;
-  /** After the room has changed, or was found unchanged. Another change may run at the same time. */
-  settle(code: RoomCode, now: number): Promise<void>;
-}
-
-interface Holdings {
-  expiresAt: number;
-  fileIds: string[];
-  linkIds: LinkId[];
-  charges: { blob: string; owner: Owner }[];
-}
+type Holdings = ReturnType<typeof holdingsOf>;
 
 /** Each repetition means that the expiry was changed again. */
 const maxRepetitions = 10;
 
-export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): RoomExpiry {
+export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage) {
   const zadd = (...options: string[]) => redis.send(keys.rooms, ['ZADD', keys.rooms, ...options]);
 
   /** The keys of a room for the scripts that end it, in their order. */
@@ -54,6 +42,7 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
     await storage.moveCharges(charges, expiresAt, now);
   }
 
+  /** After the room has changed, or was found unchanged. Another change may run at the same time. */
   async function settle(code: RoomCode, now: number): Promise<void> {
     let settled: number | undefined;
     for (let repetitions = 0; repetitions < maxRepetitions; repetitions++) {
@@ -65,28 +54,25 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
     }
   }
 
-  /** Lists a room for the sweep that took it too early. */
-  async function putBack(code: RoomCode, expiresAt: number, now: number): Promise<void> {
-    await zadd('NX', String(expiresAt), code);
-    await settle(code, now);
-  }
-
-  async function dropAllIndexes(fileIds: readonly string[], links: readonly string[]): Promise<void> {
-    await Promise.all([dropIndexes(redis, keys, fileIds), dropLinkIndexes(redis, keys, linkIdsIn(links))]);
-  }
+  const dropAllIndexes = (fileIds: readonly string[], links: readonly string[]) =>
+    dropIndexes(redis, [...fileIds.map(keys.roomOfFile), ...linkIdsIn(links).map(keys.roomOfLink)]);
 
   /** Returns whether the room has ended. A room that was extended is listed for the sweep again. */
   async function end(code: RoomCode, member: string, now: number): Promise<boolean> {
     const reply = await redis.run(expireRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
     const ended = Array.isArray(reply) ? (reply as [fileIds: string[], links: string[]]) : undefined;
     if (ended) await dropAllIndexes(...ended);
-    else await putBack(code, Number(reply), now);
+    else {
+      await zadd('NX', String(reply), code);
+      await settle(code, now);
+    }
     await redis.send(keys.ending, ['ZREM', keys.ending, member]);
     return ended !== undefined;
   }
 
   return {
-    async prepare(code, expiresAt, now) {
+    /** Before the room changes. */
+    async prepare(code: RoomCode, expiresAt: number, now: number): Promise<void> {
       const held = await readHoldings(code);
       if (!held) return;
       if (expiresAt > held.expiresAt) await keepUntil(held, expiresAt, now);
@@ -95,7 +81,7 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
 
     settle,
 
-    async deleteRoom(code, now) {
+    async deleteRoom(code: RoomCode, now: number) {
       const reply = await redis.run(deleteRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
       if (typeof reply === 'string') return reply as MissingReason;
       const [seq, hadText, fileIds, links] = reply as [number, number, string[], string[]];
@@ -106,20 +92,16 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
       return { seq };
     },
 
-    async expireRooms(now, limit) {
+    async expireRooms(now: number, limit: number): Promise<RoomCode[]> {
       const taken = await redis.run(takeExpiredScript, [keys.rooms, keys.ending], [now, limit, now + leaseMs]);
       const members = taken as string[];
       const ended: RoomCode[] = [];
       for (let at = 0; at < members.length; at += roomsAtOnce) {
         const startedAt = performance.now();
         const batch = members.slice(at, at + roomsAtOnce);
-        const codes = await Promise.all(
-          batch.map(async (member) => {
-            const [code] = member.split(':') as [RoomCode];
-            return (await end(code, member, now)) ? code : undefined;
-          }),
-        );
-        ended.push(...codes.filter((code) => code !== undefined));
+        const codes = batch.map((member) => member.split(':')[0] as RoomCode);
+        const areEnded = await Promise.all(codes.map((code, i) => end(code, batch[i] as string, now)));
+        ended.push(...codes.filter((_, i) => areEnded[i]));
         // Requests of clients wait in the same queue. Half of the time is theirs.
         await pause(performance.now() - startedAt);
       }
@@ -133,9 +115,9 @@ const roomsAtOnce = 20;
 
 type HoldingsReply = [room: (string | null)[], links: string[], files: string[], removed: string[], uploads: string[]];
 
-function holdingsOf(code: RoomCode, [room, links, ...lists]: HoldingsReply): Holdings {
+function holdingsOf(code: RoomCode, [room, links, ...lists]: HoldingsReply) {
   const [expiresAt, textCharge, client, network] = room;
-  const files = lists.flat().map((entry) => parseFile(entry.slice(entry.indexOf(':') + 1)));
+  const files = lists.flat().map(fileOf);
   const charges = files.flatMap(({ blob, owner }) => (owner ? [{ blob, owner }] : []));
   if (client && Number(textCharge) > 0) {
     charges.push({ blob: textName(code), owner: { client, network: network || undefined } });

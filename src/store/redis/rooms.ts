@@ -62,17 +62,14 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
     const { room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links } = keys.ofRoom(code);
     const { expiresAt, pinMac, name, admittedBy, uploadLifetimeMs, extendMs, isExtension } = change;
     const left = (expiresAt ?? 0) - now;
-    const reply = await redis.run(
-      updateRoomScript,
-      [room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links],
-      [
-        ...[now, rules.rememberExpiredMs, hex(admittedBy)],
-        ...[pinMac === undefined ? '' : 1, hex(pinMac ?? undefined), guesserOf(change)],
-        ...[name === undefined ? '' : 1, name ?? ''],
-        ...[expiresAt ?? '', left + rules.rememberExpiredMs + netMs, left + rules.windowMs, uploadLifetimeMs, code],
-        ...[isExtension ? 1 : '', extendMs === undefined ? '' : (extendMs ?? 0)],
-      ],
-    );
+    const touched = [room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links];
+    const reply = await redis.run(updateRoomScript, touched, [
+      ...[now, rules.rememberExpiredMs, hex(admittedBy)],
+      ...[pinMac === undefined ? '' : 1, hex(pinMac ?? undefined), guesserOf(change)],
+      ...[name === undefined ? '' : 1, name ?? ''],
+      ...[expiresAt ?? '', left + rules.rememberExpiredMs + netMs, left + rules.windowMs, uploadLifetimeMs, code],
+      ...[isExtension ? 1 : '', extendMs === undefined ? '' : (extendMs ?? 0)],
+    ]);
     if (typeof reply === 'string') return reply as 'pin-changed' | MissingReason;
     const [seq, fields] = reply as [number, string[]];
     return { seq, room: roomOf(code, fields) };
@@ -112,9 +109,7 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
     deleteRoom: expiry.deleteRoom,
     expireRooms: expiry.expireRooms,
 
-    async countRooms(now) {
-      return Number(await redis.send(keys.rooms, ['ZCOUNT', keys.rooms, `(${now}`, '+inf']));
-    },
+    countRooms: async (now) => Number(await redis.send(keys.rooms, ['ZCOUNT', keys.rooms, `(${now}`, '+inf'])),
   };
 }
 
@@ -124,10 +119,8 @@ export const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.fr
 
 type RoomFields = readonly (string | null | undefined)[];
 
-export function roomOf(
-  code: RoomCode,
-  [createdAt, expiresAt, pinMac, fileCount, fileBytes, name, salt, extendMs]: RoomFields,
-): Room {
+export function roomOf(code: RoomCode, fields: RoomFields): Room {
+  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, name, salt, extendMs] = fields;
   return {
     code,
     createdAt: Number(createdAt),
@@ -316,9 +309,7 @@ export function createDeviceList(redis: Redis, keys: Keys, rules: GuardRules): D
   };
 }
 
-interface StoredChannel extends Device {
-  renewedAt: number;
-}
+type StoredChannel = Device & { renewedAt: number };
 
 const channelJson = ({ id, name, role, color }: Device, now: number): string =>
   JSON.stringify({ id, name, role, color, renewedAt: now });

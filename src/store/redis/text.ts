@@ -29,15 +29,8 @@ export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: Gua
       const { room, edits, history } = keys.ofRoom(code);
       const reply = await redis.run(readTextScript, [room, edits, history], [now, rememberExpiredMs, recentEntries]);
       if (typeof reply === 'string') return reply as MissingReason;
-      const [text, checkpointVersion, keepsHistory, revision, charged, salt, logBytes] = reply as [
-        TextAndLogReply,
-        string,
-        string | null,
-        string,
-        QuotaReply,
-        string | null,
-        number,
-      ];
+      const [text, charged, fields, logBytes] = reply as [FullTextReply, QuotaReply, (string | null)[], number];
+      const [checkpointVersion, keepsHistory = null, revision, salt] = fields;
       const quota = quotaOf(charged);
       return {
         ...textAndLogOf(text),
@@ -65,9 +58,13 @@ export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: Gua
       const repeated = repeatedIn(reply);
       if (repeated) return { outcome: 'repeated', request: repeated };
       if (typeof reply === 'string') return { outcome: reply as MissingReason };
-      if ((reply as unknown[])[0] === 'appended') return appendedOf(reply as AppendedReply);
-      const [, version, revision, entries] = reply as ['stale', number, string, string[] | null];
-      return { outcome: 'stale', version, revision: Number(revision), entries: entries?.map(entryOf) };
+      const [outcome, ...rest] = reply as ['appended' | 'stale', ...unknown[]];
+      if (outcome === 'appended') {
+        const [seq, logBytes] = rest as [seq: number, logBytes: number | null];
+        return logBytes === null ? { outcome, seq } : { outcome, seq, logBytes };
+      }
+      const [version, revision, entries] = rest as [number, string, string[] | null];
+      return { outcome, version, revision: Number(revision), entries: entries?.map(entryOf) };
     },
 
     async listHistory(code, now) {
@@ -101,13 +98,6 @@ export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: Gua
       return reply as 'cleared' | 'stale' | MissingReason;
     },
   };
-}
-
-/** The bytes of the log after a compaction. */
-type AppendedReply = ['appended', seq: number, logBytes: number | null];
-
-function appendedOf([outcome, seq, logBytes]: AppendedReply) {
-  return logBytes === null ? { outcome, seq } : { outcome, seq, logBytes };
 }
 
 type QuotaReply = (string | null)[];
@@ -148,23 +138,17 @@ export function lastRefsOf(json: string | null, later: readonly TextEntry[]): La
 }
 
 /** The same with entries from before the full text. */
-export type TextAndLogReply = FullTextReply;
-
-export function textAndLogOf([content, version, writtenAt, log, fullTextVersion, refs]: TextAndLogReply) {
+export function textAndLogOf([content, version, writtenAt, log, fullTextVersion, refs]: FullTextReply) {
   const entries = (log ?? []).map(entryOf);
   const later = entries.filter((entry) => entry.version > fullTextVersion);
   const lastRefs = lastRefsOf(refs, later);
   return { content: toContent(content, later, version, writtenAt), entries, fullTextVersion, lastRefs };
 }
 
-const toContent = (fullText: string, entries: TextEntry[], version: string, writtenAt: string): Content => ({
-  content: replay(
-    fullText,
-    entries.map(({ edits }) => edits),
-  ),
-  version: Number(version),
-  writtenAt: Number(writtenAt),
-});
+function toContent(fullText: string, entries: TextEntry[], version: string, writtenAt: string): Content {
+  const edits = entries.map((entry) => entry.edits);
+  return { content: replay(fullText, edits), version: Number(version), writtenAt: Number(writtenAt) };
+}
 
 /** Rooms of versions without a history have no such field. */
 export const keepsHistoryOf = (field: string | null): boolean => field !== '0';
@@ -179,10 +163,6 @@ export function entryOf(json: string): TextEntry {
   return sealed === undefined ? entry : { ...entry, sealed };
 }
 
-function checkpointInfoJson({ version, writtenAt, deviceId, size }: CheckpointInfo): string {
-  return JSON.stringify({ version, writtenAt, deviceId, size });
-}
-
 export function checkpointInfoOf(json: string): CheckpointInfo {
   const { version, writtenAt, deviceId, size } = JSON.parse(json) as CheckpointInfo;
   return { version, writtenAt, deviceId, size };
@@ -190,18 +170,11 @@ export function checkpointInfoOf(json: string): CheckpointInfo {
 
 /** The arguments of the script after the times. */
 function argumentsOf({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): (string | number)[] {
+  const appended = [entry.version, entryJson(entry), previousRevision, revision];
   const compacted = compaction
     ? [compaction.dropThrough, compaction.content, JSON.stringify(compaction.lastRefs ?? [])]
     : ['', '', ''];
-  return [
-    entry.version,
-    entryJson(entry),
-    previousRevision,
-    revision,
-    ...compacted,
-    ...retentionArguments(compaction?.keep),
-    ...checkpointArguments(checkpoint),
-  ];
+  return [...appended, ...compacted, ...retentionArguments(compaction?.keep), ...checkpointArguments(checkpoint)];
 }
 
 const retentionArguments = (keep: LogRetention | undefined) => [keep?.writtenSince ?? '', keep?.maxBytes ?? ''];
@@ -213,11 +186,9 @@ function checkpointArguments(kept: TextAppend['checkpoint']): (string | number)[
 }
 
 /** A checkpoint as script arguments: version, json, content. */
-export const checkpointFields = (checkpoint: Checkpoint): (string | number)[] => [
-  checkpoint.version,
-  checkpointInfoJson(checkpoint),
-  checkpoint.content,
-];
+export function checkpointFields({ version, writtenAt, deviceId, size, content }: Checkpoint): (string | number)[] {
+  return [version, JSON.stringify({ version, writtenAt, deviceId, size }), content];
+}
 
 /**
  * The text of a room: `content` is the full text of `textVersion`, and the log ends with the entry that created
@@ -229,6 +200,11 @@ local function textVersions(room)
   local fields = redis.call('HMGET', room, 'version', 'textVersion', 'logVersion')
   local current, isLogged = tonumber(fields[1]), fields[3] == fields[1]
   return {current = current, full = isLogged and tonumber(fields[2]) or current, isLogged = isLogged}
+end
+
+local function textOf(room, versions, entries)
+  local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt', 'lastRefs')
+  return {text[1], text[2], text[3], entries, versions.full, text[4]}
 end
 `;
 
@@ -266,11 +242,7 @@ end
 
 local function fullText(room, edits)
   local versions = textVersions(room)
-  local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')
-  text[4] = entriesSince(edits, versions, versions.full)
-  text[5] = versions.full
-  text[6] = redis.call('HGET', room, 'lastRefs')
-  return text
+  return textOf(room, versions, entriesSince(edits, versions, versions.full))
 end
 `;
 
@@ -278,23 +250,18 @@ end
 export const textAndLog = `${textVersions}
 local function textAndLog(room, edits, recent)
   local versions = textVersions(room)
-  local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt')
   local count = math.max(versions.current - versions.full, recent)
-  text[4] = versions.isLogged and redis.call('LRANGE', edits, -count, -1) or {}
-  text[5] = versions.full
-  text[6] = redis.call('HGET', room, 'lastRefs')
-  return text
+  return textOf(room, versions, versions.isLogged and redis.call('LRANGE', edits, -count, -1) or {})
 end
 `;
 
 /** KEYS: room, edits, history. ARGV: now, rememberExpiredMs, the number of recent entries. */
 const readTextScript = script(`${returnIfMissing}${textAndLog}${logBytes}
-local newest = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')
-local room = redis.call('HMGET', KEYS[1], 'keepsHistory', 'revision', 'version')
+local newest = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2] or '0'
+local room = redis.call('HMGET', KEYS[1], 'keepsHistory', 'revision', 'version', 'salt')
 local quota = redis.call('HMGET', KEYS[1], 'textCharge', 'client', 'network', 'historyBytes')
-local salt = redis.call('HGET', KEYS[1], 'salt')
 local text = textAndLog(KEYS[1], KEYS[2], tonumber(ARGV[3]))
-return {text, newest[2] or '0', room[1], room[2] or room[3], quota, salt, logBytes(KEYS[1], KEYS[2])}
+return {text, quota, {newest, room[1], room[2] or room[3], room[4]}, logBytes(KEYS[1], KEYS[2])}
 `);
 
 /** KEYS: room, edits. ARGV: now, rememberExpiredMs, version, limit. */

@@ -2,7 +2,7 @@
 
 import type { MissingReason } from '../../core/ports/basics.ts';
 import { unfinishedName } from '../../core/ports/blobs.ts';
-import type { UnfinishedFile, UploadStore } from '../../core/ports/files.ts';
+import type { UploadStore } from '../../core/ports/files.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
@@ -21,11 +21,6 @@ import {
 import { type Keys, netMs, returnIfMissing } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 
-interface Found {
-  upload: UnfinishedFile;
-  roomExpiresAt: number;
-}
-
 export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): UploadStore {
   const keysFor = (code: RoomCode) => {
     const { room, uploads, uploadStates, uploadEnds } = keys.ofRoom(code);
@@ -37,14 +32,11 @@ export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, stora
     return [...keysFor(code), blobs, trash, trashOwners, storedBytes];
   };
 
-  const argsFor = (code: RoomCode, fileId: string, now: number) => [
-    now,
-    rules.rememberExpiredMs,
-    fileId,
-    dueMember(code, fileId),
-  ];
+  function argsFor(code: RoomCode, fileId: string, now: number) {
+    return [now, rules.rememberExpiredMs, fileId, dueMember(code, fileId)];
+  }
 
-  async function find(code: RoomCode, fileId: string, now: number): Promise<Found | 'no-file' | MissingReason> {
+  async function find(code: RoomCode, fileId: string, now: number) {
     const reply = await redis.run(findUploadScript, keysFor(code), argsFor(code, fileId, now));
     return typeof reply === 'string' ? (reply as 'no-file' | MissingReason) : foundOf(reply as FoundReply);
   }
@@ -104,8 +96,7 @@ export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, stora
     },
 
     async expireUploads(now, limit) {
-      const sets = keys.shards.map(({ uploadEnds }) => uploadEnds);
-      const due = await dueFiles(redis, sets, String(now), limit);
+      const due = await dueFiles(redis, keys, 'uploadEnds', String(now), limit);
       const expired = await Promise.all(due.map((file) => expire(file, now)));
       return expired.reduce((sum, count) => sum + count, 0);
     },
@@ -114,11 +105,9 @@ export function createUploads(redis: Redis, keys: Keys, rules: GuardRules, stora
 
 type FoundReply = [received: string, json: string, state: string, expiresAt: string, roomExpiresAt: string];
 
-function foundOf([received, json, state, expiresAt, roomExpiresAt]: FoundReply): Found {
-  return {
-    upload: { ...parseFile(json), received: Number(received), state, expiresAt: Number(expiresAt) },
-    roomExpiresAt: Number(roomExpiresAt),
-  };
+function foundOf([received, json, state, expiresAt, roomExpiresAt]: FoundReply) {
+  const upload = { ...parseFile(json), received: Number(received), state, expiresAt: Number(expiresAt) };
+  return { upload, roomExpiresAt: Number(roomExpiresAt) };
 }
 
 /** The received bytes and the JSON of an unfinished file; nil if there is none, or it has expired. */

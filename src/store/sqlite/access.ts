@@ -2,9 +2,9 @@
 import type { ClientId, MaybePromise, Room } from '../../core/ports/basics.ts';
 import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { CounterBudget, guesserOf, networkOf } from '../client-counters.ts';
+import { guesserOf, networkOf } from '../client-counters.ts';
 import type { RoomAccess, RoomReader } from './cache.ts';
-import { CounterTable } from './clients.ts';
+import { CounterTable, WindowCounters } from './clients.ts';
 import { isEqual } from './database.ts';
 
 type GuardedRoom = Pick<Room, 'code' | 'expiresAt'>;
@@ -131,9 +131,7 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
       if (guard) markTrusted(guard, room.code, client);
     },
 
-    trusted(code: RoomCode, now: number): ClientId[] {
-      return [...(guards.get(code, now)?.trusted ?? [])];
-    },
+    trusted: (code: RoomCode, now: number): ClientId[] => [...(guards.get(code, now)?.trusted ?? [])],
 
     /** A guard ends with its room. */
     moveExpiry({ code, expiresAt }: GuardedRoom, now: number): void {
@@ -149,11 +147,7 @@ export function createGuessGuard(rules: GuardRules, attemptsOf: (code: RoomCode)
   };
 }
 
-interface Tries {
-  wrong: number;
-  lockedUntil: number;
-  forgetAt: number;
-}
+type Tries = { wrong: number; lockedUntil: number; forgetAt: number };
 
 /** The PIN attempts of a protected room. */
 interface RoomGuard {
@@ -267,40 +261,24 @@ interface Misses {
 
 /** Counts unknown codes and wrong PINs per client, and locks out clients with too many. */
 function createMissGuard(rules: GuardRules) {
-  const misses = new CounterTable<Misses>('miss', ({ resetAt }) => resetAt);
-  const missBudget = new CounterBudget(rules);
+  const counters = new WindowCounters<Misses>('miss', rules);
   const crossSiteMisses = Math.ceil(rules.missesPerClient / 2);
 
-  function missesAt(key: string, now: number): Misses | undefined {
-    const missed = misses.get(key, now);
-    if (!missed || missed.resetAt <= now + rules.windowMs) return missed;
-    missed.resetAt = now + rules.windowMs;
-    misses.changed(key);
-    return missed;
-  }
-
-  function startMisses(key: string, client: ClientId, now: number): Misses {
-    missBudget.noteStart(key, client);
-    return misses.start(key, { count: 0, resetAt: now + rules.windowMs });
-  }
-
   function miss({ client, isCrossSite, now }: Guesser): void {
-    const key = missesAt(client, now) ? client : missBudget.keyFor(client, now);
-    const missed = missesAt(key, now) ?? startMisses(key, client, now);
+    const [missed, key] = counters.findOrStart(client, rules.windowMs, now, { count: 0 });
     missed.count += 1;
     if (isCrossSite) missed.crossSite = (missed.crossSite ?? 0) + 1;
-    misses.changed(key);
+    counters.table.changed(key);
   }
 
   return {
-    misses,
+    misses: counters.table,
     miss,
 
     /** When a client with too many misses may access rooms again; undefined if it may now. */
     missedOutUntil({ client, isCrossSite, now }: Guesser): number | undefined {
       if (rules.missesPerClient === 0) return undefined;
-      const own = missesAt(client, now);
-      const missed = own ?? (missBudget.isShared ? missesAt(missBudget.keyFor(client, now), now) : undefined);
+      const missed = counters.find(client, rules.windowMs, now);
       if (!missed) return undefined;
       const { count, crossSite = 0, resetAt } = missed;
       const tooMany = count >= rules.missesPerClient || (isCrossSite && crossSite >= crossSiteMisses);
@@ -338,7 +316,8 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
     if (roomMac) {
       const isKey = room.salt !== undefined && ({ isKey: true } as const);
       const hasProof = isKey ? attempt.keyHash : (attempt.pin ?? attempt.pinMac);
-      if (!hasProof) return room.salt === undefined ? { outcome: 'pin-required' } : keyRequired(room.salt);
+      if (!hasProof)
+        return room.salt === undefined ? { outcome: 'pin-required' } : { outcome: 'key-required', salt: room.salt };
       const trial = isKey
         ? guard.tryKey(room, attempt, () => hasRightKey(found, attempt))
         : guard.tryPin(room, attempt, () => hasRightPin(found, roomMac, attempt));
@@ -374,12 +353,12 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
     read(attempt) {
       const found = checkAccess(attempt, findToRead);
       if (!('room' in found)) return found;
-      if (!('row' in found)) {
-        const { content, sealed } = found;
-        return sealed ? { outcome: 'admitted', content, sealed } : { outcome: 'admitted', content };
+      if ('row' in found) {
+        if (found.room.salt !== undefined) return { outcome: 'admitted', ...readSealed(found) };
+        return { outcome: 'admitted', content: readContent(found) };
       }
-      if (found.room.salt !== undefined) return { outcome: 'admitted', ...readSealed(found) };
-      return { outcome: 'admitted', content: readContent(found) };
+      const { content, sealed } = found;
+      return sealed ? { outcome: 'admitted', content, sealed } : { outcome: 'admitted', content };
     },
   };
 }
@@ -408,5 +387,3 @@ function isSamePin(known: string, given: string): boolean {
   for (let i = 0; i < known.length; i++) difference |= known.charCodeAt(i) ^ given.charCodeAt(i);
   return difference === 0;
 }
-
-const keyRequired = (salt: string): Refusal => ({ outcome: 'key-required', salt });

@@ -18,12 +18,11 @@ import type {
   RoomReport,
   RoomSummaries,
   RoomSummary,
-  Traffic,
 } from '../../core/ports/admin.ts';
 import type { MissingReason } from '../../core/ports/basics.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { createdByOf, type RoomId, roomIdOf, roomOf } from './cache.ts';
-import { connect, FolderInUse, lockFolder, prepareOnce, type Sql } from './database.ts';
+import { connect, FolderInUse, insert, lockFolder, prepareOnce, type Row, rowsOf, type Sql } from './database.ts';
 import { migrate } from './schema.ts';
 import type { Writer } from './writer.ts';
 
@@ -33,8 +32,11 @@ export function createBlockStore(db: DatabaseSync, writer: Writer): BlockStore {
     put: (block, maximum) => writer.run(putBlock, block, maximum),
     remove: (id) => writer.run(removeBlock, id),
     async list(now) {
-      const query = 'SELECT * FROM address_blocks WHERE ends_at IS NULL OR ends_at > ? ORDER BY created_at DESC, id';
-      return sql(query).all(now).map(blockOf);
+      const query = `
+        SELECT id, range, reason, created_at AS createdAt, ends_at AS endsAt FROM address_blocks
+        WHERE ends_at IS NULL OR ends_at > ? ORDER BY created_at DESC, id
+      `;
+      return rowsOf(sql, query, now);
     },
   };
 }
@@ -45,16 +47,17 @@ export function createReportStore(db: DatabaseSync, writer: Writer): ReportStore
     put: (report, limits) => writer.run(putReport, report, limits),
     remove: (ids) => writer.run(removeReports, ids),
     async list(since) {
-      return sql('SELECT * FROM reports WHERE created_at >= ? ORDER BY created_at DESC, id').all(since).map(reportOf);
+      const query = `
+        SELECT id, code, room_created_at AS roomCreatedAt, reason, comment, client, created_at AS createdAt FROM reports
+        WHERE created_at >= ? ORDER BY created_at DESC, id
+      `;
+      return rowsOf(sql, query, since);
     },
     async expire(before) {
       // A write would sync the disk for nothing.
-      const ids = sql('SELECT id FROM reports WHERE created_at < ?').all(before);
-      if (ids.length > 0)
-        await writer.run(
-          removeReports,
-          ids.map(({ id }) => String(id)),
-        );
+      const rows = sql('SELECT id FROM reports WHERE created_at < ?').all(before);
+      const ids = rows.map(({ id }) => String(id));
+      if (ids.length > 0) await writer.run(removeReports, ids);
     },
   };
 }
@@ -64,88 +67,35 @@ export function createActivityStore(db: DatabaseSync, writer: Writer): ActivityS
   return {
     report: (report, limits, now) => writer.run(addReport, report, limits, now),
     async intervals(since) {
-      return sql('SELECT * FROM activity WHERE at >= ? ORDER BY at').all(since).map(intervalOf);
+      const query = `
+        SELECT at, ${trafficColumns}, failed, rooms_created AS roomsCreated, rooms, channels, stored_bytes AS storedBytes
+        FROM activity WHERE at >= ? ORDER BY at
+      `;
+      return rowsOf(sql, query, since);
     },
     async clients(since) {
-      const rows = sql(`
+      const query = `
         SELECT client, sum(requests) AS requests, sum(refused) AS refused, sum(received) AS received, sum(sent) AS sent
         FROM client_activity WHERE hour >= ? GROUP BY client
-      `).all(since);
-      return rows.map((row) => ({ client: String(row.client), ...trafficOf(row) }));
+      `;
+      return rowsOf(sql, query, since);
     },
-    async keyUse() {
-      const rows = sql('SELECT * FROM key_use').all();
-      return rows.map((row) => ({
-        keyId: String(row.key),
-        ...trafficOf(row),
-        lastUsedAt: Number(row.last_used_at),
-      }));
-    },
-    async nodes(since) {
-      const rows = sql('SELECT node, channels FROM activity_nodes WHERE seen_at >= ?').all(since);
-      return rows.map(({ node, channels }) => ({ node: String(node), channels: Number(channels) }));
-    },
+    keyUse: async () => rowsOf(sql, `SELECT key AS keyId, ${trafficColumns}, last_used_at AS lastUsedAt FROM key_use`),
+    nodes: async (since) => rowsOf(sql, 'SELECT node, channels FROM activity_nodes WHERE seen_at >= ?', since),
   };
 }
 
-type Row = Record<string, unknown>;
-
-function blockOf({ id, range, reason, created_at, ends_at }: Row): AddressBlock {
-  return {
-    id: String(id),
-    range: String(range),
-    reason: String(reason),
-    createdAt: Number(created_at),
-    endsAt: ends_at === null ? undefined : Number(ends_at),
-  };
-}
-
-function reportOf({ id, code, room_created_at, reason, comment, client, created_at }: Row): RoomReport {
-  return {
-    id: String(id),
-    code: code as RoomCode,
-    roomCreatedAt: Number(room_created_at),
-    reason: reason as RoomReport['reason'],
-    comment: comment === null ? undefined : String(comment),
-    client: String(client),
-    createdAt: Number(created_at),
-  };
-}
-
-const intervalOf = (row: Row) => ({
-  at: Number(row.at),
-  ...trafficOf(row),
-  failed: Number(row.failed),
-  roomsCreated: Number(row.rooms_created),
-  rooms: Number(row.rooms),
-  channels: Number(row.channels),
-  storedBytes: Number(row.stored_bytes),
-});
-
-function trafficOf({ requests, refused, received, sent }: Row): Traffic {
-  return {
-    requests: Number(requests),
-    refused: Number(refused),
-    received: Number(received),
-    sent: Number(sent),
-  };
-}
+const trafficColumns = 'requests, refused, received, sent';
 
 const hourMs = 3600_000;
 
 export function putBlock(sql: Sql, block: AddressBlock, maximum: number): 'stored' | 'full' {
-  const { id, range, reason, createdAt, endsAt = null } = block;
+  const { id, range, reason, createdAt, endsAt } = block;
   sql('DELETE FROM address_blocks WHERE ends_at <= ?').get(createdAt);
   const others = sql('SELECT count(*) AS count FROM address_blocks WHERE range <> ?').get(range);
   if (Number(others?.count) >= maximum) return 'full';
   sql('DELETE FROM address_blocks WHERE range = ?').get(range);
-  sql('INSERT INTO address_blocks (id, range, reason, created_at, ends_at) VALUES (?, ?, ?, ?, ?)').get(
-    id,
-    range,
-    reason,
-    createdAt,
-    endsAt,
-  );
+  insert(sql, 'address_blocks', { id, range, reason, created_at: createdAt, ends_at: endsAt });
   return 'stored';
 }
 
@@ -154,7 +104,7 @@ export function removeBlock(sql: Sql, id: string): 'removed' | 'unknown' {
 }
 
 export function putReport(sql: Sql, report: RoomReport, limits: ReportLimits): 'stored' | 'full' {
-  const { id, code, roomCreatedAt, reason, comment = null, client, createdAt } = report;
+  const { id, code, roomCreatedAt, reason, comment, client, createdAt } = report;
   sql('DELETE FROM reports WHERE created_at < ?').get(createdAt - limits.keptMs);
   sql('DELETE FROM reports WHERE code = ? AND room_created_at = ? AND client = ?').get(code, roomCreatedAt, client);
   const counts = sql(`
@@ -166,34 +116,39 @@ export function putReport(sql: Sql, report: RoomReport, limits: ReportLimits): '
     Number(counts?.of_room) >= limits.perRoom ||
     Number(counts?.of_client) >= limits.perClient;
   if (isFull) return 'full';
-  sql(`
-    INSERT INTO reports (id, code, room_created_at, reason, comment, client, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)
-  `).get(id, code, roomCreatedAt, reason, comment, client, createdAt);
+  const times = { room_created_at: roomCreatedAt, created_at: createdAt };
+  insert(sql, 'reports', { id, code, reason, comment, client, ...times });
   return 'stored';
 }
 
 export function removeReports(sql: Sql, ids: readonly string[]): number {
-  const removed = ids.filter((id) => sql('DELETE FROM reports WHERE id = ? RETURNING id').get(id));
-  return removed.length;
+  return ids.filter((id) => sql('DELETE FROM reports WHERE id = ? RETURNING id').get(id)).length;
 }
 
 export function addReport(sql: Sql, report: ActivityReport, limits: ActivityLimits, now: number): void {
   const at = now - (now % limits.intervalMs);
-  addTotals(sql, at, report);
+  const { roomsCreated, ...totals } = report.totals;
+  addCounts(sql, 'activity', { at }, { ...totals, rooms_created: roomsCreated });
   addGauges(sql, at, report, now - limits.nodeSeenMs, now);
   addClients(sql, report.clients, limits.clientsPerHour, now);
   sql('DELETE FROM activity WHERE at < ?').get(now - limits.keptMs);
   sql('DELETE FROM client_activity WHERE hour < ?').get(now - limits.clientsKeptMs);
 }
 
-function addTotals(sql: Sql, at: number, { totals }: ActivityReport): void {
-  const { requests, refused, received, sent, failed, roomsCreated } = totals;
-  sql(`
-    INSERT INTO activity (at, requests, refused, received, sent, failed, rooms_created) VALUES (?, ?, ?, ?, ?, ?, ?)
-    ON CONFLICT (at) DO UPDATE SET requests = requests + excluded.requests, refused = refused + excluded.refused,
-      received = received + excluded.received, sent = sent + excluded.sent, failed = failed + excluded.failed,
-      rooms_created = rooms_created + excluded.rooms_created
-  `).get(at, requests, refused, received, sent, failed, roomsCreated);
+/** Adds counts to those of the row with this key, or inserts the row. */
+function addCounts(
+  sql: Sql,
+  table: string,
+  key: Record<string, number | string>,
+  counts: Record<string, number>,
+): void {
+  const row = { ...key, ...counts };
+  const columns = Object.keys(row);
+  const sums = Object.keys(counts).map((name) => `${name} = ${name} + excluded.${name}`);
+  const values = `(${columns}) VALUES (${columns.map(() => '?')})`;
+  sql(`INSERT INTO ${table} ${values} ON CONFLICT (${Object.keys(key)}) DO UPDATE SET ${sums}`).get(
+    ...Object.values(row),
+  );
 }
 
 function addGauges(sql: Sql, at: number, { node, gauges }: ActivityReport, seenSince: number, now: number): void {
@@ -208,19 +163,12 @@ function addGauges(sql: Sql, at: number, { node, gauges }: ActivityReport, seenS
 
 function addClients(sql: Sql, clients: readonly ClientTraffic[], perHour: number, now: number): void {
   const hour = now - (now % hourMs);
-  for (const { client, requests, refused, received, sent } of clients) {
-    sql(`
-      INSERT INTO client_activity (hour, client, requests, refused, received, sent) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (hour, client) DO UPDATE SET requests = requests + excluded.requests,
-        refused = refused + excluded.refused, received = received + excluded.received, sent = sent + excluded.sent
-    `).get(hour, client, requests, refused, received, sent);
+  for (const { client, ...traffic } of clients) {
+    addCounts(sql, 'client_activity', { hour, client }, traffic);
     const [, keyId] = /^key:(.+)$/.exec(client) ?? [];
     if (keyId === undefined) continue;
-    sql(`
-      INSERT INTO key_use (key, requests, refused, received, sent, last_used_at) VALUES (?, ?, ?, ?, ?, ?)
-      ON CONFLICT (key) DO UPDATE SET requests = requests + excluded.requests, refused = refused + excluded.refused,
-        received = received + excluded.received, sent = sent + excluded.sent, last_used_at = excluded.last_used_at
-    `).get(keyId, requests, refused, received, sent, now);
+    addCounts(sql, 'key_use', { key: keyId }, { ...traffic, last_used_at: 0 });
+    sql('UPDATE key_use SET last_used_at = ? WHERE key = ?').get(now, keyId);
   }
   if (clients.length === 0) return;
   sql(`
@@ -265,7 +213,7 @@ export function createRoomSummaries(db: DatabaseSync): RoomSummaries {
 }
 
 /** Names of rooms are not for operators. */
-function summaryOf(row: Record<string, unknown>): RoomSummary {
+function summaryOf(row: Row): RoomSummary {
   const { name, ...room } = roomOf(row);
   const client = (row.client as string | null) ?? undefined;
   return { ...room, textBytes: Number(row.text_bytes), client, ...createdByOf(row) };
@@ -276,11 +224,8 @@ export function createOperatorInbox(db: DatabaseSync, writer: Writer): OperatorI
   const unanswered = db.prepare('SELECT id, request FROM operator_requests WHERE answer IS NULL ORDER BY id');
   return {
     async unanswered() {
-      const rows = unanswered.all();
-      return rows.map(({ id, request }) => ({
-        id: Number(id),
-        request: JSON.parse(String(request)) as OperatorRequest,
-      }));
+      const parse = (request: unknown) => JSON.parse(String(request)) as OperatorRequest;
+      return unanswered.all().map(({ id, request }) => ({ id: Number(id), request: parse(request) }));
     },
     answer: (id, answer) => writer.run(answerRequest, id, JSON.stringify(answer)),
   };

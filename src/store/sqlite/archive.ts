@@ -2,11 +2,11 @@
 import type { Archive, KeyRecord, RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { createdByOf, ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
-import { keyOf } from './clients.ts';
-import { prepareOnce, type Sql } from './database.ts';
-import { fileColumns, fileOf, insertFile, isListed } from './files.ts';
+import { insertKey, keyColumns } from './clients.ts';
+import { insert, prepareOnce, rowsOf, type Sql } from './database.ts';
+import { filesOf, insertFile } from './files.ts';
 import { insertLink, linksOf } from './links.ts';
-import type { RoomStoreDeps } from './rooms.ts';
+import { type RoomStoreDeps, rowOfNew } from './rooms.ts';
 import { createTextReader, entrySize, insertEntry, putCheckpoint, putFullText } from './text.ts';
 import { insertWebhooks, readWebhooks } from './webhooks.ts';
 
@@ -31,13 +31,11 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Arc
     const { content, fullTextVersion, isEncrypted, lastRefs } = texts.readText(id, row);
     const entries = texts.readLog(id);
     const history = texts.readHistory(id);
-    const files = sql(
-      `SELECT ${fileColumns} FROM files WHERE room = ? AND ${isListed} ORDER BY uploaded_at, rowid`,
-    ).all(id);
+    const files = filesOf(sql, code, now);
     const trusted = guard.trusted(code, now);
     const webhooks = readWebhooks(sql, code, now);
     const more = { ...(isEncrypted && { fullTextVersion }), ...createdByOf(row), ...(webhooks && { webhooks }) };
-    const rest = { files: files.map(fileOf), trusted, links: linksOf(sql, id) };
+    const rest = { files, trusted, links: linksOf(sql, id) };
     return { ...recordOf(row), content, ...more, entries, lastRefs, history, ...rest };
   }
 
@@ -52,9 +50,7 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Arc
       }
     },
 
-    async readRoom(code, now) {
-      return snapshot.within(() => readRoom(code, now));
-    },
+    readRoom: async (code, now) => snapshot.within(() => readRoom(code, now)),
 
     async restoreRoom(record, now) {
       const outcome = await writer.run(restoreRoom, record);
@@ -62,11 +58,7 @@ export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Arc
       return outcome;
     },
 
-    async keys() {
-      const rows = sql('SELECT * FROM api_keys ORDER BY created_at, id').all();
-      return rows.map((row) => ({ ...keyOf(row), hash: String(row.hash) }));
-    },
-
+    keys: async () => rowsOf(sql, `SELECT ${keyColumns}, hash FROM api_keys ORDER BY created_at, id`),
     restoreKey: (key) => writer.run(restoreKey, key),
   };
 }
@@ -88,33 +80,18 @@ export function restoreRoom(sql: Sql, record: RoomRecord): 'restored' | 'taken' 
   return 'restored';
 }
 
-function insertRoom(sql: Sql, id: RoomId, { content: { version, writtenAt }, files, ...room }: RoomRecord): void {
-  sql(`
-    INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, seq, file_count, file_bytes, pin_attempts, version,
-      written_at, keeps_history, revision, client, network, text_charge, name, salt, created_by, extend_ms)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  `).get(
-    id,
-    room.code,
-    room.createdAt,
-    room.expiresAt,
-    room.pinMac ?? null,
-    room.seq,
-    files.length,
-    files.reduce((sum, { size }) => sum + size, 0),
-    room.pinAttempts,
-    version,
-    writtenAt,
-    room.keepsHistory ? 1 : 0,
-    room.revision,
-    room.owner?.client ?? null,
-    room.owner?.network ?? null,
-    room.textCharge === undefined ? null : 0,
-    room.name ?? null,
-    room.salt ?? null,
-    room.createdBy ?? null,
-    room.extendMs ?? null,
-  );
+function insertRoom(sql: Sql, id: RoomId, room: RoomRecord): void {
+  insert(sql, 'rooms', {
+    ...rowOfNew(room.code, room),
+    seq: room.seq,
+    file_count: room.files.length,
+    file_bytes: room.files.reduce((sum, { size }) => sum + size, 0),
+    pin_attempts: room.pinAttempts,
+    version: room.content.version,
+    written_at: room.content.writtenAt,
+    revision: room.revision,
+    text_charge: room.textCharge === undefined ? null : 0,
+  });
   // An update, so that the trigger counts it.
   if (room.textCharge) sql('UPDATE rooms SET text_charge = ? WHERE id = ?').get(room.textCharge, id);
 }
@@ -123,24 +100,12 @@ function insertText(sql: Sql, id: RoomId, { content, fullTextVersion, entries, l
   const version = fullTextVersion ?? content.version;
   if (version > 0) putFullText(sql, id, { version, content: content.content, lastRefs });
   for (const entry of entries) insertEntry(sql, id, entry, JSON.stringify(entry.edits));
-  sql(
-    `UPDATE rooms SET log_bytes = (SELECT ifnull(sum(${entrySize}), 0) FROM edits WHERE room = ?1) WHERE id = ?1`,
-  ).get(id);
+  const logBytes = `SELECT ifnull(sum(${entrySize}), 0) FROM edits WHERE room = ?1`;
+  sql(`UPDATE rooms SET log_bytes = (${logBytes}) WHERE id = ?1`).get(id);
   for (const checkpoint of history) putCheckpoint(sql, id, checkpoint);
 }
 
 export function restoreKey(sql: Sql, key: KeyRecord): 'restored' | 'taken' {
-  const { id, hash, name, tier, createdAt, revokedAt } = key;
-  if (sql('SELECT 1 FROM api_keys WHERE id = ?').get(id)) return 'taken';
-  const isInForce = revokedAt === undefined;
-  if (isInForce && sql('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL').get(name)) return 'taken';
-  sql('INSERT INTO api_keys (id, hash, name, tier, created_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?)').get(
-    id,
-    hash,
-    name,
-    tier,
-    createdAt,
-    revokedAt ?? null,
-  );
-  return 'restored';
+  if (sql('SELECT 1 FROM api_keys WHERE id = ?').get(key.id)) return 'taken';
+  return insertKey(sql, key) ? 'restored' : 'taken';
 }

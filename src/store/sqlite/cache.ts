@@ -5,22 +5,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { CreatedBy, MissingReason, Owner, Room } from '../../core/ports/basics.ts';
 import type { GuardRules, SealedLog } from '../../core/ports/rooms.ts';
-import type { RoomRecord } from '../../core/ports/store.ts';
 import type { Content, TextEntry } from '../../core/ports/texts.ts';
 import { codeSymbols, type RoomCode } from '../../core/room-code.ts';
 import { replay } from '../../text/document.ts';
+import { Generations } from '../generations.ts';
 import { prepareOnce, type ReadSnapshot, type Row, type Sql } from './database.ts';
 import type { Writer } from './writer.ts';
-
-interface CachedRoom {
-  room: Room;
-  pinMac: Uint8Array | null;
-  /** Set after the first read. */
-  content: Content | undefined;
-  /** The entries after the content, in an encrypted room. */
-  sealed?: SealedLog | undefined;
-  knownPin?: string | undefined;
-}
 
 /** The data that admission depends on. */
 export interface RoomAccess {
@@ -28,6 +18,14 @@ export interface RoomAccess {
   pinMac: Uint8Array | null;
   /** Set when a client has given the right PIN. */
   knownPin?: string | undefined;
+}
+
+interface CachedRoom extends RoomAccess {
+  room: Room;
+  /** Set after the first read. */
+  content: Content | undefined;
+  /** The entries after the content, in an encrypted room. */
+  sealed?: SealedLog | undefined;
 }
 
 /** Limits of each of the two generations. */
@@ -38,26 +36,18 @@ const longestText = 256 * 1024;
 /** A prime, so that room ids are spread over all slots. */
 const recentReadSlots = 4093;
 
-interface Generation {
-  rooms: Map<RoomCode, CachedRoom>;
-  textUnits: number;
-}
-
-/** Used rooms are in the young generation. When it is full it becomes the old one, and the old one is dropped. */
 export class RoomCache {
-  #young = emptyGeneration();
-  #old = emptyGeneration();
+  readonly #rooms = new Generations<CachedRoom>({ maxRooms, maxUnits: maxTextUnits, unitsOf });
   /** The last room in each slot. */
   #recentReads = new Float64Array(recentReadSlots);
 
   get(code: RoomCode): CachedRoom | undefined {
-    return this.#young.rooms.get(code) ?? this.#promote(code);
+    return this.#rooms.get(code);
   }
 
   put(code: RoomCode, cached: CachedRoom): CachedRoom {
-    this.drop(code);
     const isLong = unitsOf(cached) > longestText;
-    this.#add(code, isLong ? { ...cached, content: undefined, sealed: undefined } : cached);
+    this.#rooms.put(code, isLong ? { ...cached, content: undefined, sealed: undefined } : cached);
     return cached;
   }
 
@@ -77,59 +67,25 @@ export class RoomCache {
   putContent(code: RoomCode, content: Content): void {
     const cached = this.get(code);
     if (!cached || (cached.content && cached.content.version >= content.version)) return;
-    this.#changeContent(cached, content);
+    this.put(code, { ...cached, content, sealed: undefined });
   }
 
   /** The same of an encrypted room, which was just read. */
-  putSealed(code: RoomCode, { content, sealed }: SealedText): void {
+  putSealed(code: RoomCode, text: SealedText): void {
     const cached = this.get(code);
-    if (cached) this.#changeContent(cached, content, sealed);
+    if (cached) this.put(code, { ...cached, ...text });
   }
 
   /** For a write whose text is not available: the room stays, and its text is read again. */
   dropContent(code: RoomCode): void {
     const cached = this.get(code);
-    if (cached?.content) this.#changeContent(cached, undefined);
-  }
-
-  /** The room must be in the young generation, which `get` ensures. */
-  #changeContent(cached: CachedRoom, content: Content | undefined, sealed?: SealedLog): void {
-    this.#young.textUnits -= unitsOf(cached);
-    const isLong = unitsOf({ content, sealed }) > longestText;
-    cached.content = isLong ? undefined : content;
-    cached.sealed = isLong ? undefined : sealed;
-    this.#young.textUnits += unitsOf(cached);
-    if (this.#young.textUnits > maxTextUnits) this.#ageAll();
+    if (cached?.content) this.put(code, { ...cached, content: undefined, sealed: undefined });
   }
 
   drop(code: RoomCode): void {
-    for (const generation of [this.#young, this.#old]) {
-      const cached = generation.rooms.get(code);
-      if (!cached) continue;
-      generation.rooms.delete(code);
-      generation.textUnits -= unitsOf(cached);
-    }
-  }
-
-  #promote(code: RoomCode): CachedRoom | undefined {
-    const cached = this.#old.rooms.get(code);
-    return cached && this.put(code, cached);
-  }
-
-  #ageAll(): void {
-    this.#old = this.#young;
-    this.#young = emptyGeneration();
-  }
-
-  #add(code: RoomCode, cached: CachedRoom): void {
-    const isFull = this.#young.rooms.size >= maxRooms || this.#young.textUnits + unitsOf(cached) > maxTextUnits;
-    if (isFull) this.#ageAll();
-    this.#young.rooms.set(code, cached);
-    this.#young.textUnits += unitsOf(cached);
+    this.#rooms.drop(code);
   }
 }
-
-const emptyGeneration = (): Generation => ({ rooms: new Map(), textUnits: 0 });
 
 const unitsOf = ({ content, sealed }: Pick<CachedRoom, 'content' | 'sealed'>) =>
   (sealed?.entries ?? []).reduce((sum, entry) => sum + (entry.sealed?.length ?? 0), content?.content.length ?? 0);
@@ -163,10 +119,14 @@ export function liveRooms(sql: Sql, now: number): number {
   return Number(count.get(now)?.live);
 }
 
-export function liveRoom(sql: Sql, code: RoomCode, now: number): RoomId | undefined {
-  const id = roomIdOf(code);
-  return sql('SELECT 1 FROM rooms WHERE id = ? AND expires_at > ?').get(id, now) && id;
-}
+/** A change of a room that has not expired. */
+export const inLiveRoom =
+  <Args extends unknown[], Result>(change: (sql: Sql, room: RoomId, now: number, ...args: Args) => Result) =>
+  (sql: Sql, code: RoomCode, now: number, ...args: Args): Result | 'gone' => {
+    const id = roomIdOf(code);
+    const isLive = sql('SELECT 1 FROM rooms WHERE id = ? AND expires_at > ?').get(id, now);
+    return isLive ? change(sql, id, now, ...args) : gone(sql, code, now);
+  };
 
 /** Ends an expired room, so that it stays ended if the clock is set back. The caller looks up the reason. */
 export function gone(sql: Sql, code: RoomCode, now: number): 'gone' {
@@ -181,14 +141,6 @@ export function expireRoom(sql: Sql, code: RoomCode, now: number): void {
   if (ended) sql('INSERT OR REPLACE INTO expired_rooms VALUES (?, ?)').get(id, ended.expires_at as number);
 }
 
-function cachedRoomOf(row: Row): CachedRoom {
-  return {
-    room: roomOf(row),
-    pinMac: row.pin_mac as Uint8Array | null,
-    content: undefined,
-  };
-}
-
 // By name, never *, because room ids may not fit into a JavaScript number.
 export const roomColumns = 'code, created_at, expires_at, pin_mac, salt, name, file_count, file_bytes, extend_ms';
 export const recordColumns = `${roomColumns}, seq, pin_attempts, version, written_at, keeps_history, revision`;
@@ -200,19 +152,13 @@ export function roomOf(row: Row): Room {
     createdAt: row.created_at as number,
     expiresAt: row.expires_at as number,
     hasPin: row.pin_mac !== null && row.salt === null,
-    ...saltOf(row),
-    ...extensionOf(row),
+    ...(row.salt !== null && { salt: row.salt as string }),
+    ...(typeof row.extend_ms === 'number' && { extendMs: row.extend_ms }),
     name: (row.name as string | null) ?? undefined,
     fileCount: row.file_count as number,
     fileBytes: row.file_bytes as number,
   };
 }
-
-/** Only if writes move the expiry. */
-const extensionOf = ({ extend_ms }: Row) => (typeof extend_ms === 'number' ? { extendMs: extend_ms } : {});
-
-/** Only for encrypted rooms. */
-const saltOf = ({ salt }: Row) => (salt === null ? {} : { salt: salt as string });
 
 /** A row of `recordColumns` and `ownerColumns`. */
 export interface RecordRow extends Row {
@@ -226,17 +172,11 @@ export interface RecordRow extends Row {
   text_charge: number | null;
 }
 
-export function recordOf(
-  row: RecordRow,
-): Omit<RoomRecord, 'content' | 'entries' | 'lastRefs' | 'history' | 'files' | 'trusted' | 'links'> {
+export function recordOf(row: RecordRow) {
+  const { hasPin, fileCount, fileBytes, ...room } = roomOf(row);
   return {
-    code: row.code as RoomCode,
-    createdAt: row.created_at as number,
-    expiresAt: row.expires_at as number,
+    ...room,
     pinMac: (row.pin_mac as Uint8Array | null) ?? undefined,
-    ...saltOf(row),
-    ...extensionOf(row),
-    name: (row.name as string | null) ?? undefined,
     seq: row.seq,
     pinAttempts: row.pin_attempts,
     keepsHistory: row.keeps_history === 1,
@@ -273,9 +213,7 @@ type TextRow = [
 ];
 
 /** A room whose text has not been decoded yet. */
-interface RoomToRead extends RoomAccess {
-  row: TextRow;
-}
+type RoomToRead = RoomAccess & { row: TextRow };
 
 function roomToReadOf(code: RoomCode, row: TextRow): RoomToRead {
   const [expiresAt, pinMac, , , , , salt] = row;
@@ -290,14 +228,10 @@ function contentOf([, , version, writtenAt, fullText, log]: TextRow): Content {
 
 type SealedEntry = [version: number, writtenAt: number, deviceId: string | null, ref: string | null, sealed: string];
 
-interface SealedText {
-  content: Content;
-  sealed: SealedLog;
-}
+type SealedText = { content: Content; sealed: SealedLog };
 
 /** The same of an encrypted room. */
-function sealedTextOf({ row }: RoomToRead): SealedText {
-  const [, , version, writtenAt, fullText, log, , fullTextVersion] = row;
+function sealedTextOf([, , version, writtenAt, fullText, log, , fullTextVersion]: TextRow): SealedText {
   const entries = (JSON.parse(`[${log ?? ''}]`) as SealedEntry[]).map((entry): TextEntry => {
     const [version, writtenAt, deviceId, ref, sealed] = entry;
     return { version, edits: [], sealed, deviceId: deviceId ?? undefined, ref: ref ?? undefined, writtenAt };
@@ -339,7 +273,8 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
     if (cached) return cached;
     snapshot.beginSharedRead();
     const row = roomById.get(roomIdOf(code));
-    return row && cache.put(code, cachedRoomOf(row));
+    const pinMac = row?.pin_mac as Uint8Array | null;
+    return row && cache.put(code, { room: roomOf(row), pinMac, content: undefined });
   }
 
   /** The room with its text, or with the row that contains it. */
@@ -363,9 +298,8 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
   }
 
   /** The same of an encrypted room. */
-  function readSealed(found: RoomToRead): SealedText {
-    const { code } = found.room;
-    const text = sealedTextOf(found);
+  function readSealed({ room: { code }, row }: RoomToRead): SealedText {
+    const text = sealedTextOf(row);
     if (cache.isReadAgain(roomIdOf(code)) && find(code)) cache.putSealed(code, text);
     return text;
   }
@@ -374,8 +308,11 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
   const missingReason = (code: RoomCode, now: number): MissingReason =>
     expiredById.get(roomIdOf(code), now - rules.rememberExpiredMs) ? 'expired' : 'gone';
 
-  const orReason = <T>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason =>
-    outcome === 'gone' ? missingReason(code, now) : outcome;
+  function orReason<T>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason {
+    if (outcome !== 'gone') return outcome;
+    cache.drop(code);
+    return missingReason(code, now);
+  }
 
   /** Reads from the database in one transaction, so that seq, text and files are consistent. */
   async function readLive<T>(
@@ -402,6 +339,14 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
     }
   }
 
+  /** Runs a change of a room, and drops the cached room. */
+  const change = async <Args extends unknown[], Result>(
+    operation: (sql: Sql, code: RoomCode, now: number, ...args: Args) => Result | 'gone',
+    code: RoomCode,
+    now: number,
+    ...args: Args
+  ) => orReason(code, now, await changing(code, writer.run(operation, code, now, ...args)));
+
   /** Ends an expired room, so that it stays ended if the clock is set back. If this fails, the next sweep does it. */
   async function endForGood(code: RoomCode, now: number): Promise<void> {
     await changing(code, writer.run(expireRoom, code, now)).catch(() => undefined);
@@ -419,6 +364,7 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
     missingReason,
     orReason,
     changing,
+    change,
     endForGood,
   };
 }

@@ -9,28 +9,22 @@ import type {
   RateCounter,
   ReachedLimit,
   StorageAccounts,
-  Tier,
 } from '../../core/ports/clients.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
-import type { SecretRecord } from '../../core/ports/store.ts';
+import type { KeyRecord, SecretRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget } from '../client-counters.ts';
 import { roomIdOf } from './cache.ts';
-import { prepareOnce, type ReadSnapshot, type Row, type Sql } from './database.ts';
+import { fieldsOf, insert, prepareOnce, type ReadSnapshot, rowsOf, type Sql } from './database.ts';
 import type { Writer } from './writer.ts';
 
 const flushEveryMs = 1000;
-
-interface Counters {
-  dropExpired(now: number): void;
-  close(): Promise<void>;
-}
 
 /**
  * Counters in memory with write-behind, so that reading a room does not write to the disk: loaded at the start, written
  * periodically, and written completely at the end. A crash loses at most the last second.
  */
-export function keepCounters(db: DatabaseSync, writer: Writer, tables: CounterTable<never>[], now: number): Counters {
+export function keepCounters(db: DatabaseSync, writer: Writer, tables: CounterTable<never>[], now: number) {
   load(db, tables, now);
 
   async function flush(): Promise<void> {
@@ -45,14 +39,13 @@ export function keepCounters(db: DatabaseSync, writer: Writer, tables: CounterTa
   }
 
   // Rows that could not be written stay marked as dirty, and the next flush tries again.
-  const timer = setInterval(() => void flush().catch(() => undefined), flushEveryMs);
-  timer.unref();
+  const timer = setInterval(() => void flush().catch(() => undefined), flushEveryMs).unref();
 
   return {
-    dropExpired(now) {
+    dropExpired(now: number): void {
       for (const table of tables) table.dropExpired(now);
     },
-    async close() {
+    async close(): Promise<void> {
       clearInterval(timer);
       await flush();
     },
@@ -165,51 +158,62 @@ export class CounterTable<State> {
   }
 }
 
-interface Spending {
-  used: number;
-  resetAt: number;
+/** Counters of clients that start again after a window. A client has its own, or shares one if there are too many. */
+export class WindowCounters<State extends { resetAt: number }> {
+  readonly table: CounterTable<State>;
+  readonly #budget: CounterBudget;
+
+  constructor(kind: string, rules: GuardRules) {
+    this.table = new CounterTable(kind, ({ resetAt }) => resetAt);
+    this.#budget = new CounterBudget(rules);
+  }
+
+  find(client: ClientId, windowMs: number, now: number): State | undefined {
+    const own = this.#at(client, windowMs, now);
+    return own ?? (this.#budget.isShared ? this.#at(this.#budget.keyFor(client, now), windowMs, now) : undefined);
+  }
+
+  /** The counter of a client, and its key. */
+  findOrStart(client: ClientId, windowMs: number, now: number, initial: Omit<State, 'resetAt'>): [State, string] {
+    const own = this.#at(client, windowMs, now);
+    if (own) return [own, client];
+    const key = this.#budget.keyFor(client, now);
+    const shared = this.#at(key, windowMs, now);
+    if (shared) return [shared, key];
+    this.#budget.noteStart(key, client);
+    return [this.table.start(key, { ...initial, resetAt: now + windowMs } as State), key];
+  }
+
+  /** After the clock was set back, no client waits longer than a full window. */
+  #at(key: string, windowMs: number, now: number): State | undefined {
+    const state = this.table.get(key, now);
+    if (!state || state.resetAt <= now + windowMs) return state;
+    state.resetAt = now + windowMs;
+    this.table.changed(key);
+    return state;
+  }
 }
+
+type Spending = { used: number; resetAt: number };
 
 /** Requests per client and window. Synchronous, so that a burst is granted exactly the limit. */
 export function createRateCounter(rules: GuardRules): RateCounter & { table: CounterTable<Spending> } {
-  const table = new CounterTable<Spending>('rate', ({ resetAt }) => resetAt);
-  const budget = new CounterBudget(rules);
-
-  /** After the clock was set back, no client waits longer than a full window. */
-  function current(key: string, { windowMs }: Quota, now: number): Spending | undefined {
-    const spending = table.get(key, now);
-    if (!spending || spending.resetAt <= now + windowMs) return spending;
-    spending.resetAt = now + windowMs;
-    table.changed(key);
-    return spending;
-  }
-
-  function start(key: string, client: ClientId, { windowMs }: Quota, now: number): Spending {
-    budget.noteStart(key, client);
-    return table.start(key, { used: 0, resetAt: now + windowMs });
-  }
-
-  function take(spending: Spending, key: string, quota: Quota): Allowance {
-    const granted = spending.used < quota.limit;
-    if (granted) {
-      spending.used += 1;
-      table.changed(key);
-    }
-    return allowance(spending, quota, granted);
-  }
-
+  const counters = new WindowCounters<Spending>('rate', rules);
+  const { table } = counters;
   return {
     table,
     countsWithAccess: false,
     take(client: ClientId, quota: Quota, now: number) {
-      const own = current(client, quota, now);
-      if (own) return take(own, client, quota);
-      const key = budget.keyFor(client, now);
-      return take(current(key, quota, now) ?? start(key, client, quota, now), key, quota);
+      const [spending, key] = counters.findOrStart(client, quota.windowMs, now, { used: 0 });
+      const granted = spending.used < quota.limit;
+      if (granted) {
+        spending.used += 1;
+        table.changed(key);
+      }
+      return allowance(spending, quota, granted);
     },
     peek(client: ClientId, quota: Quota, now: number) {
-      const own = current(client, quota, now);
-      const spending = own ?? (budget.isShared ? current(budget.keyFor(client, now), quota, now) : undefined);
+      const spending = counters.find(client, quota.windowMs, now);
       return allowance(spending ?? { used: 0, resetAt: now + quota.windowMs }, quota, true);
     },
   };
@@ -219,16 +223,10 @@ function allowance({ used, resetAt }: Spending, quota: Quota, granted: boolean):
   return { granted, remaining: Math.max(0, quota.limit - used), resetAt };
 }
 
-interface Reservation {
-  owner: Owner;
-  bytes: number;
-  deadline: number;
-}
+type Reservation = { owner: Owner; bytes: number; deadline: number };
 
-export interface SqliteStorage extends StorageAccounts {
-  /** The file of a reservation was added, or definitely was not. */
-  onFileAdded(blob: string): void;
-}
+/** `onFileAdded`: the file of a reservation was added, or definitely was not. */
+export type SqliteStorage = StorageAccounts & { onFileAdded(blob: string): void };
 
 const allClients = '';
 
@@ -262,12 +260,7 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
 
   function limitReached(scope: ReachedLimit['scope'], { client, network }: Owner, maximum: number): ReachedLimit {
     const account = scope === 'total' ? allClients : scope === 'client' ? client : (network ?? '');
-    return {
-      scope,
-      used: usedBy(account),
-      maximum,
-      freesAt: scope === 'total' ? undefined : freesAt(scope, account),
-    };
+    return { scope, used: usedBy(account), maximum, freesAt: scope === 'total' ? undefined : freesAt(scope, account) };
   }
 
   return {
@@ -318,13 +311,9 @@ export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
       for (const [blob, { deadline }] of reservations) if (deadline <= now) reservations.delete(blob);
     },
 
-    async usage() {
-      return { stored: storedBy(allClients), reserved: reservedBy(allClients) };
-    },
+    usage: async () => ({ stored: storedBy(allClients), reserved: reservedBy(allClients) }),
 
-    async usageOf(account) {
-      return usedBy(account);
-    },
+    usageOf: async (account) => usedBy(account),
 
     onFileAdded: (blob) => void reservations.delete(blob),
   };
@@ -344,11 +333,11 @@ export function createKeyStore(db: DatabaseSync, snapshot: ReadSnapshot, writer:
   const known = new Map<string, { key: ApiKey; until: number }>();
 
   function read(hash: string, now: number): ApiKey | undefined {
-    const rowOf = () => sql('SELECT * FROM api_keys WHERE hash = ? AND revoked_at IS NULL').get(hash);
+    const rowOf = () => sql(`SELECT ${keyColumns} FROM api_keys WHERE hash = ? AND revoked_at IS NULL`).get(hash);
     // A shared read may have started before another process created the key.
     const row = rowOf() ?? snapshot.within(rowOf);
     if (!row) return undefined;
-    const key = keyOf(row);
+    const key = fieldsOf<ApiKey>(row);
     if (known.size >= maxKnown) known.clear();
     known.set(hash, { key, until: now + knownForMs });
     return key;
@@ -363,37 +352,34 @@ export function createKeyStore(db: DatabaseSync, snapshot: ReadSnapshot, writer:
       const found = known.get(hash);
       return found && found.until > now ? found.key : read(hash, now);
     },
-    async list() {
-      return sql('SELECT * FROM api_keys ORDER BY created_at, id').all().map(keyOf);
-    },
+    list: async () => rowsOf(sql, `SELECT ${keyColumns} FROM api_keys ORDER BY created_at, id`),
     revoke: (idOrName, now) => changing(writer.run(revokeKey, idOrName, now)),
   };
 }
 
-export function createKey(
-  sql: Sql,
-  key: { id: string; name: string; tier: Tier; hash: string },
-  now: number,
-): ApiKey | undefined {
-  const taken = sql('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL').get(key.name);
-  if (taken) return undefined;
-  const made = sql('INSERT INTO api_keys (id, hash, name, tier, created_at) VALUES (?, ?, ?, ?, ?) RETURNING *').get(
-    key.id,
-    key.hash,
-    key.name,
-    key.tier,
-    now,
-  );
-  return made && keyOf(made);
+export const keyColumns = 'id, name, tier, created_at AS createdAt, revoked_at AS revokedAt';
+
+export function createKey(sql: Sql, key: Parameters<KeyStore['create']>[0], now: number): ApiKey | undefined {
+  const { id, name, tier, hash } = key;
+  const made = { id, name, tier, createdAt: now, revokedAt: undefined };
+  return insertKey(sql, { ...made, hash }) ? made : undefined;
+}
+
+/** False if a key in force has the name. */
+export function insertKey(sql: Sql, { id, hash, name, tier, createdAt, revokedAt }: KeyRecord): boolean {
+  const taken = sql('SELECT 1 FROM api_keys WHERE name = ? AND revoked_at IS NULL').get(name);
+  if (taken && revokedAt === undefined) return false;
+  insert(sql, 'api_keys', { id, hash, name, tier, created_at: createdAt, revoked_at: revokedAt });
+  return true;
 }
 
 export function revokeKey(sql: Sql, idOrName: string, now: number): ApiKey | undefined {
   const revoked = sql(`
     UPDATE api_keys SET revoked_at = ?1 WHERE id = (
       SELECT id FROM api_keys WHERE (id = ?2 OR name = ?2) AND revoked_at IS NULL ORDER BY id = ?2 DESC LIMIT 1
-    ) RETURNING *
+    ) RETURNING ${keyColumns}
   `).get(now, idOrName);
-  return revoked && keyOf(revoked);
+  return revoked && fieldsOf(revoked);
 }
 
 export function createSecretRecord(db: DatabaseSync, snapshot: ReadSnapshot, writer: Writer): SecretRecord {
@@ -409,9 +395,7 @@ export function createSecretRecord(db: DatabaseSync, snapshot: ReadSnapshot, wri
   }
 
   return {
-    async find() {
-      return stored.get()?.fingerprint as string | undefined;
-    },
+    find: async () => stored.get()?.fingerprint as string | undefined,
     /** On this thread: the first start does it before it serves requests, and starting the writer would take longer. */
     async keep(fingerprint) {
       keep(fingerprint);
@@ -423,14 +407,4 @@ export function createSecretRecord(db: DatabaseSync, snapshot: ReadSnapshot, wri
 
 export function replaceSecretRecord(sql: Sql, fingerprint: string): void {
   sql('INSERT OR REPLACE INTO secret_record VALUES (1, ?)').get(fingerprint);
-}
-
-export function keyOf(row: Row): ApiKey {
-  return {
-    id: row.id as string,
-    name: row.name as string,
-    tier: row.tier as ApiKey['tier'],
-    createdAt: row.created_at as number,
-    revokedAt: (row.revoked_at as number | null) ?? undefined,
-  };
 }

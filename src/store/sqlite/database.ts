@@ -2,7 +2,7 @@
 import type { timingSafeEqual } from 'node:crypto';
 import { closeSync, fchmodSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { PoproomError } from '../../core/errors.ts';
 
 /** Another process (`poproom keys`) may be writing. Its transactions are short. */
@@ -38,17 +38,29 @@ export function prepareOnce(db: DatabaseSync): Sql {
   };
 }
 
+/** Inserts a row; undefined is NULL. It composes the query, so the most frequent writes have their own. */
+export function insert(sql: Sql, table: string, row: Record<string, SQLInputValue | undefined>): void {
+  const columns = Object.keys(row);
+  const query = `INSERT INTO ${table} (${columns}) VALUES (${columns.map(() => '?')})`;
+  sql(query).get(...Object.values(row).map((value) => value ?? null));
+}
+
+/** A row of a query, by column. */
+export type Row = Record<string, unknown>;
+
+/** A row whose columns have the names of the fields; NULL is undefined. */
+export const fieldsOf = <T>(row: Row): T =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as T;
+
+/** The rows of such a query. */
+export const rowsOf = <T>(sql: Sql, query: string, ...values: SQLInputValue[]): T[] =>
+  sql(query)
+    .all(...values)
+    .map(fieldsOf<T>);
+
 const longestMs = 100;
 
-export interface ReadSnapshot {
-  /** Call this before a read. It may share its transaction with later reads. */
-  beginSharedRead(): void;
-  /** Reads in one transaction. */
-  within<T>(read: () => T): T;
-  /** Call these at the start and at the end of a write. */
-  suspend(): void;
-  resume(): void;
-}
+export type ReadSnapshot = ReturnType<typeof createSnapshot>;
 
 /**
  * Lets reads share one transaction. On its own, each read makes SQLite lock and unlock the file, which takes a quarter
@@ -57,11 +69,8 @@ export interface ReadSnapshot {
  * Never during a write: reads must see acknowledged writes, and a long transaction would keep SQLite from restarting
  * its WAL. Never for long: another process may write too (`poproom keys`).
  */
-export function createSnapshot(db: DatabaseSync): ReadSnapshot {
-  // Uses `get`: `run` returns the id of the last inserted row, and throws if it does not fit into a JavaScript
-  // number.
-  const begin = db.prepare('BEGIN');
-  const commit = db.prepare('COMMIT');
+export function createSnapshot(db: DatabaseSync) {
+  const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
   let suspended = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -73,14 +82,15 @@ export function createSnapshot(db: DatabaseSync): ReadSnapshot {
   }
 
   return {
-    beginSharedRead() {
+    /** Call this before a read. It may share its transaction with later reads. */
+    beginSharedRead(): void {
       if (suspended || timer) return;
       begin.get();
-      timer = setTimeout(end, longestMs);
-      timer.unref();
+      timer = setTimeout(end, longestMs).unref();
     },
 
-    within(read) {
+    /** Reads in one transaction. */
+    within<T>(read: () => T): T {
       end();
       begin.get();
       try {
@@ -90,12 +100,12 @@ export function createSnapshot(db: DatabaseSync): ReadSnapshot {
       }
     },
 
-    suspend() {
+    /** Call these at the start and at the end of a write. */
+    suspend(): void {
       end();
       suspended = true;
     },
-
-    resume() {
+    resume(): void {
       suspended = false;
     },
   };
@@ -128,10 +138,8 @@ export function lockFolder(folder: string): () => void {
 export const sqliteBusy = 5;
 const isBusy = (error: unknown) => (error as { errcode?: number }).errcode === sqliteBusy;
 
-function unusable(path: string, cause: Error): PoproomError {
-  const message = `Cannot use the lock file ${path}: ${cause.message}.`;
-  return new PoproomError('UNAVAILABLE', message, { cause });
-}
+const unusable = (path: string, cause: Error) =>
+  new PoproomError('UNAVAILABLE', `Cannot use the lock file ${path}: ${cause.message}.`, { cause });
 
 /** The database file of a data folder, or the target of a link: SQLite has its log beside the target. */
 export function databaseIn(folder: string): string {
@@ -169,6 +177,3 @@ export function createPrivateFile(path: string): void {
  * starts 15 ms earlier without it.
  */
 export const isEqual: typeof timingSafeEqual = (a, b) => process.getBuiltinModule('node:crypto').timingSafeEqual(a, b);
-
-/** A row of a query, by column. */
-export type Row = Record<string, unknown>;

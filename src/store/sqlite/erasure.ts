@@ -19,19 +19,7 @@ export interface DatabaseFile {
   descriptor: number;
 }
 
-interface Eraser {
-  /** Makes the next erasure scan the whole file, because the WAL does not show all changes. */
-  requireWholeScan(): void;
-  /** Not in a transaction. False if another process reads for longer; the next call erases the rest. */
-  erase(timeoutMs?: number): boolean;
-  /**
-   * Call this after some writes. Checkpoints a long WAL, which SQLite then overwrites from its start. That is cheaper
-   * than truncating it, because each write would have to extend it again.
-   */
-  checkpointIfLong(): void;
-}
-
-export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFile): Eraser {
+export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFile) {
   const layout = layoutOf(db);
   const log = createLogScan(`${path}-wal`, layout);
   const dataVersion = db.prepare('PRAGMA data_version');
@@ -43,6 +31,7 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   let isWholeScanDue = false;
   let seenVersion = foreignVersion();
 
+  /** Not in a transaction. False if another process reads for longer; the next call erases the rest. */
   function erase(timeoutMs = readerTimeoutMs): boolean {
     // Another process may write after the scan of the WAL, or truncate it before.
     isWholeScanDue ||= foreignVersion() !== seenVersion;
@@ -73,13 +62,18 @@ export function createEraser(db: DatabaseSync, { path, descriptor }: DatabaseFil
   }
 
   return {
-    requireWholeScan() {
+    erase,
+
+    /** Makes the next erasure scan the whole file, because the WAL does not show all changes. */
+    requireWholeScan(): void {
       isWholeScanDue = true;
     },
 
-    erase,
-
-    checkpointIfLong() {
+    /**
+     * Call this after some writes. Checkpoints a long WAL, which SQLite then overwrites from its start. That is cheaper
+     * than truncating it, because each write would have to extend it again.
+     */
+    checkpointIfLong(): void {
       // A reader may keep SQLite from restarting the WAL. Then it is still long, and the next check tries again.
       if (!log.isLongerThan(longestLog)) return;
       log.scan(stale);
@@ -105,16 +99,12 @@ const keptFree = 256;
 const pagesPerStep = 64;
 const longestMs = 20;
 
-interface Shrinker {
-  /** Not in a transaction. Returns whether there is more to do. */
-  shrink(): boolean;
-}
-
 /**
  * Returns free pages to the disk after many rooms have ended. It moves pages from the end of the file to free ones, in
- * short steps, because writes wait for each of them. The next checkpoint truncates the file.
+ * short steps, because writes wait for each of them. The next checkpoint truncates the file. Call the result outside a
+ * transaction; it returns whether there is more to do.
  */
-export function createShrinker(db: DatabaseSync): Shrinker {
+export function createShrinker(db: DatabaseSync): () => boolean {
   const [freePages, allPages] = [db.prepare('PRAGMA freelist_count'), db.prepare('PRAGMA page_count')];
   const free = () => Number(freePages.get()?.freelist_count);
   const all = () => Number(allPages.get()?.page_count);
@@ -125,20 +115,18 @@ export function createShrinker(db: DatabaseSync): Shrinker {
     return isShrinking ? count > keptFree : count > fewestFree && count > freeShare * all();
   }
 
-  return {
-    shrink() {
-      const before = all();
-      const until = performance.now() + longestMs;
-      // At least one step, even if the thread was preempted for the whole time.
-      do {
-        isShrinking = isDue();
-        if (!isShrinking) return false;
-        db.exec(`PRAGMA incremental_vacuum(${pagesPerStep})`);
-      } while (performance.now() < until);
-      // A database of an earlier version that had no space for its VACUUM cannot shrink.
-      isShrinking = all() < before;
-      return isShrinking;
-    },
+  return () => {
+    const before = all();
+    const until = performance.now() + longestMs;
+    // At least one step, even if the thread was preempted for the whole time.
+    do {
+      isShrinking = isDue();
+      if (!isShrinking) return false;
+      db.exec(`PRAGMA incremental_vacuum(${pagesPerStep})`);
+    } while (performance.now() < until);
+    // A database of an earlier version that had no space for its VACUUM cannot shrink.
+    isShrinking = all() < before;
+    return isShrinking;
   };
 }
 
@@ -156,29 +144,21 @@ const zeros = Buffer.alloc(65_536);
 /** Small enough for the cache of a core. */
 const scanChunkBytes = 256 * 1024;
 
-interface Range {
-  from: number;
-  to: number;
-}
-
-interface PageLayout {
-  size: number;
-  /** A database that can shrink has pages that only say where others are referenced. They may look like other pages. */
-  isPointerMap(number: number): boolean;
-}
+type PageLayout = ReturnType<typeof layoutOf>;
 
 /** SQLite locks bytes of this page and never uses it. */
 const lockByte = 0x4000_0000;
 const pointerBytes = 5;
 
-function layoutOf(db: DatabaseSync): PageLayout {
+function layoutOf(db: DatabaseSync) {
   const size = Number(db.prepare('PRAGMA page_size').get()?.page_size);
   const hasPointerMaps = Number(db.prepare('PRAGMA auto_vacuum').get()?.auto_vacuum) !== 0;
   const pagesPerMap = Math.floor(size / pointerBytes) + 1;
   const lockPage = lockByte / size + 1;
   return {
     size,
-    isPointerMap(number) {
+    /** A database that can shrink has pages that only say where others are referenced. They may look like other pages. */
+    isPointerMap(number: number): boolean {
       if (!hasPointerMaps || number < 2) return false;
       const first = number - ((number - 2) % pagesPerMap);
       return number === (first === lockPage ? first + 1 : first);
@@ -187,7 +167,7 @@ function layoutOf(db: DatabaseSync): PageLayout {
 }
 
 /** The free space of the page, if it contains non-zero bytes. */
-function staleRange(page: Buffer, number: number, { isPointerMap }: PageLayout): Range | undefined {
+function staleRange(page: Buffer, number: number, { isPointerMap }: PageLayout) {
   if (isPointerMap(number)) return undefined;
   const header = number === 1 ? fileHeader : 0;
   const pointers = pointersAt[page[header] ?? 0];
@@ -245,20 +225,13 @@ const header = { size: 32, saltAt: 16 };
 const frameHeader = { size: 24, saltAt: 8 };
 const saltSize = 8;
 
-interface LogScan {
-  isEmpty(): boolean;
-  isLongerThan(frames: number): boolean;
-  /** Scans new frames. Adds pages with stale bytes, and removes those whose newest copy has none. */
-  scan(stale: Set<number>): void;
-}
-
 /**
  * Finds pages with stale bytes in SQLite's WAL, frame by frame as it grows. After a checkpoint, the WAL is overwritten
  * from its start with another salt; frames with the previous salt may follow.
  *
  * The layout is in https://sqlite.org/fileformat2.html#the_write_ahead_log
  */
-function createLogScan(path: string, layout: PageLayout): LogScan {
+function createLogScan(path: string, layout: PageLayout) {
   const frameSize = frameHeader.size + layout.size;
   const positionOf = (frame: number) => header.size + frame * frameSize;
   let salt: Buffer = Buffer.alloc(saltSize);
@@ -284,9 +257,11 @@ function createLogScan(path: string, layout: PageLayout): LogScan {
   return {
     isEmpty: () => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0,
 
-    isLongerThan: (frames) => within(false, (file) => isCurrent(read(file, positionOf(frames), frameHeader.size))),
+    isLongerThan: (frames: number) =>
+      within(false, (file) => isCurrent(read(file, positionOf(frames), frameHeader.size))),
 
-    scan: (stale) =>
+    /** Scans new frames. Adds pages with stale bytes, and removes those whose newest copy has none. */
+    scan: (stale: Set<number>) =>
       within(undefined, (file) => {
         for (const { piece: frame } of pieces(file, positionOf(scanned), frameSize)) {
           if (!isCurrent(frame)) return;

@@ -2,7 +2,7 @@
  * The files of rooms, claims of one-time files, unfinished files, and the trash. Changes return `gone` if there is no
  * such room.
  */
-import type { Repeated, RequestRecord } from '../../core/ports/basics.ts';
+import type { RequestRecord } from '../../core/ports/basics.ts';
 import { type BlobProgress, blobOf } from '../../core/ports/blobs.ts';
 import type {
   FileClaim,
@@ -14,14 +14,14 @@ import type {
   UploadStore,
 } from '../../core/ports/files.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
-import { gone, liveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
+import { inLiveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
 import type { SqliteStorage } from './clients.ts';
-import { isEqual, type Row, type Sql } from './database.ts';
+import { insert, isEqual, type Row, type Sql } from './database.ts';
 import { findRequest, rememberRequest } from './idempotency.ts';
 import type { Writer } from './writer.ts';
 
 export function createFileStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileStore {
-  const { sql, cache, find, missingReason, orReason, changing, endForGood } = rooms;
+  const { sql, cache, find, missingReason, orReason, changing, change, endForGood } = rooms;
   return {
     async addFile(code, file, quota, record) {
       const added = await changing(code, writer.run(addFile, code, file, quota, record));
@@ -46,17 +46,11 @@ export function createFileStore(rooms: RoomReader, writer: Writer, storage: Sqli
       return undefined;
     },
 
-    async removeFile(code, fileId, now) {
-      return orReason(code, now, await changing(code, writer.run(removeFile, code, fileId, now)));
-    },
-
-    async restoreFile(code, fileId, now) {
-      return orReason(code, now, await changing(code, writer.run(restoreFile, code, fileId, now)));
-    },
-
-    async claimFile(code, fileId, claim, now) {
-      return orReason(code, now, await writer.run(claimFile, code, fileId, claim, now));
-    },
+    removeFile: (code, fileId, now) => change(removeFile, code, now, fileId),
+    restoreFile: (code, fileId, now) => change(restoreFile, code, now, fileId),
+    claimFile: (code, fileId, claim, now) => change(claimFile, code, now, fileId, claim),
+    receiveFile: (code, claimHash, now) => change(receiveFile, code, now, claimHash),
+    releaseClaim: (code, claimHash, now) => change(releaseClaim, code, now, claimHash),
 
     async findClaim(fileId, now) {
       const row = sql(`
@@ -66,23 +60,13 @@ export function createFileStore(rooms: RoomReader, writer: Writer, storage: Sqli
       return row && { hash: row.claim as string, expiresAt: row.claim_ends_at as number };
     },
 
-    async receiveFile(code, claimHash, now) {
-      return orReason(code, now, await changing(code, writer.run(receiveFile, code, claimHash, now)));
-    },
-
-    async releaseClaim(code, claimHash, now) {
-      return orReason(code, now, await writer.run(releaseClaim, code, claimHash, now));
-    },
-
     async eraseRemoved(moment, limit) {
       const codes = await writer.run(eraseRemoved, moment, limit);
       for (const code of codes) cache.drop(code);
       return codes.length;
     },
 
-    async eraseRemovedIn(code) {
-      return (await changing(code, writer.run(eraseRemovedIn, code))).length;
-    },
+    eraseRemovedIn: async (code) => (await changing(code, writer.run(eraseRemovedIn, code))).length,
   };
 }
 
@@ -94,41 +78,31 @@ export function filesOf(sql: Sql, code: RoomCode, now: number): StoredFile[] {
   return rows.map(fileOf);
 }
 
-interface Change {
-  seq: number;
-}
-
-export function addFile(
-  sql: Sql,
-  code: RoomCode,
-  file: StoredFile,
-  quota: FileQuota,
-  record: RequestRecord | undefined,
-): Change | Repeated | 'full' | 'no-link' | 'gone' {
+export function addFile(sql: Sql, code: RoomCode, file: StoredFile, quota: FileQuota, record?: RequestRecord) {
   const repeated = record && findRequest(sql, record, file.uploadedAt);
   if (repeated) return { repeated };
-  const room = liveRoom(sql, code, file.uploadedAt);
-  if (room === undefined) return gone(sql, code, file.uploadedAt);
-  if (!mayAdd(sql, room, file.link, file.uploadedAt)) return 'no-link';
+  const placed = placeFile(sql, code, file.uploadedAt, file, quota);
+  if (typeof placed === 'string') return placed;
+  if (record) rememberRequest(sql, record);
+  return nextSeq(sql, placed.room);
+}
+
+const placeFile = inLiveRoom((sql, room, now, file: StoredFile, quota: FileQuota) => {
+  if (!mayAdd(sql, room, file.link, now)) return 'no-link';
   if (!countFile(sql, room, file.size, quota)) return 'full';
   insertFile(sql, room, file);
-  if (record) rememberRequest(sql, record);
-  return nextSeq(sql, room);
-}
+  return { room };
+});
 
-export function removeFile(sql: Sql, code: RoomCode, fileId: string, now: number): Change | 'no-file' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const removeFile = inLiveRoom((sql, room, now, fileId: string) => {
   const query = `UPDATE files SET removed_at = ? WHERE id = ? AND room = ? AND ${isListed} RETURNING 1`;
   return sql(query).get(now, fileId, room) ? nextSeq(sql, room) : 'no-file';
-}
+});
 
-export function restoreFile(sql: Sql, code: RoomCode, fileId: string, now: number): Change | 'no-file' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const restoreFile = inLiveRoom((sql, room, _now, fileId: string) => {
   const query = 'UPDATE files SET removed_at = NULL WHERE id = ? AND room = ? AND removed_at IS NOT NULL RETURNING 1';
   return sql(query).get(fileId, room) ? nextSeq(sql, room) : 'no-file';
-}
+});
 
 /** Returns the room of each erased file. */
 export function eraseRemoved(sql: Sql, moment: number, limit: number): RoomCode[] {
@@ -141,25 +115,9 @@ export const eraseRemovedIn = (sql: Sql, code: RoomCode): RoomCode[] =>
 
 /** Triggers add the size to the usage of the owner. */
 export function insertFile(sql: Sql, room: RoomId, file: StoredFile): void {
-  sql(`
-    INSERT INTO files (id, room, blob, name, type, size, uploaded_at, client, network, folder, device, once, meta, link)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  `).get(
-    file.id,
-    room,
-    file.blob,
-    file.name,
-    file.type,
-    file.size,
-    file.uploadedAt,
-    file.owner?.client ?? null,
-    file.owner?.network ?? null,
-    file.folder,
-    file.deviceId ?? null,
-    file.once ? 1 : 0,
-    file.meta ?? null,
-    file.link ?? null,
-  );
+  const { id, blob, name, type, size, uploadedAt, owner, folder, deviceId, once, meta, link } = file;
+  const uploaded = { uploaded_at: uploadedAt, client: owner?.client, network: owner?.network, device: deviceId };
+  insert(sql, 'files', { id, room, blob, name, type, size, folder, once: once ? 1 : 0, meta, link, ...uploaded });
 }
 
 /** Whether a file may be added: it was uploaded by a member, or with a link that is still valid. */
@@ -185,28 +143,16 @@ export function dropFiles(sql: Sql, condition: string, ...values: (string | Room
   const dropped = sql(`
     DELETE FROM files WHERE ${condition} RETURNING size, (SELECT code FROM rooms WHERE rooms.id = room) AS code
   `).all(...values) as { size: number; code: RoomCode }[];
-  for (const { size, code } of dropped) {
-    sql('UPDATE rooms SET file_count = file_count - 1, file_bytes = file_bytes - ? WHERE id = ?').get(
-      size,
-      roomIdOf(code),
-    );
-  }
+  const discount = sql('UPDATE rooms SET file_count = file_count - 1, file_bytes = file_bytes - ? WHERE id = ?');
+  for (const { size, code } of dropped) discount.get(size, roomIdOf(code));
   return dropped.map(({ code }) => code);
 }
 
-function nextSeq(sql: Sql, room: RoomId): Change {
-  return { seq: Number(sql('UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq').get(room)?.seq) };
-}
+const nextSeq = (sql: Sql, room: RoomId) => ({
+  seq: Number(sql('UPDATE rooms SET seq = seq + 1 WHERE id = ? RETURNING seq').get(room)?.seq),
+});
 
-export function claimFile(
-  sql: Sql,
-  code: RoomCode,
-  fileId: string,
-  { hash, expiresAt }: FileClaim,
-  now: number,
-): { claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const claimFile = inLiveRoom((sql, room, now, fileId: string, { hash, expiresAt }: FileClaim) => {
   const query = `SELECT ${fileColumns}, claim_ends_at FROM files WHERE id = ? AND room = ? AND ${isListed}`;
   const row = sql(query).get(fileId, room);
   if (!row) return 'no-file';
@@ -216,35 +162,21 @@ export function claimFile(
   if (claimedUntil > now) return { claimedUntil };
   sql('UPDATE files SET claim = ?, claim_ends_at = ? WHERE id = ?').get(hash, expiresAt, fileId);
   return { claimed: file };
-}
+});
 
-export function receiveFile(
-  sql: Sql,
-  code: RoomCode,
-  claimHash: string,
-  now: number,
-): { seq: number; fileId: string } | 'no-claim' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const receiveFile = inLiveRoom((sql, room, _now, claimHash: string) => {
   const fileId = claimedFile(sql, room, claimHash);
   if (fileId === undefined) return 'no-claim';
   dropFiles(sql, 'id = ?', fileId);
   return { ...nextSeq(sql, room), fileId };
-}
+});
 
-export function releaseClaim(
-  sql: Sql,
-  code: RoomCode,
-  claimHash: string,
-  now: number,
-): 'released' | 'no-claim' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const releaseClaim = inLiveRoom((sql, room, _now, claimHash: string) => {
   const fileId = claimedFile(sql, room, claimHash);
   if (fileId === undefined) return 'no-claim';
   sql('UPDATE files SET claim = NULL, claim_ends_at = NULL WHERE id = ?').get(fileId);
   return 'released';
-}
+});
 
 /** Compares with every claim of the room, so that the time reveals nothing about their hashes. */
 function claimedFile(sql: Sql, room: RoomId, claimHash: string): string | undefined {
@@ -281,13 +213,14 @@ export function clearTrash(sql: Sql, blobs: readonly string[]): void {
   for (const blob of blobs) sql('DELETE FROM trash WHERE blob = ?').get(blob);
 }
 
-export const fileColumns =
+const fileColumns =
   'files.id, blob, files.name, type, size, uploaded_at, files.client, files.network, folder, device, once, meta, link';
-const uploadColumns = 'received, blob_state, ends_at';
+const uploadColumns = `${fileColumns}, received, blob_state, ends_at`;
+const isUnfinished = 'id = ? AND room = ? AND ends_at > ?';
 /** A condition for files that are neither removed nor unfinished. */
-export const isListed = 'removed_at IS NULL AND received IS NULL';
+const isListed = 'removed_at IS NULL AND received IS NULL';
 
-export function fileOf(row: Row): StoredFile {
+function fileOf(row: Row): StoredFile {
   return {
     id: row.id as string,
     blob: row.blob as string,
@@ -304,7 +237,7 @@ export function fileOf(row: Row): StoredFile {
   };
 }
 
-/** A row of `fileColumns` and `uploadColumns`. */
+/** A row of `uploadColumns`. */
 const unfinishedFileOf = (row: Row): UnfinishedFile => ({
   ...fileOf(row),
   received: row.received as number,
@@ -314,33 +247,23 @@ const unfinishedFileOf = (row: Row): UnfinishedFile => ({
 
 /** The unfinished files of rooms. */
 export function createUploadStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): UploadStore {
-  const { sql, cache, readLive, orReason, changing } = rooms;
+  const { sql, cache, readLive, change } = rooms;
   return {
     async startUpload(code, file, quota) {
-      const started = await changing(code, writer.run(startUpload, code, file, quota));
+      const started = await change(startUpload, code, file.uploadedAt, file, quota);
       storage.onFileAdded(file.blob);
-      return orReason(code, file.uploadedAt, started);
+      return started;
     },
 
     findUpload: (code, fileId, now) =>
-      readLive(code, now, () => {
-        const row = sql(
-          `SELECT ${fileColumns}, ${uploadColumns} FROM files WHERE id = ? AND room = ? AND ends_at > ?`,
-        ).get(fileId, roomIdOf(code), now);
+      readLive(code, now, (room) => {
+        const row = sql(`SELECT ${uploadColumns} FROM files WHERE ${isUnfinished}`).get(fileId, room, now);
         return row ? unfinishedFileOf(row) : 'no-file';
       }),
 
-    async advanceUpload(code, fileId, from, progress, now) {
-      return orReason(code, now, await changing(code, writer.run(advanceUpload, code, fileId, from, progress, now)));
-    },
-
-    async finishUpload(code, fileId, now) {
-      return orReason(code, now, await changing(code, writer.run(finishUpload, code, fileId, now)));
-    },
-
-    async cancelUpload(code, fileId, now) {
-      return orReason(code, now, await changing(code, writer.run(cancelUpload, code, fileId, now)));
-    },
+    advanceUpload: (code, fileId, from, progress, now) => change(advanceUpload, code, now, fileId, from, progress),
+    finishUpload: (code, fileId, now) => change(finishUpload, code, now, fileId),
+    cancelUpload: (code, fileId, now) => change(cancelUpload, code, now, fileId),
 
     async expireUploads(now, limit) {
       const codes = await writer.run(expireUploads, now, limit);
@@ -350,54 +273,24 @@ export function createUploadStore(rooms: RoomReader, writer: Writer, storage: Sq
   };
 }
 
-const isUnfinished = 'id = ? AND room = ? AND ends_at > ?';
-
-export function startUpload(
-  sql: Sql,
-  code: RoomCode,
-  file: UnfinishedFile,
-  quota: FileQuota,
-): 'started' | 'full' | 'no-link' | 'gone' {
-  const room = liveRoom(sql, code, file.uploadedAt);
-  if (room === undefined) return gone(sql, code, file.uploadedAt);
-  if (!mayAdd(sql, room, file.link, file.uploadedAt)) return 'no-link';
-  if (!countFile(sql, room, file.size, quota)) return 'full';
-  insertFile(sql, room, file);
-  sql('UPDATE files SET received = ?, ends_at = ?, blob_state = ? WHERE id = ?').get(
-    file.received,
-    file.expiresAt,
-    file.state,
-    file.id,
-  );
+export function startUpload(sql: Sql, code: RoomCode, now: number, file: UnfinishedFile, quota: FileQuota) {
+  const placed = placeFile(sql, code, now, file, quota);
+  if (typeof placed === 'string') return placed;
+  const { received, expiresAt, state, id } = file;
+  sql('UPDATE files SET received = ?, ends_at = ?, blob_state = ? WHERE id = ?').get(received, expiresAt, state, id);
   return 'started';
 }
 
-export function advanceUpload(
-  sql: Sql,
-  code: RoomCode,
-  fileId: string,
-  from: number,
-  { received, state }: BlobProgress,
-  now: number,
-): 'advanced' | 'stale' | 'no-file' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const advanceUpload = inLiveRoom((sql, room, now, fileId: string, from: number, progress: BlobProgress) => {
   const advanced = sql(`
     UPDATE files SET received = ?, blob_state = ? WHERE ${isUnfinished} AND received = ? RETURNING 1
-  `).get(received, state, fileId, room, now, from);
+  `).get(progress.received, progress.state, fileId, room, now, from);
   if (advanced) return 'advanced';
   return sql(`SELECT 1 FROM files WHERE ${isUnfinished}`).get(fileId, room, now) ? 'stale' : 'no-file';
-}
+});
 
 /** The row gets the last id, because files of the same moment are listed in this order. */
-export function finishUpload(
-  sql: Sql,
-  code: RoomCode,
-  fileId: string,
-  now: number,
-): { seq: number } | 'no-file' | 'no-link' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const finishUpload = inLiveRoom((sql, room, now, fileId: string) => {
   const link = sql('SELECT link FROM files WHERE id = ? AND room = ?').get(fileId, room)?.link as LinkId | null;
   if (!mayAdd(sql, room, link ?? undefined, now)) return 'no-link';
   const finished = sql(`
@@ -406,13 +299,11 @@ export function finishUpload(
     WHERE ${isUnfinished} AND received = size RETURNING 1
   `).get(now, fileId, room, now);
   return finished ? nextSeq(sql, room) : 'no-file';
-}
+});
 
-export function cancelUpload(sql: Sql, code: RoomCode, fileId: string, now: number): 'cancelled' | 'no-file' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
-  return dropFiles(sql, isUnfinished, fileId, room, now).length > 0 ? 'cancelled' : 'no-file';
-}
+export const cancelUpload = inLiveRoom((sql, room, now, fileId: string) =>
+  dropFiles(sql, isUnfinished, fileId, room, now).length > 0 ? 'cancelled' : 'no-file',
+);
 
 /** Returns the room of each dropped file. */
 export function expireUploads(sql: Sql, now: number, limit: number): RoomCode[] {

@@ -3,10 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports/basics.ts';
 import { prepareOnce, type Sql } from './database.ts';
 
-interface Lease {
-  runner: string;
-  endsAt: number;
-}
+type Lease = { runner: string; endsAt: number };
 
 export function createIdempotencyStore(db: DatabaseSync): IdempotencyStore {
   const sql = prepareOnce(db);

@@ -1,17 +1,11 @@
 /** The links of rooms. Changes return `gone` if there is no such room. */
 
-import {
-  isExpired,
-  type LinkAdmission,
-  type LinkRole,
-  type LinkStore,
-  type StoredLink,
-} from '../../core/ports/links.ts';
+import { isExpired, type LinkAdmission, type LinkStore, type StoredLink } from '../../core/ports/links.ts';
 import type { Device } from '../../core/ports/rooms.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import type { GuessGuard } from './access.ts';
-import { gone, liveRoom, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
-import type { Row, Sql } from './database.ts';
+import { inLiveRoom, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
+import { fieldsOf, insert, rowsOf, type Sql } from './database.ts';
 import { dropFiles } from './files.ts';
 import type { Writer } from './writer.ts';
 
@@ -23,9 +17,9 @@ interface LinkStoreDeps {
 }
 
 export function createLinkStore({ rooms, writer, guard, devices }: LinkStoreDeps): LinkStore {
-  const { sql, find, readLive, orReason, changing, endForGood } = rooms;
+  const { sql, find, readLive, change, endForGood } = rooms;
   const linkById = sql(`
-    SELECT ${linkColumns}, code, rooms.expires_at AS room_expires_at FROM links JOIN rooms ON rooms.id = room
+    SELECT ${linkColumns}, code, rooms.expires_at AS roomExpiresAt FROM links JOIN rooms ON rooms.id = room
     WHERE links.id = ?
   `);
 
@@ -33,7 +27,9 @@ export function createLinkStore({ rooms, writer, guard, devices }: LinkStoreDeps
   function findRow(id: LinkId): { code: RoomCode; link: StoredLink; roomExpiresAt: number } | undefined {
     rooms.beginRead();
     const row = linkById.get(id);
-    return row && { code: row.code as RoomCode, link: linkOf(row), roomExpiresAt: row.room_expires_at as number };
+    if (!row) return undefined;
+    const { code, roomExpiresAt, ...link } = row;
+    return { code: code as RoomCode, roomExpiresAt: roomExpiresAt as number, link: fieldsOf(link) };
   }
 
   return {
@@ -60,70 +56,42 @@ export function createLinkStore({ rooms, writer, guard, devices }: LinkStoreDeps
       return { code: found.code, link: found.link };
     },
 
-    async createLink(code, link, most, now) {
-      return orReason(code, now, await writer.run(createLink, code, link, most, now));
-    },
+    createLink: (code, link, most, now) => change(createLink, code, now, link, most),
 
     listLinks: (code, now) => readLive(code, now, (room) => linksOf(sql, room).filter((link) => !isExpired(link, now))),
 
-    async revokeLink(code, id, now) {
-      return orReason(code, now, await changing(code, writer.run(revokeLink, code, id, now)));
-    },
+    revokeLink: (code, id, now) => change(revokeLink, code, now, id),
 
     noteUse: (code, id, now) => writer.run(noteLinkUse, code, id, now),
   };
 }
 
-export function createLink(
-  sql: Sql,
-  code: RoomCode,
-  link: StoredLink,
-  most: number,
-  now: number,
-): 'created' | 'full' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const createLink = inLiveRoom((sql, room, now, link: StoredLink, most: number) => {
   sql('DELETE FROM links WHERE room = ? AND expires_at <= ?').get(room, now);
   if (Number(sql('SELECT count(*) AS links FROM links WHERE room = ?').get(room)?.links) >= most) return 'full';
   insertLink(sql, room, link);
   return 'created';
-}
+});
 
-export function revokeLink(sql: Sql, code: RoomCode, id: LinkId, now: number): 'revoked' | 'no-link' | 'gone' {
-  const room = liveRoom(sql, code, now);
-  if (room === undefined) return gone(sql, code, now);
+export const revokeLink = inLiveRoom((sql, room, _now, id: LinkId) => {
   if (!sql('DELETE FROM links WHERE id = ? AND room = ? RETURNING 1').get(id, room)) return 'no-link';
   dropFiles(sql, 'room = ? AND link = ? AND received IS NOT NULL', room, id);
   return 'revoked';
-}
+});
 
 export function noteLinkUse(sql: Sql, code: RoomCode, id: LinkId, now: number): void {
   sql('UPDATE links SET last_used = ? WHERE id = ? AND room = ?').get(now, id, roomIdOf(code));
 }
 
-export function insertLink(sql: Sql, room: RoomId, link: StoredLink): void {
-  sql('INSERT INTO links (id, room, role, name, created_at, expires_at, last_used) VALUES (?, ?, ?, ?, ?, ?, ?)').get(
-    link.id,
-    room,
-    link.role,
-    link.name ?? null,
-    link.createdAt,
-    link.expiresAt ?? null,
-    link.lastUsed ?? null,
-  );
+export function insertLink(sql: Sql, room: RoomId, { id, role, name, createdAt, expiresAt, lastUsed }: StoredLink) {
+  const times = { created_at: createdAt, expires_at: expiresAt, last_used: lastUsed };
+  insert(sql, 'links', { id, room, role, name, ...times });
 }
 
 /** Oldest first. */
 export const linksOf = (sql: Sql, room: RoomId): StoredLink[] =>
-  sql(`SELECT ${linkColumns} FROM links WHERE room = ? ORDER BY created_at, id`).all(room).map(linkOf);
+  rowsOf(sql, `SELECT ${linkColumns} FROM links WHERE room = ? ORDER BY created_at, id`, room);
 
-const linkColumns = 'links.id, role, links.name, links.created_at, links.expires_at, last_used';
-
-const linkOf = (row: Row): StoredLink => ({
-  id: row.id as LinkId,
-  role: row.role as LinkRole,
-  name: (row.name as string | null) ?? undefined,
-  createdAt: row.created_at as number,
-  expiresAt: (row.expires_at as number | null) ?? undefined,
-  lastUsed: (row.last_used as number | null) ?? undefined,
-});
+const linkColumns = `
+  links.id, role, links.name, links.created_at AS createdAt, links.expires_at AS expiresAt, last_used AS lastUsed
+`;

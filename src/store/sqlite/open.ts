@@ -38,7 +38,6 @@ import {
   databaseIn,
   lockFolder,
   prepareOnce,
-  type ReadSnapshot,
   sqliteBusy,
 } from './database.ts';
 import { createEraser, type DatabaseFile } from './erasure.ts';
@@ -48,14 +47,7 @@ import { operations } from './operations.ts';
 import { createRoomStores } from './rooms.ts';
 import { compact, isCompacted, migrate, schemaStateOf } from './schema.ts';
 import { createWebhookStore } from './webhooks.ts';
-import {
-  createWriter,
-  sqliteFull,
-  storageFull,
-  eraseEveryMs as usualEraseEveryMs,
-  type Writer,
-  watchDisk,
-} from './writer.ts';
+import { createWriter, sqliteFull, storageFull, eraseEveryMs as usualEraseEveryMs, watchDisk } from './writer.ts';
 
 export interface SqliteOptions {
   folder: string;
@@ -118,15 +110,8 @@ function makeFolder(folder: string): string {
   return folder;
 }
 
-interface Opened {
-  db: DatabaseSync;
-  snapshot: ReadSnapshot;
-  writer: Writer;
-  close(): Promise<void>;
-}
-
 /** A failed start releases the folder. */
-function openOr(unlock: () => void, folder: string, eraseEveryMs: number): Opened {
+function openOr(unlock: () => void, folder: string, eraseEveryMs: number) {
   try {
     return open(folder, eraseEveryMs, eraseFormer);
   } catch (error) {
@@ -143,18 +128,23 @@ interface Former extends DatabaseFile {
 
 /** Erases what an earlier version deleted and what a crash left. False if something may remain. */
 function eraseFormer(db: DatabaseSync, { folder, hasLog, ...file }: Former): boolean {
-  try {
-    compact(db, resolve(folder));
-  } catch (error) {
-    // No space for a second copy, or another process is writing. The next start tries again.
-    if (![sqliteFull, sqliteBusy].includes((error as { errcode: number }).errcode & 0xff)) throw error;
-  }
+  ifPossible(() => compact(db, resolve(folder)));
   const eraser = createEraser(db, file);
   if (hasLog) eraser.requireWholeScan();
-  return eraser.erase();
+  return ifPossible(eraser.erase) ?? false;
 }
 
-function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer = () => true): Opened {
+/** Undefined if the disk is full or another process is writing. The next start or erasure tries again. */
+function ifPossible<T>(work: () => T): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (![sqliteFull, sqliteBusy].includes((error as { errcode: number }).errcode & 0xff)) throw error;
+    return undefined;
+  }
+}
+
+function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer = () => true) {
   const path = databaseIn(folder);
   const hasLog = existsSync(`${path}-wal`);
   createPrivateFile(path);
@@ -166,8 +156,8 @@ function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer 
   };
   let isLogTrusted: boolean;
   try {
-    migrate(db);
-    isLogTrusted = prepare(db, { ...file, folder, hasLog });
+    const isNew = migrate(db);
+    isLogTrusted = (isNew && !hasLog) || prepare(db, { ...file, folder, hasLog });
   } catch (error) {
     closeAll();
     throw error;
@@ -176,28 +166,15 @@ function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer 
   db.exec('PRAGMA query_only = ON');
   const snapshot = createSnapshot(db);
   const writer = createWriter({ file, operations, isLogTrusted, snapshot, eraseEveryMs });
-  return {
-    db,
-    snapshot,
-    writer,
-    close: () =>
-      writer.close().finally(() => {
-        snapshot.suspend();
-        closeAll();
-      }),
-  };
+  const close = () =>
+    writer.close().finally(() => {
+      snapshot.suspend();
+      closeAll();
+    });
+  return { db, snapshot, writer, close };
 }
 
-export interface DatabaseFacts {
-  /** Problems that SQLite reports. */
-  damage: readonly string[];
-  rooms: number;
-  keysInForce: number;
-  /** Bytes of all files. */
-  storedBytes: number;
-  /** Whether it contains nothing that an earlier version deleted. */
-  isCompacted: boolean;
-}
+export type DatabaseFacts = ReturnType<typeof factsOf>;
 
 /** Undefined if there is no database yet; `unread` if reading it would create a file. */
 export function inspectDatabase(folder: string): DatabaseFacts | 'unread' | undefined {
@@ -208,15 +185,12 @@ export function inspectDatabase(folder: string): DatabaseFacts | 'unread' | unde
   const location = pathToFileURL(path);
   // No process has it open. A normal open would create a WAL, which a read-only connection cannot remove.
   if (!hasLog) location.search = '?immutable=1';
-  const db = new DatabaseSync(location, { readOnly: true, timeout: 5000 });
-  try {
-    return factsOf(db);
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(location, { readOnly: true, timeout: 5000 });
+  return factsOf(db);
 }
 
-function factsOf(db: DatabaseSync): DatabaseFacts {
+/** `damage`: the problems that SQLite reports. `isCompacted`: whether nothing is left that an earlier version deleted. */
+function factsOf(db: DatabaseSync) {
   const count = (what: string) => Number(db.prepare(`SELECT count(*) AS n FROM ${what}`).get()?.n);
   const results = db.prepare('PRAGMA quick_check(3)').all();
   const damage = results.map(({ quick_check }) => String(quick_check)).filter((verdict) => verdict !== 'ok');
@@ -227,39 +201,16 @@ function factsOf(db: DatabaseSync): DatabaseFacts {
   return { damage, rooms: count('rooms'), keysInForce, storedBytes, isCompacted: isCompacted(db) };
 }
 
-interface CopiedFile {
-  blob: string;
-  size: number;
-}
-
-export interface DatabaseCopy {
-  /** The state of its schema, compared with that of this version. */
-  schema: ReturnType<typeof schemaStateOf>;
-  rooms: number;
-  keys: number;
-  /** Complete files, one after the other, so that their number does not matter. */
-  files(): Iterable<CopiedFile>;
-  /** Sum of the sizes of these files. */
-  fileBytes(): number;
-  /** Whether SQLite finds no damage. */
-  isIntact(): boolean;
-  /** Removes a file whose bytes are gone. */
-  drop(blob: string): void;
-  close(): void;
-}
+export type DatabaseCopy = ReturnType<typeof openCopy>;
 
 /** One transaction reads everything, and does not block the writes of a server. Deleted data is not copied. */
 export function copyDatabase(from: string, to: string): void {
   createPrivateFile(to);
-  const db = new DatabaseSync(from, { timeout: busyTimeoutMs });
-  try {
-    db.prepare('VACUUM INTO ?').get(to);
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(from, { timeout: busyTimeoutMs });
+  db.prepare('VACUUM INTO ?').get(to);
 }
 
-export function openCopy(path: string): DatabaseCopy {
+export function openCopy(path: string) {
   const db = new DatabaseSync(path, { enableForeignKeyConstraints: true });
   const sql = prepareOnce(db);
   const count = (what: string) => Number(sql(`SELECT count(*) AS n FROM ${what}`).get()?.n);
@@ -268,20 +219,19 @@ export function openCopy(path: string): DatabaseCopy {
     schema: schemaStateOf(db),
     rooms: count('rooms'),
     keys: count('api_keys WHERE revoked_at IS NULL'),
-    files: () => db.prepare(`SELECT blob, size ${complete}`).iterate() as unknown as Iterable<CopiedFile>,
+    /** Complete files, one after the other, so that their number does not matter. */
+    files: () =>
+      db.prepare(`SELECT blob, size ${complete}`).iterate() as unknown as Iterable<{ blob: string; size: number }>,
     fileBytes: () => Number(sql(`SELECT coalesce(sum(size), 0) AS bytes ${complete}`).get()?.bytes),
     isIntact: () => sql('PRAGMA quick_check(1)').get()?.quick_check === 'ok',
-    drop: (blob) => void dropFiles(sql, 'blob = ?', blob),
+    /** Removes a file whose bytes are gone. */
+    drop: (blob: string) => void dropFiles(sql, 'blob = ?', blob),
     close: () => db.close(),
   };
 }
 
 /** The bytes of unfinished uploads are not part of a copy. */
 export function dropUnfinished(path: string): void {
-  const db = new DatabaseSync(path, { enableForeignKeyConstraints: true });
-  try {
-    dropFiles(prepareOnce(db), 'received IS NOT NULL');
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(path, { enableForeignKeyConstraints: true });
+  dropFiles(prepareOnce(db), 'received IS NOT NULL');
 }

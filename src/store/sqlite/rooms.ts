@@ -1,14 +1,14 @@
 /** Rooms on SQLite: reads here, writes through the writer, access counters in memory. */
 import type { DatabaseSync } from 'node:sqlite';
-import type { Repeated, RequestRecord, Room } from '../../core/ports/basics.ts';
+import type { Repeated, RequestRecord } from '../../core/ports/basics.ts';
 import type { Channel, Device, GuardRules, RoomDraft, RoomStore, RoomUpdate } from '../../core/ports/rooms.ts';
-import type { Store } from '../../core/ports/store.ts';
+import type { RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { guesserOf } from '../client-counters.ts';
 import { createAdmission, type GuessGuard } from './access.ts';
 import { createRoomReader, expireRoom, gone, liveRooms, type RoomId, roomColumns, roomIdOf, roomOf } from './cache.ts';
 import type { SqliteStorage } from './clients.ts';
-import type { ReadSnapshot, Sql } from './database.ts';
+import { insert, type ReadSnapshot, type Sql } from './database.ts';
 import { createFileStore, createTrashStore, createUploadStore, filesOf } from './files.ts';
 import { findRequest, forgetRequests, rememberRequest } from './idempotency.ts';
 import { createLinkStore, linksOf } from './links.ts';
@@ -27,13 +27,11 @@ export interface RoomStoreDeps {
 }
 
 /** The ports of a room share its reader and its cache. */
-export function createRoomStores(
-  deps: RoomStoreDeps,
-): Pick<Store, 'rooms' | 'links' | 'texts' | 'files' | 'uploads' | 'trash'> {
+export function createRoomStores(deps: RoomStoreDeps) {
   const { writer, rules, guard, storage, dropCounters } = deps;
   const devices = createDeviceList(rules);
   const rooms = createRoomReader(deps);
-  const { sql, cache, readLive, missingReason, orReason, changing } = rooms;
+  const { sql, cache, readLive, orReason, changing } = rooms;
   const texts = createTextReader(sql);
 
   const roomStore: RoomStore = {
@@ -75,21 +73,10 @@ export function createRoomStores(
       return updated;
     },
 
-    async attachDevice(code, channel, now) {
-      return devices.attach(code, channel, now);
-    },
-
-    async renewDevices(code, channels, now) {
-      devices.renew(code, channels, now);
-    },
-
-    async detachDevice(code, channelId) {
-      devices.detach(code, channelId);
-    },
-
-    async listDevices(code, now) {
-      return devices.list(code, now);
-    },
+    attachDevice: async (...args) => devices.attach(...args),
+    renewDevices: async (...args) => devices.renew(...args),
+    detachDevice: async (...args) => devices.detach(...args),
+    listDevices: async (...args) => devices.list(...args),
 
     async expireRooms(now, limit) {
       dropCounters(now);
@@ -104,31 +91,19 @@ export function createRoomStores(
       return expired;
     },
 
-    async countRooms(now) {
-      return liveRooms(sql, now);
-    },
+    countRooms: async (now) => liveRooms(sql, now),
   };
   return {
     rooms: roomStore,
     links: createLinkStore({ rooms, writer, guard, devices }),
-    texts: createTextStore({ texts, writer, cache, readLive, missingReason }),
+    texts: createTextStore(rooms, texts, writer),
     files: createFileStore(rooms, writer, storage),
     uploads: createUploadStore(rooms, writer, storage),
     trash: createTrashStore(sql, writer),
   };
 }
 
-interface UpdatedRoom {
-  seq: number;
-  room: Room;
-}
-
-export function updateRoom(
-  sql: Sql,
-  code: RoomCode,
-  update: RoomUpdate,
-  now: number,
-): UpdatedRoom | 'pin-changed' | 'gone' {
+export function updateRoom(sql: Sql, code: RoomCode, update: RoomUpdate, now: number) {
   const id = roomIdOf(code);
   const mayExtend = 'extend_ms IS NOT NULL AND expires_at < ?2';
   const found = sql(`
@@ -147,11 +122,8 @@ export function updateRoom(
 /** The counters of wrong PINs end with the room. They are also in memory, but a crash would lose that. */
 function moveExpiry(sql: Sql, id: RoomId, code: RoomCode, expiresAt: number, uploadLifetimeMs: number): void {
   sql('UPDATE rooms SET expires_at = ? WHERE id = ?').get(expiresAt, id);
-  sql('UPDATE files SET ends_at = min(?, uploaded_at + ?) WHERE room = ? AND ends_at IS NOT NULL').get(
-    expiresAt,
-    uploadLifetimeMs,
-    id,
-  );
+  const moveEnds = sql('UPDATE files SET ends_at = min(?, uploaded_at + ?) WHERE room = ? AND ends_at IS NOT NULL');
+  moveEnds.get(expiresAt, uploadLifetimeMs, id);
   sql(`
     UPDATE counters SET expires_at = ?1, state = json_set(state, '$.roomExpiresAt', ?1) WHERE kind = 'pin' AND key = ?2
   `).get(expiresAt, code);
@@ -165,33 +137,32 @@ function setPin(sql: Sql, id: RoomId, code: RoomCode, pinMac: Uint8Array | null)
 export function createRoom(sql: Sql, draft: RoomDraft, record?: RequestRecord): RoomCode | undefined | Repeated {
   const repeated = record && findRequest(sql, record, draft.createdAt);
   if (repeated) return { repeated };
-  const length = lengthFor(draft.codeLengths, liveRooms(sql, draft.createdAt) + 1);
-  const code = draft.draw.slice(0, length) as RoomCode;
+  const rooms = liveRooms(sql, draft.createdAt) + 1;
+  const code = draft.draw.slice(0, draft.codeLengths.find(({ upTo }) => rooms <= upTo)?.length) as RoomCode;
   const id = roomIdOf(code);
   const taken = sql('SELECT 1 FROM rooms WHERE id = ? UNION ALL SELECT 1 FROM expired_rooms WHERE id = ?').get(id, id);
   if (taken) return undefined;
-  sql(`
-    INSERT INTO rooms (id, code, created_at, expires_at, pin_mac, written_at, keeps_history, client, network,
-      text_charge, name, salt, created_by, extend_ms) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-  `).get(
-    id,
-    code,
-    draft.createdAt,
-    draft.expiresAt,
-    draft.pinMac ?? null,
-    draft.createdAt,
-    draft.keepsHistory ? 1 : 0,
-    draft.owner?.client ?? null,
-    draft.owner?.network ?? null,
-    draft.countsText ? 0 : null,
-    draft.name ?? null,
-    draft.salt ?? null,
-    draft.createdBy ?? null,
-    draft.extendMs ?? null,
-  );
+  const text = { written_at: draft.createdAt, text_charge: draft.countsText ? 0 : null };
+  insert(sql, 'rooms', { ...rowOfNew(code, draft), ...text });
   if (record) rememberRequest(sql, { ...record, codeLength: code.length });
   return code;
 }
+
+/** The columns that drafts and restored rooms have in common. */
+export const rowOfNew = (code: RoomCode, room: RoomDraft | RoomRecord) => ({
+  id: roomIdOf(code),
+  code,
+  created_at: room.createdAt,
+  expires_at: room.expiresAt,
+  pin_mac: room.pinMac,
+  keeps_history: room.keepsHistory ? 1 : 0,
+  client: room.owner?.client,
+  network: room.owner?.network,
+  name: room.name,
+  salt: room.salt,
+  created_by: room.createdBy,
+  extend_ms: room.extendMs,
+});
 
 export function deleteRoom(sql: Sql, code: RoomCode, now: number): { seq: number } | 'gone' {
   const ended = sql('DELETE FROM rooms WHERE id = ? AND expires_at > ? RETURNING seq').get(roomIdOf(code), now);
@@ -208,15 +179,10 @@ export function notePinAttempt(sql: Sql, code: RoomCode, now: number): { seq: nu
 /** Overwriting long texts takes time, and other writes have to wait. */
 const longestSweepMs = 20;
 
-export function expireRooms(
-  sql: Sql,
-  now: number,
-  limit: number,
-  rememberMs: number,
-): { codes: RoomCode[]; isDone: boolean } {
+export function expireRooms(sql: Sql, now: number, limit: number, rememberMs: number) {
   const due = sql('SELECT code FROM rooms WHERE expires_at <= ? ORDER BY expires_at LIMIT ?').all(now, limit);
   const codes = due.map(({ code }) => code as RoomCode);
-  const ended = expireWithin(sql, longestSweepMs, codes, now);
+  const ended = expireSome(sql, codes, now);
   sql('DELETE FROM expired_rooms WHERE expired_at <= ?').get(now - rememberMs);
   sql('DELETE FROM counters WHERE expires_at <= ?').get(now);
   forgetRequests(sql, now);
@@ -224,19 +190,13 @@ export function expireRooms(
 }
 
 /** Ends at least one of the rooms, and returns how many. */
-function expireWithin(sql: Sql, ms: number, codes: readonly RoomCode[], now: number): number {
-  const deadline = performance.now() + ms;
-  let ended = 0;
-  for (const code of codes) {
+function expireSome(sql: Sql, codes: readonly RoomCode[], now: number): number {
+  const deadline = performance.now() + longestSweepMs;
+  for (const [index, code] of codes.entries()) {
     expireRoom(sql, code, now);
-    ended += 1;
-    if (performance.now() > deadline) break;
+    if (performance.now() > deadline) return index + 1;
   }
-  return ended;
-}
-
-function lengthFor(lengths: RoomDraft['codeLengths'], rooms: number): number | undefined {
-  return lengths.find(({ upTo }) => rooms <= upTo)?.length;
+  return codes.length;
 }
 
 interface Present {

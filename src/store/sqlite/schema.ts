@@ -324,6 +324,13 @@ export const steps: readonly string[] = [
   `,
 ];
 
+declare global {
+  interface ImportMeta {
+    /** The schema after all steps as one script, which the build adds: a new database takes 2 instead of 11 ms. */
+    readonly wholeSchema?: string;
+  }
+}
+
 /** Version numbers used before the first release. */
 const drafts = 1;
 const newest = drafts + steps.length;
@@ -334,14 +341,19 @@ const newest = drafts + steps.length;
  */
 const compacted = 0x506f7072;
 
-export function migrate(db: DatabaseSync): void {
+/** Returns whether the database was empty. */
+export function migrate(db: DatabaseSync): boolean {
   const at = versionOf(db);
-  if (at === newest) return;
+  if (at === newest) return false;
   if (at > newest) throw otherVersion('a newer version of Poproom. Upgrade the server.');
   if (at > 0 && at <= drafts) throw otherVersion('a version of Poproom before its first release. Use a new folder.');
   db.exec('BEGIN IMMEDIATE');
-  for (const step of steps.slice(Math.max(0, versionOf(db) - drafts))) db.exec(step);
+  // Another process may have done it since.
+  const done = Math.max(0, versionOf(db) - drafts);
+  for (const step of done === 0 && import.meta.wholeSchema ? [import.meta.wholeSchema] : steps.slice(done))
+    db.exec(step);
   db.exec(`PRAGMA application_id = ${at === 0 ? compacted : 0}; PRAGMA user_version = ${newest}; COMMIT`);
+  return at === 0;
 }
 
 /** Rewrites the whole database once. The WAL contains a copy of it afterwards. Temporary files go into `folder`. */

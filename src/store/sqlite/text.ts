@@ -20,26 +20,16 @@ import {
 } from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { replay } from '../../text/document.ts';
-import { gone, ownerOf, type RecordRow, type RoomCache, type RoomId, roomIdOf } from './cache.ts';
-import type { Row, Sql } from './database.ts';
+import { gone, inLiveRoom, ownerOf, type RecordRow, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
+import { fieldsOf, insert, type Row, rowsOf, type Sql } from './database.ts';
 import { findRequest, rememberRequest } from './idempotency.ts';
 import type { AppendTexts, NewCheckpoint, Writer } from './writer.ts';
 
-interface TextStoreDeps {
-  texts: TextReader;
-  writer: Writer;
-  cache: RoomCache;
-  /** Reads an unexpired room in one transaction. */
-  readLive<T>(code: RoomCode, now: number, read: (id: RoomId, record: RecordRow) => T): Promise<T | MissingReason>;
-  missingReason(code: RoomCode, now: number): MissingReason;
-}
+export function createTextStore(rooms: RoomReader, texts: TextReader, writer: Writer): TextStore {
+  const { cache, readLive, orReason, change } = rooms;
 
-export function createTextStore({ texts, writer, cache, readLive, missingReason }: TextStoreDeps): TextStore {
-  function outcomeOf(code: RoomCode, append: TextAppend, reply: AppendReply | 'gone'): AppendOutcome {
-    if (reply === 'gone') {
-      cache.drop(code);
-      return { outcome: missingReason(code, append.entry.writtenAt) };
-    }
+  function outcomeOf(code: RoomCode, append: TextAppend, reply: AppendReply | MissingReason): AppendOutcome {
+    if (typeof reply === 'string') return { outcome: reply };
     if (typeof reply === 'object' && 'repeated' in reply) return { outcome: 'repeated', request: reply.repeated };
     if (typeof reply === 'object' && !Array.isArray(reply))
       return { outcome: 'stale', ...reply, entries: reply.entries?.map(entryOf) };
@@ -54,16 +44,6 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
     else cache.putContent(code, { content, version, writtenAt });
   }
 
-  /** Drops the cached text: in an encrypted room, it consists of the full text and the log. */
-  const rewriting = <T>(code: RoomCode, change: Promise<T>): Promise<T> =>
-    change.finally(() => cache.dropContent(code));
-
-  function orReason<T extends string>(code: RoomCode, now: number, outcome: T | 'gone'): T | MissingReason {
-    if (outcome !== 'gone') return outcome;
-    cache.drop(code);
-    return missingReason(code, now);
-  }
-
   return {
     readText: (code, now) => readLive(code, now, texts.readText),
 
@@ -73,7 +53,8 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
     /** Several appends of a room may run concurrently. They are acknowledged and cached in order. */
     async appendText(code, append) {
       try {
-        return outcomeOf(code, append, await writer.run(appendText, code, ...toWrite(append)));
+        const reply = await writer.run(appendText, code, ...toWrite(append));
+        return outcomeOf(code, append, orReason(code, append.entry.writtenAt, reply));
       } catch (error) {
         // It may have been written.
         cache.drop(code);
@@ -86,13 +67,8 @@ export function createTextStore({ texts, writer, cache, readLive, missingReason 
     readCheckpoint: (code, version, now) =>
       readLive(code, now, (id) => texts.readCheckpoint(id, version) ?? 'no-checkpoint'),
 
-    async compactText(code, compaction, now) {
-      return orReason(code, now, await rewriting(code, writer.run(compactText, code, compaction, now)));
-    },
-
-    async clearHistory(code, current, now) {
-      return orReason(code, now, await rewriting(code, writer.run(clearHistory, code, current, now)));
-    },
+    compactText: (code, compaction, now) => change(compactText, code, now, compaction),
+    clearHistory: (code, current, now) => change(clearHistory, code, now, current),
   };
 }
 
@@ -102,12 +78,11 @@ function toWrite({ entry, revision, previousRevision, compaction, checkpoint, re
   const edits = isKept ? JSON.stringify(entry.edits) : undefined;
   const drop =
     compaction && !compaction.isLogEmpty ? { through: compaction.dropThrough, keep: compaction.keep } : undefined;
-  const write: AppendWrite = [
+  return [
     ...([edits, compaction?.content, checkpoint && checkpointToWrite(checkpoint), entry.sealed] as const),
     ...([version, writtenAt, revision, previousRevision, drop, deviceId, ref, compaction?.lastRefs] as const),
+    record,
   ];
-  if (record) write.push(record);
-  return write;
 }
 
 /** Without the text if the writer can copy it. */
@@ -115,7 +90,7 @@ function checkpointToWrite({ checkpoint, limits, isFullText }: NonNullable<TextA
   return { checkpoint: isFullText ? { ...checkpoint, content: undefined } : checkpoint, limits };
 }
 
-const checkpointColumns = 'version, written_at, device, size';
+const checkpointColumns = 'version, written_at AS writtenAt, device AS deviceId, size';
 
 type TextReader = ReturnType<typeof createTextReader>;
 
@@ -130,16 +105,17 @@ export function createTextReader(sql: Sql) {
   }
 
   function entriesAfter(id: RoomId, version: number): TextEntry[] {
-    return entryRowsAfter(sql, id, version).map(entryOf);
+    const query = `SELECT ${entryColumns} FROM edits WHERE room = ? AND version > ? ORDER BY version`;
+    return (sql(query).all(id, version) as unknown as EntryRow[]).map(entryOf);
   }
 
   function rowsSince(id: RoomId, record: RecordRow, known: KnownText): EntryRow[] | undefined {
     const { version, written_at } = record;
     if (known.version === version && known.writtenAt === written_at) return [];
     // The entry of the known version shows whether it is the same text. A log that starts after it does not have it.
-    const [own, ...newer] = entryRowsBetween(sql, id, { since: known.version - 1, version }) ?? [];
+    const [own, ...newer] = entryRowsBetween(sql, id, known.version - 1, version) ?? [];
     if (own) return own.written_at === known.writtenAt ? newer : undefined;
-    return known.version < version ? entryRowsBetween(sql, id, { since: known.version, version }) : undefined;
+    return known.version < version ? entryRowsBetween(sql, id, known.version, version) : undefined;
   }
 
   return {
@@ -150,12 +126,9 @@ export function createTextReader(sql: Sql) {
       const later = entries.filter(({ version }) => version > full.version);
       const history = sql('SELECT max(version) AS version, sum(size) AS bytes FROM history WHERE room = ?').get(id);
       const quota = quotaOf(record, Number(history?.bytes ?? 0));
+      const content = replay(full.content, editsOf(later));
       return {
-        content: {
-          content: replay(full.content, editsOf(later)),
-          version: record.version,
-          writtenAt: record.written_at,
-        },
+        content: { content, version: record.version, writtenAt: record.written_at },
         entries,
         logBytes: Number(sql('SELECT log_bytes FROM rooms WHERE id = ?').get(id)?.log_bytes ?? 0),
         lastRefs: withRefsOf(full.lastRefs, later),
@@ -187,10 +160,8 @@ export function createTextReader(sql: Sql) {
     },
 
     /** Newest first. */
-    listHistory(id: RoomId): CheckpointInfo[] {
-      const rows = sql(`SELECT ${checkpointColumns} FROM history WHERE room = ? ORDER BY version DESC`).all(id);
-      return rows.map(checkpointInfoOf);
-    },
+    listHistory: (id: RoomId): CheckpointInfo[] =>
+      rowsOf(sql, `SELECT ${checkpointColumns} FROM history WHERE room = ? ORDER BY version DESC`, id),
 
     readCheckpoint(id: RoomId, version: number): Checkpoint | undefined {
       const query = `SELECT ${checkpointColumns}, content FROM history WHERE room = ? AND version = ?`;
@@ -229,13 +200,10 @@ type AppendWrite = [
   ref: string | undefined,
   /** Stored with the full text. */
   lastRefs: LastRefs | undefined,
-  record?: RequestRecord,
+  record: RequestRecord | undefined,
 ];
 
-interface LogDrop {
-  through: number;
-  keep: LogRetention | undefined;
-}
+type LogDrop = { through: number; keep: LogRetention | undefined };
 
 /** An entry without its edits. */
 type EntryPlace = Pick<TextEntry, 'version' | 'writtenAt'> & {
@@ -245,11 +213,7 @@ type EntryPlace = Pick<TextEntry, 'version' | 'writtenAt'> & {
 /** The seq of the append, with the bytes of the log if entries were dropped, or the current text if it was another one. */
 type AppendReply = number | [seq: number, logBytes: number] | StaleReply | Repeated;
 
-interface StaleReply {
-  version: number;
-  revision: number;
-  entries: EntryRow[] | undefined;
-}
+type StaleReply = { version: number; revision: number; entries: EntryRow[] | undefined };
 
 /** Reads no text, so the cost does not depend on its length. */
 export function appendText(sql: Sql, code: RoomCode, ...append: AppendWrite): AppendReply | 'gone' {
@@ -273,79 +237,48 @@ export function appendText(sql: Sql, code: RoomCode, ...append: AppendWrite): Ap
   return logBytes === undefined ? Number(appended.seq) : [Number(appended.seq), logBytes];
 }
 
-export function compactText(
-  sql: Sql,
-  code: RoomCode,
-  { version, content, dropThrough, keep, lastRefs, current, checkpoint }: TextCompaction,
-  now: number,
-): 'compacted' | 'stale' | 'gone' {
-  const id = roomIdOf(code);
-  const isCurrent = checkCurrent(sql, id, current, now);
-  if (isCurrent !== true) return isCurrent ?? gone(sql, code, now);
+export const compactText = inLiveRoom((sql, id, _now, compaction: TextCompaction) => {
+  const { version, content, dropThrough, keep, lastRefs, current, checkpoint } = compaction;
+  if (!isCurrent(sql, id, current)) return 'stale';
   const full = sql('SELECT version FROM texts WHERE room = ?').get(id);
   if (full && Number(full.version) >= version) return 'compacted';
   putFullText(sql, id, { version, content, lastRefs });
   dropEntries(sql, id, dropThrough, keep);
   if (checkpoint) addCheckpoint(sql, id, checkpoint);
   return 'compacted';
-}
+});
 
-/** Undefined if there is no such room. */
-function checkCurrent(
-  sql: Sql,
-  id: RoomId,
-  current: Pick<CurrentText, 'version' | 'revision'>,
-  now: number,
-): true | 'stale' | undefined {
-  const room = sql('SELECT version, revision FROM rooms WHERE id = ? AND expires_at > ?').get(id, now);
-  if (!room) return undefined;
-  return (room.version === current.version && room.revision === current.revision) || 'stale';
-}
+const isCurrent = (sql: Sql, id: RoomId, { version, revision }: Pick<CurrentText, 'version' | 'revision'>): boolean =>
+  sql('SELECT 1 FROM rooms WHERE id = ? AND version = ? AND revision = ?').get(id, version, revision) !== undefined;
 
 function staleReply(sql: Sql, id: RoomId, version: number, writtenAt: number): StaleReply | undefined {
   const room = sql('SELECT version, revision FROM rooms WHERE id = ? AND expires_at > ?').get(id, writtenAt);
   if (!room) return undefined;
   const current = Number(room.version);
-  const entries = entryRowsBetween(sql, id, { since: version - 1, version: current });
+  const entries = entryRowsBetween(sql, id, version - 1, current);
   return { version: current, revision: Number(room.revision), entries };
 }
 
-export function clearHistory(
-  sql: Sql,
-  code: RoomCode,
-  current: CurrentText,
-  now: number,
-): 'cleared' | 'stale' | 'gone' {
-  const id = roomIdOf(code);
-  const isCurrent = checkCurrent(sql, id, current, now);
-  if (isCurrent !== true) return isCurrent ?? gone(sql, code, now);
+export const clearHistory = inLiveRoom((sql, id, _now, current: CurrentText) => {
+  if (!isCurrent(sql, id, current)) return 'stale';
   const { version, fullTextVersion = version, content, lastRefs } = current;
   if (fullTextVersion > 0) putFullText(sql, id, { version: fullTextVersion, content, lastRefs });
   dropEntries(sql, id, fullTextVersion, undefined);
   sql('DELETE FROM history WHERE room = ?').get(id);
   return 'cleared';
-}
+});
 
 export function insertEntry(sql: Sql, room: RoomId, entry: EntryPlace, edits: string): void {
-  sql('INSERT INTO edits (room, version, written_at, device, ref, edits, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)').get(
-    room,
-    entry.version,
-    entry.writtenAt,
-    entry.deviceId ?? null,
-    entry.ref ?? null,
-    edits,
-    entry.sealed ?? null,
-  );
+  const { version, writtenAt, deviceId = null, ref = null, sealed = null } = entry;
+  const query =
+    'INSERT INTO edits (room, version, written_at, device, ref, edits, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)';
+  sql(query).get(room, version, writtenAt, deviceId, ref, edits, sealed);
 }
 
 /** A longer text is stored in overflow pages. */
 const longText = 2000;
 
-interface FullText {
-  version: number;
-  content: string;
-  lastRefs: LastRefs | undefined;
-}
+type FullText = { version: number; content: string; lastRefs: LastRefs | undefined };
 
 export function putFullText(sql: Sql, room: RoomId, { version, content, lastRefs }: FullText): void {
   // Lets the new text reuse the pages of the old one, which would otherwise be overwritten with zeros too.
@@ -373,14 +306,9 @@ function copyFullText(sql: Sql, room: RoomId, { version, writtenAt, deviceId, si
 }
 
 export function putCheckpoint(sql: Sql, room: RoomId, checkpoint: Checkpoint): void {
-  sql('INSERT INTO history (room, version, written_at, device, size, content) VALUES (?, ?, ?, ?, ?, ?)').get(
-    room,
-    checkpoint.version,
-    checkpoint.writtenAt,
-    checkpoint.deviceId ?? null,
-    checkpoint.size,
-    compress(checkpoint.content),
-  );
+  const { version, writtenAt, deviceId, size } = checkpoint;
+  const content = compress(checkpoint.content);
+  insert(sql, 'history', { room, version, written_at: writtenAt, device: deviceId, size, content });
 }
 
 /**
@@ -421,20 +349,11 @@ export function entryOf({ version, written_at, device, ref, edits, sealed }: Ent
   return sealed === null ? entry : { ...entry, sealed };
 }
 
-function entryRowsAfter(sql: Sql, id: RoomId, version: number): EntryRow[] {
-  const query = `SELECT ${entryColumns} FROM edits WHERE room = ? AND version > ? ORDER BY version`;
-  return sql(query).all(id, version) as unknown as EntryRow[];
-}
-
 /** More entries than this are not part of a reply: the reader needs the whole text, or reads the log in parts. */
 const maxEntries = 1000;
 
 /** The entries after one version up to the current one; undefined if the log does not have all of them, or too many. */
-function entryRowsBetween(
-  sql: Sql,
-  id: RoomId,
-  { since, version }: { since: number; version: number },
-): EntryRow[] | undefined {
+function entryRowsBetween(sql: Sql, id: RoomId, since: number, version: number): EntryRow[] | undefined {
   if (since === version) return [];
   if (since > version || version - since > maxEntries) return undefined;
   return entryRowsFrom(sql, id, since, maxEntries);
@@ -494,16 +413,7 @@ export function decompress(content: Compressed): string {
   return process.getBuiltinModule('node:zlib').zstdDecompressSync(content).toString();
 }
 
-export function checkpointInfoOf(row: Row): CheckpointInfo {
-  return {
-    version: row.version as number,
-    writtenAt: row.written_at as number,
-    deviceId: (row.device as string | null) ?? undefined,
-    size: row.size as number,
-  };
-}
-
-const checkpointOf = (row: Row): Checkpoint => ({
-  ...checkpointInfoOf(row),
-  content: decompress(row.content as Compressed),
+const checkpointOf = ({ content, ...info }: Row): Checkpoint => ({
+  ...fieldsOf<CheckpointInfo>(info),
+  content: decompress(content as Compressed),
 });

@@ -42,25 +42,21 @@ export function readWebhooks(sql: Sql, code: RoomCode, now: number): StoredWebho
   return { document: String(document), revision: Number(revision), seq: Number(seq), dueAt: Number(due_at) };
 }
 
-export function writeWebhooks(
-  sql: Sql,
-  code: RoomCode,
-  { revision, seq, dueAt, ...rest }: Parameters<WebhookStore['write']>[1],
-  maxRooms: number,
-  now: number,
-): 'stored' | 'stale' | 'full' | 'gone' {
+type WebhooksToWrite = Parameters<WebhookStore['write']>[1];
+
+export function writeWebhooks(sql: Sql, code: RoomCode, webhooks: WebhooksToWrite, maxRooms: number, now: number) {
   const id = roomIdOf(code);
   const room = sql('SELECT created_at FROM rooms WHERE id = ? AND expires_at > ?').get(id, now);
   if (!room) return gone(sql, code, now);
   sql('DELETE FROM webhooks WHERE room = ? AND room_created_at <> ?').get(id, room.created_at as number);
   const stored = sql('SELECT revision FROM webhooks WHERE room = ?').get(id);
-  if (Number(stored?.revision ?? 0) !== revision - 1) return 'stale';
-  if (!('document' in rest)) {
+  if (Number(stored?.revision ?? 0) !== webhooks.revision - 1) return 'stale';
+  if (!('document' in webhooks)) {
     sql('DELETE FROM webhooks WHERE room = ?').get(id);
     return 'stored';
   }
   if (!stored && Number(sql('SELECT count(*) AS n FROM webhooks').get()?.n) >= maxRooms) return 'full';
-  insertWebhooks(sql, { code, createdAt: room.created_at as number }, { ...rest, revision, seq, dueAt });
+  insertWebhooks(sql, { code, createdAt: room.created_at as number }, webhooks);
   return 'stored';
 }
 

@@ -23,7 +23,7 @@ const changes = operations as unknown as Record<string, (...args: unknown[]) => 
 const sql = prepareOnce(db);
 const hasSpaceFor = watchDisk(db, file.path);
 const eraser = createEraser(db, file);
-const shrinker = createShrinker(db);
+const shrink = createShrinker(db);
 const transaction = { begin: db.prepare('BEGIN IMMEDIATE'), commit: db.prepare('COMMIT') };
 if (!isLogTrusted) eraser.requireWholeScan();
 
@@ -35,7 +35,7 @@ port.on('message', (order: Batch | 'erase' | 'close') => {
 function erase(): 'erased' | 'shrinking' {
   let hasMore = false;
   ignoringErrors(() => {
-    hasMore = shrinker.shrink();
+    hasMore = shrink();
   });
   ignoringErrors(eraser.erase);
   return hasMore ? 'shrinking' : 'erased';
@@ -136,18 +136,13 @@ function replacedTexts(batch: readonly (readonly unknown[])[]): Map<number, numb
   return replaced;
 }
 
-const fullTextAt = 3;
-
-const withoutFullText = <T extends readonly unknown[]>(append: T): T =>
-  append.with(fullTextAt, undefined) as unknown as T;
+const withoutFullText = (append: Operation) => append.with(3, undefined) as Operation;
 
 const isAppended = (reply: unknown): boolean => typeof reply === 'number' || Array.isArray(reply);
 
 const alone = (operation: Operation): unknown => inTransaction(() => perform(operation));
 
-function perform(operation: Operation): unknown {
-  return changes[operation[0]]?.(sql, ...operation.slice(1));
-}
+const perform = (operation: Operation): unknown => changes[operation[0]]?.(sql, ...operation.slice(1));
 
 function inTransaction<T>(work: () => T): T {
   transaction.begin.get();

@@ -26,10 +26,7 @@ export interface BatchReply {
   /** By the index of the operation, if there are any. */
   errors?: Map<number, WriteError>;
 }
-export interface WriteError {
-  message: string;
-  errcode: number | undefined;
-}
+export type WriteError = { message: string; errcode: number | undefined };
 
 export interface ThreadData extends DatabaseFile {
   /** Whether the WAL contains all writes since deleted text was last erased. */
@@ -37,11 +34,7 @@ export interface ThreadData extends DatabaseFile {
   port: MessagePort;
 }
 
-interface Thread {
-  worker: Worker;
-  /** Of our own, because Node sends messages of its own through the worker: those of `node --watch`. */
-  port: MessagePort;
-}
+type Thread = ReturnType<typeof startThread>;
 
 interface Waiting {
   operation: Operation;
@@ -62,12 +55,7 @@ export const eraseEveryMs = 10_000;
 /** The pause between two steps of returning free pages to the disk. */
 const shrinkEveryMs = 50;
 
-export interface Writer {
-  run<Args extends unknown[], Result>(change: (sql: Sql, ...args: Args) => Result, ...args: Args): Promise<Result>;
-  /** Writes that are not committed yet. */
-  queueLength(): number;
-  close(): Promise<void>;
-}
+export type Writer = ReturnType<typeof createWriter>;
 
 export interface WriterOptions extends Pick<ThreadData, 'isLogTrusted'> {
   file: DatabaseFile;
@@ -77,7 +65,7 @@ export interface WriterOptions extends Pick<ThreadData, 'isLogTrusted'> {
   eraseEveryMs: number;
 }
 
-export function createWriter({ file, operations, isLogTrusted, snapshot, eraseEveryMs }: WriterOptions): Writer {
+export function createWriter({ file, operations, isLogTrusted, snapshot, eraseEveryMs }: WriterOptions) {
   const names = new Map<unknown, string>(Object.entries(operations).map(([name, change]) => [change, name]));
   let thread: Thread | undefined;
   let isTrusted = isLogTrusted;
@@ -177,7 +165,7 @@ export function createWriter({ file, operations, isLogTrusted, snapshot, eraseEv
   }
 
   return {
-    run(change, ...args) {
+    run<Args extends unknown[], Result>(change: (sql: Sql, ...args: Args) => Result, ...args: Args): Promise<Result> {
       return new Promise((resolve, reject) => {
         const operation: Operation = [names.get(change) as string, ...args];
         const textLength = lengthOf(textsIn(operation));
@@ -190,9 +178,10 @@ export function createWriter({ file, operations, isLogTrusted, snapshot, eraseEv
       });
     },
 
+    /** Writes that are not committed yet. */
     queueLength: () => queue.length + committing.length,
 
-    async close() {
+    async close(): Promise<void> {
       closed = true;
       clearInterval(eraseTimer);
       await finish();
@@ -227,25 +216,21 @@ export interface NewCheckpoint {
 /** The texts of a write. Other data is short. */
 function textsIn(operation: Operation): string[] {
   switch (operation[0]) {
-    case 'appendText':
-      return textsOfAppend(operation as [string, RoomCode, ...AppendTexts]);
-    case 'compactText':
-      return textsOfCompaction(operation[2] as TextCompaction);
+    case 'appendText': {
+      const [, , edits = '', fullText = '', checkpoint, sealed = ''] = operation as [string, RoomCode, ...AppendTexts];
+      return [edits, fullText, checkpoint?.checkpoint.content ?? '', sealed];
+    }
+    case 'compactText': {
+      const { content, checkpoint } = operation[3] as TextCompaction;
+      return [content, checkpoint?.checkpoint.content ?? ''];
+    }
     case 'restoreRoom':
       return textsOfRecord(operation[1] as RoomRecord);
     case 'advanceUpload':
-      return [(operation[4] as BlobProgress).state];
+      return [(operation[5] as BlobProgress).state];
     default:
       return [];
   }
-}
-
-function textsOfAppend([, , edits, fullText, checkpoint, sealed]: [string, RoomCode, ...AppendTexts]): string[] {
-  return [edits ?? '', fullText ?? '', checkpoint?.checkpoint.content ?? '', sealed ?? ''];
-}
-
-function textsOfCompaction({ content, checkpoint }: TextCompaction): string[] {
-  return [content, checkpoint?.checkpoint.content ?? ''];
 }
 
 function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
@@ -255,7 +240,8 @@ function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
 
 const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
 
-function startThread(data: Omit<ThreadData, 'port'>): Thread {
+/** With a port of our own, because Node sends messages of its own through the worker: those of `node --watch`. */
+function startThread(data: Omit<ThreadData, 'port'>) {
   const { MessageChannel } = process.getBuiltinModule('node:worker_threads');
   const { port1, port2 } = new MessageChannel();
   return { worker: startWorker({ workerData: { ...data, port: port2 }, transferList: [port2] }), port: port1 };
@@ -271,13 +257,11 @@ function startWorker(options: WorkerOptions): Worker {
 }
 
 function unavailable(cause?: unknown): PoproomError {
-  return new PoproomError('UNAVAILABLE', 'The database does not accept writes at the moment. Try again later.', {
-    retryAfter: 1,
-    cause,
-  });
+  const message = 'The database does not accept writes at the moment. Try again later.';
+  return new PoproomError('UNAVAILABLE', message, { retryAfter: 1, cause });
 }
 
-function rejection({ message, errcode }: { message: string; errcode: number | undefined }): PoproomError {
+function rejection({ message, errcode }: WriteError): PoproomError {
   const cause = new Error(message);
   if (errcode === sqliteFull) return storageFull(cause);
   return new PoproomError('UNAVAILABLE', 'The database rejected the write. Try again later.', { retryAfter: 1, cause });

@@ -15,7 +15,7 @@ describe('the test vectors of encryption', () => {
     assert.deepEqual(await computeVectors(vectors), vectors);
   });
 
-  it('[CRYPT-10] are computed in a browser, with and without a secure context', async (t) => {
+  it('[slow] [CRYPT-10] are computed in a browser, with and without a secure context', async (t) => {
     const url = await listenOnFreePort(
       t,
       createServer((_, response) => response.setHeader('Content-Type', 'text/html').end('<title>Vectors</title>')),

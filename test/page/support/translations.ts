@@ -1,8 +1,5 @@
 /** The strings of the page in all languages. */
-import { strings as english } from '../../../web/src/i18n/languages/en.ts';
-import { strings as englishHome } from '../../../web/src/i18n/languages/en-home.ts';
-import { strings as moreEnglish } from '../../../web/src/i18n/languages/en-more.ts';
-import { strings as englishNames } from '../../../web/src/i18n/languages/en-names.ts';
+import english from '../../../web/src/i18n/languages/en.json' with { type: 'json' };
 import { type Language, languageCodes, loaders } from '../../../web/src/i18n/languages.ts';
 import { format, type StringKey, type Translation } from '../../../web/src/i18n/translation.ts';
 
@@ -19,7 +16,5 @@ export const translatorFor =
     format(tables[language][name], language, values);
 
 async function stringsIn(language: Language): Promise<Translation> {
-  return language === 'en'
-    ? { ...english, ...englishHome, ...moreEnglish, ...englishNames }
-    : (await loaders[language]()).strings;
+  return language === 'en' ? english : (await loaders[language]()).default;
 }

@@ -1,4 +1,5 @@
 /** Requests to the admin API. The token is kept for this tab only, and sent only in a header. */
+import { PoproomError } from '../../../src/client/error.ts';
 import type { ErrorBody } from '../../../src/protocol/types.ts';
 
 const storageKey = 'poproom-admin-token';
@@ -6,16 +7,6 @@ const storageKey = 'poproom-admin-token';
 export const storedToken = (): string | null => sessionStorage.getItem(storageKey);
 export const storeToken = (token: string): void => sessionStorage.setItem(storageKey, token);
 export const forgetToken = (): void => sessionStorage.removeItem(storageKey);
-
-/** An error that the page shows. */
-export class AdminError extends Error {
-  readonly code: string;
-
-  constructor(code: string, message: string) {
-    super(message);
-    this.code = code;
-  }
-}
 
 interface AdminCall {
   method?: 'GET' | 'POST' | 'DELETE';
@@ -29,23 +20,19 @@ export async function call<T>(path: string, { method = 'GET', json, signal }: Ad
   // Relative, so that it also works if the server has a path of its own.
   const response = await fetch(new URL(`api/admin/${path}`, location.href), init).catch((error: unknown) => {
     if (signal?.aborted) throw error;
-    throw new AdminError('OFFLINE', 'The server does not respond. Check your connection, and try again.');
+    throw new PoproomError('OFFLINE', 'The server does not respond. Check your connection, and try again.');
   });
   const body = await response.json().catch(() => undefined);
   if (response.ok && body !== undefined) return body as T;
-  const { code, message } = (body as ErrorBody | undefined)?.error ?? unexpected(response.status);
-  throw new AdminError(code, message);
+  const { error } = (body as ErrorBody | undefined) ?? {};
+  if (error) throw new PoproomError(error.code, error.message);
+  throw new PoproomError('INVALID_RESPONSE', `The server sent an unexpected response (status ${response.status}).`);
 }
 
 function headersFor(json: object | undefined): Record<string, string> {
   const type = json ? { 'Content-Type': 'application/json' } : {};
   return { Authorization: `Bearer ${storedToken() ?? ''}`, ...type };
 }
-
-const unexpected = (status: number) => ({
-  code: 'INVALID_RESPONSE',
-  message: `The server sent an unexpected response (status ${status}).`,
-});
 
 /** Formats numbers, bytes and times of the admin page, which is in English. */
 export const formatCount = (count: number): string => count.toLocaleString('en');

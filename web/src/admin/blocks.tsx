@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { AdminBlock, AdminBlockList } from '../../../src/protocol/types.ts';
 import { call, formatRest, formatTime } from './api.ts';
-import { type Column, Problem, type SectionProps, Table, useAction, useData, WithData } from './section.tsx';
+import { type Column, Problem, RowButton, type SectionProps, Table, useAction, useData, WithData } from './section.tsx';
 
 /** The range that the form starts with, from the list of clients. */
 let suggestedRange = '';
@@ -25,7 +25,8 @@ export function Blocks({ onSignedOut }: SectionProps) {
         {({ blocks }) => (
           <Table
             caption="Blocks"
-            columns={columnsFor(unblock)}
+            columns={columns}
+            actions={(block) => <RowButton text="Unblock" target={block.range} onClick={() => unblock(block)} />}
             rows={blocks}
             keyOf={({ id }) => id}
             empty="No address is blocked."
@@ -90,18 +91,9 @@ function BlockForm({ onDone }: { onDone(): void }) {
   );
 }
 
-const columnsFor = (unblock: (block: AdminBlock) => void): readonly Column<AdminBlock>[] => [
+const columns: readonly Column<AdminBlock>[] = [
   { title: 'Range', show: ({ range }) => <code>{range}</code> },
   { title: 'Reason', show: ({ reason }) => <bdi>{reason}</bdi> },
   { title: 'Since', show: ({ createdAt }) => formatTime(createdAt) },
   { title: 'Ends in', show: ({ endsAt }) => (endsAt ? formatRest(endsAt) : 'No end') },
-  {
-    title: 'Actions',
-    isActions: true,
-    show: (block) => (
-      <button type="button" aria-label={`Unblock ${block.range}`} onClick={() => unblock(block)}>
-        Unblock
-      </button>
-    ),
-  },
 ];

@@ -1,15 +1,17 @@
 /** The admin page: asks for the token, and shows one section at a time. */
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { PoproomError } from '../../../src/client/error.ts';
 import { Logo } from '../components/icon.tsx';
-import { type AdminError, call, forgetToken, storedToken, storeToken } from './api.ts';
+import { listen } from '../components/listen.ts';
+import { call, forgetToken, storedToken, storeToken } from './api.ts';
 import { Blocks } from './blocks.tsx';
 import { Clients } from './clients.tsx';
 import { Keys } from './keys.tsx';
 import { Overview } from './overview.tsx';
 import { Reports } from './reports.tsx';
 import { Rooms } from './rooms.tsx';
-import type { SectionProps } from './section.tsx';
+import { Problem, type SectionProps, useAction } from './section.tsx';
 
 const sections = {
   overview: { title: 'Overview', View: Overview },
@@ -69,11 +71,7 @@ function Sections(props: SectionProps) {
 
 function useSection(): SectionName {
   const [name, setName] = useState(sectionInUrl);
-  useEffect(() => {
-    const onChange = () => setName(sectionInUrl());
-    addEventListener('hashchange', onChange);
-    return () => removeEventListener('hashchange', onChange);
-  }, []);
+  useEffect(() => listen('hashchange', () => setName(sectionInUrl())), []);
   return name;
 }
 
@@ -82,27 +80,21 @@ function sectionInUrl(): SectionName {
   return Object.hasOwn(sections, name) ? (name as SectionName) : 'overview';
 }
 
-type SignInState = { state: 'typing'; problem?: string } | { state: 'checking' };
-
 /** Asks for the admin token, and checks it before it is kept. */
 function SignIn({ onSignedIn }: { onSignedIn(): void }) {
-  const [status, setStatus] = useState<SignInState>({ state: 'typing' });
+  const [isChecking, setChecking] = useState(false);
+  const action = useAction(onSignedIn);
 
   async function onSubmit(event: SubmitEvent) {
     event.preventDefault();
     const token = new FormData(event.currentTarget as HTMLFormElement).get('token');
-    setStatus({ state: 'checking' });
+    setChecking(true);
     storeToken(String(token).trim());
-    try {
-      await call('blocks');
-      onSignedIn();
-    } catch (error) {
-      forgetToken();
-      setStatus({ state: 'typing', problem: problemOf(error as AdminError) });
-    }
+    if (!(await action.run(() => call('blocks')))) forgetToken();
+    setChecking(false);
   }
 
-  const problem = status.state === 'typing' ? status.problem : undefined;
+  const problem = isChecking ? undefined : action.problem;
   return (
     <main class="sign-in">
       <h1>Sign in</h1>
@@ -122,13 +114,9 @@ function SignIn({ onSignedIn }: { onSignedIn(): void }) {
         <p id="token-note" class="note">
           The value of POPROOM_ADMIN_TOKEN on the server. This tab forgets it when you close it.
         </p>
-        {problem && (
-          <p class="problem" role="alert">
-            {problem}
-          </p>
-        )}
-        <button class="primary" type="submit" disabled={status.state === 'checking'}>
-          {status.state === 'checking' ? 'Checking…' : 'Sign in'}
+        {problem && <Problem message={messageOf(problem)} />}
+        <button class="primary" type="submit" disabled={isChecking}>
+          {isChecking ? 'Checking…' : 'Sign in'}
         </button>
       </form>
     </main>
@@ -136,7 +124,7 @@ function SignIn({ onSignedIn }: { onSignedIn(): void }) {
 }
 
 /** For a person at a form; the message of the API speaks of headers. */
-const problemOf = ({ code, message }: AdminError): string =>
+const messageOf = ({ code, message }: PoproomError): string =>
   code === 'INVALID_ADMIN_TOKEN' ? 'Wrong token. Check it and try again.' : message;
 
 const root = document.getElementById('app');

@@ -120,12 +120,7 @@ function Chart({ numbers: { points, intervalSeconds }, metric, hours, span }: Ch
   );
 }
 
-interface Scale {
-  start: number;
-  end: number;
-  top: number;
-  intervalMs: number;
-}
+type Scale = Record<'start' | 'end' | 'top' | 'intervalMs', number>;
 
 /** One path for all bars. A value above 0 is at least a pixel high. */
 function bars(points: readonly AdminPoint[], metric: Metric, { start, end, top, intervalMs }: Scale): string {

@@ -1,34 +1,17 @@
 /** Reports about rooms. */
-import { useState } from 'preact/hooks';
 import type { AdminReport, AdminReportList } from '../../../src/protocol/types.ts';
 import { call, formatAge } from './api.ts';
-import {
-  type Column,
-  Confirmation,
-  Pages,
-  Problem,
-  pageSize,
-  type Question,
-  type SectionProps,
-  Table,
-  useAction,
-  useData,
-  WithData,
-} from './section.tsx';
+import { type Column, List, RowButton, type SectionProps, useList } from './section.tsx';
 
-export function Reports({ onSignedOut }: SectionProps) {
-  const [offset, setOffset] = useState(0);
-  const [question, setQuestion] = useState<Question>();
-  const data = useData<AdminReportList>(`reports?limit=${pageSize}&offset=${offset}`);
-  const action = useAction(data.reload);
-
-  const dismiss = ({ id }: AdminReport) => void action.run(() => call(`reports/${id}`, { method: 'DELETE' }));
+export function Reports(props: SectionProps) {
+  const list = useList<AdminReportList>('reports?');
+  const dismiss = ({ id }: AdminReport) => void list.run(() => call(`reports/${id}`, { method: 'DELETE' }));
   const askToRemove = ({ room, code }: AdminReport) =>
-    setQuestion({
+    list.ask({
       title: `Remove room ${code}?`,
       details: 'This deletes its text, its files and all reports about it. It cannot be undone.',
       action: 'Remove room',
-      run: () => void action.run(() => call(`rooms/${room}`, { method: 'DELETE' })),
+      work: () => call(`rooms/${room}`, { method: 'DELETE' }),
     });
 
   return (
@@ -37,22 +20,25 @@ export function Reports({ onSignedOut }: SectionProps) {
         People can report a room if POPROOM_ABUSE_CONTACT is set. Reports contain nothing of the room, and are removed
         after 30 days.
       </p>
-      {action.problem && <Problem message={action.problem.message} />}
-      <WithData data={data} onSignedOut={onSignedOut}>
-        {({ reports, total }) => (
-          <>
-            <Table
-              caption="Reports"
-              columns={columnsFor(dismiss, askToRemove)}
-              rows={reports}
-              keyOf={({ id }) => id}
-              empty="There are no reports."
-            />
-            <Pages offset={offset} total={total} onChange={setOffset} />
-          </>
+      <List
+        {...props}
+        list={list}
+        rowsOf={({ reports }) => reports}
+        caption="Reports"
+        columns={columns}
+        actions={(report) => (
+          <span class="buttons">
+            {report.room ? (
+              <RowButton text="Remove room" target={report.code} isDanger onClick={() => askToRemove(report)} />
+            ) : (
+              'The room has ended.'
+            )}
+            <RowButton text="Dismiss" target={`the report about ${report.code}`} onClick={() => dismiss(report)} />
+          </span>
         )}
-      </WithData>
-      {question && <Confirmation question={question} onClose={() => setQuestion(undefined)} />}
+        keyOf={({ id }) => id}
+        empty="There are no reports."
+      />
     </>
   );
 }
@@ -65,36 +51,10 @@ const reasons: Record<AdminReport['reason'], string> = {
   other: 'Something else',
 };
 
-const columnsFor = (
-  dismiss: (report: AdminReport) => void,
-  askToRemove: (report: AdminReport) => void,
-): readonly Column<AdminReport>[] => [
+const columns: readonly Column<AdminReport>[] = [
   { title: 'Room', show: ({ code }) => <code>{code}</code> },
   { title: 'Reason', show: ({ reason }) => reasons[reason] },
   { title: 'Comment', show: ({ comment }) => <bdi>{comment ?? '–'}</bdi> },
   { title: 'Age', show: ({ createdAt }) => formatAge(createdAt) },
   { title: 'Reported by', show: ({ clientHash }) => <code>{clientHash}</code> },
-  {
-    title: 'Actions',
-    isActions: true,
-    show: (report) => (
-      <span class="buttons">
-        {report.room ? (
-          <button
-            type="button"
-            class="quiet-danger"
-            aria-label={`Remove room ${report.code}`}
-            onClick={() => askToRemove(report)}
-          >
-            Remove room
-          </button>
-        ) : (
-          'The room has ended.'
-        )}
-        <button type="button" aria-label={`Dismiss the report about ${report.code}`} onClick={() => dismiss(report)}>
-          Dismiss
-        </button>
-      </span>
-    ),
-  },
 ];

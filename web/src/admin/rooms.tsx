@@ -2,74 +2,51 @@
 import { useState } from 'preact/hooks';
 import type { AdminRoom, AdminRoomList, AdminRoomRevealed } from '../../../src/protocol/types.ts';
 import { call, formatAge, formatBytes, formatCount, formatRest } from './api.ts';
-import {
-  Choice,
-  type Column,
-  Confirmation,
-  Pages,
-  Problem,
-  pageSize,
-  type Question,
-  type SectionProps,
-  Table,
-  useAction,
-  useData,
-  WithData,
-} from './section.tsx';
+import { Choice, type Column, List, RowButton, type SectionProps, useList } from './section.tsx';
 
 const orders = { size: 'Largest first', age: 'Oldest first' } as const;
 
-export function Rooms({ onSignedOut }: SectionProps) {
+export function Rooms(props: SectionProps) {
   const [order, setOrder] = useState<keyof typeof orders>('size');
-  const [offset, setOffset] = useState(0);
   const [codes, setCodes] = useState<Readonly<Record<string, string>>>({});
-  const [question, setQuestion] = useState<Question>();
-  const data = useData<AdminRoomList>(`rooms?sort=${order}&limit=${pageSize}&offset=${offset}`);
-  const action = useAction(data.reload);
+  const list = useList<AdminRoomList>(`rooms?sort=${order}&`);
 
   const reveal = ({ id }: AdminRoom) =>
-    action.run(async () => {
+    list.run(async () => {
       const { roomId } = await call<AdminRoomRevealed>(`rooms/${id}/reveal`, { method: 'POST' });
       setCodes((known) => ({ ...known, [id]: roomId }));
     });
   const askToRemove = ({ id, code }: AdminRoom) =>
-    setQuestion({
+    list.ask({
       title: `Remove room ${codes[id] ?? code}?`,
       details: 'This deletes its text and its files for everyone. It cannot be undone.',
       action: 'Remove room',
-      run: () => void action.run(() => call(`rooms/${id}`, { method: 'DELETE' })),
+      work: () => call(`rooms/${id}`, { method: 'DELETE' }),
     });
 
   return (
     <>
       <p class="note">Texts, names and PINs are never shown. The server logs each code that you reveal.</p>
       <div class="choices">
-        <Choice
-          label="Order"
-          value={order}
-          choices={orders}
-          onChange={(value) => {
-            setOrder(value);
-            setOffset(0);
-          }}
-        />
+        <Choice<keyof typeof orders> label="Order" value={order} choices={orders} onChange={setOrder} />
       </div>
-      {action.problem && <Problem message={action.problem.message} />}
-      <WithData data={data} onSignedOut={onSignedOut}>
-        {({ rooms, total }) => (
-          <>
-            <Table
-              caption="Rooms"
-              columns={columnsFor(codes, reveal, askToRemove)}
-              rows={rooms}
-              keyOf={({ id }) => id}
-              empty="There are no rooms."
-            />
-            <Pages offset={offset} total={total} onChange={setOffset} />
-          </>
+      <List
+        {...props}
+        list={list}
+        rowsOf={({ rooms }) => rooms}
+        caption="Rooms"
+        columns={[{ title: 'Room', show: ({ id, code }) => <code>{codes[id] ?? code}</code> }, ...columns]}
+        actions={(room) => (
+          <span class="buttons">
+            {codes[room.id] === undefined && (
+              <RowButton text="Reveal" target={room.code} onClick={() => reveal(room)} />
+            )}
+            <RowButton text="Remove" target={room.code} isDanger onClick={() => askToRemove(room)} />
+          </span>
         )}
-      </WithData>
-      {question && <Confirmation question={question} onClose={() => setQuestion(undefined)} />}
+        keyOf={({ id }) => id}
+        empty="There are no rooms."
+      />
     </>
   );
 }
@@ -81,12 +58,7 @@ const creatorOf = ({ createdBy, clientHash }: AdminRoom) =>
     <code>{clientHash ?? '–'}</code>
   );
 
-const columnsFor = (
-  codes: Readonly<Record<string, string>>,
-  reveal: (room: AdminRoom) => void,
-  askToRemove: (room: AdminRoom) => void,
-): readonly Column<AdminRoom>[] => [
-  { title: 'Room', show: ({ id, code }) => <code>{codes[id] ?? code}</code> },
+const columns: readonly Column<AdminRoom>[] = [
   { title: 'Size', isNumber: true, show: ({ fileBytes, textBytes }) => formatBytes(fileBytes + textBytes) },
   { title: 'Files', isNumber: true, show: ({ fileCount }) => formatCount(fileCount) },
   { title: 'Devices', isNumber: true, show: ({ deviceCount }) => formatCount(deviceCount) },
@@ -94,20 +66,4 @@ const columnsFor = (
   { title: 'Expires in', show: ({ expiresAt }) => formatRest(expiresAt) },
   { title: 'Access', show: ({ hasPin, encrypted }) => (encrypted ? 'Encrypted' : hasPin ? 'PIN' : 'Code') },
   { title: 'Created by', show: creatorOf },
-  {
-    title: 'Actions',
-    isActions: true,
-    show: (room) => (
-      <span class="buttons">
-        {codes[room.id] === undefined && (
-          <button type="button" aria-label={`Reveal ${room.code}`} onClick={() => reveal(room)}>
-            Reveal
-          </button>
-        )}
-        <button type="button" class="quiet-danger" aria-label={`Remove ${room.code}`} onClick={() => askToRemove(room)}>
-          Remove
-        </button>
-      </span>
-    ),
-  },
 ];

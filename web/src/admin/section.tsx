@@ -1,29 +1,65 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: see `Table`
 /** The parts that sections share: the state of their data, tables, pagination and confirmations. */
 import type { ComponentChildren } from 'preact';
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { AdminError, call } from './api.ts';
+import { PoproomError } from '../../../src/client/error.ts';
+import { call, formatCount } from './api.ts';
 
 export interface SectionProps {
   /** Called when the server rejects the token. */
   onSignedOut(): void;
 }
 
+/** A list of the server, by pages, with the changes that the operator makes to its entries. */
+export function useList<T>(path: string) {
+  const [page, setPage] = useState({ path, offset: 0 });
+  const [question, ask] = useState<Question>();
+  // Another order or time starts with the first page.
+  const offset = page.path === path ? page.offset : 0;
+  const data = useData<T>(`${path}limit=${pageSize}&offset=${offset}`);
+  const { problem, run } = useAction(data.reload);
+  return { data, offset, turnTo: (next: number) => setPage({ path, offset: next }), problem, run, question, ask };
+}
+
+interface ListProps<T, Row> extends SectionProps, Omit<TableProps<Row>, 'rows'> {
+  list: ReturnType<typeof useList<T>>;
+  rowsOf(data: T): readonly Row[];
+}
+
+export function List<T extends { total: number }, Row>({ list, rowsOf, onSignedOut, ...table }: ListProps<T, Row>) {
+  const { data, offset, turnTo, problem, question, ask, run } = list;
+  return (
+    <>
+      {problem && <Problem message={problem.message} />}
+      <WithData data={data} onSignedOut={onSignedOut}>
+        {(loaded) => (
+          <>
+            <Table {...table} rows={rowsOf(loaded)} />
+            <Pages offset={offset} total={loaded.total} onChange={turnTo} />
+          </>
+        )}
+      </WithData>
+      {question && <Confirmation question={question} onConfirmed={run} onClose={() => ask(undefined)} />}
+    </>
+  );
+}
+
 interface StatusProps<T> extends SectionProps {
-  data: Data<T>;
+  data: ReturnType<typeof useData<T>>;
   children(data: T): ComponentChildren;
 }
 
 /** Shows the data, or why there is none. */
 export function WithData<T>({ data: { loaded, reload }, onSignedOut, children }: StatusProps<T>) {
-  const isRejected = loaded.state === 'failed' && loaded.error.code === 'INVALID_ADMIN_TOKEN';
+  const { data, error } = loaded;
+  const isRejected = error?.code === 'INVALID_ADMIN_TOKEN';
   useEffect(() => {
     if (isRejected) onSignedOut();
   }, [isRejected, onSignedOut]);
-  const data = dataOf(loaded);
   return (
     <>
-      {loaded.state === 'failed' && <Problem message={loaded.error.message} onRetry={reload} />}
-      {loaded.state === 'loading' && <p role="status">Loading…</p>}
+      {error && <Problem message={error.message} onRetry={reload} />}
+      {!error && data === undefined && <p role="status">Loading…</p>}
       {data !== undefined && children(data)}
     </>
   );
@@ -46,14 +82,14 @@ export interface Column<T> {
   title: string;
   /** Aligned as a number. */
   isNumber?: boolean;
-  /** Has buttons, so that its title is only for screen readers. */
-  isActions?: boolean;
   show(row: T): ComponentChildren;
 }
 
 interface TableProps<T> {
   caption: string;
   columns: readonly Column<T>[];
+  /** The buttons of a row. */
+  actions(row: T): ComponentChildren;
   rows: readonly T[];
   keyOf(row: T): string;
   /** Shown if there are no rows. */
@@ -61,40 +97,37 @@ interface TableProps<T> {
 }
 
 /** On narrow screens each row becomes a card, so the roles are explicit: `display` would remove them. */
-export function Table<T>({ caption, columns, rows, keyOf, empty }: TableProps<T>) {
+export function Table<T>({ caption, columns, actions, rows, keyOf, empty }: TableProps<T>) {
   if (rows.length === 0) return <p class="card empty">{empty}</p>;
   return (
-    // biome-ignore lint/a11y/noRedundantRoles: see above
     <table class="card" role="table">
-      <caption class="hidden">{caption}</caption>
-      {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
+      <caption class="visually-hidden">{caption}</caption>
       <thead role="rowgroup">
-        {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
         <tr role="row">
-          {columns.map(({ title, isNumber, isActions }) => (
-            // biome-ignore lint/a11y/noRedundantRoles: see above
+          {columns.map(({ title, isNumber }) => (
             <th key={title} role="columnheader" scope="col" class={isNumber ? 'number' : ''}>
-              <span class={isActions ? 'hidden' : ''}>{title}</span>
+              <span>{title}</span>
             </th>
           ))}
+          <th role="columnheader" scope="col">
+            <span class="visually-hidden">Actions</span>
+          </th>
         </tr>
       </thead>
-      {/* biome-ignore lint/a11y/noRedundantRoles: see above */}
       <tbody role="rowgroup">
         {rows.map((row) => (
-          // biome-ignore lint/a11y/noRedundantRoles: see above
           <tr key={keyOf(row)} role="row">
-            {columns.map(({ title, isNumber, isActions, show }) => (
-              // biome-ignore lint/a11y/noRedundantRoles: see above
-              <td key={title} role="cell" class={isNumber ? 'number' : isActions ? 'actions' : ''}>
-                {!isActions && (
-                  <span class="label" aria-hidden="true">
-                    {title}
-                  </span>
-                )}
+            {columns.map(({ title, isNumber, show }) => (
+              <td key={title} role="cell" class={isNumber ? 'number' : ''}>
+                <span class="label" aria-hidden="true">
+                  {title}
+                </span>
                 <span class="value">{show(row)}</span>
               </td>
             ))}
+            <td role="cell" class="actions">
+              <span class="value">{actions(row)}</span>
+            </td>
           </tr>
         ))}
       </tbody>
@@ -102,18 +135,28 @@ export function Table<T>({ caption, columns, rows, keyOf, empty }: TableProps<T>
   );
 }
 
-export const pageSize = 50;
-
-interface PagesProps {
-  offset: number;
-  total: number;
-  onChange(offset: number): void;
+interface RowButtonProps {
+  text: string;
+  /** What it changes, for its label. */
+  target: string;
+  isDanger?: boolean;
+  onClick(): void;
 }
+
+export function RowButton({ text, target, isDanger, onClick }: RowButtonProps) {
+  return (
+    <button type="button" class={isDanger ? 'quiet-danger' : ''} aria-label={`${text} ${target}`} onClick={onClick}>
+      {text}
+    </button>
+  );
+}
+
+const pageSize = 50;
 
 /** The server lists no more. */
 const maxOffset = 9800;
 
-export function Pages({ offset, total, onChange }: PagesProps) {
+function Pages({ offset, total, onChange }: { offset: number; total: number; onChange(offset: number): void }) {
   if (total <= pageSize) return null;
   const last = Math.min(offset + pageSize, total);
   return (
@@ -122,7 +165,7 @@ export function Pages({ offset, total, onChange }: PagesProps) {
         Previous
       </button>
       <span role="status">
-        {offset + 1}–{last} of {total.toLocaleString('en')}
+        {offset + 1}–{last} of {formatCount(total)}
       </span>
       <button type="button" disabled={last >= total || last > maxOffset} onClick={() => onChange(offset + pageSize)}>
         Next
@@ -131,18 +174,24 @@ export function Pages({ offset, total, onChange }: PagesProps) {
   );
 }
 
-export interface Question {
+interface Question {
   title: string;
   details: string;
   /** Of the button. */
   action: string;
-  run(): void;
+  work(): Promise<unknown>;
 }
 
-export function Confirmation({ question, onClose }: { question: Question; onClose(): void }) {
+interface ConfirmationProps {
+  question: Question;
+  onConfirmed: ReturnType<typeof useAction>['run'];
+  onClose(): void;
+}
+
+function Confirmation({ question, onConfirmed, onClose }: ConfirmationProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  const { title, details, action, run } = question;
+  const { title, details, action, work } = question;
   return (
     <dialog ref={dialog} aria-labelledby="question" onClose={onClose}>
       <h2 id="question">{title}</h2>
@@ -155,7 +204,7 @@ export function Confirmation({ question, onClose }: { question: Question; onClos
           type="button"
           class="danger"
           onClick={() => {
-            run();
+            void onConfirmed(work);
             dialog.current?.close();
           }}
         >
@@ -188,20 +237,16 @@ export function Choice<T extends string>({ label, value, choices, onChange }: Ch
   );
 }
 
-type Loaded<T> =
-  | { state: 'loading' }
-  | { state: 'loaded'; data: T }
-  /** With the data of the last success, if there is any. */
-  | { state: 'failed'; error: AdminError; data: T | undefined };
-
-interface Data<T> {
-  loaded: Loaded<T>;
-  reload(): void;
+interface Loaded<T> {
+  /** Of the last success. */
+  data?: T | undefined;
+  /** Of the last request, if it failed. */
+  error?: PoproomError;
 }
 
 /** Loads data of the admin API, and loads it again when the path changes or on request. */
-export function useData<T>(path: string, refreshMs?: number): Data<T> {
-  const [loaded, setLoaded] = useState<Loaded<T>>({ state: 'loading' });
+export function useData<T>(path: string, refreshMs?: number) {
+  const [loaded, setLoaded] = useState<Loaded<T>>({});
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((last) => last + 1), []);
 
@@ -209,11 +254,9 @@ export function useData<T>(path: string, refreshMs?: number): Data<T> {
   useEffect(() => {
     const controller = new AbortController();
     call<T>(path, { signal: controller.signal }).then(
-      (data) => setLoaded({ state: 'loaded', data }),
+      (data) => setLoaded({ data }),
       (error: unknown) => {
-        if (controller.signal.aborted) return;
-        const shown = error instanceof AdminError ? error : new AdminError('FAILED', String(error));
-        setLoaded((last) => ({ state: 'failed', error: shown, data: dataOf(last) }));
+        if (!controller.signal.aborted) setLoaded(({ data }) => ({ data, error: toPoproomError(error) }));
       },
     );
     return () => controller.abort();
@@ -228,29 +271,23 @@ export function useData<T>(path: string, refreshMs?: number): Data<T> {
   return { loaded, reload };
 }
 
-function dataOf<T>(loaded: Loaded<T>): T | undefined {
-  return loaded.state === 'loading' ? undefined : loaded.data;
-}
-
-export interface Action {
-  problem: AdminError | undefined;
-  /** Resolves to whether it succeeded. */
-  run(work: () => Promise<unknown>): Promise<boolean>;
-}
+const toPoproomError = (error: unknown): PoproomError =>
+  error instanceof PoproomError ? error : new PoproomError('INTERNAL', String(error));
 
 /** Runs a change on the server, and keeps its problem for the page to show. */
-export function useAction(onDone: () => void): Action {
-  const [problem, setProblem] = useState<AdminError>();
+export function useAction(onDone: () => void) {
+  const [problem, setProblem] = useState<PoproomError>();
   return {
     problem,
-    async run(work) {
+    /** Resolves to whether it succeeded. */
+    async run(work: () => Promise<unknown>): Promise<boolean> {
       try {
         await work();
         setProblem(undefined);
         onDone();
         return true;
       } catch (error) {
-        setProblem(error instanceof AdminError ? error : new AdminError('FAILED', String(error)));
+        setProblem(toPoproomError(error));
         return false;
       }
     },

@@ -2,7 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { t } from '../i18n/strings.ts';
-import { Icon, type IconName } from './icon.tsx';
+import { Button, IconButton } from './controls.tsx';
+import type { IconName } from './icon.tsx';
 import { notify } from './notices.tsx';
 
 interface Props {
@@ -22,9 +23,7 @@ export function CopyButton({ text = '', png, label, icon = 'copy', compact, disa
   const isDone = useSignal(false);
   useEffect(() => {
     if (!isDone.value) return;
-    const timer = setTimeout(() => {
-      isDone.value = false;
-    }, 1_800);
+    const timer = setTimeout(() => (isDone.value = false), 1_800);
     return () => clearTimeout(timer);
   }, [isDone.value]);
 
@@ -33,19 +32,15 @@ export function CopyButton({ text = '', png, label, icon = 'copy', compact, disa
     notify(isDone.value ? t('copied') : t('copyFailed'));
   }
 
+  const Look = compact ? IconButton : Button;
   return (
-    <button
-      type="button"
-      class={compact ? 'button round' : 'button'}
+    <Look
+      label={label}
+      icon={isDone.value ? 'check' : icon}
       onClick={onClick}
       disabled={disabled}
-      title={compact ? label : undefined}
-      aria-label={compact ? label : undefined}
       data-done={isDone.value || undefined}
-    >
-      <Icon name={isDone.value ? 'check' : icon} />
-      {!compact && label}
-    </button>
+    />
   );
 }
 

@@ -14,11 +14,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 export function useNow(): number {
   useEffect(() => {
     now.value = Date.now();
-    if (watchers++ === 0) {
-      timer = setInterval(() => {
-        now.value = Date.now();
-      }, 1000);
-    }
+    if (watchers++ === 0) timer = setInterval(() => (now.value = Date.now()), 1000);
     return () => {
       if (--watchers === 0) clearInterval(timer);
     };

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/strings.ts';
-import { Icon } from './icon.tsx';
+import { Button } from './controls.tsx';
 import '../style/dialogs.css';
 import '../style/forms.css';
 
@@ -50,9 +50,7 @@ export function Dialog({ title, onClose, size, children }: Props) {
       <div class="dialog-body">
         <div class="dialog-head">
           <h2 tabIndex={-1}>{title}</h2>
-          <button type="button" class="button round" aria-label={t('close')} onClick={() => close()}>
-            <Icon name="close" />
-          </button>
+          <Button class="round" icon="close" aria-label={t('close')} onClick={() => close()} />
         </div>
         {children}
       </div>

@@ -37,13 +37,13 @@ export function PinField({ pin, field }: { pin: Signal<string>; field: RefObject
 
 interface Props<T extends string | number> {
   legend: string;
-  value: T;
+  chosen: Signal<T>;
+  /** The values and their labels. */
   options: readonly (readonly [T, string])[];
-  onChoose: (value: T) => void;
 }
 
 /** A row of radio buttons. */
-export function RadioGroup<T extends string | number>({ legend, value, options, onChoose }: Props<T>) {
+export function RadioGroup<T extends string | number>({ legend, chosen, options }: Props<T>) {
   const name = useId();
   return (
     <fieldset class="radio-group">
@@ -51,7 +51,12 @@ export function RadioGroup<T extends string | number>({ legend, value, options, 
       <div class="radio-options">
         {options.map(([option, label]) => (
           <label key={option}>
-            <input type="radio" name={name} checked={option === value} onChange={() => onChoose(option)} />
+            <input
+              type="radio"
+              name={name}
+              checked={option === chosen.value}
+              onChange={() => (chosen.value = option)}
+            />
             <span>{label}</span>
           </label>
         ))}

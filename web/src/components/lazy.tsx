@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 import type { FunctionComponent } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
 import { t } from '../i18n/strings.ts';
+import { Button } from './controls.tsx';
 import { notify } from './notices.tsx';
 
 interface Closable {
@@ -28,13 +29,9 @@ export function lazy<Module, Name extends keyof Module>(
   async function start(): Promise<void> {
     if (typeof loaded.peek() === 'function') return;
     retry();
-    await load().then(
-      (module) => {
-        loaded.value = module[name] as Component;
-      },
-      () => {
-        loaded.value = 'failed';
-      },
+    loaded.value = await load().then(
+      (module) => module[name] as Component,
+      () => 'failed',
     );
   }
 
@@ -62,9 +59,5 @@ function LoadFailed({ onClose }: Closable) {
     notify(t('loadFailed'));
     onClose?.();
   }, []);
-  return (
-    <button type="button" class="button reload" onClick={() => location.reload()}>
-      {t('reload')}
-    </button>
-  );
+  return <Button class="reload" label={t('reload')} onClick={() => location.reload()} />;
 }

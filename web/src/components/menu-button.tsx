@@ -22,9 +22,7 @@ export function MenuButton({ anchor, label, children }: Props) {
       title={label}
       aria-haspopup="menu"
       aria-expanded={anchor.value !== undefined}
-      onPointerDown={() => {
-        wasOpen.current = anchor.value !== undefined;
-      }}
+      onPointerDown={() => (wasOpen.current = anchor.value !== undefined)}
       onClick={({ currentTarget }) => {
         anchor.value = wasOpen.current ? undefined : currentTarget;
         wasOpen.current = false;

@@ -20,20 +20,12 @@ interface Props {
   entries: readonly MenuEntry[];
 }
 
-export function Menu({ anchor, ...props }: Props) {
-  return anchor.value ? <OpenMenu {...props} button={anchor.value} onClose={() => close(anchor)} /> : null;
+export function Menu(props: Props) {
+  const button = props.anchor.value;
+  return button ? <OpenMenu {...props} button={button} /> : null;
 }
 
-function close(anchor: Signal<HTMLElement | undefined>): void {
-  anchor.value = undefined;
-}
-
-interface OpenProps extends Omit<Props, 'anchor'> {
-  button: HTMLElement;
-  onClose: () => void;
-}
-
-function OpenMenu({ button, label, entries, onClose }: OpenProps) {
+function OpenMenu({ anchor, button, label, entries }: Props & { button: HTMLElement }) {
   const menu = useRef<HTMLDivElement>(null);
   const items = () => [...(menu.current?.querySelectorAll('button') ?? [])];
 
@@ -57,7 +49,7 @@ function OpenMenu({ button, label, entries, onClose }: OpenProps) {
     if (isDisabled) return;
     menu.current?.hidePopover?.();
     button.focus();
-    onClose();
+    anchor.value = undefined;
     onSelect();
   }
 
@@ -73,7 +65,7 @@ function OpenMenu({ button, label, entries, onClose }: OpenProps) {
       onToggle={({ newState }) => {
         if (newState !== 'closed') return;
         if (document.activeElement === document.body) button.focus();
-        onClose();
+        anchor.value = undefined;
       }}
     >
       {entries.map((entry) => (

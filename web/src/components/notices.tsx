@@ -2,7 +2,8 @@
 import { signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { t } from '../i18n/strings.ts';
-import { Icon } from './icon.tsx';
+import { Button } from './controls.tsx';
+import { listen } from './listen.ts';
 
 interface NoticeOptions {
   undo?: (() => void) | undefined;
@@ -61,8 +62,7 @@ export function Notices() {
         () => undefined,
       );
     void place();
-    addEventListener('scroll', place);
-    return () => removeEventListener('scroll', place);
+    return listen('scroll', place);
   }, [notices.value]);
   return (
     <div class="notices" role="status" ref={box}>
@@ -94,9 +94,7 @@ function UndoButtons({ notice }: { notice: Notice }) {
       >
         {t('undo')}
       </button>
-      <button type="button" class="button round" aria-label={t('close')} onClick={() => dismiss(notice)}>
-        <Icon name="close" />
-      </button>
+      <Button class="round" icon="close" aria-label={t('close')} onClick={() => dismiss(notice)} />
     </>
   );
 }

@@ -6,9 +6,7 @@ export function QrCode({ text, label }: { text: string; label: string }) {
   const modules = useSignal<boolean[][]>([]);
   useEffect(() => {
     encodeQr(text).then(
-      (rows) => {
-        modules.value = rows;
-      },
+      (rows) => (modules.value = rows),
       // If the encoder cannot be loaded, the QR code stays empty. The code and the link are next to it.
       () => undefined,
     );

@@ -1,16 +1,15 @@
 /** Times in the past, in the active language: "5 minutes ago". */
 import { t } from '../i18n/all-strings.ts';
+import { largestUnit } from '../i18n/quantities.ts';
 import { language } from '../i18n/strings.ts';
 import { useServerNow } from './countdown.tsx';
-
-const [minute, hour, day] = [60, 3_600, 86_400] as const;
 
 /** By the server's clock. `at` is a timestamp of the server. */
 export function TimeAgo({ at }: { at: string }) {
   const ms = useServerNow() - Date.parse(at);
   return (
     <time class="time-ago" dateTime={at} title={dateAndTime(new Date(at))}>
-      {ms < minute * 1000 ? t('justNow') : timeAgo(ms)}
+      {ms < 60_000 ? t('justNow') : timeAgo(ms)}
     </time>
   );
 }
@@ -18,12 +17,9 @@ export function TimeAgo({ at }: { at: string }) {
 /** "5 minutes ago". */
 export function timeAgo(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
+  const [unit, length] = largestUnit((length) => seconds >= length);
   const format = new Intl.RelativeTimeFormat(language.value, { numeric: 'auto' });
-  if (seconds < 60) return format.format(-seconds, 'second');
-  if (seconds < hour) return format.format(-Math.floor(seconds / minute), 'minute');
-  return seconds < day
-    ? format.format(-Math.floor(seconds / hour), 'hour')
-    : format.format(-Math.floor(seconds / day), 'day');
+  return format.format(-Math.floor(seconds / length), unit);
 }
 
 /** "16 Nov, 09:30:12". */

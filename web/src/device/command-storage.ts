@@ -5,15 +5,8 @@
 import { baseUrl } from '../page-settings.ts';
 
 /** The part of `Storage` that the page uses. */
-interface Values extends Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+export interface Values extends Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
   names(): string[];
-}
-
-interface CommandStorage {
-  /** For all tabs, and until the user deletes them. */
-  local: Values;
-  /** For this tab. */
-  session: Values;
 }
 
 type Changes = Record<'kept' | 'tab', Record<string, string | null>>;
@@ -27,7 +20,7 @@ const idName = 'poproom:tab-values';
 /** Browsers send no more than this while a page is being closed. */
 const maxKeptAlive = 60_000;
 
-export function openCommandStorage(): CommandStorage {
+export function openCommandStorage() {
   const id = crypto.randomUUID();
   const { kept, tab } = load(id, sessionStorage.getItem(idName));
   const otherTabs = new BroadcastChannel('poproom:values');
@@ -61,10 +54,7 @@ export function openCommandStorage(): CommandStorage {
    * values until it is closed.
    */
   async function send(): Promise<void> {
-    unconfirmed = {
-      kept: { ...unconfirmed.kept, ...unsent?.kept },
-      tab: { ...unconfirmed.tab, ...unsent?.tab },
-    };
+    unconfirmed = { kept: { ...unconfirmed.kept, ...unsent?.kept }, tab: { ...unconfirmed.tab, ...unsent?.tab } };
     unsent = undefined;
     const number = ++requests;
     sessionStorage.setItem(idName, `${id}.${number}`);
@@ -80,18 +70,18 @@ export function openCommandStorage(): CommandStorage {
     if (isSending) unsent ??= { kept: {}, tab: {} };
     void sendAll();
   });
-  addEventListener('pageshow', () => {
-    isLeaving = false;
-  });
+  addEventListener('pageshow', () => (isLeaving = false));
   otherTabs.onmessage = ({ data: [name, value] }: MessageEvent<[string, string | null]>) => {
     set(local, name, value);
     dispatchEvent(new StorageEvent('storage', { key: name }));
   };
   return {
+    /** For all tabs, and until the user deletes them. */
     local: valuesIn(local, (name, value) => {
       record('kept', name, value);
       otherTabs.postMessage([name, value]);
     }),
+    /** For this tab. */
     session: valuesIn(session, (name, value) => record('tab', name, value)),
   };
 }

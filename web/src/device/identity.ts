@@ -1,7 +1,7 @@
 /** The name and the colour of this device, as others in a room see them, and the names of others. */
 import { signal } from '@preact/signals';
 import { deviceColors } from '../../../src/protocol/limits.ts';
-import { strings as englishNames } from '../i18n/languages/en-names.ts';
+import englishNames from '../i18n/languages/en/names.json' with { type: 'json' };
 import { addEnglish, t, translate } from '../i18n/strings.ts';
 import { isString, localStore } from './storage.ts';
 
@@ -36,6 +36,7 @@ export const appearance = (id: string) => ({
 export const nameOf = ({ deviceName = '' }: { deviceName?: string }): string =>
   deviceName.replace(/[\p{Cc}\p{Cf}]/gu, '').trim() || t('unnamedDevice');
 
+/** The string has the first words, what is between them, and the second words. Every first word fits every second one. */
 function friendlyName(): string {
   const [first = '', between, second = ''] = translate('friendlyNames').split(';');
   return [first, second].map(pickWord).join(between);

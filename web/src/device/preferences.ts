@@ -1,5 +1,5 @@
 /** Settings of the page that this device stores. */
-import { effect, signal } from '@preact/signals';
+import { effect, type ReadonlySignal, signal } from '@preact/signals';
 import { isBoolean, isOneOf, isRecord, localStore } from './storage.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -27,16 +27,18 @@ export function applyTheme(): void {
 /** A signal whose changes are written to localStorage, and from there reach the other tabs. */
 export function persistedSignal<T>(key: string, initial: T, isValid: (value: unknown) => value is T) {
   const value = signal<T>(localStore.get(key, isValid) ?? initial);
-  let first = true;
-  effect(() => {
-    const now = value.value;
-    if (!first) localStore.set(key, now);
-    first = false;
-  });
-  localStore.onChange(key, () => {
-    value.value = localStore.get(key, isValid) ?? initial;
-  });
+  onChange(value, (now) => localStore.set(key, now));
+  localStore.onChange(key, () => (value.value = localStore.get(key, isValid) ?? initial));
   return value;
+}
+
+/** Calls back with each later value, until the returned function is called. */
+export function onChange<T>(values: ReadonlySignal<T>, listen: (value: T) => void): () => void {
+  let isFirst = true;
+  return values.subscribe((value) => {
+    if (!isFirst) listen(value);
+    isFirst = false;
+  });
 }
 
 /** The headers with the API key or the token for a private server that this device keeps; see `views/access.tsx`. */

@@ -1,6 +1,6 @@
 /** Values in the browser's storage. If the browser blocks storage, the page works without it. */
 import { basePath, forwardedTo } from '../page-settings.ts';
-import { openCommandStorage } from './command-storage.ts';
+import { openCommandStorage, type Values } from './command-storage.ts';
 
 /** Another installation may use another path of the same origin, and all of an origin share this storage. */
 const prefix = `poproom${forwardedTo ? '' : basePath}:`;
@@ -17,17 +17,11 @@ interface KeyValueStore {
 }
 
 /** Persists until the user clears it. */
-export const localStore = ofCommand
-  ? keyValueStore(() => ofCommand.local, ofCommand.local.names)
-  : keyValueStore(() => localStorage);
+export const localStore = keyValueStore(() => ofCommand?.local ?? localStorage);
 /** Persists while the tab is open. */
-export const sessionStore = ofCommand
-  ? keyValueStore(() => ofCommand.session, ofCommand.session.names)
-  : keyValueStore(() => sessionStorage);
+export const sessionStore = keyValueStore(() => ofCommand?.session ?? sessionStorage);
 
-type Items = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
-
-function keyValueStore(storage: () => Items, names = () => Object.keys(storage())): KeyValueStore {
+function keyValueStore(storage: () => Values | Storage): KeyValueStore {
   return {
     get<T>(key: string, isValid: (value: unknown) => value is T): T | undefined {
       try {
@@ -45,9 +39,9 @@ function keyValueStore(storage: () => Items, names = () => Object.keys(storage()
     },
     keys() {
       try {
-        return names()
-          .filter((key) => key.startsWith(prefix))
-          .map((key) => key.slice(prefix.length));
+        const items = storage();
+        const names = items instanceof Storage ? Object.keys(items) : items.names();
+        return names.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
       } catch {
         return [];
       }

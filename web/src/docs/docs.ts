@@ -25,9 +25,7 @@ function copyButton(code: Element): HTMLButtonElement {
   button.textContent = 'Copy';
   button.addEventListener('click', async () => {
     button.textContent = (await copy(code)) ? 'Copied' : 'Press Ctrl+C';
-    setTimeout(() => {
-      button.textContent = 'Copy';
-    }, 2000);
+    setTimeout(() => (button.textContent = 'Copy'), 2000);
   });
   return button;
 }

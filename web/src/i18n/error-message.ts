@@ -11,26 +11,15 @@ export function errorMessage(error: PoproomError, ms = (error.retryAfter ?? 60) 
   switch (error.code) {
     case 'RATE_LIMITED':
       return t(limitKeys[String(error.details.reason)] ?? 'limitRequests', { time });
-    case 'KEY_LOCKED':
-      return t('limitMisses', { time });
     case 'OFFLINE':
       return t(error.details.reason === 'code' ? 'loadFailed' : 'errorOffline');
-    case 'PIN_LOCKED':
-      return t('pinLocked', { time });
     case 'FILE_TOO_LARGE':
       return t('errorFileTooLarge', { size: size(Number(error.details.maximum ?? limits.fileMax)) });
     case 'ROOM_FULL':
       return roomFullMessage(error.details);
-    case 'CONTENT_TOO_LARGE':
-      return t('textTooLong', { size: size(limits.contentMax) });
-    default:
-      return plainMessage(error);
   }
-}
-
-function plainMessage({ code, message }: PoproomError): string {
-  const key = messageKeys[code];
-  return key ? t(key) : message;
+  const key = messageKeys[error.code];
+  return key ? t(key, { time, size: size(limits.contentMax) }) : error.message;
 }
 
 function roomFullMessage({ bytesLeft, maximumFiles, maximumBytes }: PoproomError['details']): string {
@@ -49,6 +38,9 @@ const limitKeys: Record<string, FirstKey> = {
 };
 
 const messageKeys: Partial<Record<PoproomError['code'], FirstKey>> = {
+  KEY_LOCKED: 'limitMisses',
+  PIN_LOCKED: 'pinLocked',
+  CONTENT_TOO_LARGE: 'textTooLong',
   QUOTA_EXCEEDED: 'errorQuota',
   STORAGE_FULL: 'errorStorageFull',
   FILE_NOT_FOUND: 'errorFileDeleted',

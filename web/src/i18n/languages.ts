@@ -1,23 +1,24 @@
 /** The languages of the page, and how their strings are loaded. */
+import type { Translation } from './translation.ts';
 
 /** English is part of the page. It loads another language only when it is requested. */
 export const loaders = {
-  id: () => import('./languages/id.ts'),
-  de: () => import('./languages/de.ts'),
-  es: () => import('./languages/es.ts'),
-  fr: () => import('./languages/fr.ts'),
-  it: () => import('./languages/it.ts'),
-  pl: () => import('./languages/pl.ts'),
-  pt: () => import('./languages/pt.ts'),
-  tr: () => import('./languages/tr.ts'),
-  ru: () => import('./languages/ru.ts'),
-  uk: () => import('./languages/uk.ts'),
-  ar: () => import('./languages/ar.ts'),
-  hi: () => import('./languages/hi.ts'),
-  zh: () => import('./languages/zh.ts'),
-  ja: () => import('./languages/ja.ts'),
-  ko: () => import('./languages/ko.ts'),
-};
+  id: () => import('./languages/id.json', { with: { type: 'json' } }),
+  de: () => import('./languages/de.json', { with: { type: 'json' } }),
+  es: () => import('./languages/es.json', { with: { type: 'json' } }),
+  fr: () => import('./languages/fr.json', { with: { type: 'json' } }),
+  it: () => import('./languages/it.json', { with: { type: 'json' } }),
+  pl: () => import('./languages/pl.json', { with: { type: 'json' } }),
+  pt: () => import('./languages/pt.json', { with: { type: 'json' } }),
+  tr: () => import('./languages/tr.json', { with: { type: 'json' } }),
+  ru: () => import('./languages/ru.json', { with: { type: 'json' } }),
+  uk: () => import('./languages/uk.json', { with: { type: 'json' } }),
+  ar: () => import('./languages/ar.json', { with: { type: 'json' } }),
+  hi: () => import('./languages/hi.json', { with: { type: 'json' } }),
+  zh: () => import('./languages/zh.json', { with: { type: 'json' } }),
+  ja: () => import('./languages/ja.json', { with: { type: 'json' } }),
+  ko: () => import('./languages/ko.json', { with: { type: 'json' } }),
+} satisfies Record<string, () => Promise<{ default: Translation }>>;
 
 export type Language = 'en' | keyof typeof loaders;
 

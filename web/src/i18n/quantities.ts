@@ -8,12 +8,7 @@ export function size(bytes: number): string {
   const maximumFractionDigits = step < 2 ? 0 : 1;
   // The short English form has no plural: "5 byte".
   const unitDisplay = step === 0 ? 'long' : 'short';
-  const format = new Intl.NumberFormat(language.value, {
-    style: 'unit',
-    unit,
-    unitDisplay,
-    maximumFractionDigits,
-  });
+  const format = new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay, maximumFractionDigits });
   return format.format(bytes / 1024 ** step);
 }
 
@@ -44,17 +39,20 @@ export function roughTime(ms: number, length: UnitLength = 'long'): string {
 
 /** Exact, in the largest unit that divides it: "1 day", "90 minutes". */
 export function exactTime(seconds: number): string {
-  if (seconds % day === 0) return duration(seconds / day, 'day');
-  if (seconds % hour === 0) return duration(seconds / hour, 'hour');
-  return seconds % minute === 0 ? duration(seconds / minute, 'minute') : duration(seconds, 'second');
+  const [unit, length] = largestUnit((length) => seconds % length === 0);
+  return duration(seconds / length, unit);
 }
 
 const [minute, hour, day] = [60, 3_600, 86_400] as const;
+const second = ['second', 1] as const;
+const units = [['day', day], ['hour', hour], ['minute', minute], second] as const;
 
-type TimeUnit = 'second' | 'minute' | 'hour' | 'day';
+/** The largest unit whose length in seconds fits. */
+export const largestUnit = (fits: (length: number) => boolean) => units.find(([, length]) => fits(length)) ?? second;
+
 type UnitLength = 'long' | 'short';
 
-function duration(amount: number, unit: TimeUnit, unitDisplay: UnitLength = 'long'): string {
+function duration(amount: number, unit: (typeof units)[number][0], unitDisplay: UnitLength = 'long'): string {
   return new Intl.NumberFormat(language.value, { style: 'unit', unit, unitDisplay }).format(amount);
 }
 

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { persistedSignal } from '../device/preferences.ts';
 import { isOneOf } from '../device/storage.ts';
-import { strings as firstEnglish } from './languages/en.ts';
+import firstEnglish from './languages/en/first.json' with { type: 'json' };
 import { type Language, languageCodes, loaders, matchLanguage } from './languages.ts';
 import { directionOf, type FirstKey, format, type StringKey, type Translation, type Values } from './translation.ts';
 
@@ -51,7 +51,7 @@ export async function applyLanguage(): Promise<void> {
 /** If the strings cannot be loaded, the page keeps its current language. */
 async function activate(requested: Language): Promise<void> {
   try {
-    const table = requested === 'en' ? english : (await loaders[requested]()).strings;
+    const table = requested === 'en' ? english : (await loaders[requested]()).default;
     if (requested === requestedLanguage.peek()) active.value = { language: requested, table };
   } catch {}
   const { documentElement } = document;

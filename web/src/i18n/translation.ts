@@ -1,20 +1,18 @@
 /** The format of a language's strings, and how one of them becomes a sentence. */
-import type { strings as english } from './languages/en.ts';
-import type { strings as englishHome } from './languages/en-home.ts';
-import type { strings as moreEnglish } from './languages/en-more.ts';
-import type { strings as englishNames } from './languages/en-names.ts';
+import type firstEnglish from './languages/en/first.json';
+import type english from './languages/en.json';
 
 /** The strings that every view may show. */
-export type FirstKey = keyof typeof english;
+export type FirstKey = keyof typeof firstEnglish;
 /** All strings, with those of the parts that are loaded on demand. */
-export type StringKey = FirstKey | keyof typeof englishHome | keyof typeof moreEnglish | keyof typeof englishNames;
+export type StringKey = keyof typeof english;
 
 export type Values = Record<string, string | number>;
 
 /** A string that depends on the number `n`, with the plural forms that the language has. */
 export type Plural = Partial<Record<Intl.LDMLPluralRule, string>> & { other: string };
 
-/** A missing or unknown key does not compile. */
+/** A catalog with a missing key does not compile. A test finds unknown ones. */
 export type Translation = Record<StringKey, string | Plural>;
 
 /** Picks the plural form for `values.n`, and replaces each `{name}` by its value. */

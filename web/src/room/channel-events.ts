@@ -1,9 +1,9 @@
-/** The live channel of a room: turns what it receives into events of the room, and follows changes of the device. */
+/** Live channels: follow changes of the device, and turn what the channel of a room receives into events of the room. */
 import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import type { Ended, LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { deviceName } from '../device/identity.ts';
-import { showsCarets } from '../device/preferences.ts';
+import { onChange, showsCarets } from '../device/preferences.ts';
 import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
 import { toPoproomError } from '../server-connection.ts';
 import { checkRequestLimit } from './request-limit.ts';
@@ -30,27 +30,40 @@ export async function openChannel(
       text.flush();
       onHidden();
     };
-    text.live = live;
-    listenToDevice(live, saveText, signal);
-    const end = await readAll(live, (event) => {
-      if (signal.aborted) return;
+    const onEvent = (event: LiveEvent) => {
       if (event.type === 'connected') void checkRequestLimit();
       if (event.type === 'caret') text.caret.value = event;
       else send(toRoomEvent(code, event, attempt));
-    });
+    };
+    text.live = live;
+    addEventListener('pagehide', saveText, { signal });
+    signal.addEventListener(
+      'abort',
+      onChange(deviceName, (name) => live.rename(name)),
+    );
+    const end = await followChannel(live, signal, onEvent, saveText);
     if (end !== 'left') send({ type: 'ended', reason: end as 'deleted' | 'expired' });
   } catch (error) {
     if (!signal.aborted) send({ type: 'failed', error: toPoproomError(error), at: Date.now() });
   }
 }
 
-/** Returns how the channel ended. */
-async function readAll(live: LiveRoom, onEvent: (event: LiveEvent) => void): Promise<Ended> {
+/** Returns how the channel ended. Until then, it follows the visibility and the network of the device. */
+export async function followChannel(
+  live: LiveRoom,
+  signal: AbortSignal,
+  onEvent: (event: LiveEvent) => void,
+  onHidden?: () => void,
+): Promise<Ended> {
+  const onVisibilityChange = () => (document.visibilityState === 'visible' ? live.wake() : onHidden?.());
+  addEventListener('online', live.wake, { signal });
+  addEventListener('offline', live.interrupt, { signal });
+  document.addEventListener('visibilitychange', onVisibilityChange, { signal });
   const events = live[Symbol.asyncIterator]();
   for (;;) {
     const { done, value } = await events.next();
     if (done) return value;
-    onEvent(value);
+    if (!signal.aborted) onEvent(value);
   }
 }
 
@@ -65,26 +78,4 @@ function toRoomEvent(
   // The server could claim encryption. Only the key proves it.
   const isEncrypted = encryption ? true : undefined;
   return { ...event, recent: rememberRoom({ code, expiresAt: Date.parse(expiresAt), hasPin, name, isEncrypted }) };
-}
-
-/** Reacts to visibility, network and name changes of the device. */
-function listenToDevice(live: LiveRoom, onHidden: () => void, signal: AbortSignal): void {
-  const onVisibilityChange = () => {
-    if (document.visibilityState === 'visible') live.wake();
-    else onHidden();
-  };
-  addEventListener('pagehide', onHidden, { signal });
-  addEventListener('online', live.wake, { signal });
-  addEventListener('offline', live.interrupt, { signal });
-  document.addEventListener('visibilitychange', onVisibilityChange, { signal });
-  signal.addEventListener('abort', deviceName.subscribe(skipFirst((name) => live.rename(name))));
-}
-
-/** A subscription starts with the current value, which is not a change. */
-function skipFirst<T>(listen: (value: T) => void): (value: T) => void {
-  let isFirst = true;
-  return (value) => {
-    if (!isFirst) listen(value);
-    isFirst = false;
-  };
 }

@@ -15,17 +15,12 @@ export interface ChunkResult {
   bytes?: Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** The part of a worker's global scope that is used here. */
-interface Worker {
-  onmessage: ((event: MessageEvent<ChunkRequest>) => void) | null;
-  postMessage(message: ChunkResult, transfer?: Transferable[]): void;
-}
-
+/** The other end of a worker has the same methods. */
 const worker = self as unknown as Worker;
 
-worker.onmessage = async ({ data: { id, action, key, place, bytes } }) => {
+worker.onmessage = async ({ data: { id, action, key, place, bytes } }: MessageEvent<ChunkRequest>) => {
   const result = await portableCipher(key)[action](place, bytes);
-  worker.postMessage({ id, bytes: result }, result ? [result.buffer] : []);
+  worker.postMessage({ id, bytes: result } satisfies ChunkResult, result ? [result.buffer] : []);
 };
 
-worker.postMessage({});
+worker.postMessage({} satisfies ChunkResult);

@@ -7,7 +7,14 @@ import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import { draftKeys } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { isPrevious, runIfTabClosed, tab } from '../device/tab.ts';
-import type { DraftCipher } from './room-phase.ts';
+
+/** Seals the drafts of an encrypted room. */
+export interface DraftCipher {
+  /** Undefined if the keys are not known yet. */
+  sealDraft(saved: SavedText): string | undefined;
+  /** Undefined if the keys are not known yet, or the draft was sealed with others. */
+  openDraft(sealed: string): SavedText | undefined;
+}
 
 export interface Draft {
   /** The edits that were stored before this page was loaded. */
@@ -16,18 +23,12 @@ export interface Draft {
   save(saved: SavedText | undefined): void;
 }
 
-export interface Drafts {
-  /** The draft of this tab from before its reload, or else the first one of a closed tab. */
-  own: Draft;
-  /** The drafts of other closed tabs. */
-  others: Draft[];
-}
-
 /**
- * Claims the drafts of this tab and of closed tabs. Each draft is claimed once and belongs to this tab from then on.
- * Call it only after the text that saved a draft in this tab is closed. `cipher` returns that of an encrypted room.
+ * Claims the draft of this tab from before its reload, or else the first one of a closed tab, and after it those of other
+ * closed tabs. Each draft is claimed once and belongs to this tab from then on. Call it only after the text that saved a
+ * draft in this tab is closed. `cipher` returns that of an encrypted room.
  */
-export async function claimDrafts(code: string, cipher: () => DraftCipher | undefined): Promise<Drafts> {
+export async function claimDrafts(code: string, cipher: () => DraftCipher | undefined): Promise<Draft[]> {
   const claimed = await claim(code, (key) => {
     // Sealed drafts are claimed when the room is joined.
     if (localStore.get(key, isSealed)) return undefined;
@@ -37,8 +38,7 @@ export async function claimDrafts(code: string, cipher: () => DraftCipher | unde
   });
   // Another tab may have claimed the draft of one of them.
   for (const key of tabTextKeys(code)) sessionStore.set(key, undefined);
-  const [own, ...others] = [claimed[0], ...claimed.slice(1)].map((saved, i) => draft(ownKey(code, i), saved, cipher));
-  return { own: own as Draft, others };
+  return [claimed[0], ...claimed.slice(1)].map((saved, i) => draft(ownKey(code, i), saved, cipher));
 }
 
 /** Claims sealed drafts. Those that do not open stay. Call it before the user can edit the text. */

@@ -10,9 +10,7 @@ import keyWorkerUrl from './key-worker.ts?worker&url';
 
 /** Loads while the page asks the server for the salt. Starting it takes long, so that request is sent first. */
 let next: Worker | undefined;
-const starting = setTimeout(() => {
-  next = startKeyWorker();
-});
+const starting = setTimeout(() => (next = startKeyWorker()));
 
 /** A link with a role contains its keys. */
 export const omitKeyWorker = (): void => clearTimeout(starting);

@@ -6,11 +6,12 @@ import { hideText, openDraft, sealDraft } from '../../../src/client/crypto/metad
 import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import { PoproomError } from '../../../src/client/error.ts';
-import { createRoomPin, requestRoom, type SeenVersion } from '../../../src/client/room-access.ts';
+import { createRoomPin, requestRoom } from '../../../src/client/room-access.ts';
+import type { SeenVersion } from '../../../src/client/room-encryption.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import type { LinkId, RoomCode } from '../../../src/protocol/room-code.ts';
-import type { CreateRoomRequest, RoomCreated } from '../../../src/protocol/types.ts';
+import type { CreateRoomRequest } from '../../../src/protocol/types.ts';
 import { deviceIdIn } from '../device/device-id.ts';
 import { appearance } from '../device/identity.ts';
 import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
@@ -154,14 +155,8 @@ function openSavedText(room: EncryptedRoom, sealed: string): SavedText | undefin
   }
 }
 
-interface StartedRoom extends RoomCreated {
-  key: string;
-  /** In base64url. */
-  salt: string;
-}
-
-/** Starts a room with a new key. */
-export async function startEncryptedRoom(request: CreateRoomRequest): Promise<StartedRoom> {
+/** Starts a room with a new key. The salt is in base64url. */
+export async function startEncryptedRoom(request: CreateRoomRequest) {
   const { createEncrypted } = await loadEncryption();
   let keys: RoomKeys | undefined;
   const { room, ...created } = await createEncrypted(
@@ -178,13 +173,10 @@ export async function startEncryptedRoom(request: CreateRoomRequest): Promise<St
   return { ...created, key, salt: room.salt ?? '' };
 }
 
-const open = (code: string, source: KeyOptions) =>
-  openEncryptedRoom(
-    transport,
-    { code, pin: createRoomPin(undefined), ...appearance(deviceIdIn(code)) },
-    source,
-    (_, access) => openRequests(access),
-  );
+function open(code: string, source: KeyOptions) {
+  const access = { code, pin: createRoomPin(undefined), ...appearance(deviceIdIn(code)) };
+  return openEncryptedRoom(transport, access, source, (_, access) => openRequests(access));
+}
 
 /** A key that cannot be one stays as it is, and fails when the room is unlocked. */
 function canonicalKey(typed: string): string {

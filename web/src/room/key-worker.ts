@@ -7,12 +7,8 @@ export interface KeyRequest {
   salt: Uint8Array;
 }
 
-/** The part of a worker's global scope that is used here. */
-interface Worker {
-  onmessage: ((event: MessageEvent<KeyRequest>) => void) | null;
-  postMessage(message: unknown): void;
-}
-
+/** The other end of a worker has the same methods. */
 const worker = self as unknown as Worker;
 
-worker.onmessage = async ({ data: { key, salt } }) => worker.postMessage(await deriveKeys(key, salt, blockingScrypt));
+worker.onmessage = async ({ data: { key, salt } }: MessageEvent<KeyRequest>) =>
+  worker.postMessage(await deriveKeys(key, salt, blockingScrypt));

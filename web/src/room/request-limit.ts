@@ -16,14 +16,11 @@ export const limitedUntil: ReadonlySignal<number | undefined> = computed(() =>
   latest.value?.remaining === 0 ? latest.value.resetAt.getTime() : undefined,
 );
 
-/** Asks an endpoint that does not count towards the limit. */
-export async function checkRequestLimit(): Promise<void> {
+/** Asks an endpoint that does not count towards the limit. Returns the headers of the response. */
+export async function checkRequestLimit(): Promise<Headers | undefined> {
   const response = await fetch(`${basePath}/livez`, { method: 'HEAD' }).catch(() => undefined);
-  if (response) noteLimit(response.headers);
-}
-
-export function noteLimit(headers: Headers): void {
-  latest.value = rateLimitIn((name) => headers.get(name));
+  if (response) latest.value = rateLimitIn((name) => response.headers.get(name));
+  return response?.headers;
 }
 
 /** The error of a failed request, which may be that the limit is reached. */

@@ -19,14 +19,13 @@ import {
 import { keepKey, keptKey, savedKey, saveKey, saveNewKey } from '../device/room-keys.ts';
 import { transport } from '../server-connection.ts';
 import { openChannel } from './channel-events.ts';
-import { claimDrafts, claimSealedDrafts, type Draft, type Drafts } from './drafts.ts';
+import { claimDrafts, claimSealedDrafts, type Draft } from './drafts.ts';
 import { openUploads } from './lazy-uploads.ts';
 import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
   type ConnectionState,
   isAboutSecret,
   type JoinAttempt,
-  type LoadedText,
   type PhaseNamed,
   type RoomContent,
   type RoomEvent,
@@ -110,14 +109,11 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
   }
 
   /** The PIN or the key that has opened the room. */
-  function saveSecrets({
-    attempt: { room, encryption, deviceId },
-    content: { expiresAt },
-  }: PhaseNamed<'joined'>): void {
+  function saveSecrets({ attempt: { room, encryption, deviceId }, content }: PhaseNamed<'joined'>): void {
     savePin(code, room.pin());
     if (!encryption) return;
     const { key, salt } = encryption;
-    rememberEncrypted(code, { expiresAt, salt, deviceId });
+    rememberEncrypted(code, { expiresAt: content.expiresAt, salt, deviceId });
     saveKey(code, key);
     if (keepsKey || keptKey(code)) keepKey(code, key);
     keepsKey = false;
@@ -157,10 +153,7 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
       case 'left':
         uploads.cancelAll();
         remember();
-        leavingRooms.set(
-          code,
-          Promise.resolve(text?.finish()).then(() => attempt.aborter.abort()),
-        );
+        leavingRooms.set(code, finish(entered));
         break;
     }
   }
@@ -229,7 +222,7 @@ function newAttempt(code: RoomCode, pin = savedPin(code)): JoinAttempt {
     room: {
       code,
       key: undefined,
-      pin: () => access.pin.current,
+      pin: access.pin.current,
       live: (options) => openLive(transport, roomPath(code), access, options),
       requests: async () => (await loadRequests().catch(failToLoad)).openRequests(access),
     },
@@ -258,6 +251,11 @@ const lockedAttempt = (code: RoomCode): JoinAttempt => ({
   refuse: async () => (await loadEncryption()).findRefusal(code),
 });
 
+async function finish({ text, attempt }: RoomPhase): Promise<void> {
+  await text?.finish();
+  attempt.aborter.abort();
+}
+
 function isListedOtherwise(one: RoomContent, other: RoomContent | undefined): boolean {
   return (['files', 'expiresAt', 'hasPin', 'name', 'pinChanges'] as const).some((key) => one[key] !== other?.[key]);
 }
@@ -272,26 +270,21 @@ function channelOf({ name, attempt }: RoomPhase): AbortController | undefined {
 /** With the drafts of this tab and of closed tabs. */
 async function loadText(code: RoomCode, attempt: () => JoinAttempt): Promise<RoomEvent> {
   await leavingRooms.get(code);
-  const drafts = await claimDrafts(code, () => attempt().encryption);
-  return { type: 'loaded', text: openText(drafts, attempt().deviceId) };
+  const [own, ...others] = await claimDrafts(code, () => attempt().encryption);
+  const text = createTextModel(own as Draft, attempt().deviceId);
+  return { type: 'loaded', text: { ...text, sendOtherDrafts: (joined) => sendDrafts(others, joined) } };
 }
 
-/** Opens the text of a room with its drafts: the edits of this tab and of closed tabs that were not sent. */
-function openText({ own, others }: Drafts, deviceId: string): LoadedText {
-  return {
-    ...createTextModel(own, deviceId),
-    sendOtherDrafts(attempt) {
-      const sendAll = (drafts: readonly Draft[]) => drafts.forEach((draft) => void sendOther(draft, attempt));
-      sendAll(others);
-      if (attempt.encryption) void claimSealedDrafts(attempt.room.code, attempt.encryption).then(sendAll);
-    },
-  };
+/** Sends the edits of closed tabs. */
+function sendDrafts(others: readonly Draft[], attempt: JoinAttempt): void {
+  const sendAll = (drafts: readonly Draft[]) => drafts.forEach((draft) => void sendOther(draft, attempt));
+  sendAll(others);
+  if (attempt.encryption) void claimSealedDrafts(attempt.room.code, attempt.encryption).then(sendAll);
 }
 
 /** Few rooms have such drafts. If the code cannot be loaded, the next page load retries. */
-async function sendOther(draft: Draft, attempt: JoinAttempt): Promise<void> {
-  await import('./closed-tabs.ts').then(
+const sendOther = (draft: Draft, attempt: JoinAttempt): Promise<void> =>
+  import('./closed-tabs.ts').then(
     ({ sendDraft }) => sendDraft(draft, attempt),
     () => undefined,
   );
-}

@@ -1,17 +1,17 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room-model.ts. */
 
-import type { ReadonlySignal, Signal } from '@preact/signals';
+import type { ReadonlySignal } from '@preact/signals';
 import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';
 import type { PoproomError } from '../../../src/client/error.ts';
-import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import type { LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
-import type { SavedText, SharedText } from '../../../src/client/text/shared-text.ts';
 import type { LinkRole } from '../../../src/protocol/link-rights.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
-import type { CaretMoved, RoomInfo, Snapshot, UpdateRoomRequest } from '../../../src/protocol/types.ts';
+import type { RoomInfo, Snapshot, UpdateRoomRequest } from '../../../src/protocol/types.ts';
 import type { RecentRoom } from '../device/recent-rooms.ts';
+import type { DraftCipher } from './drafts.ts';
 import type { Transitions } from './state-machine.ts';
+import type { createTextModel } from './text-model.ts';
 import type { Uploads } from './upload-state.ts';
 
 /** The part of a room that the views of its files need. The page of a link has no more. */
@@ -96,14 +96,6 @@ export interface JoinAttempt {
   readonly refuse?: () => Promise<PoproomError>;
 }
 
-/** Seals the drafts of an encrypted room. */
-export interface DraftCipher {
-  /** Undefined if the keys are not known yet. */
-  sealDraft(saved: SavedText): string | undefined;
-  /** Undefined if the keys are not known yet, or the draft was sealed with others. */
-  openDraft(sealed: string): SavedText | undefined;
-}
-
 interface RoomEncryption extends DraftCipher {
   /** In canonical form, or as it was typed if it cannot be a key. */
   readonly key: string;
@@ -130,33 +122,7 @@ export interface FileSizes {
  */
 export type ConnectionState = Extract<LiveEvent, { type: 'connecting' | 'connected' | 'waiting' }>;
 
-export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
-
-export interface TextModel {
-  readonly shared: SharedText;
-  readonly isEmpty: ReadonlySignal<boolean>;
-  readonly status: ReadonlySignal<TextStatus>;
-  /** Why the server does not accept the text. */
-  readonly refusal: ReadonlySignal<PoproomError | undefined>;
-  readonly canUndo: ReadonlySignal<boolean>;
-  readonly canRedo: ReadonlySignal<boolean>;
-  /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
-  readonly missing: Signal<string>;
-  /** The other devices that are editing the text, as `others.tsx` finds out. */
-  readonly typing: Signal<ReadonlySet<string>>;
-  /** The last caret of another device that was received. */
-  readonly caret: Signal<CaretMoved | undefined>;
-  /** The channel that sends the caret of this device. */
-  live?: LiveRoom | undefined;
-  /** Appends text on a new line. */
-  append(addition: string): void;
-  /** Sends and saves pending edits immediately. */
-  flush(): void;
-  /** Sends pending edits and waits briefly for the response. Saves what the server did not confirm. */
-  finish(): Promise<void>;
-  /** The room has ended: deletes the saved edits. */
-  discard(): void;
-}
+export type TextModel = ReturnType<typeof createTextModel>;
 
 export interface LoadedText extends TextModel {
   /** Sends the drafts of closed tabs, once the room is joined. */
@@ -184,9 +150,7 @@ interface Phase<Name extends string> {
   readonly content: RoomContent | undefined;
 }
 
-interface LoadedPhase<Name extends string> extends Phase<Name> {
-  readonly text: LoadedText;
-}
+type LoadedPhase<Name extends string> = Phase<Name> & { readonly text: LoadedText };
 
 export type RoomPhase =
   /** Before the first attempt to join. */
@@ -225,6 +189,9 @@ type RoomChange = Pick<Snapshot['room'], 'expiresAt' | 'extend' | 'hasPin' | 'na
 
 type EventOf<Type extends RoomEvent['type']> = Extract<RoomEvent, { type: Type }>;
 
+const onConnection = (phase: RoomPhase, connection: ConnectionState): RoomPhase => ({ ...phase, connection });
+const onLeave = (phase: RoomPhase): RoomPhase => ({ ...phase, name: 'left' });
+
 /** Phases with a live channel react to its events. */
 const channelEvents = {
   connecting: onConnection,
@@ -238,16 +205,9 @@ const channelEvents = {
 
 export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
   idle: { join: onJoin, failed: onFailed, leave: onLeave },
-  loading: {
-    loaded: (phase, { text }) => ({ ...phase, name: 'joining', text }),
-    failed: onFailed,
-    leave: onLeave,
-  },
+  loading: { loaded: (phase, { text }) => ({ ...phase, name: 'joining', text }), failed: onFailed, leave: onLeave },
   joining: { ...channelEvents, join: onJoin },
-  'pin-required': {
-    join: (phase, { attempt }) => ({ ...phase, name: 'pin-checking', attempt }),
-    leave: onLeave,
-  },
+  'pin-required': { join: (phase, { attempt }) => ({ ...phase, name: 'pin-checking', attempt }), leave: onLeave },
   'pin-checking': channelEvents,
   joined: {
     ...channelEvents,
@@ -273,10 +233,6 @@ export const roomTransitions: Transitions<RoomPhase, RoomEvent> = {
 function onJoin(phase: RoomPhase, { attempt }: EventOf<'join'>): RoomPhase {
   const { text } = phase;
   return text ? { ...phase, name: 'joining', attempt, text } : { ...phase, name: 'loading', attempt };
-}
-
-function onConnection(phase: RoomPhase, connection: ConnectionState): RoomPhase {
-  return { ...phase, connection };
 }
 
 type PhaseWithChannel = PhaseNamed<'joining' | 'pin-checking' | 'joined'>;
@@ -306,15 +262,8 @@ function onFileRemoved(phase: PhaseNamed<'joined'>, { fileId, received }: EventO
 }
 
 function onEnded(phase: RoomPhase, { reason }: EventOf<'ended'>): RoomPhase {
-  return {
-    ...phase,
-    name: 'gone',
-    reason: reason === 'deleted' && phase.content?.isDeleting ? 'deleted-here' : reason,
-  };
-}
-
-function onLeave(phase: RoomPhase): RoomPhase {
-  return { ...phase, name: 'left' };
+  const isDeletedHere = reason === 'deleted' && phase.content?.isDeleting;
+  return { ...phase, name: 'gone', reason: isDeletedHere ? 'deleted-here' : reason };
 }
 
 /** Whether the PIN or the room key is missing, wrong, or was tried too often. */
@@ -330,9 +279,8 @@ function withContent(phase: PhaseNamed<'joined'>, changes: Partial<RoomContent>)
   return { ...phase, content: { ...phase.content, ...changes } };
 }
 
-function otherFiles({ content }: PhaseNamed<'joined'>, fileId: string): SharedFile[] {
-  return content.files.filter((file) => file.fileId !== fileId);
-}
+const otherFiles = ({ content }: PhaseNamed<'joined'>, fileId: string): SharedFile[] =>
+  content.files.filter((file) => file.fileId !== fileId);
 
 function toPrompt({ code, details, retryAfter }: PoproomError, at: number): PinPrompt {
   return {

@@ -4,6 +4,7 @@ import type { Ended, LiveEvent } from '../../../src/client/live-state.ts';
 import { createRoomHandle, type RoomBase } from '../../../src/client/room.ts';
 import type { RoomAccess } from '../../../src/client/room-access.ts';
 import { transport } from '../server-connection.ts';
+import { followChannel } from './channel-events.ts';
 
 export const openRequests = (access: RoomAccess): RoomBase => createRoomHandle(transport, access);
 
@@ -13,20 +14,8 @@ export async function followRoom(
   signal: AbortSignal,
   onEvent: (event: LiveEvent) => void,
 ): Promise<Ended> {
-  const live = room.live({ signal });
-  addEventListener('online', live.wake, { signal });
-  addEventListener('offline', live.interrupt, { signal });
-  const onVisibilityChange = () => {
-    if (document.visibilityState === 'visible') live.wake();
-  };
-  document.addEventListener('visibilitychange', onVisibilityChange, { signal });
-  const events = live[Symbol.asyncIterator]();
   try {
-    for (;;) {
-      const { done, value } = await events.next();
-      if (done) return value;
-      if (!signal.aborted) onEvent(value);
-    }
+    return await followChannel(room.live({ signal }), signal, onEvent);
   } catch (error) {
     // The room ended while the channel was not connected.
     if (error instanceof PoproomError && error.code === 'ROOM_NOT_FOUND') return 'deleted';

@@ -1,12 +1,9 @@
 /** How much space the room has left for files, by the server's limits. */
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import type { RoomContent, RoomModel } from './room-phase.ts';
-import type { IncomingFile, UploadState } from './upload-state.ts';
+import type { IncomingFile, Upload } from './upload-state.ts';
 
-export interface SizedUpload {
-  readonly file: File;
-  readonly state: ReadonlySignal<UploadState>;
-}
+export type SizedUpload = Pick<Upload, 'file' | 'state'>;
 
 interface RoomSpace {
   /** The size of the largest file that fits. */

@@ -1,20 +1,23 @@
 /** The shared text of a room for the views: exposed as signals, and saved so that it survives a reload. */
 
 import { signal } from '@preact/signals';
+import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { SharedText } from '../../../src/client/text/shared-text.ts';
+import type { CaretMoved } from '../../../src/protocol/types.ts';
 import type { Draft } from './drafts.ts';
-import type { TextModel, TextStatus } from './room-phase.ts';
 
 const finishWithinMs = 1_000;
 
-export function createTextModel(draft: Draft, deviceId: string): TextModel {
+export function createTextModel(draft: Draft, deviceId: string) {
   const shared = openSharedText(draft, deviceId);
   const isEmpty = signal(shared.value === '');
-  const status = signal<TextStatus>(statusOf(shared));
+  const status = signal(statusOf(shared));
+  /** Why the server does not accept the text. */
   const refusal = signal(shared.refusal);
   const canUndo = signal(shared.canUndo);
   const canRedo = signal(shared.canRedo);
+  /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
   const missing = signal('');
   const autosave = createAutosave(shared, draft);
 
@@ -41,20 +44,27 @@ export function createTextModel(draft: Draft, deviceId: string): TextModel {
     canUndo,
     canRedo,
     missing,
-    typing: signal(new Set()),
-    caret: signal(undefined),
+    /** The other devices that are editing the text, as `others.tsx` finds out. */
+    typing: signal<ReadonlySet<string>>(new Set()),
+    /** The last caret of another device that was received. */
+    caret: signal<CaretMoved | undefined>(undefined),
+    /** The channel that sends the caret of this device. */
+    live: undefined as LiveRoom | undefined,
 
-    append(addition) {
+    /** Appends text on a new line. */
+    append(addition: string) {
       const { value } = shared;
       const separator = value === '' || value.endsWith('\n') ? '' : '\n';
       shared.append(separator + addition);
     },
 
+    /** Sends and saves pending edits immediately. */
     flush() {
       shared.flush();
       autosave.saveNow();
     },
 
+    /** Sends pending edits and waits briefly for the response. Saves what the server did not confirm. */
     async finish() {
       shared.flush();
       const timeout = new Promise((resolve) => setTimeout(resolve, finishWithinMs));
@@ -64,6 +74,7 @@ export function createTextModel(draft: Draft, deviceId: string): TextModel {
       shared.close();
     },
 
+    /** The room has ended: deletes the saved edits. */
     discard() {
       autosave.stop();
       draft.save(undefined);
@@ -81,6 +92,8 @@ function openSharedText({ saved }: Draft, deviceId: string): SharedText {
     return createSharedText({ deviceId });
   }
 }
+
+export type TextStatus = 'saved' | 'saving' | 'offline' | 'refused';
 
 function statusOf({ isOnline, state, refusal }: SharedText): TextStatus {
   if (!isOnline) return 'offline';

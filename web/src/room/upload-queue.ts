@@ -44,11 +44,8 @@ const maxConcurrent = 2;
 /** A lost connection may end a request before the live channel notices it. */
 const noticeMs = 3_000;
 
-export function createUploads(
-  { code, requests, content, hide, discard }: UploadsOptions,
-  context: UploadsContext,
-): Uploads {
-  const { addsOnce, isConnected, listedUrls } = context;
+export function createUploads(options: UploadsOptions, { addsOnce, isConnected, listedUrls }: UploadsContext): Uploads {
+  const { code, requests, content, hide, discard } = options;
   const list = signal<readonly Upload[]>([]);
   let limitTimer: ReturnType<typeof setTimeout> | undefined;
 
@@ -109,10 +106,9 @@ export function createUploads(
   }
 
   function removeFinished(): void {
-    list.value = list.value.filter(
-      ({ state: { value } }) =>
-        !(value.name === 'cancelled' || (value.name === 'done' && listedUrls.has(value.fileUrl))),
-    );
+    const isFinished = ({ state: { value } }: Upload) =>
+      value.name === 'cancelled' || (value.name === 'done' && listedUrls.has(value.fileUrl));
+    list.value = list.value.filter((upload) => !isFinished(upload));
   }
 
   /** Files without a request wait in the list, and are sent when there are requests again. */
@@ -124,12 +120,9 @@ export function createUploads(
   }
 
   function retryAt(until: number): void {
+    const retryLimited = ({ state, send }: Upload) => state.value.name === 'limited' && send({ type: 'retry' });
     clearTimeout(limitTimer);
     limitTimer = setTimeout(() => list.value.forEach(retryLimited), until - Date.now());
-  }
-
-  function retryLimited({ state, send }: Upload): void {
-    if (state.value.name === 'limited') send({ type: 'retry' });
   }
 
   function startNext(): void {
@@ -200,9 +193,7 @@ function withScreenshotName(file: File): File {
 async function transfer(upload: Upload, requests: Promise<RoomBase>, signal: AbortSignal): Promise<void> {
   const { file, folder, name, once, id, batch, send } = upload;
   const onProgress = (sent: number) => send({ type: 'progress', sent, at: performance.now() });
-  const onUploadId = (uploadId: string) => {
-    id.value = uploadId;
-  };
+  const onUploadId = (uploadId: string) => (id.value = uploadId);
   try {
     const ticket = await batch.nextTicket();
     const options = { name, folder, once, ticket, onProgress, signal, uploadId: id.value, onUploadId };
@@ -228,8 +219,8 @@ const used = new Set<string>();
  */
 function uploadIdFor(
   code: string,
-  { file, folder = '', once }: { file: File; folder?: string | undefined; once: boolean },
-  hide: (text: string) => string | undefined,
+  { file, folder = '', once }: Pick<Upload, 'file' | 'folder' | 'once'>,
+  hide: UploadsOptions['hide'],
 ): UploadId {
   const { name, size, lastModified } = file;
   // An ordinary upload must not continue as that of a one-time file.
@@ -251,7 +242,7 @@ function uploadIdFor(
 }
 
 /** Why a file cannot be added, given the uploads that were added before it. */
-export function refusalOf(content: RoomContent, file: File, uploads: readonly SizedUpload[]): PoproomError | undefined {
+function refusalOf(content: RoomContent, file: File, uploads: readonly SizedUpload[]): PoproomError | undefined {
   const { filesPerRoom } = content.limits;
   const maximum = largestFile(content);
   const refuse = (code: 'FILE_TOO_LARGE' | 'ROOM_FULL', details: Record<string, number>) =>

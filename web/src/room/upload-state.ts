@@ -107,37 +107,23 @@ const fail = (_: UploadState, { error }: EventOf<'fail'>): UploadState => ({
   canRetry: !/^FILE_(TOO_LARGE|CHANGED)$/.test(error.code),
 });
 
+const interruptions = { limit, disconnect, fail, cancel };
+
 export const uploadTransitions: Transitions<UploadState, UploadEvent> = {
   waiting: {
     start: (_, { aborter, at }) => send(aborter, 0, at),
     resume: (_, { aborter }) => ({ name: 'resuming', aborter }),
-    limit,
-    disconnect,
-    fail,
-    cancel,
+    ...interruptions,
   },
   offline: { reconnect: wait, fail, cancel },
   limited: { retry: wait, cancel },
-  resuming: {
-    progress: ({ aborter }, { sent, at }) => send(aborter, sent, at),
-    limit,
-    stored,
-    disconnect,
-    fail,
-    cancel,
-  },
+  resuming: { progress: ({ aborter }, { sent, at }) => send(aborter, sent, at), stored, ...interruptions },
   sending: {
     progress: (upload, { sent, at }) => ({ ...upload, sent, samples: addSample(upload.samples, { at, sent }) }),
-    limit,
     stored,
-    disconnect,
-    fail,
-    cancel,
+    ...interruptions,
   },
-  failed: {
-    retry: (upload) => (upload.canRetry ? wait() : upload),
-    cancel,
-  },
+  failed: { retry: (upload) => (upload.canRetry ? wait() : upload), cancel },
   done: { cancel },
   cancelled: {},
 };

@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { PoproomError } from '../../../src/client/error.ts';
 import { createTransport, type Transport } from '../../../src/client/transport.ts';
+import { Button, Problem } from '../components/controls.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { keepAccess, keptAccess } from '../device/preferences.ts';
 import { t } from '../i18n/all-strings.ts';
@@ -16,15 +17,10 @@ type Kind = 'password' | 'key' | 'signIn';
 let asking: Promise<boolean> | undefined;
 
 /** Repeats a refused request once the user has given what the server requires. Rejects if the user closes the dialog. */
-export async function retryWithAccess<T>(
-  refusal: PoproomError,
-  attempt: () => Promise<T>,
-  { headers }: Pick<Transport, 'headers'>,
-): Promise<T> {
-  asking ??= ask(kindOf(refusal)).finally(() => {
-    asking = undefined;
-  });
-  if (!(await asking)) throw new PoproomError(refusal.code, t(titles[kindOf(refusal)]));
+export async function retryWithAccess<T>(refusal: PoproomError, attempt: () => Promise<T>, { headers }: Transport) {
+  const kind = kindOf(refusal);
+  asking ??= ask(kind).finally(() => (asking = undefined));
+  if (!(await asking)) throw new PoproomError(refusal.code, t(titles[kind]));
   Object.assign(headers, keptAccess());
   return attempt();
 }
@@ -100,18 +96,12 @@ function SecretForm({ kind, onGranted }: { kind: 'password' | 'key'; onGranted: 
           maxLength={200}
           enterKeyHint="go"
           aria-describedby="access-problem"
-          onInput={() => {
-            problem.value = '';
-          }}
+          onInput={() => (problem.value = '')}
         />
         <small>{t('accessKept')}</small>
       </label>
-      <p class="problem" id="access-problem" role="alert">
-        {problem.value}
-      </p>
-      <button type="submit" class="button primary large" aria-disabled={isChecking.value}>
-        {t('accessContinue')}
-      </button>
+      <Problem id="access-problem">{problem.value}</Problem>
+      <Button type="submit" class="primary large" label={t('accessContinue')} aria-disabled={isChecking.value} />
     </form>
   );
 }
@@ -120,11 +110,8 @@ function SecretForm({ kind, onGranted }: { kind: 'password' | 'key'; onGranted: 
 async function exchange(secret: string, kind: 'password' | 'key'): Promise<Record<string, string>> {
   const isKey = kind === 'key' || /^pop_\w{32}$/.test(secret);
   // The transport of the page would ask again.
-  const plain = createTransport({
-    url: baseUrl,
-    apiKey: isKey ? secret : undefined,
-    withRetry: (attempt) => attempt(),
-  });
+  const apiKey = isKey ? secret : undefined;
+  const plain = createTransport({ url: baseUrl, apiKey, withRetry: (attempt) => attempt() });
   if (isKey) {
     await plain.send('/api/limits');
     return { Authorization: `Bearer ${secret}` };

@@ -1,6 +1,7 @@
 /** The header of every view: the home link and the settings. */
 import { useSignal } from '@preact/signals';
-import { Icon, Logo } from '../components/icon.tsx';
+import { IconButton } from '../components/controls.tsx';
+import { Logo } from '../components/icon.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { nameOfRoom } from '../device/recent-rooms.ts';
 import { t } from '../i18n/strings.ts';
@@ -29,24 +30,8 @@ export function Header() {
       {forwardedTo && (
         <small class="server-name">{t('serverName', { host: forwardedTo.replace(/^https?:\/\//, '') })}</small>
       )}
-      <button
-        type="button"
-        class="button round"
-        aria-label={t('settings')}
-        title={t('settings')}
-        onClick={() => {
-          isOpen.value = true;
-        }}
-      >
-        <Icon name="settings" />
-      </button>
-      {isOpen.value && (
-        <Settings
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      <IconButton icon="settings" label={t('settings')} onClick={() => (isOpen.value = true)} />
+      {isOpen.value && <Settings onClose={() => (isOpen.value = false)} />}
     </header>
   );
 }

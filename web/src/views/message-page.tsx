@@ -1,6 +1,7 @@
 /** A full-page message: what happened, and what to do next. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from '../components/controls.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
 import { t } from '../i18n/strings.ts';
 import { goHome } from '../router.ts';
@@ -9,13 +10,13 @@ interface Props {
   title: ComponentChildren;
   icon?: IconName;
   /** The suggested next step. */
-  children?: ComponentChildren;
+  hint?: ComponentChildren;
   extra?: ComponentChildren;
   /** The main action, before the button that leads home. */
   action?: ComponentChildren;
 }
 
-export function MessagePage({ title, icon = 'warning', children, extra, action }: Props) {
+export function MessagePage({ title, icon = 'warning', hint, extra, action }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   // The previous view is gone and the focus with it; screen readers continue here.
   useLayoutEffect(() => heading.current?.focus(), []);
@@ -27,13 +28,11 @@ export function MessagePage({ title, icon = 'warning', children, extra, action }
       <h1 ref={heading} tabIndex={-1}>
         {title}
       </h1>
-      {children && <p>{children}</p>}
+      {hint && <p>{hint}</p>}
       {extra}
       <div class="actions">
         {action}
-        <button type="button" class={action ? 'button' : 'button primary'} onClick={goHome}>
-          {t('backToHome')}
-        </button>
+        <Button class={action ? '' : 'primary'} label={t('backToHome')} onClick={goHome} />
       </div>
     </section>
   );

@@ -6,19 +6,10 @@ import { MessagePage } from './message-page.tsx';
 
 export function MissingFile() {
   const isOneTime = useSignal<boolean | undefined>(undefined);
-  useEffect(() => {
-    void isOneTimeFile(location.pathname).then((found) => {
-      isOneTime.value = found;
-    });
-  }, []);
+  useEffect(() => void isOneTimeFile(location.pathname).then((found) => (isOneTime.value = found)), []);
   if (isOneTime.value === undefined) return null;
-  return isOneTime.value ? (
-    <MessagePage title={t('oneTimeLink')} icon="once">
-      {t('oneTimeLinkHint')}
-    </MessagePage>
-  ) : (
-    <MessagePage title={t('fileMissing')}>{t('fileMissingHint')}</MessagePage>
-  );
+  if (isOneTime.value) return <MessagePage icon="once" title={t('oneTimeLink')} hint={t('oneTimeLinkHint')} />;
+  return <MessagePage title={t('fileMissing')} hint={t('fileMissingHint')} />;
 }
 
 /** A script cannot read the status of its own page. A HEAD request has the same status and does not use up the file. */

@@ -1,8 +1,10 @@
 /** Notes of the operator on every view: that the server is a demonstration, and where to report abuse. */
 import { useSignal } from '@preact/signals';
+import { useRef } from 'preact/hooks';
 import type { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { maxReportComment, type ReportReason } from '../../../src/protocol/limits.ts';
+import { Button, Problem } from '../components/controls.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/form-fields.tsx';
 import { Icon } from '../components/icon.tsx';
@@ -24,9 +26,7 @@ export function DemoBanner() {
   );
 }
 
-interface Reportable {
-  requests(): Promise<Pick<RoomBase, 'report'>>;
-}
+type Reportable = { requests(): Promise<Pick<RoomBase, 'report'>> };
 
 /** In a room that can be reported, opens the form. Otherwise leads to the contact. */
 export function AbuseContact({ room }: { room?: Reportable }) {
@@ -35,27 +35,14 @@ export function AbuseContact({ room }: { room?: Reportable }) {
     <>
       <p class="abuse-contact">
         {room && limits.reports ? (
-          <button
-            type="button"
-            class="link-button"
-            onClick={() => {
-              isOpen.value = true;
-            }}
-          >
+          <button type="button" class="link-button" onClick={() => (isOpen.value = true)}>
             {t('reportRoom')}
           </button>
         ) : (
           <a href={contactLink}>{t('reportAbuse')}</a>
         )}
       </p>
-      {room && isOpen.value && (
-        <ReportDialog
-          room={room}
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      {room && isOpen.value && <ReportDialog room={room} onClose={() => (isOpen.value = false)} />}
     </>
   );
 }
@@ -63,12 +50,10 @@ export function AbuseContact({ room }: { room?: Reportable }) {
 const { abuseContact = '' } = limits;
 const contactLink = abuseContact.startsWith('https:') ? abuseContact : `mailto:${abuseContact}`;
 
-type ReportState = 'ready' | 'sending' | { problem: string };
-
 function ReportDialog({ room, onClose }: { room: Reportable; onClose: () => void }) {
   const reason = useSignal<ReportReason>('malware');
-  const comment = useSignal('');
-  const state = useSignal<ReportState>('ready');
+  const field = useRef<HTMLTextAreaElement>(null);
+  const state = useSignal<'ready' | 'sending' | { problem: string }>('ready');
   const reasons: (readonly [ReportReason, string])[] = [
     ['malware', t('reportMalware')],
     ['illegal', t('reportIllegal')],
@@ -84,8 +69,8 @@ function ReportDialog({ room, onClose }: { room: Reportable; onClose: () => void
     if (state.value === 'sending') return;
     state.value = 'sending';
     try {
-      const requests = await room.requests();
-      await requests.report({ reason: reason.value, ...(comment.value.trim() && { comment: comment.value.trim() }) });
+      const comment = field.current?.value.trim();
+      await (await room.requests()).report({ reason: reason.value, ...(comment && { comment }) });
       onClose();
       notify(t('reportSent'));
     } catch (error) {
@@ -97,38 +82,18 @@ function ReportDialog({ room, onClose }: { room: Reportable; onClose: () => void
     <Dialog title={t('reportRoom')} onClose={onClose}>
       <form class="report-form" onSubmit={onSubmit}>
         <p>{t('reportHint')}</p>
-        <RadioGroup
-          legend={t('reportReason')}
-          value={reason.value}
-          options={reasons}
-          onChoose={(chosen) => {
-            reason.value = chosen;
-          }}
-        />
+        <RadioGroup legend={t('reportReason')} chosen={reason} options={reasons} />
         <label class="field">
           <span>{t('reportComment')}</span>
-          <textarea
-            rows={3}
-            dir="auto"
-            maxLength={maxReportComment}
-            onInput={({ currentTarget }) => {
-              comment.value = currentTarget.value;
-            }}
-          />
+          <textarea ref={field} rows={3} dir="auto" maxLength={maxReportComment} />
         </label>
         <p class="aside">
           {t('reportContact')} <a href={contactLink}>{abuseContact}</a>
         </p>
-        <p class="problem" role="alert">
-          {typeof state.value === 'object' && state.value.problem}
-        </p>
+        <Problem>{typeof state.value === 'object' && state.value.problem}</Problem>
         <div class="actions">
-          <button type="button" class="button" onClick={onClose}>
-            {t('cancel')}
-          </button>
-          <button type="submit" class="button primary" aria-disabled={state.value === 'sending'}>
-            {t('reportSend')}
-          </button>
+          <Button label={t('cancel')} onClick={onClose} />
+          <Button type="submit" class="primary" label={t('reportSend')} aria-disabled={state.value === 'sending'} />
         </div>
       </form>
     </Dialog>

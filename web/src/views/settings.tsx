@@ -1,10 +1,9 @@
 /** The settings of this device: its name, the theme, the language, alerts. */
-
 import { useSignal } from '@preact/signals';
+import { Button } from '../components/controls.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { RadioGroup } from '../components/form-fields.tsx';
 import {
-  type NotificationAccess,
   notificationAccess,
   playsSound,
   playTone,
@@ -19,6 +18,10 @@ import { chosenLanguage } from '../i18n/strings.ts';
 import { basePath, forwardedTo } from '../page-settings.ts';
 
 export function Settings({ onClose }: { onClose: () => void }) {
+  const onChange = ({ currentTarget: field }: { currentTarget: HTMLInputElement }) => {
+    renameDevice(field.value);
+    field.value = ownName();
+  };
   return (
     <Dialog title={t('settings')} onClose={onClose}>
       <label class="field">
@@ -29,32 +32,24 @@ export function Settings({ onClose }: { onClose: () => void }) {
           dir="auto"
           maxLength={maxNameLength}
           autocomplete="off"
-          onChange={({ currentTarget }) => {
-            renameDevice(currentTarget.value);
-            currentTarget.value = ownName();
-          }}
+          {...{ onChange }}
         />
         <small>{t('deviceNameHint')}</small>
       </label>
       <RadioGroup<Theme>
         legend={t('appearance')}
-        value={theme.value}
+        chosen={theme}
         options={[
           ['system', t('themeSystem')],
           ['light', t('themeLight')],
           ['dark', t('themeDark')],
         ]}
-        onChoose={(chosen) => {
-          theme.value = chosen;
-        }}
       />
       <label class="field">
         <span>{t('language')}</span>
         <select
           value={chosenLanguage.value}
-          onChange={({ currentTarget }) => {
-            chosenLanguage.value = currentTarget.value as Language | 'auto';
-          }}
+          onChange={({ currentTarget }) => (chosenLanguage.value = currentTarget.value as Language | 'auto')}
         >
           <option value="auto">{t('languageAuto')}</option>
           {Object.entries(languages).map(([code, name]) => (
@@ -64,27 +59,9 @@ export function Settings({ onClose }: { onClose: () => void }) {
           ))}
         </select>
       </label>
-      <Switch
-        label={t('showCarets')}
-        isOn={showsCarets.value}
-        onSwitch={async (isOn) => {
-          showsCarets.value = isOn;
-          return isOn;
-        }}
-      />
+      <Switch label={t('showCarets')} isOn={showsCarets.value} onSwitch={async (isOn) => (showsCarets.value = isOn)} />
       <ArrivalSettings />
-      {keptAccess() && (
-        <button
-          type="button"
-          class="button"
-          onClick={() => {
-            keepAccess(undefined);
-            location.reload();
-          }}
-        >
-          {t('accessForget')}
-        </button>
-      )}
+      {keptAccess() && <Button label={t('accessForget')} onClick={forgetAccess} />}
       {!forwardedTo && (
         <p class="aside">
           <a href={`${basePath}/docs`}>{t('apiDocs')}</a>
@@ -92,6 +69,11 @@ export function Settings({ onClose }: { onClose: () => void }) {
       )}
     </Dialog>
   );
+}
+
+function forgetAccess(): void {
+  keepAccess(undefined);
+  location.reload();
 }
 
 /** Each language in its own words, in the order of the settings: English, then by name. */
@@ -116,7 +98,14 @@ const languages: Record<Language, string> = {
 
 /** The settings for files that arrive: a sound, a notification. */
 function ArrivalSettings() {
-  const access = useSignal<NotificationAccess>(notificationAccess());
+  const access = useSignal(notificationAccess());
+
+  async function switchSound(isOn: boolean): Promise<boolean> {
+    playsSound.value = isOn;
+    // The user hears what they chose, and the browser allows sounds from now on.
+    if (isOn) void playTone();
+    return isOn;
+  }
 
   async function switchNotifications(isOn: boolean): Promise<boolean> {
     if (isOn) access.value = await requestNotifications();
@@ -124,24 +113,12 @@ function ArrivalSettings() {
     return showsNotifications.value;
   }
 
+  const isNotifying = showsNotifications.value && access.value === 'granted';
   return (
     <fieldset class="arrival-settings">
       <legend>{t('newFiles')}</legend>
-      <Switch
-        label={t('arrivalSound')}
-        isOn={playsSound.value}
-        onSwitch={async (isOn) => {
-          playsSound.value = isOn;
-          // The user hears what they chose, and the browser allows sounds from now on.
-          if (isOn) void playTone();
-          return isOn;
-        }}
-      />
-      <Switch
-        label={t('arrivalNotification')}
-        isOn={showsNotifications.value && access.value === 'granted'}
-        onSwitch={switchNotifications}
-      />
+      <Switch label={t('arrivalSound')} isOn={playsSound.value} onSwitch={switchSound} />
+      <Switch label={t('arrivalNotification')} isOn={isNotifying} onSwitch={switchNotifications} />
       <p class="problem" role="status">
         {access.value === 'unavailable' && t('notificationsUnavailable')}
         {access.value === 'denied' && t('notificationsBlocked')}
@@ -150,27 +127,17 @@ function ArrivalSettings() {
   );
 }
 
-interface SwitchProps {
-  label: string;
-  isOn: boolean;
-  /** Returns whether it is on now. */
-  onSwitch: (isOn: boolean) => Promise<boolean>;
-}
+/** `onSwitch` returns whether it is on now. */
+type SwitchProps = { label: string; isOn: boolean; onSwitch: (isOn: boolean) => Promise<boolean> };
 
 function Switch({ label, isOn, onSwitch }: SwitchProps) {
+  const onChange = async ({ currentTarget: input }: { currentTarget: HTMLInputElement }) => {
+    input.checked = await onSwitch(input.checked);
+  };
   return (
     <label class="check">
       <span>{label}</span>
-      <input
-        type="checkbox"
-        role="switch"
-        class="switch"
-        checked={isOn}
-        aria-checked={isOn}
-        onChange={async ({ currentTarget: input }) => {
-          input.checked = await onSwitch(input.checked);
-        }}
-      />
+      <input type="checkbox" role="switch" class="switch" checked={isOn} aria-checked={isOn} onChange={onChange} />
     </label>
   );
 }

@@ -9,13 +9,10 @@ export interface DoctorContext {
   createPassword: string | undefined;
 }
 
-export interface ServerAddress {
-  url: string;
-  from: '--url' | 'POPROOM_PUBLIC_URL' | 'PORT';
-}
+export type ServerAddress = { url: string; from: '--url' | 'POPROOM_PUBLIC_URL' | 'PORT' };
 
 /** Returns no findings if the check does not apply. */
-export type RunCheck = (config: Config, context: DoctorContext) => Promise<readonly Finding[]> | readonly Finding[];
+type RunCheck = (config: Config, context: DoctorContext) => Promise<readonly Finding[]> | readonly Finding[];
 
 export interface Check {
   name: string;
@@ -24,13 +21,13 @@ export interface Check {
   run: RunCheck;
 }
 
-/** The result of a check: a verdict, and how to fix a problem. */
-export type Verdict = 'ok' | 'warning' | 'bad';
+export const check = (name: string, needs: Check['needs'], run: RunCheck): Check => ({ name, needs, run });
 
+/** The result of a check: a verdict, and how to fix a problem. */
 export interface Finding {
   /** Set if the finding belongs to another check than the one that ran. */
   check?: string;
-  verdict: Verdict;
+  verdict: 'ok' | 'warning' | 'bad';
   /** One sentence. */
   found: string;
   fix?: string;
@@ -38,21 +35,20 @@ export interface Finding {
   skipped?: number;
 }
 
+/** A finding only if something is wrong. */
+export const warnIf = (isWrong: boolean, found: string, fix: string): Finding[] =>
+  isWrong ? [warning(found, fix)] : [];
+
 export const ok = (found: string): Finding => ({ verdict: 'ok', found });
 export const warning = (found: string, fix: string): Finding => ({ verdict: 'warning', found, fix });
 export const bad = (found: string, fix: string): Finding => ({ verdict: 'bad', found, fix });
 
 export const forCheck = (check: string, finding: Finding): Finding => ({ check, ...finding });
-export const isSkipped = ({ skipped = 0 }: Finding): boolean => skipped > 0;
 
 const toleratedMs = 3000;
 
-interface ClockReading {
-  theirs: number;
-  /** The local time before the request and after the response. */
-  before: number;
-  after: number;
-}
+/** `before` and `after` are the local times before the request and after the response. */
+type ClockReading = Record<'theirs' | 'before' | 'after', number>;
 
 /** Compares two clocks. Clocks that differ make rooms expire too early or too late. */
 export function clockFinding(other: string, { theirs, before, after }: ClockReading): Finding {

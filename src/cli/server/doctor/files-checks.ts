@@ -6,9 +6,9 @@ import { findOpenPaths, type OpenPath, writableByOthers } from '../../../engine/
 import { filesPlaceOf } from '../../../engine/open.ts';
 import { secretFiles, secretIn } from '../../../engine/secret.ts';
 import { formatBytes } from '../../output.ts';
-import { bad, type Check, type Finding, ok, type RunCheck, warning } from './check.ts';
+import { bad, check, type Finding, ok, warnIf, warning } from './check.ts';
 
-const folder: RunCheck = async ({ dataDir, files }) => {
+const folder = check('files', ['dataDir', 'files'], async ({ dataDir, files }) => {
   const found = await nearestExisting(resolve(dataDir));
   if (!found.isFolder) return [bad(`${found.path} is not a folder.`, 'Set POPROOM_DATA_DIR to a folder.')];
   const exists = found.path === resolve(dataDir);
@@ -19,7 +19,7 @@ const folder: RunCheck = async ({ dataDir, files }) => {
   }
   if (!exists) return [ok(`${dataDir} does not exist yet; the server creates it at startup.`)];
   return [ok(`The folder ${dataDir} is writable.`)];
-};
+});
 
 const fixFolder = 'Make the user of the server its owner, or set POPROOM_DATA_DIR to another folder.';
 
@@ -45,7 +45,7 @@ async function isWritable(path: string): Promise<boolean> {
   }
 }
 
-const space: RunCheck = async ({ dataDir, files, minFreeDisk }) => {
+const space = check('disk', ['dataDir', 'files', 'minFreeDisk'], async ({ dataDir, files, minFreeDisk }) => {
   const place = filesPlaceOf({ dataDir, files });
   const { path, isFolder } = await nearestExisting(resolve('folder' in place ? place.folder : dataDir));
   if (!isFolder) return [];
@@ -56,25 +56,25 @@ const space: RunCheck = async ({ dataDir, files, minFreeDisk }) => {
   if (free < minFreeDisk) return [bad(`${found}: all uploads are rejected.`, fix)];
   if (free < 2 * minFreeDisk) return [warning(`${found}: uploads will soon be rejected.`, fix)];
   return [ok(`${found}.`)];
-};
+});
 
 /** File system types of Linux: NFS, and two of SMB. */
 const networkFileSystems = [0x6969, 0xff534d42, 0xfe534d42];
 
-const localDisk: RunCheck = async ({ dataDir, store }) => {
+const localDisk = check('disk', ['dataDir', 'store'], async ({ dataDir, store }) => {
   const { path, isFolder } = await nearestExisting(resolve(dataDir));
   if (store !== 'sqlite:' || !isFolder || !networkFileSystems.includes((await statfs(path)).type)) return [];
   const found = 'POPROOM_DATA_DIR is on a network file system, where SQLite can lose data.';
   return [bad(found, 'Set POPROOM_DATA_DIR to a folder on a local disk.')];
-};
+});
 
-const modes: RunCheck = async ({ dataDir }) => {
+const modes = check('modes', ['dataDir'], async ({ dataDir }) => {
   const { path, isFolder } = await nearestExisting(resolve(dataDir));
   if (!isFolder || path !== resolve(dataDir)) return [];
   // The secret has its own check.
   const open = findOpenPaths(dataDir).filter((found) => found.path !== resolve(secretIn(dataDir)));
   return open.length > 0 ? open.map(openPathFinding) : [ok(`Only the owner has access to ${dataDir}.`)];
-};
+});
 
 function openPathFinding({ path, mode, wanted, reason }: OpenPath): Finding {
   const change = `chmod ${wanted.toString(8)} ${path}`;
@@ -84,30 +84,28 @@ function openPathFinding({ path, mode, wanted, reason }: OpenPath): Finding {
   return warning(found, `Run: ${change}, or restart the server, which fixes it.`);
 }
 
-const secrets: RunCheck = (config) =>
+const secrets = check('secret', ['dataDir', 'secret', 'tlsKey'], (config) =>
   secretFiles(config).flatMap((path) => {
     const found = writableByOthers(path);
     return found ? [bad(`${found.problem} The server does not start.`, found.fix)] : [];
-  });
+  }),
+);
 
-const secret: RunCheck = async ({ dataDir, secret: given }) => {
+const secret = check('secret', ['dataDir', 'secret'], async ({ dataDir, secret: given }) => {
   if (given !== undefined || writableByOthers(secretIn(dataDir))) return [];
   const path = secretIn(dataDir);
-  const mode = await stat(path).then(
-    (found) => found.mode,
-    () => 0,
-  );
-  if ((mode & 0o077) === 0) return [];
-  return [warning(`Other users of this machine can read ${path}.`, `Run: chmod 600 ${path}`)];
-};
+  const found = await stat(path).catch(() => undefined);
+  const isReadable = found !== undefined && (found.mode & 0o077) !== 0;
+  return warnIf(isReadable, `Other users of this machine can read ${path}.`, `Run: chmod 600 ${path}`);
+});
 
-const bucket: RunCheck = async ({ files, s3Endpoint, s3PathStyle }) => {
+const bucket = check('files', ['files', 's3Endpoint', 's3PathStyle'], async ({ files, s3Endpoint, s3PathStyle }) => {
   if (files === 'disk:' || 'folder' in files) return [];
   const { inspectBucket } = await import('../../../blobs/inspect.ts');
   const trouble = await inspectBucket({ ...files, endpoint: s3Endpoint, pathStyle: s3PathStyle });
   if (trouble) return [bucketProblem(files.bucket, s3Endpoint, trouble)];
   return [ok(`The bucket ${files.bucket} works: an object was written, read and deleted, in one piece and in parts.`)];
-};
+});
 
 function bucketProblem(bucket: string, endpoint: string | undefined, trouble: BucketTrouble): Finding {
   const { step, name, status } = trouble;
@@ -115,9 +113,8 @@ function bucketProblem(bucket: string, endpoint: string | undefined, trouble: Bu
     const fix = 'Add a lifecycle rule that aborts incomplete uploads; see docs/operations.md.';
     return warning(`The bucket ${bucket} does not list or abort unfinished uploads, so some stay in it.`, fix);
   }
-  if (name === 'CredentialsProviderError') {
+  if (name === 'CredentialsProviderError')
     return bad('There are no credentials for S3.', 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.');
-  }
   if (status === undefined) return unreachableStore(endpoint, trouble);
   if (status === 404) {
     const fix = 'Create it, or correct POPROOM_FILES, POPROOM_S3_ENDPOINT or POPROOM_S3_PATH_STYLE.';
@@ -142,10 +139,8 @@ function unreachableStore(endpoint: string | undefined, { code = '', message }: 
   const host = /(?:ENOTFOUND|EAI_AGAIN) (\S+)/.exec(message)?.[1];
   if (host) return bad(`There is no host named ${host}.`, fixHost(endpoint, host));
   if (code === 'EPROTO' || code.startsWith('ERR_SSL')) {
-    return bad(
-      `${store} does not use TLS on this port.`,
-      'Write http:// in POPROOM_S3_ENDPOINT, or use its port for TLS.',
-    );
+    const fix = 'Write http:// in POPROOM_S3_ENDPOINT, or use its port for TLS.';
+    return bad(`${store} does not use TLS on this port.`, fix);
   }
   if (/CERT|LEAF_SIGNATURE/.test(code)) {
     const fix =
@@ -157,10 +152,8 @@ function unreachableStore(endpoint: string | undefined, { code = '', message }: 
     const fix = 'If it requires TLS, write https:// in POPROOM_S3_ENDPOINT.';
     return bad(`${store} closes the connection without a response.`, fix);
   }
-  return bad(
-    `${store} does not respond: ${message || code}.`,
-    'Start it, or check POPROOM_S3_ENDPOINT and AWS_REGION.',
-  );
+  const fix = 'Start it, or check POPROOM_S3_ENDPOINT and AWS_REGION.';
+  return bad(`${store} does not respond: ${message || code}.`, fix);
 }
 
 /** The region is part of the host name at AWS, and the bucket may be part of any. */
@@ -170,12 +163,4 @@ function fixHost(endpoint: string | undefined, host: string): string {
   return 'Set POPROOM_S3_PATH_STYLE=true, unless the store has a host name for each bucket.';
 }
 
-export const filesChecks: readonly Check[] = [
-  { name: 'files', needs: ['dataDir', 'files'], run: folder },
-  { name: 'files', needs: ['files', 's3Endpoint', 's3PathStyle'], run: bucket },
-  { name: 'disk', needs: ['dataDir', 'files', 'minFreeDisk'], run: space },
-  { name: 'disk', needs: ['dataDir', 'store'], run: localDisk },
-  { name: 'modes', needs: ['dataDir'], run: modes },
-  { name: 'secret', needs: ['dataDir', 'secret', 'tlsKey'], run: secrets },
-  { name: 'secret', needs: ['dataDir', 'secret'], run: secret },
-];
+export const filesChecks = [folder, bucket, space, localDisk, modes, secrets, secret];

@@ -7,7 +7,7 @@ import { formatBytes } from '../../output.ts';
 import { serverIdOf } from '../../server-choice.ts';
 import {
   bad,
-  type Check,
+  check,
   clockFinding,
   type DoctorContext,
   type Finding,
@@ -19,11 +19,11 @@ import {
 
 const timeoutMs = 10_000;
 
-export const serverChecks: readonly Check[] = [{ name: 'server', needs: [], run: checkServer }];
+export const serverChecks = [check('server', [], checkServer)];
 
 /** Sends several requests in this order. */
 async function checkServer(_config: unknown, context: DoctorContext): Promise<Finding[]> {
-  const { address, apiKey, createPassword, settings } = context;
+  const { address, settings } = context;
   if (!address) return [];
   const config = address.from === '--url' ? {} : settings.config;
   const before = Date.now();
@@ -31,15 +31,15 @@ async function checkServer(_config: unknown, context: DoctorContext): Promise<Fi
   const after = Date.now();
   if (response === undefined) return [noResponse(address)];
   const body = (await response.json().catch(() => undefined)) as ResponseBody | undefined;
-  if (isUnknownPath(address, body)) return [otherPath(address, config)];
-  const readiness = parseReadiness(body);
-  if (!readiness) return [notPoproom(address)];
+  // A Poproom server that does not know the path of the URL has no such endpoint.
+  if (new URL(address.url).pathname !== '/' && body?.error?.code === 'NOT_FOUND') return [otherPath(address, config)];
+  if (typeof body?.checks !== 'object') return [notPoproom(address)];
   return [
-    readinessFinding(address, readiness),
+    readinessFinding(address, body.checks),
     ...checkClock(response, before, after),
     forCheck('cache', await checkCache(address.url)),
     forCheck('page', await checkPage(serverIdOf(address.url))),
-    ...(await checkRoom(address.url, { apiKey, createPassword }, config)),
+    ...(await checkRoom(address.url, context, config)),
     ...(await checkProxy(address.url, response, config)).map((finding) => forCheck('proxy', finding)),
     ...(await checkMetrics(address)),
   ];
@@ -47,15 +47,16 @@ async function checkServer(_config: unknown, context: DoctorContext): Promise<Fi
 
 const get = (url: string) => fetch(url, { signal: AbortSignal.timeout(timeoutMs) }).catch(() => undefined);
 
-const startIt = 'Start it, and run this command again.';
 /** Readiness, clock, cache, page, live channel, events, uploads and links. */
 const skippedChecks = 8;
 
 function noResponse({ url, from }: ServerAddress): Finding {
-  if (from === 'PORT') return { ...warning(`No server is running at ${url}.`, startIt), skipped: skippedChecks };
   const fix = 'Start the server, and check the host name, the certificate and the proxy.';
   const found = `No response from ${url}.`;
-  return from === '--url' ? bad(found, fix) : { ...warning(found, fix), skipped: skippedChecks };
+  if (from === '--url') return bad(found, fix);
+  if (from === 'POPROOM_PUBLIC_URL') return { ...warning(found, fix), skipped: skippedChecks };
+  const notRunning = warning(`No server is running at ${url}.`, 'Start it, and run this command again.');
+  return { ...notRunning, skipped: skippedChecks };
 }
 
 function notPoproom({ url, from }: ServerAddress): Finding {
@@ -63,14 +64,7 @@ function notPoproom({ url, from }: ServerAddress): Finding {
   return bad(`The server at ${url} is not a Poproom server.`, fix);
 }
 
-interface ResponseBody extends Partial<Readiness> {
-  error?: { code?: unknown };
-}
-
-/** A Poproom server that does not know the path of the URL has no such endpoint. */
-function isUnknownPath({ url }: ServerAddress, body: ResponseBody | undefined): boolean {
-  return new URL(url).pathname !== '/' && body?.error?.code === 'NOT_FOUND';
-}
+type ResponseBody = Partial<Readiness> & { error?: { code?: unknown } };
 
 function otherPath({ url }: ServerAddress, { pathRemoved }: Partial<Config>): Finding {
   const found = `The Poproom server behind ${url} does not expect the path ${new URL(url).pathname}.`;
@@ -78,11 +72,7 @@ function otherPath({ url }: ServerAddress, { pathRemoved }: Partial<Config>): Fi
   return bad(found, `Set POPROOM_PUBLIC_URL=${url} for the server, and restart it.`);
 }
 
-function parseReadiness(body: ResponseBody | undefined): Readiness | undefined {
-  return typeof body?.checks === 'object' ? (body as Readiness) : undefined;
-}
-
-function readinessFinding({ url }: ServerAddress, { checks }: Readiness): Finding {
+function readinessFinding({ url }: ServerAddress, checks: Readiness['checks']): Finding {
   const failing = Object.entries(checks).filter(([, verdict]) => verdict !== 'ok');
   if (failing.length === 0) return ok(`The server at ${url} is ready.`);
   const list = failing.map(([name, verdict]) => `${name} ${verdict}`).join(', ');
@@ -200,29 +190,21 @@ const roomTimeoutMs = 8000;
 /** More would take long, and proxies that limit bodies usually allow less. */
 const maxTestBytes = 10 * 1024 ** 2;
 
-interface RoomCheck {
-  url: string;
-  room: Room;
-  config: Partial<Config>;
-  headers: Record<string, string>;
-}
+type RoomCheck = { url: string; room: Room; config: Partial<Config>; headers: Record<string, string> };
 
 /** Uses a temporary room as clients do, to find out what a proxy blocks. Deletes the room at the end. */
-async function checkRoom(
-  url: string,
-  { apiKey, createPassword }: Pick<DoctorContext, 'apiKey' | 'createPassword'>,
-  config: Partial<Config>,
-): Promise<Finding[]> {
+async function checkRoom(url: string, context: DoctorContext, config: Partial<Config>): Promise<Finding[]> {
+  const { apiKey, createPassword } = context;
   const client = createClient({ url, apiKey, createPassword });
   try {
     // If the command is killed, the room expires soon.
     const room = await client.createRoom({ expiresIn: 60 });
     try {
       const headers: Record<string, string> = apiKey ? { Authorization: `Bearer ${apiKey}` } : {};
-      const check: RoomCheck = { url, room, config, headers };
-      const live = await Promise.all([checkSocket(check), checkEvents(check)]);
+      const used: RoomCheck = { url, room, config, headers };
+      const live = await Promise.all([checkSocket(used), checkEvents(used)]);
       // Afterwards, because the upload would delay the others on a slow connection.
-      return [...live, ...(await checkFile(check))];
+      return [...live, ...(await checkFile(used))];
     } finally {
       await room.delete().catch(() => undefined);
     }
@@ -243,7 +225,8 @@ function noRoomFinding(error: unknown): Finding {
 }
 
 async function checkFile({ url, room, config }: RoomCheck): Promise<Finding[]> {
-  const limit = await fileLimit(room);
+  // An older server does not state its limit, which was 10 MiB.
+  const limit = ((await room.info()) as Partial<RoomInfo>).limits?.fileBytes ?? maxTestBytes;
   const size = Math.min(limit, maxTestBytes);
   // In parts, it would pass a proxy that accepts only small bodies. A stream is sent in one request.
   const stream = new Blob([new Uint8Array(size)]).stream();
@@ -255,20 +238,11 @@ async function checkFile({ url, room, config }: RoomCheck): Promise<Finding[]> {
     ];
   } catch (error) {
     const found = `A file of ${formatBytes(size)} cannot be uploaded: ${(error as Error).message}`;
-    return [forCheck('uploads', bad(found, bodySizeFix(limit)))];
+    // For the largest file, and the rest of its form.
+    const megabytes = Math.floor(limit / 1024 ** 2) + 1;
+    const fix = `Allow bodies of ${megabytes} MB at the proxy; in nginx: client_max_body_size ${megabytes}m`;
+    return [forCheck('uploads', bad(found, fix))];
   }
-}
-
-/** An older server does not state its limit, which was 10 MiB. */
-async function fileLimit(room: Room): Promise<number> {
-  const { limits } = (await room.info()) as Partial<RoomInfo>;
-  return limits?.fileBytes ?? maxTestBytes;
-}
-
-/** For the largest file, and the rest of its form. */
-function bodySizeFix(limit: number): string {
-  const megabytes = Math.floor(limit / 1024 ** 2) + 1;
-  return `Allow bodies of ${megabytes} MB at the proxy; in nginx: client_max_body_size ${megabytes}m`;
 }
 
 /** The server builds links from its settings, or from the headers of the proxy. */
@@ -279,9 +253,8 @@ async function checkLink(url: string, link: string, { filesUrl, publicUrl }: Par
     const fix = `Set POPROOM_PUBLIC_URL=${publicUrl ?? url} for the server, and restart it.`;
     return bad(`Links point to ${actual}, but clients use ${expected}.`, fix);
   }
-  const response = await fetch(link, { method: 'HEAD', signal: AbortSignal.timeout(roomTimeoutMs) }).catch(
-    () => undefined,
-  );
+  const request = fetch(link, { method: 'HEAD', signal: AbortSignal.timeout(roomTimeoutMs) });
+  const response = await request.catch(() => undefined);
   if (response?.ok) return ok(`Links point to ${actual} and work.`);
   const fix = 'Check POPROOM_PUBLIC_URL and DNS.';
   return warning(`Links point to ${actual}, which does not respond to this machine.`, fix);
@@ -292,11 +265,10 @@ async function checkSocket({ url, room, headers }: RoomCheck): Promise<Finding> 
   // A Node extension: the standard has no headers.
   const socket = new WebSocket(address, { headers } as unknown as string[]);
   const { promise: opened, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), roomTimeoutMs);
+  const fail = () => resolve(false);
+  const timer = setTimeout(fail, roomTimeoutMs);
+  Object.assign(socket, { onmessage: () => resolve(true), onerror: fail, onclose: fail });
   socket.onopen = () => socket.send(JSON.stringify({ type: 'join' }));
-  socket.onmessage = () => resolve(true);
-  socket.onerror = () => resolve(false);
-  socket.onclose = () => resolve(false);
   const isOpen = await opened;
   clearTimeout(timer);
   socket.close();

@@ -7,10 +7,12 @@ import { totalMaxBytes } from '../../../engine/open.ts';
 import type { RedisFacts } from '../../../store/redis/open.ts';
 import { type DatabaseFacts, inspectDatabase } from '../../../store/sqlite/open.ts';
 import { formatBytes } from '../../output.ts';
-import { bad, type Check, clockFinding, type Finding, forCheck, ok, type RunCheck, warning } from './check.ts';
+import { bad, check, clockFinding, type Finding, forCheck, ok, warnIf, warning } from './check.ts';
 import { checkKeys } from './settings-checks.ts';
 
-const database: RunCheck = async (config) => {
+const needs = ['store', 'dataDir', 'requireApiKey', 'create', 'files', 'totalMaxBytes', 'allowEviction'] as const;
+
+const database = check('rooms', needs, async (config) => {
   if (config.store !== 'sqlite:') return [];
   const facts = inspect(config.dataDir);
   if ('verdict' in facts) return [facts];
@@ -21,7 +23,7 @@ const database: RunCheck = async (config) => {
     ...checkKeys(config, facts.keysInForce),
     ...(await checkStorage(config, facts.storedBytes)),
   ];
-};
+});
 
 const uncompacted = warning(
   'The database may still contain texts that an earlier version deleted.',
@@ -43,42 +45,37 @@ function inspect(folder: string): DatabaseFacts | Finding {
 const damaged = (how: string) =>
   bad(`The database poproom.db ${how}.`, 'Stop the server, and restore the database from a backup or move it away.');
 
-const redis: RunCheck = async (config) => {
+const redis = check('rooms', needs, async (config) => {
   if (config.store === 'sqlite:') return [];
   const { inspectRedis, whereIsRedis } = await import('../../../store/redis/open.ts');
   const where = whereIsRedis(config.store);
   try {
     const readFacts = () => inspectRedis(config.store, guardRules(0));
     const facts = await readFacts().catch((error: Error) => (isTimeout(error) ? readFacts() : Promise.reject(error)));
-    const storage = await checkStorage(config, facts.storedBytes);
-    return [...redisFindings(where, facts, config), ...checkKeys(config, facts.keysInForce), ...storage];
+    return [
+      versionFinding(where, facts.version),
+      ...formatFindings(facts.format),
+      evictionFinding(facts.evictionPolicy, config.allowEviction),
+      persistenceFinding(facts),
+      clockFinding('Redis', facts.clock),
+      ...checkKeys(config, facts.keysInForce),
+      ...(await checkStorage(config, facts.storedBytes)),
+    ];
   } catch (error) {
     return [connectionProblem(where, error as Error)];
   }
-};
+});
 
 /** A single one is not a problem to report: Redis or this machine may be busy. */
 const isTimeout = ({ cause }: Error) => cause === undefined || /timeout|no connection/i.test(String(cause));
 
 function connectionProblem(where: string, { cause }: Error): Finding {
-  const message = cause instanceof Error ? cause.message : '';
-  if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message)) {
+  const { name = '', message = '' } = cause instanceof Error ? cause : {};
+  if (/^(WRONGPASS|NOAUTH|NOPERM)/.test(message))
     return bad(`Redis at ${where} denied access.`, 'Check the user and the password in POPROOM_STORE.');
-  }
-  if (cause instanceof Error && cause.name === 'UnusableRedis') {
+  if (name === 'UnusableRedis')
     return bad(`Redis at ${where} cannot be used: ${message}.`, 'Correct POPROOM_STORE, or fix Redis.');
-  }
   return bad(`Redis at ${where} does not respond.`, 'Start it, or correct POPROOM_STORE.');
-}
-
-function redisFindings(where: string, facts: RedisFacts, { allowEviction }: Config): Finding[] {
-  return [
-    versionFinding(where, facts.version),
-    ...formatFindings(facts.format),
-    evictionFinding(facts.evictionPolicy, allowEviction),
-    persistenceFinding(facts),
-    clockFinding('Redis', facts.clock),
-  ];
 }
 
 /** 6.2 is required; 7 is the oldest version that is tested. */
@@ -100,9 +97,8 @@ function evictionFinding(policy: string | undefined, isAllowed: boolean): Findin
   if (policy === 'noeviction')
     return ok('When its memory is full, Redis rejects writes and evicts nothing (noeviction).');
   const fix = 'Set maxmemory-policy to noeviction.';
-  if (policy === undefined) {
+  if (policy === undefined)
     return warning('Redis does not reveal its maxmemory-policy. With any but noeviction, it may evict rooms.', fix);
-  }
   const found = `The maxmemory-policy of Redis is ${policy}: when its memory is full, it evicts rooms and keys.`;
   return isAllowed ? warning(found, fix) : bad(`${found} The server does not start.`, fix);
 }
@@ -119,41 +115,25 @@ function persistenceFinding({ writesLog, syncsLog }: RedisFacts): Finding {
   return ok(`Redis writes an AOF (appendfsync ${syncsLog ?? 'unknown'}): a power failure may lose ${lost}.`);
 }
 
-const needs: readonly (keyof Config)[] = [
-  'store',
-  'dataDir',
-  'requireApiKey',
-  'create',
-  'files',
-  'totalMaxBytes',
-  'allowEviction',
-];
-
-export const storeChecks: readonly Check[] = [
-  { name: 'rooms', needs, run: database },
-  { name: 'rooms', needs, run: redis },
-];
-
-type StorageSettings = Pick<Config, 'files' | 'dataDir' | 'totalMaxBytes'>;
+export const storeChecks = [database, redis];
 
 const nearlyFull = 0.9;
 
 /** Compares the size of all files with their maximum. */
-async function checkStorage(config: StorageSettings, stored: number): Promise<Finding[]> {
+async function checkStorage(config: Config, stored: number): Promise<Finding[]> {
   // With rooms in Redis, the data folder is missing until the first start.
   if (isOnDisk(config.files) && !existsSync(diskOf(config))) return [];
   const maximum = totalMaxBytes(config);
-  const findings = [usageFinding(config, stored, maximum), await checkMaximum(config, maximum)];
-  return findings.flatMap((finding) => (finding ? [forCheck('storage', finding)] : []));
+  const findings = [usageFinding(config, stored, maximum), ...(await checkMaximum(config, maximum))];
+  return findings.map((finding) => forCheck('storage', finding));
 }
 
 const isOnDisk = (files: Config['files']) => files === 'disk:' || 'folder' in files;
 
 /** A folder on the disk of the files. */
-const diskOf = ({ files, dataDir }: Pick<Config, 'files' | 'dataDir'>) =>
-  files !== 'disk:' && 'folder' in files ? files.folder : dataDir;
+const diskOf = ({ files, dataDir }: Config) => (files !== 'disk:' && 'folder' in files ? files.folder : dataDir);
 
-function usageFinding({ files }: StorageSettings, stored: number, maximum: number): Finding {
+function usageFinding({ files }: Config, stored: number, maximum: number): Finding {
   if (maximum === 0) {
     const found = `Files use ${formatBytes(stored)}, and their total is not limited`;
     if (!isOnDisk(files)) return ok(`${found} (POPROOM_TOTAL_MAX_BYTES).`);
@@ -166,10 +146,9 @@ function usageFinding({ files }: StorageSettings, stored: number, maximum: numbe
   return ok(`${found}.`);
 }
 
-async function checkMaximum({ files, dataDir }: StorageSettings, maximum: number): Promise<Finding | undefined> {
-  if (!isOnDisk(files)) return undefined;
-  const { blocks, bsize } = await statfs(diskOf({ files, dataDir }));
-  if (maximum <= blocks * bsize) return undefined;
+async function checkMaximum(config: Config, maximum: number): Promise<Finding[]> {
+  if (!isOnDisk(config.files)) return [];
+  const { blocks, bsize } = await statfs(diskOf(config));
   const found = `POPROOM_TOTAL_MAX_BYTES is ${formatBytes(maximum)}, but the disk has only ${formatBytes(blocks * bsize)}.`;
-  return warning(found, 'Set it to at most 80 % of the disk, or leave it unset.');
+  return warnIf(maximum > blocks * bsize, found, 'Set it to at most 80 % of the disk, or leave it unset.');
 }

@@ -1,9 +1,11 @@
 /** Says that the server sent data which the devices of the room have not written, and shows the text that is kept here. */
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
-import { Icon } from '../../components/icon.tsx';
+import { Button } from '../../components/controls.tsx';
+import type { IconName } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { forgetSeen, openKeptText } from '../../room/encryption.ts';
 import type { PhaseNamed, RoomModel } from '../../room/room-phase.ts';
@@ -17,29 +19,23 @@ const messages = {
   NOT_ENCRYPTED: ['notEncryptedTitle', 'notEncryptedHint'],
 } as const;
 
-interface Props {
-  room: RoomModel;
-  phase: PhaseNamed<'failed'>;
-}
+/** The server has an older text than this device has seen, or another one. */
+const isOlder = ({ code }: PoproomError): boolean => code === 'ROLLBACK' || code === 'FORK';
 
-export function EncryptionProblem({ room, phase }: Props) {
-  const { code } = phase.error;
-  const [title, hint] = messages[code as keyof typeof messages] ?? messages.DATA_DAMAGED;
-  const isOlder = code === 'ROLLBACK' || code === 'FORK';
-  const kept = phase.content && phase.text?.shared.value;
+export function EncryptionProblem({ room, phase }: { room: RoomModel; phase: PhaseNamed<'failed'> }) {
+  const { error, content, text } = phase;
+  const kept = content && text?.shared.value;
+  const openAnyway = () => {
+    forgetSeen(room.code);
+    // Edits that continue the newer version would report it again, so they are dropped with it.
+    text?.discard();
+    location.reload();
+  };
   return (
-    <MessagePage
-      title={t(title)}
-      extra={
-        <>
-          {kept && <KeptText code={room.code} text={kept} />}
-          {isOlder && <p>{t('openAnywayHint')}</p>}
-        </>
-      }
-      action={isOlder ? <OpenAnyway code={room.code} phase={phase} /> : <TryAgain room={room} />}
-    >
-      {t(hint)}
-    </MessagePage>
+    <LinkProblem error={error} retryIcon="retry" onRetry={() => room.join()} onOpenAnyway={openAnyway}>
+      {kept && <KeptText code={room.code} text={kept} />}
+      {isOlder(error) && <p>{t('openAnywayHint')}</p>}
+    </LinkProblem>
   );
 }
 
@@ -48,54 +44,24 @@ interface LinkProps {
   onRetry: () => void;
   /** The user accepts another text than before. */
   onOpenAnyway: () => void;
+  retryIcon?: IconName;
+  children?: ComponentChildren;
 }
 
 /** The same for the holder of a link with a role, who has no text of their own. */
-export function LinkProblem({ error: { code }, onRetry, onOpenAnyway }: LinkProps) {
-  const [title, hint] = messages[code as keyof typeof messages] ?? messages.DATA_DAMAGED;
-  const isOlder = code === 'ROLLBACK' || code === 'FORK';
-  const action = (
-    <button type="button" class={isOlder ? 'button' : 'button primary'} onClick={isOlder ? onOpenAnyway : onRetry}>
-      {t(isOlder ? 'openAnyway' : 'tryAgain')}
-    </button>
+export function LinkProblem({ error, onRetry, onOpenAnyway, retryIcon, children }: LinkProps) {
+  const [title, hint] = messages[error.code as keyof typeof messages] ?? messages.DATA_DAMAGED;
+  const action = isOlder(error) ? (
+    <Button label={t('openAnyway')} onClick={onOpenAnyway} />
+  ) : (
+    <Button class="primary" icon={retryIcon} label={t('tryAgain')} onClick={onRetry} />
   );
-  return (
-    <MessagePage title={t(title)} action={action}>
-      {t(hint)}
-    </MessagePage>
-  );
-}
-
-/** Edits that continue the newer version would report it again, so they are dropped with it. */
-function OpenAnyway({ code, phase }: { code: RoomCode; phase: PhaseNamed<'failed'> }) {
-  const open = () => {
-    forgetSeen(code);
-    phase.text?.discard();
-    location.reload();
-  };
-  return (
-    <button type="button" class="button" onClick={open}>
-      {t('openAnyway')}
-    </button>
-  );
-}
-
-function TryAgain({ room }: { room: RoomModel }) {
-  return (
-    <button type="button" class="button primary" onClick={() => room.join()}>
-      <Icon name="retry" />
-      {t('tryAgain')}
-    </button>
-  );
+  return <MessagePage title={t(title)} hint={t(hint)} extra={children} action={action} />;
 }
 
 /** The text of a room that the server does not have, with the edits that were not sent. */
 export function KeptDraft({ code, roomKey }: { code: RoomCode; roomKey: string }) {
   const text = useSignal<string | undefined>(undefined);
-  useEffect(() => {
-    void openKeptText(code, roomKey).then((opened) => {
-      text.value = opened;
-    });
-  }, []);
+  useEffect(() => void openKeptText(code, roomKey).then((opened) => (text.value = opened)), []);
   return text.value ? <KeptText code={code} text={text.value} hint={t('draftKept')} /> : null;
 }

@@ -8,21 +8,14 @@ import { keyIn, takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime } from '../../i18n/quantities.ts';
 import { prepareKeys } from '../../room/encryption.ts';
-import type { PinPrompt, RoomModel } from '../../room/room-phase.ts';
 import { goToRoom } from '../../router.ts';
 import { RetryCountdown } from '../room/alerts.tsx';
+import type { PromptProps } from '../room/pin-pad.tsx';
 import { groupKey, KeepKeyOption } from './room-key.tsx';
 import '../../style/encryption.css';
 import '../../style/forms.css';
 
-interface Props {
-  room: RoomModel;
-  prompt: PinPrompt;
-  /** The server is checking a key. */
-  isChecking: boolean;
-}
-
-export function KeyPrompt({ room, prompt, isChecking }: Props) {
+export function KeyPrompt({ room, prompt, isChecking }: PromptProps) {
   const typed = useSignal('');
   const keepsKey = useSignal(false);
   const isMissing = useSignal(false);
@@ -35,40 +28,26 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
   function open(text: string): void {
     if (isLocked || isChecking) return;
     isMissing.value = text.trim() === '';
-    if (isMissing.value) {
-      field.current?.focus();
-      return;
-    }
+    if (isMissing.value) return void field.current?.focus();
     const linked = keyIn(text) && takeRoom(text);
     if (linked && linked !== room.code) goToRoom(linked);
     else room.join({ key: keyIn(text) ?? text, keepsKey: keepsKey.value });
   }
 
+  function onSubmit(event: Event): void {
+    event.preventDefault();
+    open(typed.value);
+  }
+
+  const isWrong = (prompt.isWrong || isLocked || isMissing.value) && !isChecking;
   return (
-    <form
-      class="pin-view key-view"
-      onSubmit={(event) => {
-        event.preventDefault();
-        open(typed.value);
-      }}
-    >
+    <form class="pin-view key-view" onSubmit={onSubmit}>
       <span class="message-icon">
         <Icon name="lock" />
       </span>
       <h1>{t('keyTitle', { code: room.code })}</h1>
-      <p
-        class="pin-state"
-        id="key-state"
-        role="alert"
-        data-wrong={((prompt.isWrong || isLocked || isMissing.value) && !isChecking) || undefined}
-      >
-        <KeyStatus
-          room={room}
-          prompt={prompt}
-          isChecking={isChecking}
-          isLocked={isLocked}
-          isMissing={isMissing.value}
-        />
+      <p class="pin-state" id="key-state" role="alert" data-wrong={isWrong || undefined}>
+        <KeyStatus {...{ room, prompt, isChecking, isLocked }} isMissing={isMissing.value} />
       </p>
       <label class="field">
         <span>{t('keyLabel')}</span>
@@ -102,13 +81,7 @@ export function KeyPrompt({ room, prompt, isChecking }: Props) {
           }}
         />
       </label>
-      <KeepKeyOption
-        isKept={keepsKey.value}
-        hint={t('keepKeyHint')}
-        onChange={(isKept) => {
-          keepsKey.value = isKept;
-        }}
-      />
+      <KeepKeyOption isKept={keepsKey.value} hint={t('keepKeyHint')} onChange={(isKept) => (keepsKey.value = isKept)} />
       <button type="submit" class="button primary large" aria-disabled={isLocked || isChecking}>
         {t('openRoom')}
         <Icon name="arrow" />
@@ -130,10 +103,7 @@ function groupTyped(field: HTMLInputElement): void {
 
 const symbolsIn = (typed: string): string => typed.replace(/[\s\p{Pd}]/gu, '').toUpperCase();
 
-interface StatusProps extends Props {
-  isLocked: boolean;
-  isMissing: boolean;
-}
+type StatusProps = PromptProps & { isLocked: boolean; isMissing: boolean };
 
 function KeyStatus({ room, prompt, isChecking, isLocked, isMissing }: StatusProps) {
   const { connection } = room.phase.value;

@@ -1,4 +1,5 @@
 /** The key of an encrypted room, for people who pass it on. */
+import { Button, IconButton } from '../../components/controls.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
@@ -7,7 +8,6 @@ import '../../style/encryption.css';
 import { type Signal, useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import { Dialog } from '../../components/dialog.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { keepKey, keptKey } from '../../device/room-keys.ts';
 
@@ -51,25 +51,10 @@ export function EncryptionLock({ room }: { room: RoomModel }) {
   const title = t('encrypted');
   return (
     <>
-      <button
-        type="button"
-        class="button round encryption-lock"
-        aria-label={title}
-        title={title}
-        onClick={() => {
-          isOpen.value = true;
-        }}
-      >
-        <Icon name="lock" />
-      </button>
+      <IconButton class="encryption-lock" icon="lock" label={title} onClick={() => (isOpen.value = true)} />
       <KeyGuard room={room} />
       {isOpen.value && (
-        <Dialog
-          title={title}
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        >
+        <Dialog title={title} onClose={() => (isOpen.value = false)}>
           <p>{t('encryptedWhat')}</p>
           <p>{t('encryptedWho')}</p>
           <RoomKey room={room} />
@@ -84,33 +69,17 @@ export function EncryptionLock({ room }: { room: RoomModel }) {
 
 /** For a room that is joined. */
 function KeepKey({ room }: { room: RoomModel }) {
-  return (
-    <KeepKeyOption
-      isKept={keptKey(room.code) !== undefined}
-      hint={t('keepKeyHint')}
-      onChange={(isKept) => keepKey(room.code, isKept ? keyOf(room) : undefined)}
-    />
-  );
+  const onChange = (isKept: boolean) => keepKey(room.code, isKept ? keyOf(room) : undefined);
+  return <KeepKeyOption isKept={keptKey(room.code) !== undefined} hint={t('keepKeyHint')} onChange={onChange} />;
 }
 
 /** For a room that is about to be started. */
 export function KeepNewKey({ keepsKey }: { keepsKey: Signal<boolean> }) {
-  return (
-    <KeepKeyOption
-      isKept={keepsKey.value}
-      hint={t('keepNewKeyHint')}
-      onChange={(isKept) => {
-        keepsKey.value = isKept;
-      }}
-    />
-  );
+  const onChange = (isKept: boolean) => (keepsKey.value = isKept);
+  return <KeepKeyOption isKept={keepsKey.value} hint={t('keepNewKeyHint')} onChange={onChange} />;
 }
 
-interface OptionProps {
-  isKept: boolean;
-  hint: string;
-  onChange: (isKept: boolean) => void;
-}
+type OptionProps = { isKept: boolean; hint: string; onChange: (isKept: boolean) => void };
 
 export function KeepKeyOption({ isKept, hint, onChange }: OptionProps) {
   const hintId = useId();
@@ -137,31 +106,17 @@ function KeyGuard({ room }: { room: RoomModel }) {
   const proceed = useLeaveQuestion(isLast && keptKey(room.code) === undefined);
   const leave = proceed.value;
   if (!leave) return null;
+  const keepAndLeave = () => {
+    keepKey(room.code, keyOf(room));
+    leave();
+  };
   return (
-    <Dialog
-      title={t('leaveKeyTitle')}
-      onClose={() => {
-        proceed.value = undefined;
-      }}
-    >
+    <Dialog title={t('leaveKeyTitle')} onClose={() => (proceed.value = undefined)}>
       <p>{t('leaveKeyHint')}</p>
       <form method="dialog" class="actions">
-        <button type="submit" class="button">
-          {t('stay')}
-        </button>
-        <button type="submit" class="button danger" onClick={leave}>
-          {t('leave')}
-        </button>
-        <button
-          type="submit"
-          class="button primary"
-          onClick={() => {
-            keepKey(room.code, keyOf(room));
-            leave();
-          }}
-        >
-          {t('leaveKeyKeep')}
-        </button>
+        <Button type="submit" label={t('stay')} />
+        <Button type="submit" class="danger" label={t('leave')} onClick={leave} />
+        <Button type="submit" class="primary" label={t('leaveKeyKeep')} onClick={keepAndLeave} />
       </form>
     </Dialog>
   );

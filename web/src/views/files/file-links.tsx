@@ -1,22 +1,21 @@
-/** The thumbnail of a file and the button that downloads it. Those of an encrypted file are decrypted in the page. */
-import type { ComponentChildren } from 'preact';
+/** The thumbnail of a file, its facts and its download. Encrypted files are decrypted in the page. */
+import type { AnchorHTMLAttributes, ComponentChildren } from 'preact';
+import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
+import { size } from '../../i18n/quantities.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server-connection.ts';
-import { isImage } from './file-kind.ts';
+import { isImage, isViewable, kindOf } from './file-kind.ts';
 import { startDownload } from './save-file.ts';
 import { Thumbnail } from './thumbnail.tsx';
 
 const SealedThumbnail = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedThumbnail');
 
-interface FileProps {
-  room: RoomOfFiles;
-  file: SharedFile;
-}
+type FileProps = { room: RoomOfFiles; file: SharedFile };
 
 export function FileThumbnail({ room, file }: FileProps) {
   const { fileName, contentType, meta, once } = file;
@@ -24,16 +23,45 @@ export function FileThumbnail({ room, file }: FileProps) {
   return <Thumbnail url={once || meta !== undefined ? '' : hrefOf(file)} name={fileName} type={contentType} />;
 }
 
-interface DownloadProps extends FileProps {
-  class: string;
-  'aria-label'?: string;
-  title?: string;
-  children: ComponentChildren;
-}
+type LookProps = { class: string; 'aria-label'?: string; title?: string; children: ComponentChildren };
 
-export function DownloadLink({ room, file, ...button }: DownloadProps) {
+export function DownloadLink({ room, file, ...button }: FileProps & LookProps) {
   if (file.meta === undefined) return <a {...button} href={`${hrefOf(file)}?download`} download={file.fileName} />;
   return <button {...button} type="button" onClick={() => void downloadFiles(room, [file])} />;
+}
+
+export function DownloadButton({ room, file }: FileProps) {
+  const label = t('downloadFile', { name: file.fileName });
+  return (
+    <DownloadLink room={room} file={file} class="button round" aria-label={label} title={t('download')}>
+      <Icon name="down" />
+    </DownloadLink>
+  );
+}
+
+type LinkAttributes = Pick<AnchorHTMLAttributes, 'target' | 'rel' | 'onClick'>;
+
+/** Opens the file. The browser could not open an encrypted one by a link: it is shown here, or else saved. */
+export function FileName({ room, file, onOpen, ...link }: FileProps & { onOpen: () => void } & LinkAttributes) {
+  const { fileId: id, fileName: title, meta } = file;
+  if (meta === undefined)
+    return (
+      <a {...{ id, title }} href={hrefOf(file)} dir="auto" {...link}>
+        {title}
+      </a>
+    );
+  const onClick = isViewable(file) ? onOpen : () => void downloadFiles(room, [file]);
+  return (
+    <button type="button" class="file-name" {...{ id, title, onClick }}>
+      <bdi>{title}</bdi>
+    </button>
+  );
+}
+
+/** The folder, the size and the type of a file for people. A one-time file has a mark instead of its type. */
+export function factsOf({ folder, fileSize, fileName, contentType, once }: SharedFile): string {
+  const kind = !once && kindOf(fileName, contentType);
+  return [folder && `${folder}/`, size(fileSize), kind].filter(Boolean).join(' · ');
 }
 
 /** The files that a download link or an archive can contain. */

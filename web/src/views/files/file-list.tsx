@@ -5,10 +5,9 @@ import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
-import type { SharedFile } from '../../room/room-phase.ts';
 import { loadUploadParts } from '../room/add-files.tsx';
 import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';
-import { FileRow, isPhoto, OneTimeRow } from './file-row.tsx';
+import { FileRow, isPhoto } from './file-row.tsx';
 import { ReceiveDialog } from './receive-dialog.tsx';
 import { FileTools } from './selection.tsx';
 import '../../style/file-rows.css';
@@ -16,7 +15,7 @@ import { useLeaveQuestion } from '../../components/leave-question.ts';
 import { alertArrival } from '../../device/arrival-alerts.ts';
 import { nameOf } from '../../device/identity.ts';
 import { countIfHidden } from '../../device/unseen.ts';
-import type { RoomModel } from '../../room/room-phase.ts';
+import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { largestFile, leftOver, spaceLeft } from '../../room/space-left.ts';
 import type { Uploads } from '../../room/upload-state.ts';
 
@@ -44,25 +43,21 @@ export function FileList({ room, first }: FileListProps) {
     if (received && received.fileId !== receiving.value?.fileId) notify(t('fileReceived', { name: received.fileName }));
   }, [received]);
   const selected = useSignal<ReadonlySet<string> | undefined>(undefined);
-  const rowOf = (file: SharedFile) => {
-    const Row = file.once ? OneTimeRow : FileRow;
-    return (
-      <Row
-        key={file.fileId}
-        room={room}
-        file={file}
-        addedBy={file.deviceId === room.deviceId ? t('you') : adderOf(file)}
-        isNew={recent.has(file.fileId)}
-        onView={() => {
-          viewedId.value = file.fileId;
-        }}
-        onReceive={() => {
-          receiving.value = file;
-        }}
-        onRemove={(byKeyboard) => void remove(file, byKeyboard)}
-      />
-    );
+  const open = (file: SharedFile) => {
+    if (file.once) receiving.value = file;
+    else viewedId.value = file.fileId;
   };
+  const rowOf = (file: SharedFile) => (
+    <FileRow
+      key={file.fileId}
+      room={room}
+      file={file}
+      addedBy={file.deviceId === room.deviceId ? t('you') : adderOf(file)}
+      isNew={recent.has(file.fileId)}
+      onOpen={() => open(file)}
+      onRemove={(byKeyboard) => void remove(file, byKeyboard)}
+    />
+  );
   return (
     <>
       <div class="file-summary">
@@ -83,23 +78,10 @@ export function FileList({ room, first }: FileListProps) {
       </ul>
       <ul class="files">{!selected.value && others.map(rowOf)}</ul>
       {viewedId.value && (
-        <Viewer
-          room={room}
-          files={files}
-          firstId={viewedId.value}
-          onClose={() => {
-            viewedId.value = undefined;
-          }}
-        />
+        <Viewer room={room} files={files} firstId={viewedId.value} onClose={() => (viewedId.value = undefined)} />
       )}
       {receiving.value && (
-        <ReceiveDialog
-          room={room}
-          file={receiving.value}
-          onClose={() => {
-            receiving.value = undefined;
-          }}
-        />
+        <ReceiveDialog room={room} file={receiving.value} onClose={() => (receiving.value = undefined)} />
       )}
       <LeaveGuard uploads={room.uploads} />
     </>
@@ -126,21 +108,13 @@ function SpaceLeft({ room }: { room: RoomModel }) {
 }
 
 /** A file that was restored returns to its place. */
-function newestFirst(files: readonly SharedFile[]): SharedFile[] {
-  return [...files].reverse().sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt));
-}
-
-interface Arrivals {
-  /** The ids of the files to highlight. */
-  recent: ReadonlySet<string>;
-  /** The name of the device that added a file. */
-  adderOf(file: SharedFile): string;
-}
+const newestFirst = (files: readonly SharedFile[]): SharedFile[] =>
+  files.toReversed().sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt));
 
 const highlightMs = 4_000;
 
-/** `first`: the files that were in the room when it was joined. */
-function useArrivals(room: RoomModel, first: readonly SharedFile[]): Arrivals {
+/** `recent`: the ids of the files to highlight. `adderOf` returns the name of the device that added a file. */
+function useArrivals(room: RoomModel, first: FileListProps['first']) {
   const { files, devices } = room.content.value;
   // Also of devices that have left the room since.
   const names = useRef(new Map<string, string>()).current;
@@ -163,9 +137,7 @@ function useArrivals(room: RoomModel, first: readonly SharedFile[]): Arrivals {
   function onArrived(file: SharedFile): void {
     announce(file);
     recent.value = new Set([...recent.value, file.fileId]);
-    setTimeout(() => {
-      recent.value = new Set([...recent.value].filter((id) => id !== file.fileId));
-    }, highlightMs);
+    setTimeout(() => (recent.value = new Set([...recent.value].filter((id) => id !== file.fileId))), highlightMs);
   }
 
   useEffect(() => {
@@ -180,13 +152,11 @@ function useArrivals(room: RoomModel, first: readonly SharedFile[]): Arrivals {
   return { recent: recent.value, adderOf };
 }
 
-type Remove = (file: SharedFile, byKeyboard: boolean) => Promise<void>;
-
 /** The server erases a removed file after 60 seconds; the request to restore it needs some of them. */
 const restorableMs = 56_000;
 
 /** `hidden`: the ids of files that the page no longer shows, while the server still lists them. */
-function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>): Remove {
+function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>) {
   let removed: readonly SharedFile[] = [];
   let dismiss = () => false;
   room.content.subscribe(({ files }) => {
@@ -195,20 +165,18 @@ function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>): Re
   });
 
   function show(takesFocus: boolean): void {
-    const [file] = removed;
+    const [file, second] = removed;
     if (!file) return;
-    const n = removed.length;
-    const text = n === 1 ? t('fileRemoved', { name: file.fileName }) : t('filesRemoved', { n });
+    const text = second ? t('filesRemoved', { n: removed.length }) : t('fileRemoved', { name: file.fileName });
     dismiss = notify(text, { undo, ms: restorableMs, takesFocus });
   }
 
   function undo(): void {
-    const files = removed;
-    removed = [];
-    for (const file of files) {
+    for (const file of removed) {
       unhide(file);
       void room.restoreFile(file);
     }
+    removed = [];
   }
 
   function unhide({ fileId }: SharedFile): void {
@@ -221,7 +189,7 @@ function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>): Re
     if (dismiss()) show(false);
   }
 
-  return async (file, byKeyboard) => {
+  return async (file: SharedFile, byKeyboard: boolean) => {
     hidden.value = new Set([...hidden.value, file.fileId]);
     if (!(await room.removeFile(file))) return unhide(file);
     // If the user has closed the message, it does not return.
@@ -243,15 +211,5 @@ function LeaveGuard({ uploads }: { uploads: Uploads }) {
     if (isNeeded) loadDialog().catch(() => undefined);
   }, [isNeeded]);
 
-  const leave = proceed.value;
-  return (
-    leave && (
-      <LeaveDialog
-        onLeave={leave}
-        onClose={() => {
-          proceed.value = undefined;
-        }}
-      />
-    )
-  );
+  return proceed.value && <LeaveDialog onLeave={proceed.value} onClose={() => (proceed.value = undefined)} />;
 }

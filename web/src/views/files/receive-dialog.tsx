@@ -1,6 +1,8 @@
 /** Asks before a one-time file is received, and shows its progress. */
 import { useEffect, useMemo } from 'preact/hooks';
+import { Button, Problem } from '../../components/controls.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { listen } from '../../components/listen.ts';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { percent, roughTime, size } from '../../i18n/quantities.ts';
@@ -9,87 +11,59 @@ import '../../style/uploads.css';
 import { PoproomError } from '../../../../src/client/error.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { noteFailure } from '../../room/request-limit.ts';
-import { createStateMachine, type StateMachine, type Transitions } from '../../room/state-machine.ts';
+import { createStateMachine, type Transitions } from '../../room/state-machine.ts';
 import { chooseTarget, countBytes, type FileTarget, type SavedFile } from './save-file.ts';
 
-interface Props {
-  room: RoomModel;
-  file: SharedFile;
-  onClose: () => void;
-}
-
-export function ReceiveDialog({ room, file, onClose }: Props) {
-  const receipt = useMemo(() => createReceipt(room, file, () => notify(t('fileKept'))), [room, file]);
-  useEffect(() => () => receipt.send({ type: 'close' }), [receipt]);
+export function ReceiveDialog({ room, file, onClose }: { room: RoomModel; file: SharedFile; onClose: () => void }) {
+  const { state, send } = useMemo(() => createReceipt(room, file), [room, file]);
+  useEffect(() => () => send({ type: 'close' }), [send]);
+  const { value } = state;
+  const [closeLabel, startLabel] = labels[value.name];
   return (
     <Dialog title={t('receiveFile', { name: file.fileName })} onClose={onClose}>
       <form method="dialog" class="receiving">
-        <Step file={file} receipt={receipt} state={receipt.state.value} />
+        <Step file={file} state={value} />
+        <div class="actions">
+          {value.name === 'received' && value.blobUrl && (
+            <a class="button" href={value.blobUrl} download={file.fileName}>
+              {t('saveAgain')}
+            </a>
+          )}
+          <Button type="submit" label={t(closeLabel)} />
+          {startLabel && <Button class="primary" label={t(startLabel)} onClick={() => send({ type: 'choose' })} />}
+        </div>
       </form>
     </Dialog>
   );
 }
 
-interface StepProps {
-  file: SharedFile;
-  receipt: Receipt;
-  state: ReceiveState;
-}
+/** Of the button that closes the dialog, and of the one that starts the download. */
+const labels = {
+  asking: ['cancel', 'receive'],
+  choosing: ['cancel', 'receive'],
+  receiving: ['cancel', undefined],
+  failed: ['close', 'tryAgain'],
+  received: ['close', undefined],
+  closed: ['close', undefined],
+} as const;
 
-function Step({ file, receipt, state }: StepProps) {
+function Step({ file, state }: { file: SharedFile; state: ReceiveState }) {
   switch (state.name) {
-    case 'asking':
-    case 'choosing':
-      return (
-        <>
-          <p>{t('receiveHint')}</p>
-          <div class="actions">
-            <CloseButton label={t('cancel')} />
-            <StartButton label={t('receive')} receipt={receipt} />
-          </div>
-        </>
-      );
     case 'receiving':
       return <Progress file={file} bytes={state.bytes} />;
     case 'failed':
-      return (
-        <>
-          <p class="problem" role="alert">
-            {state.message}
-          </p>
-          <div class="actions">
-            <CloseButton label={t('close')} />
-            <StartButton label={t('tryAgain')} receipt={receipt} />
-          </div>
-        </>
-      );
+      return <Problem>{state.message}</Problem>;
     case 'received':
-      return (
-        <>
-          <p role="status">{t(state.isConfirmed ? 'received' : 'receivedUnconfirmed')}</p>
-          <div class="actions">
-            {state.blobUrl && (
-              <a class="button" href={state.blobUrl} download={file.fileName}>
-                {t('saveAgain')}
-              </a>
-            )}
-            <CloseButton label={t('close')} />
-          </div>
-        </>
-      );
-    case 'closed':
-      return null;
+      return <p role="status">{t(state.isConfirmed ? 'received' : 'receivedUnconfirmed')}</p>;
+    default:
+      return <p>{t('receiveHint')}</p>;
   }
 }
 
 function Progress({ file: { fileName, fileSize }, bytes }: { file: SharedFile; bytes: number }) {
   const share = fileSize === 0 ? 1 : Math.min(1, bytes / fileSize);
-  useEffect(() => {
-    // Until the claim expires, nobody else could receive the file.
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
-  }, []);
+  // Until the claim expires, nobody else could receive the file.
+  useEffect(() => listen('beforeunload', (event) => event.preventDefault()), []);
   return (
     <>
       <p>{t('receiving')}</p>
@@ -97,41 +71,18 @@ function Progress({ file: { fileName, fileSize }, bytes }: { file: SharedFile; b
         <progress max={1} value={share} aria-label={fileName} />
         <small>{t('uploadProgress', { percent: percent(share), size: size(fileSize) })}</small>
       </div>
-      <div class="actions">
-        <CloseButton label={t('cancel')} />
-      </div>
     </>
   );
 }
-
-const CloseButton = ({ label }: { label: string }) => (
-  <button type="submit" class="button">
-    {label}
-  </button>
-);
-
-const StartButton = ({ label, receipt }: { label: string; receipt: Receipt }) => (
-  <button type="button" class="button primary" onClick={() => receipt.send({ type: 'choose' })}>
-    {label}
-  </button>
-);
-
-type Receipt = StateMachine<ReceiveState, ReceiveEvent>;
 
 const claimSeconds = 30 * 60;
 /** The browser may not have read the file yet when the dialog is closed. */
 const revokeAfterMs = 60_000;
 
-/**
- * The event `choose` must follow a click, or the browser does not ask where to save the file. `onReturned` is called
- * when the file is back in the room because the user has cancelled.
- */
-function createReceipt(room: RoomModel, file: SharedFile, onReturned: () => void): Receipt {
-  const { state, send } = createStateMachine<ReceiveState, ReceiveEvent>(
-    receiveTransitions,
-    { name: 'asking' },
-    onTransition,
-  );
+/** The event `choose` must follow a click, or the browser does not ask where to save the file. */
+function createReceipt(room: RoomModel, file: SharedFile) {
+  const machine = createStateMachine<ReceiveState, ReceiveEvent>(receiveTransitions, { name: 'asking' }, onTransition);
+  const { state, send } = machine;
 
   function onTransition(before: ReceiveState, after: ReceiveState): void {
     if (before.name === after.name) return;
@@ -146,7 +97,7 @@ function createReceipt(room: RoomModel, file: SharedFile, onReturned: () => void
     if (state.peek().name === 'closed') await target?.discard();
   }
 
-  async function transfer({ target, aborter: { signal } }: ReceivingState): Promise<void> {
+  async function transfer({ target, aborter: { signal } }: Receiving): Promise<void> {
     let saved: SavedFile | undefined;
     const onBytes = (bytes: number) => send({ type: 'progress', bytes });
     const save = async ({ body }: Response) => {
@@ -158,19 +109,19 @@ function createReceipt(room: RoomModel, file: SharedFile, onReturned: () => void
     } catch (error) {
       if (saved) return send({ type: 'saved', isConfirmed: false, blobUrl: saved.blobUrl });
       await target.discard();
-      if (signal.aborted) onReturned();
+      // After the user has cancelled, the file is back in the room.
+      if (signal.aborted) notify(t('fileKept'));
       else send({ type: 'fail', message: failureMessage(error) });
     }
   }
 
-  return { state, send };
+  return machine;
 }
 
 function onClosed(before: ReceiveState): void {
   if (before.name === 'receiving') before.aborter.abort();
-  if (before.name !== 'received' || before.blobUrl === undefined) return;
-  const { blobUrl } = before;
-  setTimeout(() => URL.revokeObjectURL(blobUrl), revokeAfterMs);
+  const blobUrl = before.name === 'received' && before.blobUrl;
+  if (blobUrl) setTimeout(() => URL.revokeObjectURL(blobUrl), revokeAfterMs);
 }
 
 function failureMessage(error: unknown): string {
@@ -182,37 +133,28 @@ function failureMessage(error: unknown): string {
   return code === 'FILE_NOT_FOUND' ? message : `${message} ${t('fileKept')}`;
 }
 
+/** `aborter` stops the download, and gives the file back. */
+type Receiving = { readonly target: FileTarget; readonly aborter: AbortController; readonly bytes: number };
+
 type ReceiveState =
   /** Until the user confirms. */
   | { readonly name: 'asking' }
   /** The browser asks where to save the file. */
   | { readonly name: 'choosing' }
-  | ReceivingState
+  | ({ readonly name: 'receiving' } & Receiving)
   /** The file was not saved. */
   | { readonly name: 'failed'; readonly message: string }
-  | ReceivedState
+  /**
+   * `isConfirmed`: whether the server knows. Otherwise, the file is available to others again when the claim expires.
+   * `blobUrl`: of the file, if the browser saves it from memory.
+   */
+  | { readonly name: 'received'; readonly isConfirmed: boolean; readonly blobUrl: string | undefined }
   | { readonly name: 'closed' };
-
-interface ReceivingState {
-  readonly name: 'receiving';
-  readonly target: FileTarget;
-  /** Stops the download, and gives the file back. */
-  readonly aborter: AbortController;
-  readonly bytes: number;
-}
-
-interface ReceivedState {
-  readonly name: 'received';
-  /** Whether the server knows. Otherwise, the file is available to others again when the claim expires. */
-  readonly isConfirmed: boolean;
-  /** Of the file, if the browser saves it from memory. */
-  readonly blobUrl: string | undefined;
-}
 
 type ReceiveEvent =
   | { type: 'choose' }
   | { type: 'dismiss' }
-  | { type: 'start'; target: FileTarget; aborter: AbortController }
+  | ({ type: 'start' } & Omit<Receiving, 'bytes'>)
   | { type: 'progress'; bytes: number }
   | { type: 'fail'; message: string }
   | { type: 'saved'; isConfirmed: boolean; blobUrl: string | undefined }

@@ -1,9 +1,7 @@
 /** Saves a received file: on disk where the browser lets a page write there, otherwise as a download from memory. */
 
-export interface SavedFile {
-  /** To save it again, if the browser has saved it from memory. */
-  readonly blobUrl: string | undefined;
-}
+/** `blobUrl`: to save it again, if the browser has saved it from memory. */
+export type SavedFile = { readonly blobUrl: string | undefined };
 
 export interface FileTarget {
   /** Resolves when the whole file is saved. */
@@ -13,9 +11,7 @@ export interface FileTarget {
 }
 
 /** The part of the File System Access API that TypeScript does not know. */
-interface WritableHandle extends FileSystemFileHandle {
-  remove?(): Promise<void>;
-}
+type WritableHandle = FileSystemFileHandle & { remove?(): Promise<void> };
 type ShowSaveFilePicker = (options: { suggestedName: string }) => Promise<WritableHandle>;
 
 /** Asks where to save the file, if the browser can. Returns undefined if the user cancels. */
@@ -38,11 +34,8 @@ function diskTarget(handle: WritableHandle): FileTarget {
     },
     // The dialog has created an empty file, which would look like the received one.
     async discard() {
-      const isEmpty = await handle.getFile().then(
-        ({ size }) => size === 0,
-        () => false,
-      );
-      if (isEmpty) await handle.remove?.().catch(() => undefined);
+      const file = await handle.getFile().catch(() => undefined);
+      if (file?.size === 0) await handle.remove?.().catch(() => undefined);
     },
   };
 }
@@ -78,9 +71,8 @@ export async function collectBlob(body: ReadableStream<Uint8Array<ArrayBuffer>>,
 }
 
 /** Without a name, the browser uses that of the response. */
-export function startDownload(href: string, download: string): void {
+export const startDownload = (href: string, download: string): void =>
   Object.assign(document.createElement('a'), { href, download }).click();
-}
 
 /** Reports how many bytes have passed. */
 export function countBytes(onBytes: (bytes: number) => void): TransformStream<Uint8Array, Uint8Array<ArrayBuffer>> {

@@ -1,14 +1,15 @@
 /** Selects several files, to download or remove them together. */
 import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Icon } from '../../components/icon.tsx';
+import { Button, IconButton } from '../../components/controls.tsx';
+import { listen } from '../../components/listen.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { downloadFiles, FileThumbnail, isDownloadable } from './file-links.tsx';
 import '../../style/forms.css';
-import { MoreIcon } from '../../components/more-icon.tsx';
 import '../../style/file-rows.css';
+import { MoreIcon } from '../../components/more-icon.tsx';
 
 interface FileToolsProps {
   room: RoomModel;
@@ -21,10 +22,13 @@ interface FileToolsProps {
 function Selection({ room, files, selected, onRemove }: FileToolsProps) {
   const ids = selected.value ?? new Set<string>();
   const chosen = files.filter(({ fileId }) => ids.has(fileId));
-  const leave = () => {
-    selected.value = undefined;
-  };
-  useEscape(leave);
+  const isAll = chosen.length === files.length;
+  const leave = () => (selected.value = undefined);
+  const toggleAll = () => (selected.value = new Set(isAll ? [] : files.map(({ fileId }) => fileId)));
+  const box = useRef<HTMLInputElement>(null);
+  // The button that had the focus is gone.
+  useLayoutEffect(() => box.current?.focus(), []);
+  useEffect(() => listen('keydown', (event) => onEscape(event, leave)), []);
 
   function toggle({ fileId }: SharedFile): void {
     const next = new Set(ids);
@@ -35,36 +39,31 @@ function Selection({ room, files, selected, onRemove }: FileToolsProps) {
   return (
     <fieldset class="selection" aria-label={t('select')}>
       <div class="selection-bar">
-        <SelectAll
-          state={chosen.length === 0 ? 'none' : chosen.length < files.length ? 'some' : 'all'}
-          onToggle={(all) => {
-            selected.value = new Set(all ? files.map(({ fileId }) => fileId) : []);
-          }}
-        />
+        <label class="check">
+          <input ref={box} type="checkbox" checked={isAll} indeterminate={!isAll && !!chosen[0]} onChange={toggleAll} />
+          {t('selectAll')}
+        </label>
         <output>{t('selected', { n: chosen.length })}</output>
-        <button type="button" class="button round" aria-label={t('cancel')} title={t('cancel')} onClick={leave}>
-          <Icon name="close" />
-        </button>
-        <SelectionActions
-          chosen={chosen}
-          onDownload={async (downloadable) => {
-            if (await downloadFiles(room, downloadable)) leave();
-          }}
-          onRemove={(byKeyboard) => {
-            for (const file of chosen) onRemove(file, byKeyboard);
-            leave();
-          }}
-        />
+        <IconButton icon="close" label={t('cancel')} onClick={leave} />
+        <SelectionActions room={room} chosen={chosen} onRemove={onRemove} leave={leave} />
       </div>
       <ul class="files">
         {files.map((file) => (
-          <SelectableFile
-            key={file.fileId}
-            room={room}
-            file={file}
-            isSelected={ids.has(file.fileId)}
-            onToggle={() => toggle(file)}
-          />
+          <li key={file.fileId}>
+            <label class="file">
+              <input
+                type="checkbox"
+                checked={chosen.includes(file)}
+                aria-label={file.fileName}
+                onChange={() => toggle(file)}
+              />
+              <FileThumbnail room={room} file={file} />
+              <span class="file-info">
+                <span dir="auto">{file.fileName}</span>
+                <small>{file.once ? `${size(file.fileSize)} · ${t('oneTimeFile')}` : size(file.fileSize)}</small>
+              </span>
+            </label>
+          </li>
         ))}
       </ul>
     </fieldset>
@@ -72,113 +71,53 @@ function Selection({ room, files, selected, onRemove }: FileToolsProps) {
 }
 
 /** Escape closes what is above the selection first. */
-function useEscape(leave: () => void): void {
-  useEffect(() => {
-    const onKeyDown = ({ key, defaultPrevented }: KeyboardEvent) => {
-      const isCovered = document.querySelector('dialog[open], :popover-open') !== null;
-      if (key === 'Escape' && !defaultPrevented && !isCovered) leave();
-    };
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  }, []);
+function onEscape({ key, defaultPrevented }: KeyboardEvent, leave: () => void): void {
+  const isCovered = document.querySelector('dialog[open], :popover-open') !== null;
+  if (key === 'Escape' && !defaultPrevented && !isCovered) leave();
 }
 
-interface SelectAllProps {
-  state: 'none' | 'some' | 'all';
-  onToggle: (all: boolean) => void;
-}
-
-function SelectAll({ state, onToggle }: SelectAllProps) {
-  const box = useRef<HTMLInputElement>(null);
-  // The button that had the focus is gone.
-  useLayoutEffect(() => box.current?.focus(), []);
-  return (
-    <label class="check">
-      <input
-        ref={box}
-        type="checkbox"
-        checked={state === 'all'}
-        indeterminate={state === 'some'}
-        onChange={({ currentTarget }) => onToggle(currentTarget.checked)}
-      />
-      {t('selectAll')}
-    </label>
-  );
-}
-
-interface ActionProps {
-  chosen: readonly SharedFile[];
-  onDownload: (files: readonly SharedFile[]) => Promise<void>;
-  onRemove: (byKeyboard: boolean) => void;
-}
+type ActionProps = Pick<FileToolsProps, 'room' | 'onRemove'> & { chosen: readonly SharedFile[]; leave: () => void };
 
 /** At opposite ends of the line, so that nobody taps Remove instead of Download. */
-function SelectionActions({ chosen, onDownload, onRemove }: ActionProps) {
-  const isStarting = useSignal(false);
+function SelectionActions({ room, chosen, onRemove, leave }: ActionProps) {
   const downloadable = chosen.filter(isDownloadable);
+  const { isStarting, download } = useDownload(room, downloadable);
+  const onDownload = async () => (await download()) && leave();
+  const onClick = ({ detail }: MouseEvent) => {
+    for (const file of chosen) onRemove(file, detail === 0);
+    leave();
+  };
   return (
     <div class="selection-actions">
-      <button
-        type="button"
-        class="button"
-        disabled={downloadable.length === 0 || isStarting.value}
-        onClick={async () => {
-          isStarting.value = true;
-          await onDownload(downloadable);
-          isStarting.value = false;
-        }}
-      >
-        <Icon name="down" />
-        {t('download')}
-      </button>
-      <button
-        type="button"
-        class="button danger"
-        aria-label={t('remove')}
-        disabled={chosen.length === 0}
-        onClick={({ detail }) => onRemove(detail === 0)}
-      >
-        <Icon name="delete" />
+      <Button icon="down" label={t('download')} disabled={!downloadable[0] || isStarting} onClick={onDownload} />
+      <Button class="danger" icon="delete" aria-label={t('remove')} disabled={!chosen[0]} onClick={onClick}>
         <span>{t('remove')}</span>
-      </button>
+      </Button>
       {downloadable.length < chosen.length && <p class="aside">{t('oneTimeExcluded')}</p>}
     </div>
   );
 }
 
-interface SelectableProps {
-  room: RoomModel;
-  file: SharedFile;
-  isSelected: boolean;
-  onToggle: () => void;
-}
+/** Once at a time. `download` returns whether it has started. */
+function useDownload(room: RoomModel, files: readonly SharedFile[]) {
+  const isStarting = useSignal(false);
 
-function SelectableFile({ room, file, isSelected, onToggle }: SelectableProps) {
-  const { fileName, fileSize, once } = file;
-  return (
-    <li>
-      <label class="file">
-        <input type="checkbox" checked={isSelected} aria-label={fileName} onChange={onToggle} />
-        <FileThumbnail room={room} file={file} />
-        <span class="file-info">
-          <span dir="auto">{fileName}</span>
-          <small>{once ? `${size(fileSize)} · ${t('oneTimeFile')}` : size(fileSize)}</small>
-        </span>
-      </label>
-    </li>
-  );
+  async function download(): Promise<boolean> {
+    if (isStarting.value) return false;
+    isStarting.value = true;
+    const hasStarted = await downloadFiles(room, files);
+    isStarting.value = false;
+    return hasStarted;
+  }
+
+  return { isStarting: isStarting.value, download };
 }
 
 /** Actions on several files: buttons above the list, and a selection instead of the list. */
 export function FileTools(props: FileToolsProps) {
   const { selected } = props;
   // When too few files are left, the list returns.
-  useEffect(
-    () => () => {
-      selected.value = undefined;
-    },
-    [selected],
-  );
+  useEffect(() => () => (selected.value = undefined), [selected]);
   const wasSelecting = useRef(false);
   const hasEnded = wasSelecting.current && !selected.value;
   wasSelecting.current = selected.value !== undefined;
@@ -187,8 +126,8 @@ export function FileTools(props: FileToolsProps) {
 
 function FileButtons({ room, files, selected, takesFocus }: FileToolsProps & { takesFocus: boolean }) {
   const buttons = useRef<HTMLDivElement>(null);
-  const isStarting = useSignal(false);
   const downloadable = files.filter(isDownloadable);
+  const { isStarting, download } = useDownload(room, downloadable);
 
   useLayoutEffect(() => {
     if (takesFocus) buttons.current?.querySelector<HTMLElement>('.select')?.focus();
@@ -196,38 +135,22 @@ function FileButtons({ room, files, selected, takesFocus }: FileToolsProps & { t
       const id = target.closest('.button') ? undefined : target.closest<HTMLElement>('[data-id]')?.dataset.id;
       if (id !== undefined) selected.value = new Set([id]);
     };
+    const end = new AbortController();
     const lists = buttons.current?.closest('.file-panel')?.querySelectorAll<HTMLElement>('.files') ?? [];
-    const ends = Array.from(lists, (list) => listenForLongPress(list, onPress));
-    return () => {
-      for (const end of ends) end();
-    };
+    for (const list of lists) listenForLongPress(list, onPress, end.signal);
+    return () => end.abort();
   }, []);
-
-  async function downloadAll(): Promise<void> {
-    if (isStarting.value) return;
-    isStarting.value = true;
-    await downloadFiles(room, downloadable);
-    isStarting.value = false;
-  }
 
   return (
     <div class="file-tools" ref={buttons}>
       {downloadable.length > 1 && (
-        <button type="button" class="button quiet" aria-disabled={isStarting.value} onClick={() => void downloadAll()}>
+        <Button class="quiet" label={t('downloadAll')} aria-disabled={isStarting} onClick={download}>
           <MoreIcon name="archive" />
-          {t('downloadAll')}
-        </button>
+        </Button>
       )}
-      <button
-        type="button"
-        class="button quiet select"
-        onClick={() => {
-          selected.value = new Set();
-        }}
-      >
+      <Button class="quiet select" label={t('select')} onClick={() => (selected.value = new Set())}>
         <MoreIcon name="select" />
-        {t('select')}
-      </button>
+      </Button>
     </div>
   );
 }
@@ -236,14 +159,13 @@ const longPressMs = 450;
 /** A finger that moves farther than this scrolls. In pixels. */
 const maxMove = 10;
 
-/** Calls `onPress` with the element under the finger. Returns a function that stops listening. */
-function listenForLongPress(area: HTMLElement, onPress: (target: Element) => void): () => void {
-  const end = new AbortController();
+/** Calls `onPress` with the element under the finger. */
+function listenForLongPress(area: HTMLElement, onPress: (target: Element) => void, signal: AbortSignal): void {
   let timer: number | undefined;
   let [x, y] = [0, 0];
   const cancel = () => clearTimeout(timer);
   const on = <K extends keyof HTMLElementEventMap>(type: K, listen: (event: HTMLElementEventMap[K]) => void) =>
-    area.addEventListener(type, listen, { signal: end.signal });
+    area.addEventListener(type, listen, { signal });
 
   on('pointerdown', ({ pointerType, isPrimary, target, clientX, clientY }) => {
     cancel();
@@ -263,8 +185,7 @@ function listenForLongPress(area: HTMLElement, onPress: (target: Element) => voi
   on('contextmenu', (event) => {
     if ((event as PointerEvent).pointerType === 'touch') event.preventDefault();
   });
-  end.signal.addEventListener('abort', cancel);
-  return () => end.abort();
+  signal.addEventListener('abort', cancel);
 }
 
 /** Lifting the finger may click what is under it by then. */

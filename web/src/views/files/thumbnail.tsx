@@ -13,15 +13,6 @@ export function Thumbnail({ url, name, type }: { url: string; name: string; type
     );
   }
   return (
-    <img
-      class="thumbnail"
-      src={url}
-      alt=""
-      loading="lazy"
-      decoding="async"
-      onError={() => {
-        isBroken.value = true;
-      }}
-    />
+    <img class="thumbnail" src={url} alt="" loading="lazy" decoding="async" onError={() => (isBroken.value = true)} />
   );
 }

@@ -1,7 +1,7 @@
 /** The uploads in the file list, and the checks before files are added. Loaded with the first upload. */
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button, IconButton } from '../../components/controls.tsx';
 import { useNow } from '../../components/countdown.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent, roughTime, size } from '../../i18n/quantities.ts';
@@ -23,43 +23,23 @@ import '../../style/uploads.css';
 export function UploadRow({ upload }: { upload: Upload }) {
   const { name, file, send } = upload;
   const state = upload.state.value;
+  const retry = () => send({ type: 'retry' });
+  const cancel = () => send({ type: 'cancel' });
   return (
     <li class="file upload" data-state={state.name}>
       <Thumbnail url={useObjectUrl(file)} name={name} type={file.type} />
       <div class="file-info">
         <span dir="auto">{name}</span>
         <small role={state.name === 'failed' ? 'alert' : undefined}>
-          {state.name === 'sending' ? (
-            <Rate file={file} state={state} />
-          ) : state.name === 'limited' ? (
-            <Limited until={state.until} />
-          ) : (
-            detail(file, state)
-          )}
+          <Detail file={file} state={state} />
         </small>
         {isUnfinished(state) && <Progress upload={upload} />}
       </div>
       <div class="file-actions">
         {state.name === 'failed' && state.canRetry && (
-          <button
-            type="button"
-            class="button round"
-            aria-label={t('retryUpload', { name })}
-            title={t('tryAgain')}
-            onClick={() => send({ type: 'retry' })}
-          >
-            <Icon name="retry" />
-          </button>
+          <IconButton icon="retry" label={t('retryUpload', { name })} title={t('tryAgain')} onClick={retry} />
         )}
-        <button
-          type="button"
-          class="button round"
-          aria-label={t('cancelUpload', { name })}
-          title={t('cancel')}
-          onClick={() => send({ type: 'cancel' })}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={t('cancelUpload', { name })} title={t('cancel')} onClick={cancel} />
       </div>
     </li>
   );
@@ -92,8 +72,12 @@ const shareOf = (file: File, sent: number): number => (file.size === 0 ? 1 : Mat
 
 const stateKeys = { waiting: 'uploadWaiting', offline: 'uploadOffline', resuming: 'uploadResuming' } as const;
 
-function detail(file: File, state: UploadState): string {
+function Detail({ file, state }: { file: File; state: UploadState }) {
   switch (state.name) {
+    case 'sending':
+      return <Rate file={file} state={state} />;
+    case 'limited':
+      return <Limited until={state.until} />;
     case 'failed':
       return errorMessage(state.error);
     case 'waiting':
@@ -125,14 +109,8 @@ export function FailedUploads({ failed }: { failed: readonly Upload[] }) {
   return (
     <div class="failed-uploads">
       <p class="problem">{t('uploadsFailed', { n: failed.length })}</p>
-      {canRetry && (
-        <button type="button" class="button" onClick={() => sendAll({ type: 'retry' })}>
-          {t('retryAll')}
-        </button>
-      )}
-      <button type="button" class="button" onClick={() => sendAll({ type: 'cancel' })}>
-        {t('dismissAll')}
-      </button>
+      {canRetry && <Button label={t('retryAll')} onClick={() => sendAll({ type: 'retry' })} />}
+      <Button label={t('dismissAll')} onClick={() => sendAll({ type: 'cancel' })} />
     </div>
   );
 }
@@ -155,9 +133,7 @@ export function LeftOverFiles({ room }: { room: RoomModel }) {
   if (leftOver.value?.room !== room) return null;
   const { files, fit, once } = leftOver.value;
   const all = fit + files.length;
-  const dismiss = () => {
-    leftOver.value = undefined;
-  };
+  const dismiss = () => (leftOver.value = undefined);
   const retry = () => {
     dismiss();
     room.uploads.addsOnce.value = once;
@@ -168,12 +144,8 @@ export function LeftOverFiles({ room }: { room: RoomModel }) {
       <p class="problem">
         {t('filesAddedOf', { fit, n: all < maxRead ? all : `${all}+` })} {t('errorRoomFull')}
       </p>
-      <button type="button" class="button" onClick={retry}>
-        {t('tryAgain')}
-      </button>
-      <button type="button" class="button" onClick={dismiss}>
-        {t('dismissAll')}
-      </button>
+      <Button label={t('tryAgain')} onClick={retry} />
+      <Button label={t('dismissAll')} onClick={dismiss} />
     </div>
   );
 }

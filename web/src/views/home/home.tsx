@@ -1,9 +1,10 @@
 /** The home page: start a room, join one, or return to a recent one. */
 import { useEffect } from 'preact/hooks';
+import { Button } from '../../components/controls.tsx';
 import { RequestsLeft } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { draftKeys, recentRooms } from '../../device/recent-rooms.ts';
-import { strings } from '../../i18n/languages/en-home.ts';
+import englishHome from '../../i18n/languages/en/home.json' with { type: 'json' };
 import { addEnglish, translate as t } from '../../i18n/strings.ts';
 import { navigate } from '../../router.ts';
 import { JoinForm } from './join-form.tsx';
@@ -15,12 +16,10 @@ import { basePath, limits } from '../../page-settings.ts';
 import { shareCacheOf } from '../../share-target.ts';
 import { AbuseContact } from '../header.tsx';
 
-addEnglish(strings);
+addEnglish(englishHome);
 
 export function Home() {
-  useEffect(() => {
-    if (draftKeys().length > 0) void forgetEndedRooms();
-  }, []);
+  useEffect(() => void forgetEndedRooms().catch(() => undefined), []);
   return (
     <div class="home">
       {!hasNetwork.value && (
@@ -48,10 +47,7 @@ export function Home() {
         <StartForm />
         <JoinForm />
       </div>
-      <button type="button" class="button show-qr" onClick={() => navigate('/invite')}>
-        <Icon name="qr" />
-        {t('showInviteQr')}
-      </button>
+      <Button class="show-qr" icon="qr" label={t('showInviteQr')} onClick={() => navigate('/invite')} />
       <RequestsLeft />
       <p class="small-print">{t('smallPrint')}</p>
       {limits.abuseContact && <AbuseContact />}
@@ -61,10 +57,7 @@ export function Home() {
 
 /** Few devices have drafts. If the code cannot be loaded, the next page load retries. */
 async function forgetEndedRooms(): Promise<void> {
-  await import('../../room/closed-tabs.ts').then(
-    ({ forgetEndedRooms }) => forgetEndedRooms(),
-    () => undefined,
-  );
+  if (draftKeys().length > 0) await (await import('../../room/closed-tabs.ts')).forgetEndedRooms();
 }
 
 /** An animation: a dot moves from one device to another. */
@@ -91,28 +84,17 @@ function Illustration() {
 /** Tells the user that content shared from another app still needs a room. */
 function PendingShare() {
   const isPending = useSignal(false);
-  useEffect(() => {
-    if (!('caches' in window)) return;
-    void caches.has(shareCacheOf(basePath)).then((has) => {
-      isPending.value = has;
-    });
-  }, []);
+  useEffect(() => void globalThis.caches?.has(shareCacheOf(basePath)).then((has) => (isPending.value = has)), []);
   if (!isPending.value) return null;
   return (
     <p class="alert" role="status">
       <Icon name="share" />
       <span>{t('sharePending')}</span>
-      <button type="button" class="button" onClick={() => navigate('/share')}>
-        {t('chooseRoom')}
-      </button>
+      <Button label={t('chooseRoom')} onClick={() => navigate('/share')} />
     </p>
   );
 }
 
 const hasNetwork = signal(navigator.onLine);
 
-for (const type of ['online', 'offline'] as const) {
-  addEventListener(type, () => {
-    hasNetwork.value = navigator.onLine;
-  });
-}
+for (const type of ['online', 'offline']) addEventListener(type, () => (hasNetwork.value = navigator.onLine));

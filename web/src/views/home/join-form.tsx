@@ -1,8 +1,10 @@
 /** Joins a room by its code, a pasted link, or the camera. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { Button, Problem } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { listen } from '../../components/listen.ts';
 import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/strings.ts';
 import { goToRoom, parseCodeOrLink } from '../../router.ts';
@@ -25,15 +27,12 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
   }, [typed.value]);
 
   // A link that is pasted anywhere on the page, also beside the field.
-  useEffect(() => {
-    const onPaste = (event: ClipboardEvent) => {
-      const pasted = event.clipboardData?.getData('text') ?? '';
-      const isExpected = event.target === field.current || pasted.includes('/r/');
-      if (isExpected && join(pasted)) event.preventDefault();
-    };
-    document.addEventListener('paste', onPaste);
-    return () => document.removeEventListener('paste', onPaste);
-  }, []);
+  const onPaste = (event: ClipboardEvent) => {
+    const pasted = event.clipboardData?.getData('text') ?? '';
+    const isExpected = event.target === field.current || pasted.includes('/r/');
+    if (isExpected && join(pasted)) event.preventDefault();
+  };
+  useEffect(() => listen('paste', onPaste), []);
 
   function join(text: string): boolean {
     const code = takeRoom(text);
@@ -82,41 +81,21 @@ export function JoinForm({ onJoin = goToRoom }: { onJoin?: (code: string) => voi
         </button>
         {canScan() && <ScanButton onFound={onJoin} />}
       </div>
-      <p class="problem" id="code-problem" role="alert">
-        {problem.value}
-      </p>
+      <Problem id="code-problem">{problem.value}</Problem>
     </form>
   );
 }
 
 function ScanButton({ onFound }: { onFound: (code: string) => void }) {
   const isOpen = useSignal(false);
+  const label = t('scan');
   return (
     <>
-      <button
-        type="button"
-        class="button large"
-        aria-label={t('scan')}
-        title={t('scan')}
-        onClick={() => {
-          isOpen.value = true;
-        }}
-      >
-        <Icon name="camera" />
-      </button>
-      {isOpen.value && (
-        <Scanner
-          onFound={onFound}
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      <Button class="large" icon="camera" aria-label={label} title={label} onClick={() => (isOpen.value = true)} />
+      {isOpen.value && <Scanner onFound={onFound} onClose={() => (isOpen.value = false)} />}
     </>
   );
 }
 
 /** Whether this browser lets the page use a camera. It does not over plain HTTP. */
-function canScan(): boolean {
-  return typeof navigator.mediaDevices?.getUserMedia === 'function';
-}
+const canScan = (): boolean => typeof navigator.mediaDevices?.getUserMedia === 'function';

@@ -1,5 +1,6 @@
 /** The rooms that this device has joined, to return to or to remove from the list. */
 import { useEffect } from 'preact/hooks';
+import { IconButton } from '../../components/controls.tsx';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
@@ -28,11 +29,7 @@ export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => 
 
 function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (code: string) => void }) {
   const { code, expiresAt, hasPin, isEncrypted, name, firstLine, fileCount } = room;
-
-  function onRemove() {
-    notify(t('recentRoomRemoved', { code }), { undo: forgetRoom(code) });
-  }
-
+  const onRemove = () => notify(t('recentRoomRemoved', { code }), { undo: forgetRoom(code) });
   return (
     <li>
       <button type="button" class="recent-room" onClick={() => onJoin(code)}>
@@ -49,15 +46,7 @@ function Row({ room, now, onJoin }: { room: RecentRoom; now: number; onJoin: (co
           </small>
         )}
       </button>
-      <button
-        type="button"
-        class="button round"
-        onClick={onRemove}
-        aria-label={t('removeRecentRoom', { code })}
-        title={t('removeRecentRoom', { code })}
-      >
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={t('removeRecentRoom', { code })} onClick={onRemove} />
     </li>
   );
 }

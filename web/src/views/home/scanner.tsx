@@ -9,15 +9,10 @@ import { navigate } from '../../router.ts';
 import { trustedScriptUrl } from '../../trusted-script-url.ts';
 import workerUrl from './qr-worker.ts?worker&url';
 
-interface Props {
-  onFound: (code: string) => void;
-  onClose: () => void;
-}
-
 /** Between two frames, so that a phone stays cool. */
 const scanIntervalMs = 200;
 
-export function Scanner({ onFound, onClose }: Props) {
+export function Scanner({ onFound, onClose }: { onFound: (code: string) => void; onClose: () => void }) {
   const video = useRef<HTMLVideoElement>(null);
   const problem = useSignal('');
   useEffect(() => {
@@ -51,11 +46,8 @@ export function Scanner({ onFound, onClose }: Props) {
   );
 }
 
-interface Found {
-  code?: RoomCode | LinkId | undefined;
-  /** The fragment of the link, with `#`. */
-  invitation?: string | undefined;
-}
+/** `invitation`: the fragment of the link, with `#`. */
+type Found = { code: RoomCode | LinkId | undefined; invitation: string | undefined };
 
 /** The first room code or invitation that the camera sees; undefined if aborted. */
 async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<Found | undefined> {
@@ -84,11 +76,8 @@ function parse(text: string): Found {
 type ReadQr = (video: HTMLVideoElement) => Promise<string[]>;
 
 /** TypeScript has no declaration of it yet. */
-interface Detector {
-  detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]>;
-}
 declare const BarcodeDetector: {
-  new (options: { formats: string[] }): Detector;
+  new (options: { formats: string[] }): { detect(source: HTMLVideoElement): Promise<{ rawValue: string }[]> };
   getSupportedFormats(): Promise<string[]>;
 };
 
@@ -97,16 +86,9 @@ const maxSide = 720;
 
 /** Reads QR codes in a video: with the browser's detector, or with a decoder in a worker if it has none. */
 async function createQrReader(signal: AbortSignal): Promise<ReadQr> {
-  return (await hasDetector()) ? detectorReader() : workerReader(signal);
-}
-
-/** Some browsers have the detector but cannot read QR codes with it. */
-async function hasDetector(): Promise<boolean> {
-  if (!('BarcodeDetector' in window)) return false;
-  return (await BarcodeDetector.getSupportedFormats()).includes('qr_code');
-}
-
-function detectorReader(): ReadQr {
+  // Some browsers have the detector but cannot read QR codes with it.
+  const formats = 'BarcodeDetector' in window ? await BarcodeDetector.getSupportedFormats() : [];
+  if (!formats.includes('qr_code')) return workerReader(signal);
   const detector = new BarcodeDetector({ formats: ['qr_code'] });
   return async (video) => (await detector.detect(video)).map(({ rawValue }) => rawValue);
 }
@@ -115,12 +97,9 @@ function detectorReader(): ReadQr {
 function workerReader(signal: AbortSignal): ReadQr {
   const worker = new Worker(trustedScriptUrl(workerUrl), { type: 'module' });
   const context = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
-  const failed = new Promise<never>((_, reject) => {
-    worker.onerror = reject;
-  });
-  const aborted = new Promise<string[]>((resolve) => {
-    signal.addEventListener('abort', () => resolve([]));
-  }).finally(() => worker.terminate());
+  const failed = new Promise<never>((_, reject) => (worker.onerror = reject));
+  const aborted = new Promise<string[]>((resolve) => signal.addEventListener('abort', () => resolve([])));
+  signal.addEventListener('abort', () => worker.terminate());
 
   const decode = (image: ImageData) =>
     new Promise<string[]>((resolve) => {

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { PoproomError } from '../../../../src/client/error.ts';
 import { requestRoom } from '../../../../src/client/room-access.ts';
+import { Button, Problem } from '../../components/controls.tsx';
 import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -18,8 +19,6 @@ import { toPoproomError, transport } from '../../server-connection.ts';
 
 const KeepNewKey = lazy(() => import('../encryption/room-key.tsx'), 'KeepNewKey');
 
-type StartState = 'ready' | 'starting' | { problem: string };
-
 export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => void }) {
   const lifetime = useSignal(limits.roomTtl);
   const wantsPin = useSignal(false);
@@ -27,7 +26,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   const pinField = useRef<HTMLInputElement>(null);
   const isEncrypted = useSignal(false);
   const keepsKey = useSignal(true);
-  const state = useSignal<StartState>('ready');
+  const state = useSignal<'ready' | 'starting' | { problem: string }>('ready');
   const isStarting = state.value === 'starting';
 
   async function onSubmit(event: Event) {
@@ -41,33 +40,33 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
     }
     state.value = 'starting';
     try {
-      const expiresIn = lifetime.value === limits.roomTtl ? {} : { expiresIn: lifetime.value };
-      onStart(
-        await (isEncrypted.value
-          ? createEncrypted(expiresIn, keepsKey.value)
-          : create(expiresIn, wantsPin.value ? pin.value : undefined)),
-      );
+      const request = lifetime.value === limits.roomTtl ? {} : { expiresIn: lifetime.value };
+      const newPin = wantsPin.value ? pin.value : undefined;
+      onStart(await (isEncrypted.value ? createEncrypted(request, keepsKey.value) : create(request, newPin)));
       state.value = 'ready';
     } catch (error) {
       state.value = { problem: errorMessage(toPoproomError(error)) };
     }
   }
 
-  function onPinToggle(isWanted: boolean) {
-    wantsPin.value = isWanted;
+  function onPinToggle({ currentTarget: { checked } }: { currentTarget: HTMLInputElement }) {
+    wantsPin.value = checked;
     if (state.value !== 'starting') state.value = 'ready';
   }
 
+  function onEncryptionToggle({ currentTarget: { checked } }: { currentTarget: HTMLInputElement }) {
+    isEncrypted.value = checked;
+    // Usually there when the room is started.
+    if (checked) loadEncryption().catch(() => undefined);
+  }
+
+  const label = t(isStarting ? 'starting' : 'start');
+  const choices = lifetimes.map((seconds) => [seconds, exactTime(seconds)] as const);
   return (
     <form class="card home-card" onSubmit={onSubmit} noValidate>
       <h2>{t('startTitle')}</h2>
-      <button type="submit" class="button primary large" aria-disabled={isStarting}>
-        <Icon name="plus" />
-        {isStarting ? t('starting') : t('start')}
-      </button>
-      <p class="problem" role="alert">
-        {typeof state.value === 'object' && state.value.problem}
-      </p>
+      <Button type="submit" class="primary large" icon="plus" label={label} aria-disabled={isStarting} />
+      <Problem>{typeof state.value === 'object' && state.value.problem}</Problem>
       <details class="options">
         <summary>
           <Icon name="unfold" />
@@ -77,36 +76,17 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
             {(wantsPin.value || isEncrypted.value) && <Icon name="lock" />}
           </span>
         </summary>
-        <RadioGroup
-          legend={t('lifetime')}
-          value={lifetime.value}
-          options={lifetimes.map((seconds) => [seconds, exactTime(seconds)] as const)}
-          onChoose={(seconds) => {
-            lifetime.value = seconds;
-          }}
-        />
+        <RadioGroup legend={t('lifetime')} chosen={lifetime} options={choices} />
         {/* An encrypted room has a key instead. */}
         {!isEncrypted.value && (
           <label class="check">
-            <input
-              type="checkbox"
-              checked={wantsPin.value}
-              onChange={({ currentTarget }) => onPinToggle(currentTarget.checked)}
-            />
+            <input type="checkbox" checked={wantsPin.value} onChange={onPinToggle} />
             <span>{t('requirePin')}</span>
           </label>
         )}
         {wantsPin.value && !isEncrypted.value && <PinField pin={pin} field={pinField} />}
         <label class="check encrypt">
-          <input
-            type="checkbox"
-            checked={isEncrypted.value}
-            onChange={({ currentTarget }) => {
-              isEncrypted.value = currentTarget.checked;
-              // Usually there when the room is started.
-              if (currentTarget.checked) loadEncryption().catch(() => undefined);
-            }}
-          />
+          <input type="checkbox" checked={isEncrypted.value} onChange={onEncryptionToggle} />
           <span>
             {t('encryptRoom')}
             <small>{t('encryptRoomHint')}</small>
@@ -118,9 +98,7 @@ export function StartForm({ onStart = goToRoom }: { onStart?: (code: string) => 
   );
 }
 
-interface Request {
-  expiresIn?: number;
-}
+type Request = { expiresIn?: number };
 
 async function create(request: Request, pin: string | undefined): Promise<string> {
   const { roomId: code, expiresAt, hasPin } = await requestRoom(transport, { ...request, ...(pin && { pin }) });

@@ -1,12 +1,11 @@
 /** Asks for the room that another screen is invited into. */
-
-import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Invitation, parseInvitation, sealAnswer } from '../../../../src/client/crypto/invitation.ts';
 import { parseRoomKey, type RoomKey } from '../../../../src/client/crypto/room-key.ts';
 import { EncryptionError } from '../../../../src/client/error.ts';
 import type { LiveEvent } from '../../../../src/client/live-state.ts';
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
+import { Button, Problem } from '../../components/controls.tsx';
 import { useServerNow } from '../../components/countdown.tsx';
 import { recentRooms, savedPin } from '../../device/recent-rooms.ts';
 import { requestKey, savedKey } from '../../device/room-keys.ts';
@@ -24,7 +23,7 @@ import { openMeetingRoom, textIn } from './meeting.ts';
 
 export function AnswerPage({ fragment }: { fragment: string }) {
   const invitation = useMemo(() => parseInvitation(fragment), [fragment]);
-  if (!invitation) return <MessagePage title={t('answerDamaged')}>{t('answerInvalidHint')}</MessagePage>;
+  if (!invitation) return <MessagePage title={t('answerDamaged')} hint={t('answerInvalidHint')} />;
   return <AnswerTo invitation={invitation} />;
 }
 
@@ -35,30 +34,23 @@ function AnswerTo({ invitation }: { invitation: Invitation }) {
   switch (state.name) {
     case 'sending':
     case 'sent':
-      return (
-        <MessagePage key="waiting" icon="clock" title={t('waitingForScreen')}>
-          <span role="status">{state.name === 'sent' && state.isOffline && t('cannotReachServer')}</span>
-        </MessagePage>
-      );
+      return <Waiting key="waiting" isOffline={state.name === 'sent' && state.isOffline} />;
     case 'accepted':
       return <Accepted code={state.code} />;
     case 'invalid':
-      return (
-        <MessagePage key="invalid" title={t('answerInvalid')}>
-          {t('answerInvalidHint')}
-        </MessagePage>
-      );
+      return <MessagePage key="invalid" title={t('answerInvalid')} hint={t('answerInvalidHint')} />;
     default:
       return <RoomChoice answer={answer} state={state} />;
   }
 }
 
+function Waiting({ isOffline }: { isOffline: boolean }) {
+  const hint = <span role="status">{isOffline && t('cannotReachServer')}</span>;
+  return <MessagePage icon="clock" title={t('waitingForScreen')} hint={hint} />;
+}
+
 function Accepted({ code }: { code: string }) {
-  const open = (
-    <button type="button" class="button primary" onClick={() => goToRoom(code)}>
-      {t('openHere')}
-    </button>
-  );
+  const open = <Button class="primary" label={t('openHere')} onClick={() => goToRoom(code)} />;
   return <MessagePage key="accepted" icon="check" title={t('answerAccepted', { code })} action={open} />;
 }
 
@@ -74,33 +66,24 @@ function RoomChoice({ answer, state }: { answer: Answer; state: AnswerState }) {
         {t('answerTitle')}
       </h1>
       <p>{t('answerHint')}</p>
-      <p class="problem" role="alert">
-        {error && errorMessage(error)}
-      </p>
+      <Problem>{error && errorMessage(error)}</Problem>
       <RecentRooms onJoin={answer.choose} />
       {!hasRooms && <p class="aside">{t('noRooms')}</p>}
       <div class="home-cards">
         <StartForm onStart={answer.choose} />
       </div>
-      <button type="button" class="button quiet" onClick={goHome}>
-        {t('cancel')}
-      </button>
+      <Button class="quiet" label={t('cancel')} onClick={goHome} />
     </div>
   );
 }
 
-interface Answer {
-  readonly state: ReadonlySignal<AnswerState>;
-  /** Invites the screen into this room. */
-  choose(code: string): void;
-  close(): void;
-}
+type Answer = ReturnType<typeof openAnswerTo>;
 
 /** If others overwrite the answer more often than this, it is not written again. */
 const maxRewrites = 5;
 
 /** Answers the invitation of a screen: seals a room for it, and waits until the screen has taken it. */
-function openAnswerTo(invitation: Invitation): Answer {
+function openAnswerTo(invitation: Invitation) {
   const { state, send } = createStateMachine(answerTransitions, { name: 'choosing', error: undefined }, onTransition);
   const meeting = openMeetingRoom(invitation.meeting);
   /** Closes the live channel of the latest attempt. */
@@ -135,7 +118,7 @@ function openAnswerTo(invitation: Invitation): Answer {
     };
   }
 
-  return { state, choose: (code) => send({ type: 'choose', code }), close: () => send({ type: 'close' }) };
+  return { state, choose: (code: string) => send({ type: 'choose', code }), close: () => send({ type: 'close' }) };
 }
 
 /** The key of an encrypted room. Undefined if no tab of this browser has it: the screen then asks for it. */

@@ -26,10 +26,9 @@ export type AnswerEvent =
 
 const invalid = (): AnswerState => ({ name: 'invalid' });
 const close = (): AnswerState => ({ name: 'closed' });
-const fail = (_: AnswerState, { error }: Extract<AnswerEvent, { type: 'failed' }>): AnswerState => ({
-  name: 'choosing',
-  error,
-});
+const failed = (_: AnswerState, { error }: { error: PoproomError }): AnswerState => ({ name: 'choosing', error });
+/** While the answer is on its way, and while it waits. */
+const inBoth = { expired: invalid, failed, close };
 
 export const answerTransitions: Transitions<AnswerState, AnswerEvent> = {
   choosing: { choose: (_, { code }) => ({ name: 'sending', code }), close },
@@ -37,16 +36,12 @@ export const answerTransitions: Transitions<AnswerState, AnswerEvent> = {
     written: ({ code }) => ({ name: 'sent', code, isOffline: false }),
     // Someone else has answered before.
     deleted: invalid,
-    expired: invalid,
-    failed: fail,
-    close,
+    ...inBoth,
   },
   sent: {
     connection: (state, { isOffline }) => (isOffline === state.isOffline ? state : { ...state, isOffline }),
     deleted: ({ code }) => ({ name: 'accepted', code }),
-    expired: invalid,
-    failed: fail,
-    close,
+    ...inBoth,
   },
   accepted: { close },
   invalid: { close },

@@ -1,20 +1,15 @@
 /** The page at /invite: with an invitation in its fragment it answers it, otherwise it shows one as a QR code. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { listen } from '../../components/listen.ts';
 import '../../style/invite.css';
 import { AnswerPage } from './answer-page.tsx';
 import { ScreenPage } from './screen-page.tsx';
 
 export function InvitePage() {
   const invitation = useSignal(takeInvitation());
-  useEffect(() => {
-    // A second QR code in the same tab changes only the fragment.
-    const onHashChange = () => {
-      invitation.value = takeInvitation(invitation.peek());
-    };
-    addEventListener('hashchange', onHashChange);
-    return () => removeEventListener('hashchange', onHashChange);
-  }, []);
+  // A second QR code in the same tab changes only the fragment.
+  useEffect(() => listen('hashchange', () => (invitation.value = takeInvitation(invitation.peek()))), []);
   const { value } = invitation;
   return value === '' ? <ScreenPage /> : <AnswerPage key={value} fragment={value} />;
 }

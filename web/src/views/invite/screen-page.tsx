@@ -1,13 +1,13 @@
 /** Shows a QR code on a screen without a keyboard. Whoever scans it chooses the room that opens here. */
-
-import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { createInvitationSecret, formatInvitation, openAnswer } from '../../../../src/client/crypto/invitation.ts';
 import type { LiveEvent } from '../../../../src/client/live-state.ts';
 import { requestRoom } from '../../../../src/client/room-access.ts';
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
+import { Button } from '../../components/controls.tsx';
 import { Countdown } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { listen } from '../../components/listen.ts';
 import { QrCode } from '../../components/qr-code.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { savePin } from '../../device/recent-rooms.ts';
@@ -29,7 +29,7 @@ export function ScreenPage() {
   const heading = useRef<HTMLHeadingElement>(null);
   const state = screen.state.value;
   useEffect(() => screen.close, []);
-  useEffect(() => onEscape(goHome), []);
+  useEffect(() => listen('keydown', leaveOnEscape), []);
   useLayoutEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     if (state.name !== 'invited') return;
@@ -52,14 +52,9 @@ export function ScreenPage() {
         </p>
         <div class="actions">
           {(state.name === 'expired' || state.name === 'failed') && (
-            <button type="button" class="button primary" onClick={screen.renew}>
-              <Icon name="retry" />
-              {t('newCode')}
-            </button>
+            <Button class="primary" icon="retry" label={t('newCode')} onClick={screen.renew} />
           )}
-          <button type="button" class="button" onClick={goHome}>
-            {t('cancel')}
-          </button>
+          <Button label={t('cancel')} onClick={goHome} />
         </div>
       </div>
       {state.name === 'showing' ? (
@@ -72,50 +67,30 @@ export function ScreenPage() {
 }
 
 function StateText({ state }: { state: ScreenState }) {
-  switch (state.name) {
-    case 'showing':
-      if (state.isOffline) return <>{t('cannotReachServer')}</>;
-      return <Countdown until={state.meeting.expiresAt + clockOffset.value} format={(ms) => timeLeft(ms)} />;
-    case 'invited':
-      return <>{t('joining', { code: state.room.code })}</>;
-    case 'expired':
-      return <>{t('screenExpired')}</>;
-    case 'failed':
-      return <>{errorMessage(state.error)}</>;
-    default:
-      return <>{t('loading')}</>;
-  }
+  if (state.name === 'invited') return t('joining', { code: state.room.code });
+  if (state.name === 'expired') return t('screenExpired');
+  if (state.name === 'failed') return errorMessage(state.error);
+  if (state.name !== 'showing') return t('loading');
+  if (state.isOffline) return t('cannotReachServer');
+  return <Countdown until={state.meeting.expiresAt + clockOffset.value} format={(ms) => timeLeft(ms)} />;
 }
 
 /** Escape closes an open dialog first. */
-function onEscape(act: () => void): () => void {
-  const onKeyDown = ({ key }: KeyboardEvent) => {
-    if (key === 'Escape' && !document.querySelector('dialog[open]')) act();
-  };
-  addEventListener('keydown', onKeyDown);
-  return () => removeEventListener('keydown', onKeyDown);
-}
-
-interface InviteScreen {
-  readonly state: ReadonlySignal<ScreenState>;
-  /** Shows a new QR code after the last one has expired or failed. */
-  renew(): void;
-  /** Deletes the meeting room. */
-  close(): void;
+function leaveOnEscape({ key }: KeyboardEvent): void {
+  if (key === 'Escape' && !document.querySelector('dialog[open]')) goHome();
 }
 
 /** Seconds that a QR code is valid: time to find a phone and unlock it. */
 const lifetime = Math.min(600, limits.roomMaxTtl);
 
 /** A screen that asks to be invited: creates meeting rooms, and opens the first answer that is sealed for it. */
-function openInviteScreen(): InviteScreen {
-  const machine = createStateMachine(screenTransitions, { name: 'creating', renewals: 0 }, onTransition);
-  const { state, send } = machine;
+function openInviteScreen() {
+  const { state, send } = createStateMachine(screenTransitions, { name: 'creating', renewals: 0 }, onTransition);
 
   function onTransition(before: ScreenState, after: ScreenState): void {
     if (before.name === 'showing' && after.name !== 'showing') leave(before.meeting);
     if (after.name === 'creating') void create();
-    if (after.name === 'showing' && before.name === 'creating') void listen(after.meeting);
+    if (after.name === 'showing' && before.name === 'creating') void follow(after.meeting);
   }
 
   async function create(): Promise<void> {
@@ -128,7 +103,7 @@ function openInviteScreen(): InviteScreen {
     if (state.peek().name === 'closed') leave(meeting);
   }
 
-  async function listen(meeting: Meeting): Promise<void> {
+  async function follow(meeting: Meeting): Promise<void> {
     const { signal } = meeting.aborter;
     addEventListener('pagehide', () => deleteOnExit(meeting), { signal });
     try {
@@ -147,6 +122,7 @@ function openInviteScreen(): InviteScreen {
   }
 
   void create();
+  // Closing deletes the meeting room.
   return { state, renew: () => send({ type: 'renew' }), close: () => send({ type: 'close' }) };
 }
 

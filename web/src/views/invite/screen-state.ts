@@ -41,16 +41,13 @@ export type ScreenEvent =
 export const maxRenewals = 3;
 
 const close = (): ScreenState => ({ name: 'closed' });
-const fail = (_: ScreenState, { error }: Extract<ScreenEvent, { type: 'failed' }>): ScreenState => ({
-  name: 'failed',
-  error,
-});
+const failed = (_: ScreenState, { error }: { error: PoproomError }): ScreenState => ({ name: 'failed', error });
 const renew = (): ScreenState => ({ name: 'creating', renewals: 0 });
 
 export const screenTransitions: Transitions<ScreenState, ScreenEvent> = {
   creating: {
     created: ({ renewals }, { meeting }) => ({ name: 'showing', renewals, meeting, isOffline: false }),
-    failed: fail,
+    failed,
     close,
   },
   showing: {
@@ -58,7 +55,7 @@ export const screenTransitions: Transitions<ScreenState, ScreenEvent> = {
     answered: (_, { room }) => ({ name: 'invited', room }),
     ended: ({ renewals }, { isVisible }) =>
       isVisible && renewals < maxRenewals ? { name: 'creating', renewals: renewals + 1 } : { name: 'expired' },
-    failed: fail,
+    failed,
     close,
   },
   invited: { close },

@@ -1,6 +1,7 @@
 /** The page of a drop link: one large target for files, and a note. Its holder sees only what they have sent. */
 import { signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { Button } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { useLeaveQuestion } from '../../components/leave-question.ts';
@@ -17,13 +18,8 @@ import '../../style/file-rows.css';
 
 const LeaveDialog = lazy(() => import('../room/dialogs.tsx'), 'LeaveDialog');
 
-interface Props {
-  link: OpenedLink;
-  /** The link, or its room, has ended. */
-  onEnd: () => void;
-}
-
-export function DropPage({ link, onEnd }: Props) {
+/** `onEnd`: the link, or its room, has ended. */
+export function DropPage({ link, onEnd }: { link: OpenedLink; onEnd: () => void }) {
   const { name } = link.info;
   const uploads = useMemo(() => openUploads(link), []);
   const add = (files: Iterable<IncomingFile>) => uploads.add(files);
@@ -45,7 +41,15 @@ export function DropPage({ link, onEnd }: Props) {
           {t(link.fileSizes ? 'dropSealed' : 'dropHint')}
         </p>
       </header>
-      {hasEnded ? <Ended /> : <Target onFiles={add} isSmall={list.length > 0} />}
+      {/* The list stays, so that the user sees which files were sent before. */}
+      {hasEnded ? (
+        <div class="card" role="alert">
+          <h2>{t('linkGone')}</h2>
+          <p>{t('linkGoneHint')}</p>
+        </div>
+      ) : (
+        <Target onFiles={add} isSmall={list.length > 0} />
+      )}
       <ul class="files" aria-label={t('files')}>
         {list.map((upload) => (
           <DroppedFile key={upload} upload={upload} hasEnded={hasEnded} />
@@ -55,47 +59,26 @@ export function DropPage({ link, onEnd }: Props) {
         {list.length > 0 && !uploads.areUnfinished.value && t('dropSent')}
       </p>
       {!hasEnded && <NoteForm onNote={(file) => add([{ file }])} />}
-      {leaving.value && (
-        <LeaveDialog
-          onLeave={leaving.value}
-          onClose={() => {
-            leaving.value = undefined;
-          }}
-        />
-      )}
+      {leaving.value && <LeaveDialog onLeave={leaving.value} onClose={() => (leaving.value = undefined)} />}
     </div>
   );
 }
 
 /** Files can also be dropped or pasted anywhere on the page. */
 function Target({ onFiles, isSmall }: { onFiles: (files: readonly IncomingFile[]) => void; isSmall: boolean }) {
+  const onChange = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+    onFiles(Array.from(currentTarget.files ?? [], (file) => ({ file })));
+    // The same file can be chosen again.
+    currentTarget.value = '';
+  };
   return (
     <DropArea onFiles={onFiles}>
       <label class="drop-target" data-small={isSmall || undefined}>
         <Icon name="plus" />
         <span>{t('dropTarget')}</span>
-        <input
-          type="file"
-          multiple
-          class="visually-hidden"
-          onChange={({ currentTarget }) => {
-            onFiles(Array.from(currentTarget.files ?? [], (file) => ({ file })));
-            // The same file can be chosen again.
-            currentTarget.value = '';
-          }}
-        />
+        <input type="file" multiple class="visually-hidden" onChange={onChange} />
       </label>
     </DropArea>
-  );
-}
-
-/** The list stays, so that the user sees which files were sent before. */
-function Ended() {
-  return (
-    <div class="card" role="alert">
-      <h2>{t('linkGone')}</h2>
-      <p>{t('linkGoneHint')}</p>
-    </div>
   );
 }
 
@@ -137,9 +120,7 @@ function NoteForm({ onNote }: { onNote: (note: File) => void }) {
         <textarea ref={field} rows={3} dir="auto" />
       </label>
       <div class="actions">
-        <button type="submit" class="button">
-          {t('dropSendNote')}
-        </button>
+        <Button type="submit" label={t('dropSendNote')} />
       </div>
     </form>
   );

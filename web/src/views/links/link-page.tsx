@@ -7,7 +7,9 @@ import { useEffect } from 'preact/hooks';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import { createRoomPin } from '../../../../src/client/room-access.ts';
 import { isEncryptedCode, type LinkId } from '../../../../src/protocol/room-code.ts';
+import { Button } from '../../components/controls.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { listen } from '../../components/listen.ts';
 import { deviceId } from '../../device/device-id.ts';
 import { appearance } from '../../device/identity.ts';
 import { savedKey, saveNewKey, takeKeyFromAddress } from '../../device/room-keys.ts';
@@ -46,25 +48,20 @@ export function LinkPage({ id }: { id: LinkId }) {
   useEffect(() => {
     void open();
     // The whole link, opened in this tab, changes only the fragment.
-    const onHashChange = () => {
+    return listen('hashchange', () => {
       const isShown = typeof state.peek() === 'object' && 'link' in (state.peek() as object);
       if (takeKeyFromAddress(id) && !isShown) void open();
-    };
-    addEventListener('hashchange', onHashChange);
-    return () => removeEventListener('hashchange', onHashChange);
+    });
   }, [id]);
 
   const { value } = state;
   if (typeof value === 'string') return <Message state={value} />;
   if ('error' in value) return <Problem id={id} error={value.error} onRetry={() => void open()} />;
   const { link } = value;
+  const isDrop = link.role === 'drop';
   return (
     <>
-      {link.role === 'drop' ? (
-        <DropPage link={link} onEnd={() => forgetKeys(id)} />
-      ) : (
-        <ReadPage link={link} onEnd={onEnd} />
-      )}
+      {isDrop ? <DropPage link={link} onEnd={() => forgetKeys(id)} /> : <ReadPage link={link} onEnd={onEnd} />}
       {limits.abuseContact && <AbuseContact room={{ requests: async () => link.room }} />}
     </>
   );
@@ -84,26 +81,15 @@ function Message({ state }: { state: Extract<State, string> }) {
       </p>
     );
   const [title, hint] = messages[state];
-  return (
-    <MessagePage key={state} title={t(title)}>
-      {t(hint)}
-    </MessagePage>
-  );
+  return <MessagePage key={state} title={t(title)} hint={t(hint)} />;
 }
 
 function Problem({ id, error, onRetry }: { id: LinkId; error: PoproomError; onRetry: () => void }) {
   if (/^(ROLLBACK|FORK|DATA_DAMAGED|NOT_ENCRYPTED)$/.test(error.code)) {
-    const openAnyway = async () => {
-      (await loadEncryption()).forgetLinkSeen(id);
-      onRetry();
-    };
-    return <LinkProblem error={error} onRetry={onRetry} onOpenAnyway={() => void openAnyway()} />;
+    const openAnyway = () => void forgetSeen(id).then(onRetry);
+    return <LinkProblem error={error} onRetry={onRetry} onOpenAnyway={openAnyway} />;
   }
-  const retry = (
-    <button type="button" class="button primary" onClick={onRetry}>
-      {t('tryAgain')}
-    </button>
-  );
+  const retry = <Button class="primary" label={t('tryAgain')} onClick={onRetry} />;
   return <MessagePage title={errorMessage(error)} action={retry} />;
 }
 
@@ -125,6 +111,8 @@ async function openPlain(id: LinkId): Promise<State> {
   const info = await room.info();
   return info.encrypted ? 'incomplete' : { link: { role: info.role ?? 'read', room, info } };
 }
+
+const forgetSeen = async (id: LinkId): Promise<void> => (await loadEncryption()).forgetLinkSeen(id);
 
 /** Files are sealed, and texts are opened, whatever the server says about the room. */
 async function openSealed(id: LinkId, fragment: string): Promise<OpenedLink> {

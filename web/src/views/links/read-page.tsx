@@ -4,17 +4,17 @@ import { useEffect, useMemo } from 'preact/hooks';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { LiveEvent } from '../../../../src/client/live-state.ts';
 import { dropEnvelopePrefix } from '../../../../src/protocol/sealed.ts';
+import { Button } from '../../components/controls.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { size } from '../../i18n/quantities.ts';
 import type { OpenedLink, RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { followRoom } from '../../room/room-requests.ts';
 import { onPlainClick } from '../../router.ts';
-import { hrefOf, toPoproomError } from '../../server-connection.ts';
-import { isViewable, kindOf } from '../files/file-kind.ts';
-import { DownloadLink, downloadFiles, FileThumbnail } from '../files/file-links.tsx';
+import { toPoproomError } from '../../server-connection.ts';
+import { isViewable } from '../files/file-kind.ts';
+import { DownloadButton, downloadFiles, FileName, FileThumbnail, factsOf } from '../files/file-links.tsx';
 import { ReadView } from '../read/read-view.tsx';
 import '../../style/file-list.css';
 import '../../style/file-rows.css';
@@ -22,13 +22,8 @@ import '../../style/file-rows.css';
 const SealedDownloads = lazy(() => import('../sealed-files/sealed-downloads.tsx'), 'SealedDownloads');
 const Viewer = lazy(() => import('../viewer/viewer.tsx'), 'Viewer');
 
-interface Props {
-  link: OpenedLink;
-  /** Without an error, the link or its room has ended. */
-  onEnd: (error?: PoproomError) => void;
-}
-
-export function ReadPage({ link, onEnd }: Props) {
+/** `onEnd` without an error: the link or its room has ended. */
+export function ReadPage({ link, onEnd }: { link: OpenedLink; onEnd: (error?: PoproomError) => void }) {
   const { room, info } = link;
   const text = useSignal<string | undefined>(undefined);
   const content = useSignal<{ files: readonly SharedFile[] }>({ files: [] });
@@ -94,13 +89,7 @@ function onFileEvent(event: LiveEvent, content: Signal<{ files: readonly SharedF
   if (event.type === 'file-removed') content.value = { files: others(event.fileId) };
 }
 
-interface FilesProps {
-  room: RoomOfFiles;
-  files: readonly SharedFile[];
-  isSealed: boolean;
-}
-
-function Files({ room, files, isSealed }: FilesProps) {
+function Files({ room, files, isSealed }: { room: RoomOfFiles; files: readonly SharedFile[]; isSealed: boolean }) {
   const viewedId = useSignal<string | undefined>(undefined);
   const readable = files.filter((file) => !file.once && !isForMembers(file)).toReversed();
   if (files.length === 0) return null;
@@ -114,34 +103,17 @@ function Files({ room, files, isSealed }: FilesProps) {
       )}
       <ul class="files">
         {readable.map((file) => (
-          <FileRow
-            key={file.fileId}
-            room={room}
-            file={file}
-            onView={() => {
-              viewedId.value = file.fileId;
-            }}
-          />
+          <FileRow key={file.fileId} room={room} file={file} onView={() => (viewedId.value = file.fileId)} />
         ))}
       </ul>
       {readable.length < files.length && <p class="aside">{t('linkMembersOnly')}</p>}
       {readable.length > 1 && (
         <div class="actions">
-          <button type="button" class="button" onClick={() => void downloadFiles(room, readable)}>
-            <Icon name="down" />
-            {t('downloadAll')}
-          </button>
+          <Button icon="down" label={t('downloadAll')} onClick={() => void downloadFiles(room, readable)} />
         </div>
       )}
       {viewedId.value && (
-        <Viewer
-          room={room}
-          files={readable}
-          firstId={viewedId.value}
-          onClose={() => {
-            viewedId.value = undefined;
-          }}
-        />
+        <Viewer room={room} files={readable} firstId={viewedId.value} onClose={() => (viewedId.value = undefined)} />
       )}
     </section>
   );
@@ -151,34 +123,16 @@ function Files({ room, files, isSealed }: FilesProps) {
 const isForMembers = ({ meta = '' }: SharedFile): boolean => meta.startsWith(dropEnvelopePrefix);
 
 function FileRow({ room, file, onView }: { room: RoomOfFiles; file: SharedFile; onView: () => void }) {
-  const { fileId: id, fileName: title, fileSize, contentType, folder, meta } = file;
-  const facts = [folder && `${folder}/`, size(fileSize), kindOf(title, contentType)];
   const open = isViewable(file) ? onView : () => void downloadFiles(room, [file]);
   return (
     <li class="file">
       <FileThumbnail room={room} file={file} />
       <div class="file-info">
-        {meta === undefined ? (
-          <a {...{ id, title }} href={hrefOf(file)} dir="auto" onClick={onPlainClick(open)}>
-            {title}
-          </a>
-        ) : (
-          <button type="button" class="file-name" {...{ id, title }} onClick={open}>
-            <bdi>{title}</bdi>
-          </button>
-        )}
-        <small>{facts.filter(Boolean).join(' · ')}</small>
+        <FileName room={room} file={file} onOpen={open} onClick={onPlainClick(open)} />
+        <small>{factsOf(file)}</small>
       </div>
       <div class="file-actions">
-        <DownloadLink
-          room={room}
-          file={file}
-          class="button round"
-          aria-label={t('downloadFile', { name: title })}
-          title={t('download')}
-        >
-          <Icon name="down" />
-        </DownloadLink>
+        <DownloadButton room={room} file={file} />
       </div>
     </li>
   );

@@ -3,8 +3,8 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { Link } from '../../../../src/protocol/types.ts';
+import { Button, Problem } from '../../components/controls.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
@@ -23,13 +23,10 @@ const addressOf = ({ linkId, link }: Link): string => linkTo(linkId, /#(.+)$/.ex
 /** Without a name, the last symbols tell links apart. */
 const nameOf = ({ name, linkId }: Link): string => name ?? `…${linkId.slice(-4)}`;
 
-interface Props {
-  room: RoomModel;
-  role: LinkRole;
-  /** Another way to pass a link on. */
-  share: (link: string) => ComponentChildren;
-}
+/** `share`: another way to pass a link on. */
+type Props = { room: RoomModel; role: LinkRole; share: (link: string) => ComponentChildren };
 
+/** Of one role: another one is another instance. */
 export function RoleLinks({ room, role, share }: Props) {
   const links = useSignal<readonly Link[]>([]);
   const shown = useSignal<Link | undefined>(undefined);
@@ -40,15 +37,12 @@ export function RoleLinks({ room, role, share }: Props) {
     problem.value = '';
     try {
       await work();
+      links.value = await (await room.requests()).links();
     } catch (error) {
       problem.value = errorMessage(toPoproomError(error));
     }
   }
 
-  const load = () =>
-    attempt(async () => {
-      links.value = await (await room.requests()).links();
-    });
   const create = (event: Event) => {
     event.preventDefault();
     // A dialog closes when a form in it is submitted.
@@ -56,7 +50,6 @@ export function RoleLinks({ room, role, share }: Props) {
     const title = name.current?.value.trim();
     void attempt(async () => {
       shown.value = await (await room.requests()).createLink({ role, ...(title && { name: title }) });
-      await load();
     });
   };
   const revoke = ({ linkId }: Link) =>
@@ -64,12 +57,12 @@ export function RoleLinks({ room, role, share }: Props) {
       await (await room.requests()).revokeLink(linkId);
       if (shown.value?.linkId === linkId) shown.value = undefined;
       notify(t('linkRevoked'));
-      await load();
     });
-  useEffect(() => void load(), []);
+  useEffect(() => void attempt(async () => undefined), []);
 
   const own = links.value.filter((link) => link.role === role);
-  const current = shown.value?.role === role ? shown.value : undefined;
+  const current = shown.value;
+  const label = t('linkRevoke');
   return (
     <>
       <p>{t(role === 'read' ? 'linkReadHint' : 'linkDropHint')}</p>
@@ -82,10 +75,7 @@ export function RoleLinks({ room, role, share }: Props) {
           <div class="actions">
             <CopyButton text={addressOf(current)} label={t('copyLink')} icon="link" />
             {share(addressOf(current))}
-            <button type="button" class="button" onClick={() => (shown.value = undefined)}>
-              <Icon name="plus" />
-              {t('linkNew')}
-            </button>
+            <Button icon="plus" label={t('linkNew')} onClick={() => (shown.value = undefined)} />
           </div>
           {role === 'read' && room.content.value.isEncrypted && <p class="aside">{t('linkHasKey')}</p>}
         </>
@@ -95,14 +85,10 @@ export function RoleLinks({ room, role, share }: Props) {
             <span>{t('linkName')}</span>
             <input ref={name} type="text" dir="auto" maxLength={64} autocomplete="off" />
           </label>
-          <button type="submit" class="button primary">
-            {t('linkCreate')}
-          </button>
+          <Button type="submit" class="primary" label={t('linkCreate')} />
         </form>
       )}
-      <p class="problem" role="alert">
-        {problem.value}
-      </p>
+      <Problem>{problem.value}</Problem>
       {own.length > 0 && (
         <ul class="link-list" aria-label={t('linkList')}>
           {own.map((link) => (
@@ -124,14 +110,12 @@ export function RoleLinks({ room, role, share }: Props) {
                   )}
                 </small>
               </button>
-              <button
-                type="button"
-                class="button danger"
-                aria-label={`${t('linkRevoke')}: ${nameOf(link)}`}
-                onClick={() => void revoke(link)}
-              >
-                {t('linkRevoke')}
-              </button>
+              <Button
+                class="danger"
+                label={label}
+                aria-label={`${label}: ${nameOf(link)}`}
+                onClick={() => revoke(link)}
+              />
             </li>
           ))}
         </ul>

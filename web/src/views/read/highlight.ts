@@ -12,13 +12,13 @@ class TreeEmitter {
   readonly #open: ReadElement[] = [this.root];
   depth = 1;
 
-  addText(text: string): void {
-    this.#add(text);
+  addText(node: ReadNode): void {
+    this.#open.at(-1)?.children.push(node);
   }
 
   openNode(scope: string): void {
     const element: ReadElement = { name: 'span', children: [], class: `hl-${scope.split('.', 1)[0]}` };
-    this.#add(element);
+    this.addText(element);
     this.#open.push(element);
     this.#noteDepth(0);
   }
@@ -27,16 +27,11 @@ class TreeEmitter {
     if (this.#open.length > 1) this.#open.pop();
   }
 
-  startScope(scope: string): void {
-    this.openNode(scope);
-  }
-
-  endScope(): void {
-    this.closeNode();
-  }
+  readonly startScope = this.openNode;
+  readonly endScope = this.closeNode;
 
   __addSublanguage({ root, depth }: TreeEmitter): void {
-    for (const node of root.children) this.#add(node);
+    for (const node of root.children) this.addText(node);
     this.#noteDepth(depth);
   }
 
@@ -44,10 +39,6 @@ class TreeEmitter {
 
   toHTML(): string {
     return '';
-  }
-
-  #add(node: ReadNode): void {
-    this.#open.at(-1)?.children.push(node);
   }
 
   #noteDepth(further: number): void {

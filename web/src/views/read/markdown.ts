@@ -5,7 +5,8 @@ import createMarkdown, { type Token } from 'markdown-it';
 export type ReadNode = string | ReadElement;
 
 export interface ReadElement {
-  name: ElementName;
+  /** Of an HTML element, or `codeblock`. */
+  name: string;
   children: ReadNode[];
   /** Of a link: http, https, mailto or tel. */
   href?: string;
@@ -25,34 +26,8 @@ export interface ReadElement {
   class?: string;
 }
 
-type ElementName = (typeof elementNames)[keyof typeof elementNames] | 'img' | 'codeblock' | 'hr' | 'br' | 'span';
-
-/** By the first part of the type of a token. Every other token is shown as text. */
-const elementNames = {
-  blockquote: 'blockquote',
-  bullet_list: 'ul',
-  em: 'em',
-  h1: 'h1',
-  h2: 'h2',
-  h3: 'h3',
-  h4: 'h4',
-  h5: 'h5',
-  h6: 'h6',
-  heading: 'h6',
-  link: 'a',
-  list_item: 'li',
-  ordered_list: 'ol',
-  paragraph: 'p',
-  s: 's',
-  strong: 'strong',
-  table: 'table',
-  tbody: 'tbody',
-  td: 'td',
-  th: 'th',
-  thead: 'thead',
-  tr: 'tr',
-  code_inline: 'code',
-} as const;
+/** The tags of tokens that become an element. Every other token is shown as text, unless `nodeOf` names it. */
+const elements = /^(blockquote|em|h[1-6]|li|ol|p|s|strong|table|tbody|td|th|thead|tr|ul)$/;
 
 /** A browser needs long to lay out more. */
 const maxElements = 20_000;
@@ -127,16 +102,12 @@ class Tree {
 
 /** For a token that starts an element, without its children. */
 function nodeOf(token: Token): ReadNode {
-  const { type, content, tag, hidden } = token;
+  const { type, content, tag: name, hidden } = token;
   switch (type) {
-    case 'text':
-    case 'text_special':
-      return content;
     case 'softbreak':
     case 'hardbreak':
-      return { name: 'br', children: [] };
     case 'hr':
-      return { name: 'hr', children: [] };
+      return { name, children: [] };
     case 'code_inline':
       return { name: 'code', children: [content] };
     case 'code_block':
@@ -148,8 +119,7 @@ function nodeOf(token: Token): ReadNode {
     case 'link_open':
       return linkOf(token);
   }
-  const name = elementNames[(type === 'heading_open' ? tag : type.replace(/_open$/, '')) as keyof typeof elementNames];
-  if (!name) return content;
+  if (!elements.test(name)) return content;
   const element: ReadElement = { name, children: [] };
   if (name === 'ol') element.start = Number(token.attrGet('start') ?? 1);
   const align = /(left|center|right)/.exec(String(token.attrGet('style') ?? ''))?.[1];

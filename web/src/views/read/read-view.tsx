@@ -15,17 +15,11 @@ import '../../style/read.css';
 
 const SealedMedia = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedMedia');
 
-interface ReadViewProps {
-  text: string;
-  files: readonly SharedFile[];
-  /** Downloads the images of an encrypted room. */
-  room: RoomOfFiles;
-}
+/** `room` downloads the images of an encrypted room. */
+type ReadViewProps = { text: string; files: readonly SharedFile[]; room: RoomOfFiles };
 
 /** Passed down instead of a context, whose code would be part of the first view. */
-interface Surroundings extends Omit<ReadViewProps, 'text'> {
-  reader: Reader;
-}
+type Surroundings = Omit<ReadViewProps, 'text'> & { reader: Reader };
 
 /** Needs no editor. Shows the last text until the next one is parsed. */
 export function ReadView({ text, files, room }: ReadViewProps) {
@@ -49,9 +43,7 @@ export function LiveReadView({ text, ...props }: Omit<ReadViewProps, 'text'> & {
       value.value = text.value;
     };
     update();
-    const stop = text.on('change', () => {
-      timer ??= setTimeout(update, 200);
-    });
+    const stop = text.on('change', () => (timer ??= setTimeout(update, 200)));
     return () => {
       stop();
       clearTimeout(timer);
@@ -60,23 +52,22 @@ export function LiveReadView({ text, ...props }: Omit<ReadViewProps, 'text'> & {
   return <ReadView text={value.value} {...props} />;
 }
 
-interface Parsed {
-  text: string;
-  /** Undefined for a text that is shown without formatting. */
-  nodes: ReadNode[] | undefined;
-}
+/** `nodes`: undefined for a text that is shown without formatting. */
+type Parsed = { text: string; nodes: ReadNode[] | undefined };
 
-function useParsed(reader: Reader, text: string): Parsed {
+/** Or code in a language, highlighted if the language is known. */
+function useParsed(reader: Reader, text: string, language?: string): Parsed {
   const parsed = useSignal<Parsed>({ text, nodes: [] });
   useEffect(() => {
+    if (language === '') return;
     let isOutdated = false;
-    void reader.read({ text }).then((nodes) => {
-      if (!isOutdated) parsed.value = { text, nodes };
+    void reader.read({ text, language }).then((nodes) => {
+      if (!isOutdated && (nodes || !language)) parsed.value = { text, nodes };
     });
     return () => {
       isOutdated = true;
     };
-  }, [reader, text]);
+  }, [reader, text, language]);
   return parsed.value;
 }
 
@@ -160,19 +151,8 @@ function Task({ isDone, shown }: { isDone: boolean; shown: ComponentChild[] }) {
 }
 
 function CodeBlock({ code, language, around }: { code: string; language: string; around: Surroundings }) {
-  const { reader } = around;
-  const highlighted = useSignal<{ code: string; nodes: ReadNode[] } | undefined>(undefined);
-  useEffect(() => {
-    if (language === '') return;
-    let isOutdated = false;
-    void reader.read({ code, language }).then((nodes) => {
-      if (nodes && !isOutdated) highlighted.value = { code, nodes };
-    });
-    return () => {
-      isOutdated = true;
-    };
-  }, [code, language]);
-  const shown = highlighted.value?.code === code ? highlighted.value.nodes : [code];
+  const { text, nodes } = useParsed(around.reader, code, language);
+  const shown = text === code && nodes?.length ? nodes : [code];
   return (
     <div class="code-block" dir="ltr">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too */}

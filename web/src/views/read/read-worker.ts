@@ -1,26 +1,19 @@
 /** Parses and highlights on a thread of its own, which the page ends if it takes too long. */
 import { parseMarkdown, type ReadNode } from './markdown.ts';
 
-export type ReadRequest = { text: string } | { code: string; language: string };
+/** A text to parse, or code to highlight if it has a language. */
+export type ReadRequest = { text: string; language?: string | undefined };
 /** A message before the work starts, when the code for it is loaded, and one with the result. */
 export type ReadResponse = { isStarted: true } | { nodes: ReadNode[] | undefined };
 
-/** The part of a worker's global scope that is used here. */
-interface Worker {
-  onmessage: ((event: MessageEvent<ReadRequest>) => void) | null;
-  postMessage(message: ReadResponse): void;
-}
-
-const worker = self as unknown as Worker;
-
-worker.onmessage = async ({ data }) => {
+addEventListener('message', async ({ data }: MessageEvent<ReadRequest>) => {
   const work = await workFor(data);
-  worker.postMessage({ isStarted: true });
-  worker.postMessage({ nodes: work() });
-};
+  postMessage({ isStarted: true } satisfies ReadResponse);
+  postMessage({ nodes: work() } satisfies ReadResponse);
+});
 
-async function workFor(request: ReadRequest): Promise<() => ReadNode[] | undefined> {
-  if ('text' in request) return () => parseMarkdown(request.text);
+async function workFor({ text, language }: ReadRequest): Promise<() => ReadNode[] | undefined> {
+  if (language === undefined) return () => parseMarkdown(text);
   const { highlight } = await import('./highlight.ts');
-  return () => highlight(request.code, request.language);
+  return () => highlight(text, language);
 }

@@ -7,13 +7,9 @@ import workerUrl from './read-worker.ts?worker&url';
 const maxWorkMs = 5_000;
 const maxLength = 200_000;
 
-export interface Reader {
-  /** Undefined if it takes too long, the text is too complex, or the worker cannot be loaded. */
-  read(request: ReadRequest): Promise<ReadNode[] | undefined>;
-  close(): void;
-}
+export type Reader = ReturnType<typeof createReader>;
 
-export function createReader(): Reader {
+export function createReader() {
   let worker: Worker | undefined;
   let isClosed = false;
   let last: Promise<unknown> = Promise.resolve();
@@ -35,13 +31,14 @@ export function createReader(): Reader {
   }
 
   return {
-    async read(request) {
-      if ('text' in request && request.text.length > maxLength) return undefined;
+    /** Undefined if it takes too long, the text is too complex, or the worker cannot be loaded. */
+    async read(request: ReadRequest) {
+      if (request.text.length > maxLength) return undefined;
       const result = last.then(() => ask(request));
       last = result;
       return result;
     },
-    close() {
+    close(): void {
       isClosed = true;
       stop();
     },

@@ -1,26 +1,21 @@
 /** The text of a room without its field: the read view, and the display mode of a television or a projector. */
 import { useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Icon } from '../../components/icon.tsx';
+import { Button, IconButton } from '../../components/controls.tsx';
 import { lazy } from '../../components/lazy.tsx';
+import { listen } from '../../components/listen.ts';
 import { QrCode } from '../../components/qr-code.tsx';
 import { showText, textViewOf } from '../../device/text-view.ts';
 import { t } from '../../i18n/all-strings.ts';
-import type { RoomModel, SharedFile, TextModel } from '../../room/room-phase.ts';
+import type { SharedFile, TextModel } from '../../room/room-phase.ts';
 import { previewOf } from '../files/file-kind.ts';
 import { Code, linkOf } from '../room/invite-options.tsx';
+import type { TextViewProps } from '../room/shared-field.ts';
 import { LiveReadView } from './read-view.tsx';
 
 const Preview = lazy(() => import('../viewer/preview.tsx'), 'Preview');
 
-interface Props {
-  room: RoomModel;
-  text: TextModel;
-  field: RefObject<HTMLTextAreaElement | null>;
-}
-
-export function TextReader({ field, ...props }: Props) {
+export function TextReader({ field, ...props }: TextViewProps) {
   const edit = () => {
     showText(props.room.code, 'edit');
     focusWhenShown(field);
@@ -30,14 +25,12 @@ export function TextReader({ field, ...props }: Props) {
 }
 
 /** The field is shown with the next rendering. */
-function focusWhenShown(field: Props['field']): void {
+function focusWhenShown(field: TextViewProps['field']): void {
   if (field.current?.hidden) setTimeout(focusWhenShown, 0, field);
   else field.current?.focus();
 }
 
-interface ViewProps extends Omit<Props, 'field'> {
-  onEdit: () => void;
-}
+type ViewProps = Omit<TextViewProps, 'field'> & { onEdit: () => void };
 
 /** As high as it is whatever others write, so that nothing below it moves. */
 function Reading({ room, text, onEdit }: ViewProps) {
@@ -49,9 +42,7 @@ function Reading({ room, text, onEdit }: ViewProps) {
       <section aria-label={t('readView')} tabIndex={0} ref={section}>
         <LiveReadView room={room} text={text.shared} files={room.content.value.files} />
       </section>
-      <button type="button" class="button" onClick={onEdit}>
-        {t('edit')}
-      </button>
+      <Button label={t('edit')} onClick={onEdit} />
     </div>
   );
 }
@@ -77,9 +68,7 @@ function Display({ room, text, onEdit }: ViewProps) {
       ) : (
         <DisplayedText room={room} text={text} />
       )}
-      <button type="button" class="button round" aria-label={t('edit')} title={t('edit')} onClick={onEdit}>
-        <Icon name="close" />
-      </button>
+      <IconButton icon="close" label={t('edit')} onClick={onEdit} />
       <p class="aside">{t('displayHint')}</p>
       {devices.length <= maxInvited && (
         <aside>
@@ -103,9 +92,9 @@ function DisplayedText({ room, text }: Omit<ViewProps, 'onEdit'>) {
 }
 
 const newestImage = (files: readonly SharedFile[]): SharedFile | undefined =>
-  files.filter((file) => previewOf(file) === 'image').sort((one, other) => byTime(other) - byTime(one))[0];
-
-const byTime = ({ uploadedAt }: SharedFile): number => Date.parse(uploadedAt);
+  files
+    .filter((file) => previewOf(file) === 'image')
+    .sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt))[0];
 
 /** Whether the newest image came after the latest change of the text. At first, a text is shown if there is one. */
 function useNewest({ shared }: TextModel, imageId: string | undefined): boolean {
@@ -115,26 +104,18 @@ function useNewest({ shared }: TextModel, imageId: string | undefined): boolean 
     if (imageId !== undefined && imageId !== known.current) isImage.value = true;
     known.current = imageId;
   }, [imageId]);
-  useEffect(
-    () =>
-      shared.on('change', () => {
-        isImage.value = shared.value === '';
-      }),
-    [shared],
-  );
+  useEffect(() => shared.on('change', () => (isImage.value = shared.value === '')), [shared]);
   return isImage.value;
 }
 
 /** Not keys that are part of a shortcut, such as that of the browser's search. */
 function onAnyKey(act: () => void): () => void {
-  const onKeyDown = (event: KeyboardEvent) => {
+  return listen('keydown', (event) => {
     const { key, ctrlKey, metaKey, altKey } = event;
     if (ctrlKey || metaKey || altKey || /^(Shift|Control|Alt|Meta|F\d+)/.test(key)) return;
     event.preventDefault();
     act();
-  };
-  addEventListener('keydown', onKeyDown);
-  return () => removeEventListener('keydown', onKeyDown);
+  });
 }
 
 /** Browsers release the lock of a hidden page. Those without it let the screen sleep. */

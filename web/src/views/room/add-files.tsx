@@ -27,20 +27,14 @@ async function droppedFiles(transfer: DataTransfer | null): Promise<IncomingFile
   const items = Array.from(transfer?.items ?? []).filter(({ kind }) => kind === 'file');
   const found = items.map((item) => {
     const entry = item.webkitGetAsEntry?.();
-    if (entry?.isDirectory) return readFolder(entry as FileSystemDirectoryEntry);
+    if (entry?.isDirectory) return loadUploadParts().then((parts) => parts.filesIn(entry as FileSystemDirectoryEntry));
     const file = item.getAsFile();
     return file ? [{ file }] : [];
   });
   return (await Promise.all(found)).flat();
 }
 
-const readFolder = async (folder: FileSystemDirectoryEntry): Promise<IncomingFile[]> =>
-  (await loadUploadParts()).filesIn(folder);
-
-interface DropAreaProps {
-  onFiles: (files: IncomingFile[]) => void;
-  children: ComponentChildren;
-}
+type DropAreaProps = { onFiles: (files: IncomingFile[]) => void; children: ComponentChildren };
 
 /** Accepts files and folders dropped or pasted anywhere on the page. */
 export function DropArea({ onFiles, children }: DropAreaProps) {
@@ -51,22 +45,18 @@ export function DropArea({ onFiles, children }: DropAreaProps) {
     const end = new AbortController();
     const on = <K extends keyof DocumentEventMap>(type: K, listen: (event: DocumentEventMap[K]) => void) =>
       document.addEventListener(type, listen, { signal: end.signal });
-    const carriesFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false;
-
-    on('dragover', (event) => {
-      if (!carriesFiles(event)) return;
+    const onDrag = (event: DragEvent) => {
+      if (!event.dataTransfer?.types.includes('Files')) return;
       event.preventDefault();
-      isDragging.value = true;
-    });
+      isDragging.value = event.type === 'dragover';
+      if (event.type === 'drop') droppedFiles(event.dataTransfer).then(onFiles, () => notify(t('dropFailed')));
+    };
+
+    on('dragover', onDrag);
+    on('drop', onDrag);
     on('dragleave', (event) => {
       // Only when the drag leaves the page: the event also fires between elements.
       if (event.relatedTarget === null) isDragging.value = false;
-    });
-    on('drop', (event) => {
-      if (!carriesFiles(event)) return;
-      event.preventDefault();
-      isDragging.value = false;
-      droppedFiles(event.dataTransfer).then(onFiles, () => notify(t('dropFailed')));
     });
     on('paste', (event) => {
       const files = pastedFiles(event.clipboardData);

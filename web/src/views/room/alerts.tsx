@@ -18,12 +18,8 @@ const AttemptsAlert = lazy(loadDialogs, 'AttemptsAlert');
 const ExpiryAlert = lazy(loadDialogs, 'ExpiryAlert');
 const MissingWordsAlert = lazy(loadDialogs, 'MissingWordsAlert');
 
-interface Props {
-  room: RoomModel;
-  text: TextModel;
-  /** The user wants to extend the room. */
-  onExtend: () => void;
-}
+/** `onExtend`: the user wants to extend the room. */
+type Props = { room: RoomModel; text: TextModel; onExtend: () => void };
 
 export function Alerts({ room, text, onExtend }: Props) {
   return (
@@ -37,17 +33,22 @@ export function Alerts({ room, text, onExtend }: Props) {
   );
 }
 
-function ConnectionAlert({ room }: { room: RoomModel }) {
-  const { connection } = room.phase.value;
-  // Stays during the next attempt, so that the page does not jump.
+/** Stays during the attempts to reconnect, so that the page does not jump. */
+export function useWaitingConnection(room: RoomModel): WaitingConnection | undefined {
   const waiting = useRef<WaitingConnection>(undefined);
+  const { connection } = room.phase.value;
   if (connection.type !== 'connecting') waiting.current = connection.type === 'waiting' ? connection : undefined;
-  if (!waiting.current) return null;
-  const isLost = isConnectionLost(waiting.current);
+  return waiting.current;
+}
+
+function ConnectionAlert({ room }: { room: RoomModel }) {
+  const waiting = useWaitingConnection(room);
+  if (!waiting) return null;
+  const isLost = isConnectionLost(waiting);
   return (
     <p class="alert">
       <Icon name={isLost ? 'offline' : 'clock'} />
-      <span>{isLost ? t('connectionLost') : <RetryCountdown connection={waiting.current} />}</span>
+      <span>{isLost ? t('connectionLost') : <RetryCountdown connection={waiting} />}</span>
     </p>
   );
 }
@@ -70,9 +71,9 @@ export const isConnectionLost = ({ error: { code } }: WaitingConnection): boolea
   code === 'OFFLINE' || code === 'UNAVAILABLE';
 
 /** Why the connection failed, with the time until the next attempt. */
-export function RetryCountdown({ connection }: { connection: WaitingConnection }) {
-  return <Countdown until={connection.until.getTime()} format={(ms) => errorMessage(connection.error, ms)} />;
-}
+export const RetryCountdown = ({ connection }: { connection: WaitingConnection }) => (
+  <Countdown until={connection.until.getTime()} format={(ms) => errorMessage(connection.error, ms)} />
+);
 
 const warningMs = 10 * 60_000;
 
@@ -82,28 +83,14 @@ function ExpiryWarning({ room, onExtend }: Omit<Props, 'text'>) {
   const dismissed = useSignal(0);
   const left = expiresAt - useServerNow();
   if (left <= 0 || left > Math.min(warningMs, (expiresAt - since) / 2) || dismissed.value === expiresAt) return null;
-  return (
-    <ExpiryAlert
-      until={expiresAt + clockOffset.value}
-      onExtend={onExtend}
-      onDismiss={() => {
-        dismissed.value = expiresAt;
-      }}
-    />
-  );
+  const onDismiss = () => (dismissed.value = expiresAt);
+  return <ExpiryAlert until={expiresAt + clockOffset.value} onExtend={onExtend} onDismiss={onDismiss} />;
 }
 
 /** Own words that a text after a gap does not have. */
 function MissingWords({ text: { missing } }: Pick<Props, 'text'>) {
   if (!missing.value) return null;
-  return (
-    <MissingWordsAlert
-      words={missing.value}
-      onDismiss={() => {
-        missing.value = '';
-      }}
-    />
-  );
+  return <MissingWordsAlert words={missing.value} onDismiss={() => (missing.value = '')} />;
 }
 
 /** Wrong PINs or keys that others entered since the room was opened here, and that the user has not dismissed. */
@@ -112,13 +99,5 @@ function WrongAttempts({ room }: { room: RoomModel }) {
   const seen = useSignal(pinAttempts);
   const n = pinAttempts - seen.value;
   if (n <= 0) return null;
-  return (
-    <AttemptsAlert
-      n={n}
-      isEncrypted={isEncrypted ?? false}
-      onDismiss={() => {
-        seen.value = pinAttempts;
-      }}
-    />
-  );
+  return <AttemptsAlert n={n} isEncrypted={isEncrypted ?? false} onDismiss={() => (seen.value = pinAttempts)} />;
 }

@@ -1,6 +1,6 @@
 /** Carets of other devices, on a layer behind the text field, and the caret of this device for the others. */
 import { limitCarets } from '../../../../src/client/carets.ts';
-import type { CaretMoved } from '../../../../src/protocol/types.ts';
+import type { CaretMoved, TextEdit } from '../../../../src/protocol/types.ts';
 import { nameOf } from '../../device/identity.ts';
 import { showsCarets } from '../../device/preferences.ts';
 import type { RoomModel, TextModel } from '../../room/room-phase.ts';
@@ -24,8 +24,8 @@ interface Caret {
 /** Returns a function that removes everything. */
 export function startCarets(field: HTMLTextAreaElement, room: RoomModel, text: TextModel): () => void {
   const end = new AbortController();
-  const layer = new CaretLayer(field, room, text);
-  const sender = new CaretSender(field, text, () => room.content.peek().devices.length > 1);
+  const layer = createLayer(field, room, text);
+  const sender = createSender(field, room, text);
   const stops = [
     text.shared.on('change', ({ edits, origin, deviceId }) => {
       layer.onEdits(edits);
@@ -41,7 +41,7 @@ export function startCarets(field: HTMLTextAreaElement, room: RoomModel, text: T
     text.caret.subscribe((caret) => caret && layer.onCaret(caret)),
     showsCarets.subscribe((isOn) => isOn || layer.clear()),
   ];
-  document.addEventListener('selectionchange', () => sender.onMoved(), { signal: end.signal });
+  document.addEventListener('selectionchange', sender.onMoved, end);
   return () => {
     end.abort();
     for (const stop of stops) stop();
@@ -50,171 +50,146 @@ export function startCarets(field: HTMLTextAreaElement, room: RoomModel, text: T
 }
 
 /** Sends the caret when it was moved. Others see from an edit where it is after typing. */
-class CaretSender {
-  readonly #field: HTMLTextAreaElement;
-  readonly #text: TextModel;
-  readonly #hasOthers: () => boolean;
+function createSender(field: HTMLTextAreaElement, { content }: RoomModel, text: TextModel) {
+  const { shared } = text;
   /** Where the others see the caret of this device. */
-  #shownAt: number | undefined;
-  #isDue = false;
-  readonly #limited = limitCarets((caret) => this.#text.live?.sendCaret(caret));
+  let shownAt: number | undefined;
+  let isDue = false;
+  const sendLimited = limitCarets((caret) => text.live?.sendCaret(caret));
 
-  constructor(field: HTMLTextAreaElement, text: TextModel, hasOthers: () => boolean) {
-    this.#field = field;
-    this.#text = text;
-    this.#hasOthers = hasOthers;
+  function onTyped(position: number): void {
+    shownAt = position;
   }
 
-  onTyped(position: number): void {
-    this.#shownAt = position;
+  function onEdits(edits: readonly TextEdit[]): void {
+    if (shownAt !== undefined) shownAt = movedPosition(edits, shownAt);
   }
 
-  onEdits(edits: Parameters<typeof movedPosition>[0]): void {
-    if (this.#shownAt !== undefined) this.#shownAt = movedPosition(edits, this.#shownAt);
-  }
-
-  onMoved(): void {
-    if (document.activeElement !== this.#field || this.#field.readOnly) return;
-    if (!showsCarets.peek() || !this.#hasOthers()) return;
-    this.#isDue = true;
-    this.send();
+  function onMoved(): void {
+    if (document.activeElement !== field || field.readOnly) return;
+    if (!showsCarets.peek() || content.peek().devices.length < 2) return;
+    isDue = true;
+    send();
   }
 
   /** Positions refer to a version, so it waits until the server has everything. */
-  send(): void {
-    const { shared } = this.#text;
-    if (!this.#isDue || !shared.isOnline || shared.state !== 'synchronized') return;
-    this.#isDue = false;
-    const { selectionStart, selectionEnd, selectionDirection } = this.#field;
+  function send(): void {
+    if (!isDue || !shared.isOnline || shared.state !== 'synchronized') return;
+    isDue = false;
+    const { selectionStart, selectionEnd, selectionDirection } = field;
     const [start = 0, end = 0] = [selectionStart, selectionEnd].map((at) => positionInText(shared.value, at));
-    if (start === end && end === this.#shownAt) return;
-    this.#shownAt = start === end ? end : undefined;
+    if (start === end && end === shownAt) return;
+    shownAt = start === end ? end : undefined;
     const [position, other] = selectionDirection === 'backward' ? [start, end] : [end, start];
-    this.#limited({ version: shared.version, position, ...(start !== end && { selectionEnd: other }) });
+    sendLimited({ version: shared.version, position, ...(start !== end && { selectionEnd: other }) });
   }
+
+  return { onTyped, onEdits, onMoved, send };
 }
 
 /** Exists only while it shows a caret, so that it costs nothing otherwise. */
-class CaretLayer {
-  readonly #field: HTMLTextAreaElement;
-  readonly #room: RoomModel;
-  readonly #text: TextModel;
-  readonly #carets = new Map<string, Caret>();
+function createLayer(field: HTMLTextAreaElement, room: RoomModel, { shared }: TextModel) {
+  const carets = new Map<string, Caret>();
   /** Carets in a version that has not arrived yet. */
-  readonly #early = new Map<string, CaretMoved>();
-  #layer: HTMLElement | undefined;
-  #mirror: HTMLElement | undefined;
-  #frame = 0;
-  #end = new AbortController();
+  const early = new Map<string, CaretMoved>();
+  const mirror = document.createElement('div');
+  let layer: HTMLElement | undefined;
+  let frame = 0;
+  let end = new AbortController();
 
-  constructor(field: HTMLTextAreaElement, room: RoomModel, text: TextModel) {
-    this.#field = field;
-    this.#room = room;
-    this.#text = text;
-  }
-
-  onCaret(caret: CaretMoved): void {
+  function onCaret(caret: CaretMoved): void {
     const { deviceId, version, position, selectionEnd = position } = caret;
-    const { shared } = this.#text;
-    this.#early.delete(deviceId);
-    if (version > shared.version) this.#early.set(deviceId, caret);
+    early.delete(deviceId);
+    if (version > shared.version) early.set(deviceId, caret);
     const [at, other] = [position, selectionEnd].map((from) => shared.positionAt(version, from));
-    if (at !== undefined) this.show(deviceId, at, other);
+    if (at !== undefined) show(deviceId, at, other);
   }
 
-  onEdits(edits: Parameters<typeof movedPosition>[0]): void {
-    for (const caret of this.#carets.values()) {
+  function onEdits(edits: readonly TextEdit[]): void {
+    for (const caret of carets.values()) {
       caret.position = movedPosition(edits, caret.position);
       caret.selectionEnd = movedPosition(edits, caret.selectionEnd);
     }
-    for (const caret of [...this.#early.values()]) if (caret.version <= this.#text.shared.version) this.onCaret(caret);
-    if (this.#carets.size > 0) this.#drawSoon();
+    for (const caret of [...early.values()]) if (caret.version <= shared.version) onCaret(caret);
+    if (carets.size > 0) drawSoon();
   }
 
-  show(deviceId: string, position: number, selectionEnd = position): void {
-    const device = this.#room.content.peek().devices.find((other) => other.deviceId === deviceId);
-    if (!device || deviceId === this.#room.deviceId || !showsCarets.peek()) return;
-    this.#hide(deviceId);
+  function show(deviceId: string, position: number, selectionEnd = position): void {
+    const device = room.content.peek().devices.find((other) => other.deviceId === deviceId);
+    if (!device || deviceId === room.deviceId || !showsCarets.peek()) return;
+    hide(deviceId);
     const element = document.createElement('div');
     element.className = 'caret person';
     if (device.deviceColor !== undefined) element.style.setProperty('--color', String(device.deviceColor));
     element.append(document.createElement('i'), document.createElement('span'));
     (element.lastChild as HTMLElement).textContent = nameOf(device);
-    const timer = setTimeout(() => this.#onFaded(deviceId), visibleMs);
-    this.#carets.set(deviceId, { position, selectionEnd, element, timer });
-    this.#drawSoon();
+    carets.set(deviceId, { position, selectionEnd, element, timer: setTimeout(() => onFaded(deviceId), visibleMs) });
+    drawSoon();
   }
 
-  clear(): void {
-    for (const deviceId of [...this.#carets.keys()]) this.#hide(deviceId);
-    this.#early.clear();
-    this.#remove();
+  function clear(): void {
+    for (const deviceId of [...carets.keys()]) hide(deviceId);
+    early.clear();
+    remove();
   }
 
-  #onFaded(deviceId: string): void {
-    this.#hide(deviceId);
-    if (this.#carets.size === 0) this.#remove();
+  function onFaded(deviceId: string): void {
+    hide(deviceId);
+    if (carets.size === 0) remove();
   }
 
-  #hide(deviceId: string): void {
-    const caret = this.#carets.get(deviceId);
+  function hide(deviceId: string): void {
+    const caret = carets.get(deviceId);
     clearTimeout(caret?.timer);
     caret?.element.remove();
-    this.#carets.delete(deviceId);
+    carets.delete(deviceId);
   }
 
-  #remove(): void {
-    cancelAnimationFrame(this.#frame);
-    this.#frame = 0;
-    this.#end.abort();
-    this.#layer?.remove();
-    this.#layer = undefined;
-    delete this.#field.dataset.carets;
+  function remove(): void {
+    cancelAnimationFrame(frame);
+    frame = 0;
+    end.abort();
+    layer?.remove();
+    layer = undefined;
+    delete field.dataset.carets;
   }
 
-  #drawSoon(): void {
-    this.#frame ||= requestAnimationFrame(() => {
-      this.#frame = 0;
-      this.#draw();
+  function drawSoon(): void {
+    frame ||= requestAnimationFrame(() => {
+      frame = 0;
+      draw();
     });
   }
 
-  #draw(): void {
-    const field = this.#field;
-    if (field.value.length > maxLength || field.offsetWidth === 0) {
-      this.#remove();
-      return;
-    }
-    const layer = this.#layer ?? this.#create();
-    const mirror = this.#mirror as HTMLElement;
+  function draw(): void {
+    if (field.value.length > maxLength || field.offsetWidth === 0) return void remove();
+    layer ??= create();
     fit(layer, mirror, field);
     // The last character gives an empty last line a place.
     mirror.textContent = `${field.value}\u200b`;
     const origin = layer.getBoundingClientRect();
-    const { value } = this.#text.shared;
+    const { value } = shared;
     const inField = (position: number) => Math.min(positionInField(value, position), field.value.length);
-    for (const caret of this.#carets.values()) {
+    for (const caret of carets.values()) {
       if (!caret.element.isConnected) layer.append(caret.element);
       place(caret, mirror, origin, inField);
     }
   }
 
-  #create(): HTMLElement {
-    const [layer, mirror] = [document.createElement('div'), document.createElement('div')];
-    layer.className = 'carets';
-    layer.ariaHidden = 'true';
-    layer.append(mirror);
-    this.#field.before(layer);
-    this.#field.dataset.carets = '';
-    [this.#layer, this.#mirror] = [layer, mirror];
-    this.#end = new AbortController();
-    const { signal } = this.#end;
-    this.#field.addEventListener('scroll', () => this.#drawSoon(), { signal });
-    const observer = new ResizeObserver(() => this.#drawSoon());
-    observer.observe(this.#field);
-    signal.addEventListener('abort', () => observer.disconnect());
-    return layer;
+  function create(): HTMLElement {
+    const created = Object.assign(document.createElement('div'), { className: 'carets', ariaHidden: 'true' });
+    created.append(mirror);
+    field.before(created);
+    field.dataset.carets = '';
+    end = new AbortController();
+    field.addEventListener('scroll', drawSoon, end);
+    const observer = new ResizeObserver(drawSoon);
+    observer.observe(field);
+    end.signal.addEventListener('abort', () => observer.disconnect());
+    return created;
   }
+
+  return { onCaret, onEdits, show, clear };
 }
 
 const copied = ['font', 'letterSpacing', 'lineHeight', 'padding', 'tabSize', 'textIndent', 'wordSpacing', 'direction'];
@@ -232,28 +207,23 @@ function fit(layer: HTMLElement, mirror: HTMLElement, field: HTMLTextAreaElement
 }
 
 /** Moves the caret, its selection and its name to where the text of the mirror is. */
-function place(
-  { element, position, selectionEnd }: Caret,
-  mirror: HTMLElement,
-  origin: DOMRect,
-  inField: (at: number) => number,
-): void {
+function place(caret: Caret, mirror: HTMLElement, origin: DOMRect, inField: (at: number) => number): void {
+  const { element, position, selectionEnd } = caret;
   const [at, other] = [inField(position), inField(selectionEnd)];
   const character = rectsOf(mirror, at, at + 1)[0];
   if (!character) return;
   const isRtl = isRightToLeft(mirror, at);
   const left = (isRtl ? character.right : character.left) - origin.left;
   const top = character.top - origin.top;
-  const [bar, name] = ['i', 'span'].map((tag) => element.querySelector(tag) as HTMLElement);
-  if (bar) moveTo(bar, left, top, { height: character.height });
-  if (name) {
-    const line = rectsOf(mirror, at, lineEnd(mirror, at))[0] ?? character;
-    const gap = isRtl ? line.left - origin.left : origin.right - line.right;
-    const fromEdge = Math.max(nameGap, gap - name.offsetWidth - nameGap);
-    const x = isRtl ? fromEdge : origin.width - name.offsetWidth - fromEdge;
-    moveTo(name, x, top + (character.height - name.offsetHeight) / 2);
-    name.toggleAttribute('data-covering', gap < name.offsetWidth + nameGap);
-  }
+  const bar = element.querySelector('i') as HTMLElement;
+  moveTo(bar, left, top, { height: character.height });
+  const name = element.querySelector('span') as HTMLElement;
+  const line = rectsOf(mirror, at, lineEnd(mirror, at))[0] ?? character;
+  const gap = isRtl ? line.left - origin.left : origin.right - line.right;
+  const fromEdge = Math.max(nameGap, gap - name.offsetWidth - nameGap);
+  const x = isRtl ? fromEdge : origin.width - name.offsetWidth - fromEdge;
+  moveTo(name, x, top + (character.height - name.offsetHeight) / 2);
+  name.toggleAttribute('data-covering', gap < name.offsetWidth + nameGap);
   for (const part of element.querySelectorAll('b')) part.remove();
   if (at === other) return;
   for (const rect of rectsOf(mirror, Math.min(at, other), Math.max(at, other))) element.prepend(partOf(rect, origin));

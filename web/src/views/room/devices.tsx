@@ -1,19 +1,17 @@
 /** The devices in the room, with a dot for each. */
 import { signal } from '@preact/signals';
-import type { RefObject } from 'preact';
 import { useRef } from 'preact/hooks';
 import { lazy } from '../../components/lazy.tsx';
 import { nameOf } from '../../device/identity.ts';
 import { t } from '../../i18n/strings.ts';
-import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
+import { useWaitingConnection } from './alerts.tsx';
+import type { TextViewProps } from './shared-field.ts';
 
 /** As many as fit; the others are shown as a number. */
 const fitting = () => (isWider(58) ? 8 : isWider(34) ? 3 : 2);
 const isWider = (rem: number) => matchMedia(`(min-width: ${rem}rem)`).matches;
 const maxShown = signal(fitting());
-addEventListener('resize', () => {
-  maxShown.value = fitting();
-});
+addEventListener('resize', () => (maxShown.value = fitting()));
 
 /** Loaded when another device is in the room. */
 export const loadOthers = () => import('./others.tsx');
@@ -21,28 +19,20 @@ const Others = lazy(loadOthers, 'Others');
 const RoleMark = lazy(loadOthers, 'RoleMark');
 const TypingBubble = lazy(loadOthers, 'TypingBubble');
 
-interface Props {
-  room: RoomModel;
-  text: TextModel;
-  field: RefObject<HTMLTextAreaElement | null>;
-}
-
-export function Devices({ room, text, field }: Props) {
+export function Devices({ room, text, field }: TextViewProps) {
   const { typing } = text;
   const { devices: present } = room.content.value;
-  const isOutdated = useIsDisconnected(room);
+  const isOutdated = useWaitingConnection(room) !== undefined;
   const { deviceId } = room;
   const first = useRef(present).current;
   const hasMet = useRef(false);
   hasMet.current ||= present.length > 1;
-  const devices = ownFirst(present, deviceId);
+  // This device comes first.
+  const devices = [...present].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
   const [shown, rest] = [devices.slice(0, maxShown.value), devices.slice(maxShown.value)];
+  const label = t('deviceCount', { n: devices.length });
   return (
-    <section
-      class="devices"
-      data-outdated={isOutdated || undefined}
-      aria-label={t('deviceCount', { n: devices.length })}
-    >
+    <section class="devices" data-outdated={isOutdated || undefined} aria-label={label}>
       <ul>
         {shown.map((device) => (
           <li key={device.deviceId} data-device={device.deviceId} data-own={device.deviceId === deviceId || undefined}>
@@ -71,16 +61,4 @@ export function Devices({ room, text, field }: Props) {
       {hasMet.current && <Others room={room} text={text} field={field} first={first} isOutdated={isOutdated} />}
     </section>
   );
-}
-
-/** Stays true during the attempts to reconnect. */
-function useIsDisconnected(room: RoomModel): boolean {
-  const isDisconnected = useRef(false);
-  const { type } = room.phase.value.connection;
-  if (type !== 'connecting') isDisconnected.current = type === 'waiting';
-  return isDisconnected.current;
-}
-
-function ownFirst(devices: readonly Device[], deviceId: string): readonly Device[] {
-  return [...devices].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
 }

@@ -7,11 +7,8 @@ export function typedEdits(before: string, after: string, caret: number): TextEd
   const edit = typedEdit(before, after, caret);
   const removed = before.slice(edit.from, edit.to);
   if (removed === '' || edit.insert === '') return [edit];
-  return diffTexts(removed, edit.insert).map(({ from, to, insert }) => ({
-    from: edit.from + from,
-    to: edit.from + to,
-    insert,
-  }));
+  const shifted = ({ from, to, insert }: TextEdit) => ({ from: edit.from + from, to: edit.from + to, insert });
+  return diffTexts(removed, edit.insert).map(shifted);
 }
 
 /** The caret marks the end of the change, so a letter typed next to equal ones gets its exact position. */
@@ -34,11 +31,10 @@ const between = (before: string, after: string, start: number, end: number): Tex
 const commonStart = (one: string, other: string, max: number): number =>
   longest(max, (from, to) => one.slice(from, to) === other.slice(from, to));
 
-const commonEnd = (one: string, other: string, max: number): number =>
-  longest(
-    max,
-    (from, to) => one.slice(one.length - to, one.length - from) === other.slice(other.length - to, other.length - from),
-  );
+function commonEnd(one: string, other: string, max: number): number {
+  const part = (text: string, from: number, to: number) => text.slice(text.length - to, text.length - from);
+  return longest(max, (from, to) => part(one, from, to) === part(other, from, to));
+}
 
 /** Binary search: the browser compares slices far faster than a loop compares characters. */
 function longest(max: number, isSame: (from: number, to: number) => boolean): number {
@@ -55,9 +51,8 @@ function longest(max: number, isSame: (from: number, to: number) => boolean): nu
 export const asShown = (text: string): string => (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text);
 
 /** Typed text, with the line endings of the shared text. */
-export function withLineEndingsOf(text: string, typed: string): string {
-  return typed.includes('\n') && /\r?\n/.exec(text)?.[0] === '\r\n' ? typed.replaceAll('\n', '\r\n') : typed;
-}
+export const withLineEndingsOf = (text: string, typed: string): string =>
+  typed.includes('\n') && /\r?\n/.exec(text)?.[0] === '\r\n' ? typed.replaceAll('\n', '\r\n') : typed;
 
 export function positionInText(text: string, shown: number): number {
   let pairs = 0;
@@ -71,10 +66,8 @@ export function positionInField(text: string, position: number): number {
   return position - pairs;
 }
 
-/** The side of an insertion at this position: a caret stays before it, the start of a selection moves after it. */
-type Side = 'before' | 'after';
-
-export function movedPosition(edits: readonly TextEdit[], position: number, side: Side = 'before'): number {
+/** `side` of an insertion at this position: a caret stays before it, the start of a selection moves after it. */
+export function movedPosition(edits: readonly TextEdit[], position: number, side: 'before' | 'after' = 'before') {
   let shift = 0;
   for (const { from, to, insert } of edits) {
     if (from > position) break;

@@ -10,7 +10,7 @@ import { PendingFiles } from './file-placeholder.tsx';
 
 export const loadFileList = () => import('../files/file-list.tsx');
 
-const AddMenu = lazy(() => import('./add-menu.tsx'), 'AddMenu');
+const AddMenu = lazy(() => import('./dialogs.tsx'), 'AddMenu');
 const FileList = lazy(loadFileList, 'FileList', PendingFiles);
 
 export function FilePanel({ room }: { room: RoomModel }) {
@@ -19,7 +19,7 @@ export function FilePanel({ room }: { room: RoomModel }) {
   const first = useRef(files).current;
   // Stays true when the last file is removed, which Undo restores.
   const hasList = useRef(false);
-  if (files.length + list.value.length > 0) hasList.current = true;
+  hasList.current ||= files.length + list.value.length > 0;
   return (
     <section class="file-panel">
       <header>

@@ -1,14 +1,10 @@
 /** The parts of the file list that an empty room shows, and rows for files while the code of the list is loaded. */
-
 import { size } from '../../i18n/quantities.ts';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 
-export interface FileListProps {
-  room: RoomModel;
-  /** The files that were in the room when it was joined. */
-  first: readonly SharedFile[];
-}
+/** `first`: the files that were in the room when it was joined. */
+export type FileListProps = { room: RoomModel; first: readonly SharedFile[] };
 
 /** The rows are as high as those that replace them. */
 export function PendingFiles({ room }: FileListProps) {
@@ -35,6 +31,4 @@ export function PendingFiles({ room }: FileListProps) {
   );
 }
 
-export function NoFiles() {
-  return <p class="empty">{t('noFiles')}</p>;
-}
+export const NoFiles = () => <p class="empty">{t('noFiles')}</p>;

@@ -1,9 +1,10 @@
 /** The version history: a scrubber with a preview, to restore one version or delete all. */
-import { type ReadonlySignal, signal, useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import type { HistoryEntry } from '../../../../src/protocol/types.ts';
 import { diffTexts } from '../../../../src/text/diff.ts';
+import { Button, Problem } from '../../components/controls.tsx';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { dateAndTime, timeAgo } from '../../components/time-ago.tsx';
@@ -16,62 +17,42 @@ import type { RoomModel } from '../../room/room-phase.ts';
 import { replaceWithUndo } from './text-actions.tsx';
 import '../../style/history.css';
 import type { PoproomError } from '../../../../src/client/error.ts';
-import type { RoomBase } from '../../../../src/client/room.ts';
 import { toPoproomError } from '../../server-connection.ts';
 
-interface Props {
-  room: RoomModel;
-  text: SharedText;
-  onClose: () => void;
-}
+type Props = { room: RoomModel; text: SharedText; onClose: () => void };
 
 export function HistoryDialog({ room, text, onClose }: Props) {
   const history = useMemo(() => createHistory(room.requests), [room]);
   useEffect(() => void history.load(), [history]);
   const { value: list } = history.list;
+  const entries = list.status === 'loaded' ? list.entries : undefined;
   return (
-    <Dialog
-      title={t('history')}
-      onClose={onClose}
-      size={list.status === 'loaded' && list.entries.length > 0 ? 'wide' : undefined}
-    >
+    <Dialog title={t('history')} onClose={onClose} size={entries?.[0] && 'wide'}>
       {list.status === 'loading' && <p class="aside">{t('loading')}</p>}
+      {list.status === 'failed' && <Problem>{errorMessage(list.error)}</Problem>}
       {list.status === 'failed' && (
-        <>
-          <p class="problem" role="alert">
-            {errorMessage(list.error)}
-          </p>
-          <div class="actions">
-            <button type="button" class="button" onClick={() => void history.load()}>
-              {t('tryAgain')}
-            </button>
-          </div>
-        </>
+        <div class="actions">
+          <Button label={t('tryAgain')} onClick={() => void history.load()} />
+        </div>
       )}
-      {list.status === 'loaded' &&
-        (list.entries.length === 0 ? (
-          <p>{t('historyEmpty')}</p>
-        ) : (
-          <Versions room={room} history={history} entries={list.entries} text={text} onClose={onClose} />
-        ))}
+      {entries?.length === 0 && <p>{t('historyEmpty')}</p>}
+      {entries?.[0] && <Versions room={room} history={history} entries={entries} text={text} onClose={onClose} />}
     </Dialog>
   );
 }
 
-interface VersionsProps extends Props {
-  history: History;
-  entries: readonly HistoryEntry[];
-}
+type VersionsProps = Props & { history: History; entries: readonly HistoryEntry[] };
 
 function Versions({ room, history, entries, text, onClose }: VersionsProps) {
   const preview = history.preview.value;
+  const content = preview.status === 'loaded' ? preview.content : undefined;
   const isConfirming = useSignal(false);
-  const isCurrent = preview.status === 'loaded' && preview.content === text.value;
+  const isCurrent = content === text.value;
+  const canRestore = content !== undefined && !isCurrent;
 
   function onRestore() {
-    if (preview.status !== 'loaded') return;
     onClose();
-    replaceWithUndo(text, preview.content, t('restored'));
+    replaceWithUndo(text, content ?? '', t('restored'));
   }
 
   return (
@@ -82,32 +63,12 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
         <p class="aside">{t('historyMarks')}</p>
       </div>
       {isConfirming.value ? (
-        <DeleteConfirmation
-          history={history}
-          onCancel={() => {
-            isConfirming.value = false;
-          }}
-        />
+        <DeleteConfirmation history={history} onCancel={() => (isConfirming.value = false)} />
       ) : (
         <form method="dialog" class="actions spread">
-          <button
-            type="button"
-            class="button quiet danger"
-            onClick={() => {
-              isConfirming.value = true;
-            }}
-          >
-            {t('deleteHistory')}
-          </button>
+          <Button class="quiet danger" label={t('deleteHistory')} onClick={() => (isConfirming.value = true)} />
           {isCurrent && <span class="aside">{t('currentVersion')}</span>}
-          <button
-            type="submit"
-            class="button primary"
-            disabled={preview.status !== 'loaded' || isCurrent}
-            onClick={onRestore}
-          >
-            {t('restore')}
-          </button>
+          <Button type="submit" class="primary" label={t('restore')} disabled={!canRestore} onClick={onRestore} />
         </form>
       )}
     </>
@@ -122,12 +83,13 @@ function Scrubber({ room, history, entries }: Pick<VersionsProps, 'room' | 'hist
   const entry = oldestFirst[index];
   if (!entry) return null;
   const ago = timeAgo(now - Date.parse(entry.timestamp));
+  const author = authorOf(room, entry);
   return (
     <div class="scrubber">
       <input
         type="range"
         aria-label={t('versions')}
-        aria-valuetext={[ago, size(entry.size), authorOf(room, entry)].filter(Boolean).join(', ')}
+        aria-valuetext={[ago, size(entry.size), author].filter(Boolean).join(', ')}
         min={0}
         max={entries.length - 1}
         value={index}
@@ -137,27 +99,16 @@ function Scrubber({ room, history, entries }: Pick<VersionsProps, 'room' | 'hist
           if (chosen) history.select(chosen.version);
         }}
       />
-      <Version room={room} entry={entry} ago={ago} />
+      <p class="version">
+        <time dateTime={entry.timestamp}>{ago}</time>
+        <small>{dateAndTime(new Date(entry.timestamp))}</small>
+        <small>
+          {size(entry.size)}
+          {author && ' · '}
+          {author && <bdi>{author}</bdi>}
+        </small>
+      </p>
     </div>
-  );
-}
-
-function Version({ room, entry, ago }: { room: RoomModel; entry: HistoryEntry; ago: string }) {
-  const author = authorOf(room, entry);
-  return (
-    <p class="version">
-      <time dateTime={entry.timestamp}>{ago}</time>
-      <small>{dateAndTime(new Date(entry.timestamp))}</small>
-      <small>
-        {size(entry.size)}
-        {author && (
-          <>
-            {' · '}
-            <bdi>{author}</bdi>
-          </>
-        )}
-      </small>
-    </p>
   );
 }
 
@@ -174,11 +125,7 @@ function Preview({ history, current }: { history: History; current: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too
     <section class="preview" aria-label={t('preview')} aria-busy={preview.status === 'loading'} tabIndex={0}>
-      {preview.status === 'failed' && (
-        <p class="problem" role="alert">
-          {errorMessage(preview.error)}
-        </p>
-      )}
+      {preview.status === 'failed' && <Problem>{errorMessage(preview.error)}</Problem>}
       {isEmpty && <p class="aside">{t('emptyVersion')}</p>}
       {preview.status === 'loaded' && !isEmpty && (
         <pre data-mono={monospace.value || undefined} dir="auto">
@@ -192,20 +139,10 @@ function Preview({ history, current }: { history: History; current: string }) {
 /** The text after restoring it, with what that adds and removes. */
 function Marked({ before, after }: { before: string; after: string }) {
   const parts = useMemo(() => shortened(partsOf(before, after)), [before, after]);
-  return (
-    <>
-      {parts.map(({ kind, text }, index) => {
-        const Mark = kind;
-        return Mark === 'same' ? text : <Mark key={index}>{text}</Mark>;
-      })}
-    </>
-  );
+  return <>{parts.map(({ kind: Mark, text }, index) => (Mark === 'same' ? text : <Mark key={index}>{text}</Mark>))}</>;
 }
 
-interface Part {
-  kind: 'same' | 'ins' | 'del';
-  text: string;
-}
+type Part = { kind: 'same' | 'ins' | 'del'; text: string };
 
 function partsOf(before: string, after: string): Part[] {
   const parts: Part[] = [];
@@ -245,18 +182,10 @@ function DeleteConfirmation({ history, onCancel }: { history: History; onCancel:
   return (
     <div class="confirmation">
       <p id="delete-history">{t('deleteHistoryHint')}</p>
-      {error && (
-        <p class="problem" role="alert">
-          {errorMessage(error)}
-        </p>
-      )}
+      {error && <Problem>{errorMessage(error)}</Problem>}
       <div class="actions">
-        <button type="button" class="button" ref={cancel} aria-describedby="delete-history" onClick={onCancel}>
-          {t('cancel')}
-        </button>
-        <button type="button" class="button danger filled" onClick={() => void history.deleteAll()}>
-          {t('delete')}
-        </button>
+        <Button label={t('cancel')} ref={cancel} aria-describedby="delete-history" onClick={onCancel} />
+        <Button class="danger filled" label={t('delete')} onClick={() => void history.deleteAll()} />
       </div>
     </div>
   );
@@ -264,24 +193,16 @@ function DeleteConfirmation({ history, onCancel }: { history: History; onCancel:
 
 type Loading<T> = { status: 'loading' } | { status: 'failed'; error: PoproomError } | ({ status: 'loaded' } & T);
 
-interface History {
-  readonly list: ReadonlySignal<Loading<{ entries: readonly HistoryEntry[] }>>;
-  readonly selected: ReadonlySignal<number | undefined>;
-  /** The text of the selected version. */
-  readonly preview: ReadonlySignal<Loading<{ content: string }>>;
-  readonly deleteError: ReadonlySignal<PoproomError | undefined>;
-  load(): Promise<void>;
-  select(version: number): void;
-  deleteAll(): Promise<void>;
-}
+type History = ReturnType<typeof createHistory>;
 
 /** Each text is a request, so those that a scrubber only passes are not loaded. */
 const scrubPauseMs = 200;
 
 /** The version history of a room's text. The text of a version is loaded when it is selected. */
-function createHistory(requests: () => Promise<Pick<RoomBase, 'history' | 'historyText' | 'clearHistory'>>): History {
+function createHistory(requests: RoomModel['requests']) {
   const list = signal<Loading<{ entries: readonly HistoryEntry[] }>>({ status: 'loading' });
   const selected = signal<number | undefined>(undefined);
+  /** The text of the selected version. */
   const preview = signal<Loading<{ content: string }>>({ status: 'loading' });
   const deleteError = signal<PoproomError | undefined>(undefined);
   const contents = new Map<number, string>();
@@ -319,22 +240,15 @@ function createHistory(requests: () => Promise<Pick<RoomBase, 'history' | 'histo
     }
   }
 
-  return {
-    list,
-    selected,
-    preview,
-    deleteError,
-    load,
-    select,
+  async function deleteAll(): Promise<void> {
+    deleteError.value = undefined;
+    try {
+      await (await requests()).clearHistory();
+      list.value = { status: 'loaded', entries: [] };
+    } catch (error) {
+      deleteError.value = toPoproomError(error);
+    }
+  }
 
-    async deleteAll() {
-      deleteError.value = undefined;
-      try {
-        await (await requests()).clearHistory();
-        list.value = { status: 'loaded', entries: [] };
-      } catch (error) {
-        deleteError.value = toPoproomError(error);
-      }
-    },
-  };
+  return { list, selected, preview, deleteError, load, select, deleteAll };
 }

@@ -1,6 +1,7 @@
 /** How other devices join: the code, and on a wide screen also the QR code and the link until another device joins. */
 import { signal, useSignal } from '@preact/signals';
-import { useLayoutEffect } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
+import { Button } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/strings.ts';
@@ -20,13 +21,12 @@ export function Invitation({ room }: { room: RoomModel }) {
   const isOpen = useSignal(false);
   const { devices, hasPin, isEncrypted } = room.content.value;
   // Stays true when the other device leaves: the QR code must not appear and disappear while someone types.
-  const hadCompany = useSignal(devices.length > 1);
-  useLayoutEffect(() => {
-    if (devices.length > 1) hadCompany.value = true;
-  }, [devices.length]);
+  const hadCompany = useRef(false);
+  hadCompany.current ||= devices.length > 1;
   const secret = isEncrypted
     ? { key: <RoomKey room={room} />, hint: <KeyInviteHint />, note: <KeyAdvice /> }
     : { note: hasPin && <RoomPin room={room} /> };
+  const look = hadCompany.current ? '' : 'primary';
 
   return (
     <aside class="card invitation">
@@ -37,31 +37,14 @@ export function Invitation({ room }: { room: RoomModel }) {
         </div>
         {hasPin && <Icon name="lock" />}
         {isEncrypted && <EncryptionLock room={room} />}
-        <button
-          type="button"
-          class={hadCompany.value ? 'button' : 'button primary'}
-          onClick={() => {
-            isOpen.value = true;
-          }}
-        >
-          <Icon name="qr" />
-          {t('invite')}
-        </button>
+        <Button class={look} icon="qr" label={t('invite')} onClick={() => (isOpen.value = true)} />
       </div>
-      {isWideScreen.value && !hadCompany.value && (
+      {isWideScreen.value && !hadCompany.current && (
         <div class="invite-options">
           <InviteOptions room={room} secret={secret} />
         </div>
       )}
-      {isOpen.value && (
-        <InviteDialog
-          room={room}
-          secret={secret}
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      {isOpen.value && <InviteDialog room={room} secret={secret} onClose={() => (isOpen.value = false)} />}
     </aside>
   );
 }
@@ -98,6 +81,4 @@ export function RoomSkeleton({ code }: { code: string }) {
 /** Keep in sync with room-screens.css. */
 const wideScreen = matchMedia('(min-width: 58rem)');
 const isWideScreen = signal(wideScreen.matches);
-wideScreen.addEventListener('change', ({ matches }) => {
-  isWideScreen.value = matches;
-});
+wideScreen.addEventListener('change', ({ matches }) => (isWideScreen.value = matches));

@@ -16,16 +16,12 @@ export interface InviteSecret {
   note?: ComponentChildren;
 }
 
-interface Props {
-  room: RoomModel;
-  secret: InviteSecret;
-  /** More ways to pass the invitation on. */
-  children?: ComponentChildren;
-}
+type Props = { room: RoomModel; secret: InviteSecret; children?: ComponentChildren };
 
 /** With the key of an encrypted room. */
 export const linkOf = (room: RoomModel): string => linkTo(room.code, room.phase.value.attempt.room.key);
 
+/** `children`: more ways to pass the invitation on. */
 export function InviteOptions({ room, secret: { key, hint, note }, children }: Props) {
   const link = linkOf(room);
   return (

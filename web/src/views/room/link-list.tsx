@@ -11,18 +11,13 @@ const iconOf = (url: string): MoreIconName =>
   url.startsWith('mailto:') ? 'mail' : url.startsWith('tel:') ? 'phone' : 'link';
 
 export function linkList(text: string): ComponentChild {
-  const links = findLinks(text, maxShown);
-  if (links.length === 0) return null;
+  const links = findLinks(text);
+  if (links.size === 0) return null;
+  const targetOf = (url: string) => (url.startsWith('http') ? '_blank' : undefined);
   return (
     <nav class="links" aria-label={t('linksInText')}>
-      {links.map(({ url, text }) => (
-        <a
-          key={url}
-          href={url}
-          title={url}
-          target={url.startsWith('http') ? '_blank' : undefined}
-          rel="noopener noreferrer"
-        >
+      {Array.from(links, ([url, text]) => (
+        <a key={url} href={url} title={url} target={targetOf(url)} rel="noopener noreferrer">
           <MoreIcon name={iconOf(url)} />
           <span dir="ltr">{text}</span>
         </a>
@@ -34,24 +29,15 @@ export function linkList(text: string): ComponentChild {
 const linkify = linkifyit({ fuzzyLink: true });
 const maxSearched = 100_000;
 
-interface FoundLink {
-  url: string;
-  text: string;
-}
+type Match = { index: number; url: string; text: string };
 
-interface Match extends FoundLink {
-  index: number;
-}
-
-/** In the order of the text. */
-function findLinks(text: string, maxLinks: number): FoundLink[] {
+/** The text of each URL, in the order of the text. */
+function findLinks(text: string): Map<string, string> {
   const searched = text.slice(0, maxSearched);
   const found = new Map<string, string>();
   const matches = [...addressesIn(searched), ...phonesIn(searched)].sort((one, other) => one.index - other.index);
-  for (const { url, text } of matches) {
-    if (found.size < maxLinks) found.set(url, text);
-  }
-  return Array.from(found, ([url, text]) => ({ url, text }));
+  for (const { url, text } of matches) if (found.size < maxShown) found.set(url, text);
+  return found;
 }
 
 /**

@@ -1,7 +1,6 @@
 /** Shows what the others in a room do: who joins, leaves and types, where, and when something arrives from them. */
 import '../../style/others.css';
 import { effect, type ReadonlySignal } from '@preact/signals';
-import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
 import { deviceName, maxNameLength, nameOf } from '../../device/identity.ts';
@@ -9,11 +8,9 @@ import { countIfHidden, unseenCount } from '../../device/unseen.ts';
 import { t } from '../../i18n/all-strings.ts';
 import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
 import { startCarets } from './carets.ts';
+import type { TextViewProps } from './shared-field.ts';
 
-interface Props {
-  room: RoomModel;
-  text: TextModel;
-  field: RefObject<HTMLTextAreaElement | null>;
+interface Props extends TextViewProps {
   /** The devices that were in the room when it was opened. They are not announced. */
   first: readonly Device[];
   /** Whether the connection is lost, so that nobody knows what they do. */
@@ -50,11 +47,9 @@ export function TypingBubble() {
 /** Screen readers announce once that a device is typing, not repeatedly. */
 function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; typing: ReadonlySet<string> }) {
   const announced = useRef(new Map<string, string>()).current;
-  for (const device of devices) {
-    if (typing.has(device.deviceId) && !announced.has(device.deviceId)) {
+  for (const device of devices)
+    if (typing.has(device.deviceId) && !announced.has(device.deviceId))
       announced.set(device.deviceId, t('isTyping', { name: nameOf(device) }));
-    }
-  }
   return (
     <p class="visually-hidden" role="status">
       {[...announced.values()].at(-1)}
@@ -79,11 +74,15 @@ function usePresenceNotices(devices: readonly Device[], deviceId: string, first:
   }
 
   function onLeft(device: Device): void {
-    const announce = () => {
-      leaving.delete(device.deviceId);
-      notify(t('left', { name: nameOf(device) }));
-    };
-    leaving.set(device.deviceId, setTimeout(announce, rejoinGraceMs));
+    leaving.set(
+      device.deviceId,
+      setTimeout(() => announceLeft(device), rejoinGraceMs),
+    );
+  }
+
+  function announceLeft(device: Device): void {
+    leaving.delete(device.deviceId);
+    notify(t('left', { name: nameOf(device) }));
   }
 
   useEffect(() => {
@@ -129,10 +128,7 @@ function followTyping({ shared, typing }: TextModel, own: string): () => void {
   const stopEdits = shared.on('change', ({ origin, deviceId: device }) => {
     if (origin !== 'remote' || device === undefined || device === own) return;
     clearTimeout(timers.get(device));
-    timers.set(
-      device,
-      setTimeout(() => onStopped(device), typingMs),
-    );
+    timers.set(device, setTimeout(onStopped, typingMs, device));
     if (!typing.value.has(device)) typing.value = new Set(timers.keys());
   });
   // Without a connection, nobody knows.
@@ -164,9 +160,7 @@ function useTextArrivals(own: string, typing: ReadonlySignal<ReadonlySet<string>
 }
 
 let isTextCounted = false;
-document.addEventListener('visibilitychange', () => {
-  isTextCounted = false;
-});
+document.addEventListener('visibilitychange', () => (isTextCounted = false));
 
 function useFileArrivals(own: string, files: readonly { fileId: string; deviceId?: string }[]): void {
   const known = useRef<Set<string>>(undefined);
@@ -187,25 +181,24 @@ function showArrival(from: string | undefined, to: string): void {
   if (start && end && !matchMedia('(prefers-reduced-motion: reduce)').matches) travel(centreOf(start), centreOf(end));
 }
 
-function centreOf(element: Element): { x: number; y: number } {
+type Point = { x: number; y: number };
+
+function centreOf(element: Element): Point {
   const { left, top, width, height } = element.getBoundingClientRect();
   return { x: left + width / 2, y: top + height / 2 };
 }
 
-function travel(start: { x: number; y: number }, end: { x: number; y: number }): void {
+function travel(start: Point, end: Point): void {
   const dot = document.createElement('i');
   dot.className = 'dot travelling';
   dot.ariaHidden = 'true';
   document.body.append(dot);
-  const at = ({ x, y }: { x: number; y: number }, scale: number) => `translate(${x}px, ${y}px) scale(${scale})`;
+  const at = ({ x, y }: Point, scale: number) => `translate(${x}px, ${y}px) scale(${scale})`;
   const middle = { x: (start.x + end.x) / 2, y: Math.min(start.y, end.y) - 28 };
   const transform = [at(start, 0.4), at(middle, 1.3), at(end, 0.4)];
   const flight = dot.animate({ transform }, { duration: 620, easing: 'cubic-bezier(0.4, 0.1, 0.3, 1)' });
-  flight.onfinish = () => dot.remove();
-  flight.oncancel = () => dot.remove();
+  for (const type of ['finish', 'cancel']) flight.addEventListener(type, () => dot.remove());
 }
 
 /** The number on the icon of the installed page. Browsers refuse it in a tab, which is not a problem. */
-effect(() => {
-  navigator.setAppBadge?.(unseenCount.value).catch(() => undefined);
-});
+effect(() => void navigator.setAppBadge?.(unseenCount.value).catch(() => undefined));

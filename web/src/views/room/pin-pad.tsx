@@ -1,8 +1,10 @@
 /** Asks for the PIN, by keyboard or on a number pad. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from '../../components/controls.tsx';
 import { Countdown, useNow } from '../../components/countdown.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { listen } from '../../components/listen.ts';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { roughTime, toAsciiDigits } from '../../i18n/quantities.ts';
@@ -10,14 +12,10 @@ import type { PinPrompt, RoomModel } from '../../room/room-phase.ts';
 import { RetryCountdown } from './alerts.tsx';
 import '../../style/pin-pad.css';
 
-interface Props {
-  room: RoomModel;
-  prompt: PinPrompt;
-  /** The server is checking a PIN. */
-  isChecking: boolean;
-}
+/** `isChecking`: the server is checking a PIN or a key. */
+export type PromptProps = { room: RoomModel; prompt: PinPrompt; isChecking: boolean };
 
-export function PinPad({ room, prompt, isChecking }: Props) {
+export function PinPad({ room, prompt, isChecking }: PromptProps) {
   const pin = useSignal('');
   const field = useRef<HTMLInputElement>(null);
   const isLocked = useNow() < (prompt.lockedUntil ?? 0);
@@ -47,10 +45,7 @@ export function PinPad({ room, prompt, isChecking }: Props) {
     if (key === 'Backspace') onTyped(pin.value.slice(0, -1));
   }
 
-  useLayoutEffect(() => {
-    document.addEventListener('keydown', onKeyDown);
-    return () => document.removeEventListener('keydown', onKeyDown);
-  });
+  useLayoutEffect(() => listen('keydown', onKeyDown));
 
   return (
     <section class="pin-view">
@@ -81,34 +76,23 @@ export function PinPad({ room, prompt, isChecking }: Props) {
   );
 }
 
-interface NumberPadProps {
-  typed: string;
-  isDisabled: boolean;
-  onTyped: (digits: string) => void;
-}
+type NumberPadProps = { typed: string; isDisabled: boolean; onTyped: (digits: string) => void };
 
 function NumberPad({ typed, isDisabled, onTyped }: NumberPadProps) {
+  const erase = () => onTyped(typed.slice(0, -1));
   return (
     <div class="pad" dir="ltr">
-      {['1', '2', '3', '4', '5', '6', '7', '8', '9', '0'].map((digit) => (
-        <button key={digit} type="button" class="button" disabled={isDisabled} onClick={() => onTyped(typed + digit)}>
-          {digit}
-        </button>
+      {[...'1234567890'].map((digit) => (
+        <Button key={digit} label={digit} disabled={isDisabled} onClick={() => onTyped(typed + digit)} />
       ))}
-      <button
-        type="button"
-        class="button"
-        disabled={isDisabled || typed === ''}
-        aria-label={t('pinBackspace')}
-        onClick={() => onTyped(typed.slice(0, -1))}
-      >
+      <Button disabled={isDisabled || typed === ''} aria-label={t('pinBackspace')} onClick={erase}>
         <MoreIcon name="back" />
-      </button>
+      </Button>
     </div>
   );
 }
 
-function PinStatus({ room, prompt, isLocked, isChecking }: Props & { isLocked: boolean }) {
+function PinStatus({ room, prompt, isLocked, isChecking }: PromptProps & { isLocked: boolean }) {
   const { connection } = room.phase.value;
   if (isLocked)
     return <Countdown until={prompt.lockedUntil ?? 0} format={(ms) => t('pinLocked', { time: roughTime(ms) })} />;

@@ -1,15 +1,17 @@
-/** Changes the name, the expiry time and the PIN of the room, or deletes it. */
-
+/** Changes the name, the expiry time, the PIN and the webhooks of the room, or deletes it. */
 import { type Signal, useSignal } from '@preact/signals';
-import type { RefObject } from 'preact';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
+import type { PoproomError } from '../../../../src/client/error.ts';
 import { maxNameLength } from '../../../../src/protocol/limits.ts';
-import type { UpdateRoomRequest } from '../../../../src/protocol/types.ts';
+import type { UpdateRoomRequest, WebhookEntry } from '../../../../src/protocol/types.ts';
+import { Button, Problem } from '../../components/controls.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 import { clockOffset } from '../../device/clock.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
@@ -17,7 +19,6 @@ import { exactTime, roughTime, timeLeft } from '../../i18n/quantities.ts';
 import { lifetimes, limits } from '../../page-settings.ts';
 import type { RoomContent, RoomModel } from '../../room/room-phase.ts';
 import { DeleteDialog } from './dialogs.tsx';
-import { WebhookSettings } from './webhook-settings.tsx';
 
 type PinChoice = 'keep' | 'new' | 'remove';
 
@@ -41,29 +42,25 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
     };
   }
 
-  async function save(): Promise<void> {
-    const error = await room.update(changes());
-    if (error) state.value = { problem: errorMessage(error) };
-    else onClose();
-  }
-
-  function onSubmit(event: Event): void {
+  async function onSubmit(event: Event) {
     // The dialog closes when the server has accepted the changes.
     event.preventDefault();
     event.stopPropagation();
     if (state.value === 'saving') return;
     if (pinChoice.value === 'new' && !isPin(pin.value)) {
       state.value = { problem: t('pinInvalid') };
-      pinField.current?.focus();
-    } else if (Object.keys(changes()).length === 0) {
-      onClose();
-    } else {
-      state.value = 'saving';
-      void save();
+      return pinField.current?.focus();
     }
+    if (Object.keys(changes()).length === 0) return onClose();
+    state.value = 'saving';
+    const error = await room.update(changes());
+    if (error) state.value = { problem: errorMessage(error) };
+    else onClose();
   }
 
   if (state.value === 'deleting') return <DeleteDialog room={room} onClose={onClose} />;
+  const isSaving = state.value === 'saving';
+  const askToDelete = () => (state.value = 'deleting');
   return (
     <Dialog title={t('roomSettings')} onClose={onClose}>
       <form class="room-settings" onSubmit={onSubmit} noValidate>
@@ -75,9 +72,7 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
             maxLength={maxNameLength.room}
             autocomplete="off"
             value={name.value}
-            onInput={({ currentTarget }) => {
-              name.value = currentTarget.value;
-            }}
+            onInput={({ currentTarget }) => (name.value = currentTarget.value)}
           />
           <small>{t('roomNameHint')}</small>
         </label>
@@ -85,91 +80,45 @@ export function RoomSettingsDialog({ room, onClose }: { room: RoomModel; onClose
         {!limits.demo && <LifetimeChoice room={room} lifetime={lifetime} extend={extend} />}
         {!room.content.value.isEncrypted && <PinChanges room={room} choice={pinChoice} pin={pin} field={pinField} />}
         {limits.webhooks && <WebhookSettings room={room} />}
-        <p class="problem" role="alert">
-          {typeof state.value === 'object' && state.value.problem}
-        </p>
+        <Problem>{typeof state.value === 'object' && state.value.problem}</Problem>
         <div class="actions">
-          <button
-            type="button"
-            class="button quiet danger delete-room"
-            onClick={() => {
-              state.value = 'deleting';
-            }}
-          >
-            <Icon name="delete" />
-            {t('deleteRoom')}
-          </button>
-          <button type="button" class="button" onClick={onClose}>
-            {t('cancel')}
-          </button>
-          <button type="submit" class="button primary" aria-disabled={state.value === 'saving'}>
-            {state.value === 'saving' ? t('saving') : t('save')}
-          </button>
+          <Button class="quiet danger delete-room" icon="delete" label={t('deleteRoom')} onClick={askToDelete} />
+          <Button label={t('cancel')} onClick={onClose} />
+          <Button type="submit" class="primary" label={t(isSaving ? 'saving' : 'save')} aria-disabled={isSaving} />
         </div>
       </form>
     </Dialog>
   );
 }
 
-interface LifetimeProps {
-  room: RoomModel;
-  lifetime: Signal<number>;
-  extend: Signal<boolean>;
-}
+type LifetimeProps = { room: RoomModel; lifetime: Signal<number>; extend: Signal<boolean> };
 
 function LifetimeChoice({ room, lifetime, extend }: LifetimeProps) {
   const left = room.content.value.expiresAt - useServerNow();
+  const choices = lifetimes.map((seconds) => [seconds, exactTime(seconds)] as const);
   return (
     <div>
-      <RadioGroup
-        legend={t('lifetime')}
-        value={lifetime.value}
-        options={[[0, t('noChange')] as const, ...lifetimes.map((seconds) => [seconds, exactTime(seconds)] as const)]}
-        onChoose={(seconds) => {
-          lifetime.value = seconds;
-        }}
-      />
+      <RadioGroup legend={t('lifetime')} chosen={lifetime} options={[[0, t('noChange')], ...choices]} />
       <p class="aside">
         <time>{timeLeft(left)}</time>
       </p>
       <label class="check">
-        <input
-          type="checkbox"
-          checked={extend.value}
-          onChange={({ currentTarget }) => {
-            extend.value = currentTarget.checked;
-          }}
-        />
+        <input type="checkbox" checked={extend.value} onChange={() => (extend.value = !extend.value)} />
         <span>{t('extendWhileUsed')}</span>
       </label>
     </div>
   );
 }
 
-interface PinProps {
-  room: RoomModel;
-  choice: Signal<PinChoice>;
-  pin: Signal<string>;
-  field: RefObject<HTMLInputElement | null>;
-}
+type PinProps = Parameters<typeof PinField>[0] & { room: RoomModel; choice: Signal<PinChoice> };
 
 function PinChanges({ room, choice, pin, field }: PinProps) {
   const { hasPin } = room.content.value;
-  const options: [PinChoice, string][] = [
-    ['keep', t('noChange')],
-    ['new', t('newPin')],
-  ];
-  if (hasPin) options.push(['remove', t('remove')]);
+  const labels = { keep: t('noChange'), new: t('newPin'), ...(hasPin && { remove: t('remove') }) };
+  const options = Object.entries(labels) as [PinChoice, string][];
   return (
     <div>
-      <RadioGroup
-        legend={t('pin')}
-        value={choice.value}
-        options={options}
-        onChoose={(chosen) => {
-          choice.value = chosen;
-        }}
-      />
+      <RadioGroup legend={t('pin')} chosen={choice} options={options} />
       {choice.value === 'new' && <PinField pin={pin} field={field} />}
       {choice.value === 'keep' && hasPin && <RoomPin room={room} />}
     </div>
@@ -178,8 +127,9 @@ function PinChanges({ room, choice, pin, field }: PinProps) {
 
 /** Says that the room has a PIN, and shows it to users who know it. */
 export function RoomPin({ room }: { room: RoomModel }) {
-  /** Until then, the PIN is hidden from people who look at the screen. */
+  // Until then, the PIN is hidden from people who look at the screen.
   const isShown = useSignal(false);
+  const toggle = () => (isShown.value = !isShown.value);
   // The phase changes with the PIN.
   const pin = room.phase.value.attempt.room.pin();
   return (
@@ -191,18 +141,76 @@ export function RoomPin({ room }: { room: RoomModel }) {
       {pin && (
         <p class="aside room-pin">
           {t('pin')}: <b dir="ltr">{isShown.value ? pin : '••••'}</b>
-          <button
-            type="button"
-            class="button quiet"
-            onClick={() => {
-              isShown.value = !isShown.value;
-            }}
-          >
-            {t(isShown.value ? 'hidePin' : 'showPin')}
-          </button>
+          <Button class="quiet" label={t(isShown.value ? 'hidePin' : 'showPin')} onClick={toggle} />
         </p>
       )}
     </div>
+  );
+}
+
+/** The webhooks of a room: list, add and remove. */
+function WebhookSettings({ room }: { room: RoomModel }) {
+  const list = useSignal<readonly WebhookEntry[]>([]);
+  const url = useSignal('');
+  const secret = useSignal('');
+  const problem = useSignal('');
+  const requests = () => room.phase.value.attempt.room.requests();
+
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    problem.value = '';
+    try {
+      await work();
+      list.value = await (await requests()).webhooks();
+    } catch (error) {
+      problem.value = errorMessage(error as PoproomError);
+    }
+  }
+
+  const add = () =>
+    attempt(async () => {
+      const api = await requests();
+      secret.value = (await api.createWebhook({ url: url.value.trim(), events: ['text', 'file', 'room'] })).secret;
+      url.value = '';
+    });
+  const remove = (id: string) => attempt(async () => void (await (await requests()).deleteWebhook(id)));
+
+  useEffect(() => void attempt(async () => undefined), []);
+  const label = t('remove');
+  return (
+    <fieldset class="webhooks">
+      <legend>{t('webhooks')}</legend>
+      {list.value.map(({ id, host, lastDelivery, lastError }) => (
+        <p class="webhook" key={id}>
+          <bdi dir="ltr">{host}</bdi> {lastDelivery && <TimeAgo at={lastDelivery} />}
+          {lastError && <small class="problem">{lastError.message}</small>}
+          <Button class="quiet" label={label} aria-label={`${label}: ${host}`} onClick={() => void remove(id)} />
+        </p>
+      ))}
+      <label class="field">
+        <span>URL</span>
+        <input
+          type="url"
+          dir="ltr"
+          autocomplete="off"
+          value={url.value}
+          onInput={({ currentTarget }) => (url.value = currentTarget.value)}
+          onKeyDown={(event) => {
+            // The form of the settings would be submitted.
+            if (event.key !== 'Enter') return;
+            event.preventDefault();
+            if (url.value) void add();
+          }}
+        />
+        <small>{t('webhookHint')}</small>
+      </label>
+      <Button label={t('addWebhook')} disabled={!url.value} onClick={() => void add()} />
+      {secret.value && (
+        <p class="aside">
+          {t('webhookSecret')} <CopyButton text={secret.value} label={t('copySecret')} />
+        </p>
+      )}
+      <Problem>{problem.value}</Problem>
+    </fieldset>
   );
 }
 

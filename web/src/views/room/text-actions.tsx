@@ -1,7 +1,7 @@
 /** Actions on the whole text: save it, keep it after the room has ended, or replace it. Loaded on demand. */
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
+import { Button } from '../../components/controls.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 
@@ -22,10 +22,7 @@ export function KeptText({ code, text, hint = t('textKept') }: { code: string; t
       <p>{hint}</p>
       <div class="actions">
         <CopyButton text={text} label={t('copyText')} />
-        <button type="button" class="button" onClick={() => saveAsFile(code, text)}>
-          <Icon name="down" />
-          {t('saveText')}
-        </button>
+        <Button icon="down" label={t('saveText')} onClick={() => saveAsFile(code, text)} />
       </div>
     </>
   );

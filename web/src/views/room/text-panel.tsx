@@ -1,10 +1,11 @@
 /** The text of the room and its tools. */
 import { useSignal } from '@preact/signals';
-import type { ComponentChild, RefObject } from 'preact';
+import type { ComponentChild } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
+import { Button, IconButton } from '../../components/controls.tsx';
 import { CopyButton, readClipboard } from '../../components/copy-button.tsx';
-import { Icon, type IconName } from '../../components/icon.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { MenuButton } from '../../components/menu-button.tsx';
 import { notify } from '../../components/notices.tsx';
@@ -12,22 +13,16 @@ import { monospace } from '../../device/preferences.ts';
 import { textViewOf } from '../../device/text-view.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/strings.ts';
-import type { RoomModel, TextStatus as Status, TextModel } from '../../room/room-phase.ts';
+import type { RoomModel, TextModel } from '../../room/room-phase.ts';
 import { addFiles } from './add-files.tsx';
-import { type SharedField, useSharedField } from './shared-field.ts';
+import { type Insert, type TextViewProps, useSharedField } from './shared-field.ts';
 
 const TextReader = lazy(() => import('../read/text-reader.tsx'), 'TextReader');
 const TextMenu = lazy(() => import('./text-menu.tsx'), 'TextMenu');
 
-interface Props {
-  room: RoomModel;
-  text: TextModel;
-  field: RefObject<HTMLTextAreaElement | null>;
-}
-
-export function TextPanel({ room, text, field }: Props) {
-  const bound = useSharedField(field, text.shared);
-  usePasteAnywhere(bound);
+export function TextPanel({ room, text, field }: TextViewProps) {
+  const insert = useSharedField(field, text.shared);
+  usePasteAnywhere(insert);
   usePrintedText(field, text.shared);
   const isEditing = textViewOf(room.code).value === 'edit';
   return (
@@ -36,7 +31,7 @@ export function TextPanel({ room, text, field }: Props) {
         <h2>
           <label for="text">{t('text')}</label>
         </h2>
-        <Tools room={room} text={text} field={field} bound={bound} />
+        <Tools room={room} text={text} field={field} insert={insert} />
       </header>
       <textarea
         id="text"
@@ -53,22 +48,20 @@ export function TextPanel({ room, text, field }: Props) {
       <div class="below-text">
         <Links text={text.shared} />
         <TextStatus text={text} />
-        <UndoTools text={text} bound={bound} />
+        <UndoTools text={text} />
       </div>
     </section>
   );
 }
 
-type Bound = { current: SharedField | undefined };
-
-function Tools({ room, text, field, bound }: Props & { bound: Bound }) {
+function Tools({ room, text, field, insert }: TextViewProps & { insert: Insert }) {
   const menu = useSignal<HTMLElement | undefined>(undefined);
   const isMenuUsed = useRef(false);
-  if (menu.value) isMenuUsed.current = true;
+  isMenuUsed.current ||= menu.value !== undefined;
   return (
     <div class="tools">
       <CopyButton text={() => text.shared.value} label={t('copyAll')} disabled={text.isEmpty.value} />
-      <PasteButton room={room} onText={(pasted) => bound.current?.insert(pasted)} />
+      <PasteButton room={room} onText={insert} />
       <MenuButton anchor={menu} label={t('more')}>
         <Icon name="more" />
       </MenuButton>
@@ -78,86 +71,64 @@ function Tools({ room, text, field, bound }: Props & { bound: Bound }) {
 }
 
 /** They appear with the first edit of this device. */
-function UndoTools({ text, bound }: { text: TextModel; bound: Bound }) {
+function UndoTools({ text }: { text: TextModel }) {
   const isUsed = useRef(false);
   if (text.canUndo.value || text.canRedo.value) isUsed.current = true;
   if (!isUsed.current) return null;
   return (
     <>
-      <IconTool icon="undo" label={t('undo')} isDisabled={!text.canUndo.value} onPress={() => bound.current?.undo()} />
-      <IconTool icon="redo" label={t('redo')} isDisabled={!text.canRedo.value} onPress={() => bound.current?.redo()} />
+      <HistoryButton command="undo" text={text} canRun={text.canUndo.value} />
+      <HistoryButton command="redo" text={text} canRun={text.canRedo.value} />
     </>
   );
 }
 
-interface IconToolProps {
-  icon: IconName;
-  label: string;
-  onPress: () => void;
-  isDisabled: boolean;
-}
-
 /** A click keeps the focus in the field. Uses aria-disabled, so that the button keeps it when nothing is left to undo. */
-function IconTool({ icon, label, onPress, isDisabled }: IconToolProps) {
-  return (
-    <button
-      type="button"
-      class="button round"
-      aria-label={label}
-      title={label}
-      aria-disabled={isDisabled}
-      onMouseDown={(event) => event.preventDefault()}
-      onClick={isDisabled ? undefined : onPress}
-    >
-      <Icon name={icon} />
-    </button>
-  );
+function HistoryButton({ command, text, canRun }: { command: 'undo' | 'redo'; text: TextModel; canRun: boolean }) {
+  const keepFocus = (event: Event) => event.preventDefault();
+  const run = () => canRun && text.shared[command]();
+  return <IconButton icon={command} label={t(command)} aria-disabled={!canRun} onMouseDown={keepFocus} onClick={run} />;
 }
 
 /** A field prints only the lines that it shows, so a copy of the whole text takes its place. */
-function usePrintedText(field: { current: HTMLElement | null }, text: SharedText): void {
+function usePrintedText(field: TextViewProps['field'], text: SharedText): void {
   useEffect(() => {
     const end = new AbortController();
-    const copy = document.createElement('pre');
-    copy.className = 'printed-text';
-    copy.dir = 'auto';
+    const copy = Object.assign(document.createElement('pre'), { className: 'printed-text', dir: 'auto' });
     const onBeforePrint = () => {
       copy.textContent = text.value;
       field.current?.after(copy);
     };
-    addEventListener('beforeprint', onBeforePrint, { signal: end.signal });
-    addEventListener('afterprint', () => copy.remove(), { signal: end.signal });
+    addEventListener('beforeprint', onBeforePrint, end);
+    addEventListener('afterprint', () => copy.remove(), end);
     return () => end.abort();
   }, [text]);
 }
 
 /** A paste outside of any field goes into the text. */
-function usePasteAnywhere(bound: { current: SharedField | undefined }): void {
+function usePasteAnywhere(insert: Insert): void {
   useLayoutEffect(() => {
     const onPaste = (event: ClipboardEvent) => {
       const pasted = event.clipboardData?.getData('text/plain') ?? '';
       const otherField = (event.target as Element).closest('input, textarea, dialog');
       if (pasted === '' || otherField || event.defaultPrevented) return;
       event.preventDefault();
-      bound.current?.insert(pasted);
+      insert(pasted);
     };
     document.addEventListener('paste', onPaste);
     return () => document.removeEventListener('paste', onPaste);
   }, []);
 }
 
-const icons: Record<Status, IconName | undefined> = {
-  saved: 'check',
-  saving: undefined,
-  offline: 'offline',
-  refused: 'warning',
-};
+const icons = { saved: 'check', saving: undefined, offline: 'offline', refused: 'warning' } as const;
 
 /** Shows whether the text is saved, unless there is none. */
 function TextStatus({ text }: { text: TextModel }) {
-  const status = text.status.value;
+  const { value: status } = text.status;
+  const { value: refusal } = text.refusal;
   const icon = icons[status];
-  const message = messageOf(status, text);
+  const refused = refusal ? errorMessage(refusal) : t('saving');
+  const message = status === 'refused' ? refused : t(status);
   return (
     <>
       <p class="status" data-status={status} hidden={status === 'saved' && text.isEmpty.value}>
@@ -172,11 +143,6 @@ function TextStatus({ text }: { text: TextModel }) {
   );
 }
 
-function messageOf(status: Status, { refusal }: TextModel): string {
-  if (status === 'refused') return refusal.value ? errorMessage(refusal.value) : t('saving');
-  return t(status);
-}
-
 /** Links further down are not shown: searching a large text after every change would be slow. */
 const maxSearched = 100_000;
 /** Search at most this often. */
@@ -185,10 +151,8 @@ const searchIntervalMs = 200;
 /** Without the code (offline), no links are shown. */
 async function linksIn(text: string): Promise<ComponentChild> {
   if (!/\w\.\w|:\/\/|\d[\d ()./-]{5}/.test(text)) return null;
-  return import('./link-list.tsx').then(
-    ({ linkList }) => linkList(text),
-    () => null,
-  );
+  const parts = await import('./link-list.tsx').catch(() => undefined);
+  return parts?.linkList(text);
 }
 
 function Links({ text }: { text: SharedText }) {
@@ -214,13 +178,8 @@ function Links({ text }: { text: SharedText }) {
 
 const PasteDialog = lazy(() => import('./dialogs.tsx'), 'PasteDialog');
 
-interface PasteButtonProps {
-  room: RoomModel;
-  onText: (text: string) => void;
-}
-
 /** Pastes text or an image. If the page cannot read the clipboard, such as over plain HTTP, a field takes the paste. */
-function PasteButton({ room, onText }: PasteButtonProps) {
+function PasteButton({ room, onText }: { room: RoomModel; onText: Insert }) {
   const isOpen = useSignal(false);
 
   async function onClick() {
@@ -233,18 +192,8 @@ function PasteButton({ room, onText }: PasteButtonProps) {
 
   return (
     <>
-      <button type="button" class="button" onClick={onClick}>
-        <Icon name="paste" />
-        {t('paste')}
-      </button>
-      {isOpen.value && (
-        <PasteDialog
-          onText={onText}
-          onClose={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      <Button icon="paste" label={t('paste')} onClick={onClick} />
+      {isOpen.value && <PasteDialog onText={onText} onClose={() => (isOpen.value = false)} />}
     </>
   );
 }

@@ -1,12 +1,13 @@
 /** The downloads of encrypted files: their progress, their errors, and buttons to retry or cancel them. */
 import { useEffect } from 'preact/hooks';
-import { Icon } from '../../components/icon.tsx';
+import { IconButton } from '../../components/controls.tsx';
+import { listen } from '../../components/listen.ts';
 import { t } from '../../i18n/all-strings.ts';
 import { percent, size } from '../../i18n/quantities.ts';
 import { Thumbnail } from '../files/thumbnail.tsx';
 import { forgetThumbnails } from './sealed-media.tsx';
 import '../../style/uploads.css';
-import { type ReadonlySignal, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { PoproomError } from '../../../../src/client/error.ts';
 import { localPaths } from '../../../../src/core/files/local-name.ts';
 import { planZip, zipChunks } from '../../../../src/zip/format.ts';
@@ -22,7 +23,7 @@ export function SealedDownloads() {
     removeOld().catch(() => undefined);
     // The user leaves the room.
     return () => {
-      closeAll();
+      for (const { send } of downloads.peek()) send({ type: 'close' });
       forgetThumbnails();
     };
   }, []);
@@ -33,6 +34,9 @@ function DownloadRow({ download }: { download: Download }) {
   const { source, state, send } = download;
   const { name, type } = source;
   const { value } = state;
+  const closeTitle = t(value.name === 'failed' ? 'close' : 'cancel');
+  const retry = () => send({ type: 'retry' });
+  const close = () => send({ type: 'close' });
   return (
     <li class="file upload" data-state={value.name}>
       <Thumbnail url="" name={name} type={type} />
@@ -43,36 +47,16 @@ function DownloadRow({ download }: { download: Download }) {
       </div>
       <div class="file-actions">
         {value.name === 'failed' && (
-          <button
-            type="button"
-            class="button round"
-            aria-label={`${t('tryAgain')}: ${name}`}
-            title={t('tryAgain')}
-            onClick={() => send({ type: 'retry' })}
-          >
-            <Icon name="retry" />
-          </button>
+          <IconButton icon="retry" label={`${t('tryAgain')}: ${name}`} title={t('tryAgain')} onClick={retry} />
         )}
-        <button
-          type="button"
-          class="button round"
-          aria-label={t('cancelDownload', { name })}
-          title={t(value.name === 'failed' ? 'close' : 'cancel')}
-          onClick={() => send({ type: 'close' })}
-        >
-          <Icon name="close" />
-        </button>
+        <IconButton icon="close" label={t('cancelDownload', { name })} title={closeTitle} onClick={close} />
       </div>
     </li>
   );
 }
 
 function Progress({ download: { source }, bytes }: { download: Download; bytes: number }) {
-  useEffect(() => {
-    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
-    addEventListener('beforeunload', ask);
-    return () => removeEventListener('beforeunload', ask);
-  }, []);
+  useEffect(() => listen('beforeunload', (event) => event.preventDefault()), []);
   return <progress max={1} value={shareOf(source.size, bytes)} aria-label={source.name} />;
 }
 
@@ -85,14 +69,10 @@ function detail(total: number, state: DownloadState): string {
 
 const shareOf = (total: number, bytes: number): number => (total === 0 ? 1 : Math.min(1, bytes / total));
 
-export interface Download extends StateMachine<DownloadState, DownloadEvent> {
-  readonly source: DownloadSource;
-}
-
-const list = signal<readonly Download[]>([]);
+type Download = StateMachine<DownloadState, DownloadEvent> & { readonly source: DownloadSource };
 
 /** Downloads in progress, and failed ones. */
-export const downloads: ReadonlySignal<readonly Download[]> = list;
+const downloads = signal<readonly Download[]>([]);
 
 /** The browser may not have read the file yet. */
 const revokeAfterMs = 60_000;
@@ -101,10 +81,6 @@ const revokeAfterMs = 60_000;
 export function saveFiles(room: RoomOfFiles, files: readonly SharedFile[]): void {
   const [first, second] = files;
   if (first) add(second ? archiveOf(room, files) : fileSource(room, first));
-}
-
-export function closeAll(): void {
-  for (const { send } of list.peek()) send({ type: 'close' });
 }
 
 function fileSource(room: RoomOfFiles, file: SharedFile): DownloadSource {
@@ -122,32 +98,30 @@ function fileSource(room: RoomOfFiles, file: SharedFile): DownloadSource {
 function add(source: DownloadSource): void {
   const machine = createStateMachine(downloadTransitions, { name: 'choosing' }, onTransition);
   const download = { source, ...machine };
-  list.value = [...list.value, download];
+  downloads.value = [...downloads.value, download];
   void choose();
 
   function onTransition(before: DownloadState, after: DownloadState): void {
     if (before.name === after.name) return;
     if (before.name === 'saving') before.aborter.abort();
     if (after.name === 'choosing') void choose();
-    if (after.name === 'saving') void save(source, after, machine.send);
-    if (after.name === 'closed') list.value = list.value.filter((other) => other !== download);
+    if (after.name === 'saving') void save(source, after.target, after.aborter.signal, machine.send);
+    if (after.name === 'closed') downloads.value = downloads.value.filter((other) => other !== download);
   }
 
   async function choose(): Promise<void> {
     const target = await chooseSealedTarget(source);
-    if (target === 'too-large') return machine.send({ type: 'fail', message: tooLarge() });
+    if (target === 'too-large')
+      return machine.send({ type: 'fail', message: t('tooLargeToSave', { size: size(maxMemoryBytes) }) });
     machine.send(target ? { type: 'start', target, aborter: new AbortController() } : { type: 'close' });
   }
 }
 
-async function save(
-  source: DownloadSource,
-  { target, aborter: { signal } }: SavingState,
-  send: (event: DownloadEvent) => void,
-): Promise<void> {
+async function save(source: DownloadSource, target: FileTarget, signal: AbortSignal, send: Download['send']) {
   const onBytes = (bytes: number) => send({ type: 'progress', bytes });
   try {
-    await saveTo(target, (await source.open(signal)).pipeThrough(countBytes(onBytes)));
+    const { blobUrl } = await target.save((await source.open(signal)).pipeThrough(countBytes(onBytes)));
+    if (blobUrl) setTimeout(() => URL.revokeObjectURL(blobUrl), revokeAfterMs);
     send({ type: 'close' });
   } catch (error) {
     await target.discard();
@@ -155,21 +129,14 @@ async function save(
   }
 }
 
-async function saveTo(target: FileTarget, body: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<void> {
-  const { blobUrl } = await target.save(body);
-  if (blobUrl) setTimeout(() => URL.revokeObjectURL(blobUrl), revokeAfterMs);
-}
-
-const tooLarge = () => t('tooLargeToSave', { size: size(maxMemoryBytes) });
-
 function failureMessage(error: unknown): string {
   if (error instanceof DOMException) return t('saveFailed');
   // All others are those of a connection that was lost.
   if (!(error instanceof PoproomError)) return errorMessage(new PoproomError('OFFLINE', String(error)));
   const { code, details } = noteFailure(error);
   if (code !== 'DATA_DAMAGED') return errorMessage(error);
-  const name = details.fileName === undefined ? undefined : String(details.fileName);
-  const message = name === undefined ? errorMessage(error) : t('fileInArchiveDamaged', { name });
+  const { fileName: name } = details;
+  const message = name === undefined ? errorMessage(error) : t('fileInArchiveDamaged', { name: String(name) });
   return `${message} ${t('nothingSaved')}`;
 }
 
@@ -187,19 +154,12 @@ interface DownloadSource {
 type DownloadState =
   /** Where to save the file: the browser may ask. */
   | { readonly name: 'choosing' }
-  | SavingState
+  /** `aborter` stops the download. */
+  | { readonly name: 'saving'; readonly target: FileTarget; readonly aborter: AbortController; readonly bytes: number }
   /** Nothing was saved. */
   | { readonly name: 'failed'; readonly message: string }
   /** Saved, cancelled or dismissed. */
   | { readonly name: 'closed' };
-
-interface SavingState {
-  readonly name: 'saving';
-  readonly target: FileTarget;
-  /** Stops the download. */
-  readonly aborter: AbortController;
-  readonly bytes: number;
-}
 
 type DownloadEvent =
   | { type: 'start'; target: FileTarget; aborter: AbortController }
@@ -213,11 +173,7 @@ const fail = (_: DownloadState, { message }: { message: string }): DownloadState
 const close = (): DownloadState => ({ name: 'closed' });
 
 const downloadTransitions: Transitions<DownloadState, DownloadEvent> = {
-  choosing: {
-    start: (_, { target, aborter }) => ({ name: 'saving', target, aborter, bytes: 0 }),
-    fail,
-    close,
-  },
+  choosing: { start: (_, { target, aborter }) => ({ name: 'saving', target, aborter, bytes: 0 }), fail, close },
   saving: { progress: (state, { bytes }) => ({ ...state, bytes }), fail, close },
   failed: { retry: () => ({ name: 'choosing' }), close },
   closed: {},
@@ -284,10 +240,7 @@ const smallBytes = 64 * 1024 * 1024;
 const maxMemoryBytes = 512 * 1024 * 1024;
 
 /** Undefined if the user cancels. */
-async function chooseSealedTarget({
-  name,
-  size,
-}: Pick<DownloadSource, 'name' | 'size'>): Promise<FileTarget | 'too-large' | undefined> {
+async function chooseSealedTarget({ name, size }: DownloadSource): Promise<FileTarget | 'too-large' | undefined> {
   if (size <= smallBytes) return memoryTarget(name);
   if ('showSaveFilePicker' in window) return chooseTarget(name);
   if (hasPrivateFiles()) return privateTarget(name);
@@ -330,8 +283,7 @@ async function removeOld(): Promise<void> {
   if (!hasPrivateFiles()) return;
   const root = await navigator.storage.getDirectory();
   const old = await root.getDirectoryHandle(folderName).catch(() => undefined);
-  const names = old as unknown as { keys(): AsyncIterableIterator<string> } | undefined;
-  if (!old || !names) return;
-  for await (const name of names.keys())
+  if (!old) return;
+  for await (const name of old.keys())
     if (Date.now() - Number.parseInt(name, 10) > keptMs) await old.removeEntry(name).catch(() => undefined);
 }

@@ -11,12 +11,8 @@ import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { collectBlob, countBytes } from '../files/save-file.ts';
 import { Thumbnail } from '../files/thumbnail.tsx';
 
-interface MediaProps {
-  room: RoomOfFiles;
-  file: SharedFile;
-  /** Shows the decrypted file. */
-  show: (url: string) => ComponentChildren;
-}
+/** `show` renders the decrypted file. */
+type MediaProps = { room: RoomOfFiles; file: SharedFile; show: (url: string) => ComponentChildren };
 
 type MediaState =
   | { name: 'decrypting'; bytes: number }
@@ -58,16 +54,7 @@ export function SealedMedia({ room, file, show }: MediaProps) {
       </div>
     );
   const share = file.fileSize === 0 ? 1 : value.bytes / file.fileSize;
-  return (
-    <p class="aside">
-      {t('decrypting')} {percent(share)}
-    </p>
-  );
-}
-
-interface ThumbnailProps {
-  room: RoomOfFiles;
-  file: SharedFile;
+  return <p class="aside">{`${t('decrypting')} ${percent(share)}`}</p>;
 }
 
 /** Larger images show an icon in the list. */
@@ -81,7 +68,7 @@ const side = 360;
 const kept = new Map<string, string>();
 
 /** A thumbnail of an encrypted image: decrypted when it is first visible, and kept small. */
-export function SealedThumbnail({ room, file }: ThumbnailProps) {
+export function SealedThumbnail({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   const { fileName, fileSize, contentType, meta = '' } = file;
   const url = useSignal(kept.get(meta) ?? '');
   const place = useRef<HTMLSpanElement>(null);
@@ -123,19 +110,12 @@ const waiting: (() => Promise<void>)[] = [];
 let running = 0;
 
 /** A few at a time. A file that does not open keeps its icon. */
-function inTurn(run: () => Promise<void>): void {
+async function inTurn(run: () => Promise<void>): Promise<void> {
   waiting.push(run);
-  void runNext();
-}
-
-async function runNext(): Promise<void> {
   if (running >= maxConcurrent) return;
-  const run = waiting.shift();
-  if (!run) return;
   running += 1;
-  await run().catch(() => undefined);
+  for (let next = waiting.shift(); next; next = waiting.shift()) await next().catch(() => undefined);
   running -= 1;
-  void runNext();
 }
 
 async function createThumbnail(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): Promise<string> {
@@ -171,12 +151,7 @@ const maxMediaBytes = 256 * 1024 * 1024;
 const safeTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|(?:audio|video)\/[\w.-]+)$/;
 
 /** Fails if the file is damaged, also at its end. */
-async function openMedia(
-  room: RoomOfFiles,
-  file: SharedFile,
-  signal: AbortSignal,
-  onBytes: (bytes: number) => void = () => undefined,
-): Promise<Blob> {
+async function openMedia(room: RoomOfFiles, file: SharedFile, signal: AbortSignal, onBytes = (_bytes: number) => {}) {
   const type = safeTypes.test(file.contentType) ? file.contentType : 'application/octet-stream';
   const { body } = await (await room.requests()).download(file, { signal });
   try {

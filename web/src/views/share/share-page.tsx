@@ -1,6 +1,7 @@
 /** Asks for the room that content shared from another app goes to. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { Button } from '../../components/controls.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import { goHome, goToRoom } from '../../router.ts';
@@ -14,16 +15,10 @@ import { basePath } from '../../page-settings.ts';
 
 export function SharePage() {
   const shared = useSignal<SharedContent | undefined>(undefined);
-  useEffect(() => {
-    void readShared().then((found) => {
-      shared.value = found;
-    });
-  }, []);
+  useEffect(() => void readShared().then((found) => (shared.value = found)), []);
   if (!shared.value) return null;
   const { id, text, files } = shared.value;
-  if (text === '' && files.length === 0)
-    return <MessagePage title={t('nothingShared')}>{t('nothingSharedHint')}</MessagePage>;
-
+  if (text === '' && !files[0]) return <MessagePage title={t('nothingShared')} hint={t('nothingSharedHint')} />;
   const onChosen = (code: string) => {
     sendShareTo(code, id);
     goToRoom(code);
@@ -44,25 +39,13 @@ export function SharePage() {
         <StartForm onStart={onChosen} />
         <JoinForm onJoin={onChosen} />
       </div>
-      <button
-        type="button"
-        class="button quiet"
-        onClick={() => {
-          void deleteShared(id).then(goHome);
-        }}
-      >
-        {t('discard')}
-      </button>
+      <Button class="quiet" label={t('discard')} onClick={() => void deleteShared(id).then(goHome)} />
     </div>
   );
 }
 
-export interface SharedContent {
-  /** The id of the share. */
-  id: string;
-  text: string;
-  files: File[];
-}
+/** `id`: of the share. */
+type SharedContent = { id: string; text: string; files: File[] };
 
 const shareCache = shareCacheOf(basePath);
 /** A share expires if the user does not choose a room within this time. */
@@ -99,12 +82,10 @@ async function pendingIn(cache: Cache): Promise<string[]> {
 
 async function contentOf(stored: Response): Promise<Omit<SharedContent, 'id'>> {
   const form = await stored.formData();
-  const fields = ['title', 'text', 'url'].map((field) => String(form.get(field) ?? '').trim());
+  const all = ['title', 'text', 'url'].map((field) => String(form.get(field) ?? '').trim());
   // Apps often repeat the URL in the text.
-  const lines = fields.filter(
-    (line, i) =>
-      line !== '' && !fields.some((other, j) => j !== i && other.includes(line) && (other !== line || j < i)),
-  );
+  const fields = [...new Set(all)];
+  const lines = fields.filter((line) => !fields.some((other) => other !== line && other.includes(line)));
   const files = form.getAll('files').filter((entry) => entry instanceof File);
   return { text: lines.join('\n'), files };
 }

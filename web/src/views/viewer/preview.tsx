@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { PoproomError } from '../../../../src/client/error.ts';
+import { Button, Problem } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { MoreIcon } from '../../components/more-icon.tsx';
@@ -29,27 +30,15 @@ export function Preview({ room, file }: { room: RoomOfFiles; file: SharedFile })
   }
 }
 
-type MediaState = 'loading' | 'shown' | 'failed';
-
 function MediaPreview({ room, file, url }: { room: RoomOfFiles; file: SharedFile; url: string }) {
   const { fileName, contentType } = file;
-  const state = useSignal<MediaState>('loading');
-  const onShown = () => {
-    state.value = 'shown';
-  };
-  const onError = () => {
-    state.value = 'failed';
-  };
+  const state = useSignal<'loading' | 'shown' | 'failed'>('loading');
+  const onShown = () => (state.value = 'shown');
+  const onError = () => (state.value = 'failed');
   if (state.value === 'failed') return <Unplayable room={room} file={file} />;
   const preview = previewOf(file);
-  const player = {
-    src: url,
-    controls: true,
-    preload: 'metadata',
-    'aria-label': fileName,
-    onLoadedMetadata: onShown,
-    onError,
-  } as const;
+  const events = { onLoadedMetadata: onShown, onError };
+  const player = { src: url, controls: true, preload: 'metadata', 'aria-label': fileName, ...events } as const;
   return (
     <>
       {state.value === 'loading' && <p class="aside">{t('loading')}</p>}
@@ -97,7 +86,13 @@ function TextPreview({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
 
   const shown = state.value;
   if (shown.status === 'loading') return <p class="aside">{t('loading')}</p>;
-  if (shown.status === 'failed') return <Failed error={shown.error} onRetry={() => attempt.value++} />;
+  if (shown.status === 'failed')
+    return (
+      <div class="unplayable">
+        <Problem>{errorMessage(shown.error)}</Problem>
+        <Button label={t('tryAgain')} onClick={() => attempt.value++} />
+      </div>
+    );
   if (shown.content === '') return <p class="aside">{t('fileEmpty')}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too
@@ -116,26 +111,10 @@ async function load(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): P
   }
 }
 
-function Failed({ error, onRetry }: { error: PoproomError; onRetry: () => void }) {
-  return (
-    <div class="unplayable">
-      <p class="problem" role="alert">
-        {errorMessage(error)}
-      </p>
-      <button type="button" class="button" onClick={onRetry}>
-        {t('tryAgain')}
-      </button>
-    </div>
-  );
-}
-
 const maxTextBytes = 256 * 1024;
 
-interface TextFile {
-  content: string;
-  /** Whether the file is longer. */
-  isCut: boolean;
-}
+/** `isCut`: whether the file is longer. */
+type TextFile = { content: string; isCut: boolean };
 
 /** Reads no more of the response than it needs. */
 async function readText(response: Response): Promise<TextFile> {

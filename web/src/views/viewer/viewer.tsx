@@ -1,7 +1,8 @@
 /** Shows the files of the room on the whole screen, one at a time. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { IconButton } from '../../components/controls.tsx';
 import { CopyButton, canCopyImages } from '../../components/copy-button.tsx';
-import { Icon } from '../../components/icon.tsx';
+import { listen } from '../../components/listen.ts';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { Notices, notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
@@ -10,7 +11,7 @@ import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { linkToFile } from '../../router.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { isViewable, kindOf, previewOf } from '../files/file-kind.ts';
-import { DownloadLink } from '../files/file-links.tsx';
+import { DownloadButton } from '../files/file-links.tsx';
 import { Preview } from './preview.tsx';
 import '../../style/viewer.css';
 import { useSignal } from '@preact/signals';
@@ -28,36 +29,24 @@ export function Viewer({ room, files, firstId, onClose }: ViewerProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const viewable = files.filter(isViewable);
   const { file, index, move } = useCurrentFile(viewable, firstId, close);
-  const swipe = useSwipe((direction) => move(stepTo(direction)));
+  const swipe = useSwipe(move);
   useBackButton(close);
   // Of the window, because the focused element may disappear, such as a button that was used.
-  useEffect(() => {
-    const onKeyDown = (event: KeyboardEvent) => move(stepOf(event));
-    addEventListener('keydown', onKeyDown);
-    return () => removeEventListener('keydown', onKeyDown);
-  });
+  useEffect(() => listen('keydown', (event) => move(stepOf(event))));
   useLayoutEffect(() => dialog.current?.showModal(), []);
   // After the effects of the messages, one of which may ask for the focus.
   useEffect(() => dialog.current?.focus(), []);
 
   /** The browser restores the focus to the first file, but the user is at the current one. */
-  function close(): void {
+  function close(event?: Event): void {
+    event?.preventDefault();
     dialog.current?.close();
     onClose();
     if (file) document.getElementById(file.fileId)?.focus();
   }
 
   return (
-    <dialog
-      ref={dialog}
-      class="viewer"
-      tabIndex={-1}
-      aria-label={file?.fileName}
-      onCancel={(event) => {
-        event.preventDefault();
-        close();
-      }}
-    >
+    <dialog ref={dialog} class="viewer" tabIndex={-1} aria-label={file?.fileName} onCancel={close}>
       {file && (
         <>
           <Header room={room} file={file} onClose={close} />
@@ -72,21 +61,21 @@ export function Viewer({ room, files, firstId, onClose }: ViewerProps) {
   );
 }
 
-/** Content that moves to the left reveals the next file, or the previous one in a language from right to left. */
-function stepTo(direction: Direction): number {
-  return (direction === 'left') === (document.dir === 'rtl') ? -1 : 1;
-}
+/** The file to the right is the next one, or the previous one in a language from right to left. */
+const stepToTheRight = (): number => (document.dir === 'rtl' ? -1 : 1);
 
 /** In a player, the arrow keys move within the recording. */
 function stepOf({ key, target, altKey, ctrlKey, metaKey, shiftKey }: KeyboardEvent): number {
   if (altKey || ctrlKey || metaKey || shiftKey || target instanceof HTMLMediaElement) return 0;
-  if (key === 'ArrowRight') return stepTo('left');
-  return key === 'ArrowLeft' ? stepTo('right') : 0;
+  if (key === 'ArrowRight') return stepToTheRight();
+  return key === 'ArrowLeft' ? -stepToTheRight() : 0;
 }
 
 function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> & { file: SharedFile }) {
   const { fileName, fileUrl, fileSize, contentType, meta } = file;
   const facts = [size(fileSize), kindOf(fileName, contentType)];
+  const copyLabel = t('copyFileLink', { name: fileName });
+  const openLabel = { 'aria-label': t('openInNewTab'), title: t('openInNewTab') };
   return (
     <header>
       <div class="viewer-title" aria-live="polite">
@@ -96,87 +85,32 @@ function Header({ room, file, onClose }: Pick<ViewerProps, 'room' | 'onClose'> &
         <small>{facts.filter(Boolean).join(' · ')}</small>
       </div>
       {previewOf(file) === 'image' && <CopyFileImage key={fileUrl} room={room} file={file} />}
-      {meta === undefined && (
-        <CopyButton
-          key={fileUrl}
-          text={linkToFile(file)}
-          label={t('copyFileLink', { name: fileName })}
-          icon="link"
-          compact
-        />
-      )}
+      {meta === undefined && <CopyButton key={fileUrl} text={linkToFile(file)} label={copyLabel} icon="link" compact />}
       {previewOf(file) === 'pdf' && (
-        <a
-          class="button round"
-          href={hrefOf(file)}
-          target="_blank"
-          rel="noopener noreferrer"
-          aria-label={t('openInNewTab')}
-          title={t('openInNewTab')}
-        >
+        <a class="button round" href={hrefOf(file)} target="_blank" rel="noopener noreferrer" {...openLabel}>
           <MoreIcon name="open" />
         </a>
       )}
-      <DownloadLink
-        room={room}
-        file={file}
-        class="button round"
-        aria-label={t('downloadFile', { name: fileName })}
-        title={t('download')}
-      >
-        <Icon name="down" />
-      </DownloadLink>
-      <button type="button" class="button round" aria-label={t('close')} title={t('close')} onClick={onClose}>
-        <Icon name="close" />
-      </button>
+      <DownloadButton room={room} file={file} />
+      <IconButton icon="close" label={t('close')} onClick={onClose} />
     </header>
   );
 }
 
-interface StepsProps {
-  index: number;
-  total: number;
-  onMove: (step: number) => void;
-}
-
-function Steps({ index, total, onMove }: StepsProps) {
+function Steps({ index, total, onMove }: { index: number; total: number; onMove: (step: number) => void }) {
   return (
     <nav class="viewer-steps" aria-label={t('files')}>
-      <button
-        type="button"
-        class="button round"
-        aria-label={t('previousFile')}
-        title={t('previousFile')}
-        aria-disabled={index === 0}
-        onClick={() => onMove(-1)}
-      >
+      <IconButton label={t('previousFile')} aria-disabled={index === 0} onClick={() => onMove(-1)}>
         <MoreIcon name="back" />
-      </button>
+      </IconButton>
       <span role="status">{t('filePosition', { position: index + 1, total })}</span>
-      <button
-        type="button"
-        class="button round"
-        aria-label={t('nextFile')}
-        title={t('nextFile')}
-        aria-disabled={index === total - 1}
-        onClick={() => onMove(1)}
-      >
-        <Icon name="arrow" />
-      </button>
+      <IconButton icon="arrow" label={t('nextFile')} aria-disabled={index === total - 1} onClick={() => onMove(1)} />
     </nav>
   );
 }
 
-interface CurrentFile {
-  /** Undefined while another file takes the place of a removed one. */
-  file: SharedFile | undefined;
-  index: number;
-  /** Moves by a number of files, but not beyond the ends of the list. */
-  move(step: number): void;
-}
-
-/** `onNone` is called when no file is left to show. */
-function useCurrentFile(files: readonly SharedFile[], firstId: string, onNone: () => void): CurrentFile {
+/** The file is undefined while another one takes the place of a removed one. `onNone`: no file is left to show. */
+function useCurrentFile(files: readonly SharedFile[], firstId: string, onNone: () => void) {
   const currentId = useSignal(firstId);
   const indexOf = (id: string) => files.findIndex(({ fileId }) => fileId === id);
   const index = indexOf(currentId.value);
@@ -195,15 +129,14 @@ function useCurrentFile(files: readonly SharedFile[], firstId: string, onNone: (
     else onNone();
   });
 
-  return {
-    file,
-    index,
-    move(step) {
-      // The current value, because a second key may come before the next rendering.
-      const next = files[indexOf(currentId.peek()) + step];
-      if (next) currentId.value = next.fileId;
-    },
-  };
+  /** Not beyond the ends of the list. */
+  function move(step: number): void {
+    // The current value, because a second key may come before the next rendering.
+    const next = files[indexOf(currentId.peek()) + step];
+    if (next) currentId.value = next.fileId;
+  }
+
+  return { file, index, move };
 }
 
 /** Going back takes a moment; an entry that is added meanwhile would be removed instead. */
@@ -228,26 +161,23 @@ function useBackButton(onBack: () => void): void {
 /** Returns a function that removes the entry, unless the user has gone back already. */
 function addEntry(onBack: () => void): () => void {
   history.pushState({ isViewer: true }, '');
-  addEventListener('popstate', onBack);
+  const stop = listen('popstate', onBack);
   return () => {
-    removeEventListener('popstate', onBack);
+    stop();
     if (history.state?.isViewer) isBack = goBack();
   };
 }
 
-function goBack(): Promise<unknown> {
-  return new Promise((resolve) => {
+const goBack = (): Promise<unknown> =>
+  new Promise((resolve) => {
     addEventListener('popstate', resolve, { once: true });
     history.back();
   });
-}
-
-type Direction = 'left' | 'right';
 
 const minDistance = 50;
 
 /** Returns the event handlers of the element. */
-function useSwipe(onSwipe: (direction: Direction) => void) {
+function useSwipe(onSwipe: (step: number) => void) {
   const start = useRef<Touch>(undefined);
   return {
     onTouchStart({ touches, target }: TouchEvent): void {
@@ -255,9 +185,8 @@ function useSwipe(onSwipe: (direction: Direction) => void) {
       start.current = touches.length > 1 || isPlayer || isZoomed() ? undefined : touches[0];
     },
     onTouchEnd({ changedTouches: [end] }: TouchEvent): void {
-      const direction = start.current && end && directionOf(start.current, end);
+      if (start.current && end) onSwipe(stepOfSwipe(start.current, end));
       start.current = undefined;
-      if (direction) onSwipe(direction);
     },
   };
 }
@@ -265,28 +194,18 @@ function useSwipe(onSwipe: (direction: Direction) => void) {
 /** Then a swipe moves the visible part of the page. */
 const isZoomed = () => (visualViewport?.scale ?? 1) > 1.01;
 
-function directionOf(start: Touch, end: Touch): Direction | undefined {
+/** Content that moves to the left reveals the file to the right. */
+function stepOfSwipe(start: Touch, end: Touch): number {
   const [x, y] = [end.clientX - start.clientX, end.clientY - start.clientY];
-  if (Math.abs(x) < minDistance || Math.abs(x) < 2 * Math.abs(y)) return undefined;
-  return x < 0 ? 'left' : 'right';
-}
-
-export interface CopiedFile {
-  room: RoomOfFiles;
-  file: SharedFile;
+  if (Math.abs(x) < minDistance || Math.abs(x) < 2 * Math.abs(y)) return 0;
+  return x < 0 ? stepToTheRight() : -stepToTheRight();
 }
 
 /** A button that copies a shared image to the clipboard, in browsers that support it. */
-export function CopyFileImage({ room, file }: CopiedFile) {
+export function CopyFileImage({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   if (!canCopyImages()) return null;
-  return (
-    <CopyButton
-      png={async () => toPng(await (await room.requests()).download(file))}
-      label={t('copyFileImage', { name: file.fileName })}
-      icon="image"
-      compact
-    />
-  );
+  const png = async () => toPng(await (await room.requests()).download(file));
+  return <CopyButton png={png} label={t('copyFileImage', { name: file.fileName })} icon="image" compact />;
 }
 
 /** The one image type that every browser lets a page copy. */
