@@ -1,5 +1,6 @@
 /** Checks whether the document allows a response. */
 import assert from 'node:assert/strict';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { ApiResponse } from '../../support/api.ts';
 import { assertError } from '../../support/assert-error.ts';
 import { checkConformance } from '../../support/conformance.ts';
@@ -31,10 +32,17 @@ export function createResponseCheck(operations: readonly Operation[]): ResponseC
 
 /** Parses the body once, because it is read many times. */
 function toApiResponse({ status, headers, body }: FuzzResponse): ApiResponse {
-  const text = body.toString('utf8');
+  const text = decode(body, headers.get('content-encoding')).toString('utf8');
   const isJson = text !== '' && headers.get('content-type')?.startsWith('application/json');
   const json = isJson ? JSON.parse(text) : undefined;
   return { status, headers: new Headers([...headers]), text, json, code: status < 400 ? undefined : json?.error?.code };
+}
+
+/** Long JSON is compressed if the request accepts it. The response to HEAD has no body. */
+function decode(body: Buffer, encoding: string | undefined): Buffer {
+  if (encoding === undefined || body.length === 0) return body;
+  assert.ok(encoding === 'br' || encoding === 'gzip', `the encoding is ${encoding}`);
+  return encoding === 'br' ? brotliDecompressSync(body) : gunzipSync(body);
 }
 
 /** Compares path segments literally, without decoding. */
