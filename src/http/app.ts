@@ -53,7 +53,7 @@ interface Exchange extends Pick<Request, 'id' | 'raw' | 'params' | 'query' | 're
   startedAt: number;
   path: string;
   policy: RoutePolicy;
-  /** Headers of the response, without those of the route. */
+  /** Headers of the response, without those of the route, the rate limit and the reply. */
   headers: Record<string, string>;
   invalidFraming: PoproomError | undefined;
   /** Whether the client still waits for `100 Continue`. */
@@ -94,8 +94,8 @@ export function createApp(deps: AppDeps): App {
     const { policy, params } = findRoute(raw, path);
     const { roomId = '' } = params;
     const query = queryOf(url);
-    response.headerLines = policy.headerLines;
-    const headers: Record<string, string> = { 'X-Request-Id': id };
+    response.headerLines = `${policy.headerLines}X-Request-Id: ${id}\r\n`;
+    const headers: Record<string, string> = {};
     if (!deps.isIndexable) headers['X-Robots-Tag'] = 'noindex';
     if (deps.stopping.aborted) headers.Connection = 'close';
     const invalidFraming = framingError(raw);
@@ -108,7 +108,7 @@ export function createApp(deps: AppDeps): App {
   }
 
   function authorize(exchange: Exchange): MaybePromise<AuthResult> {
-    const { raw, policy, ticket, headers, invalidFraming } = exchange;
+    const { raw, response, policy, ticket, invalidFraming } = exchange;
     connections?.begin(raw, policy.route);
     const source = sourceOf(raw, origins);
     const isForeignForm = policy.counted && source === 'cross-site-no-cors' && ticket === undefined;
@@ -123,7 +123,7 @@ export function createApp(deps: AppDeps): App {
     };
     return chain(authorizer.authorize(raw, entry), (auth) => {
       exchange.auth = auth;
-      Object.assign(headers, auth.headers);
+      response.rateHeaders = auth.headers;
       if (invalidFraming) throw invalidFraming;
       if (isForeignForm) throw crossSiteRefused();
       return auth;
@@ -131,9 +131,9 @@ export function createApp(deps: AppDeps): App {
   }
 
   /** Throws if the request is over the limit. */
-  async function count({ headers }: Exchange, spending: Spending): Promise<void> {
+  async function count({ response }: Exchange, spending: Spending): Promise<void> {
     const counted = await authorizer.settle(spending);
-    Object.assign(headers, counted.headers);
+    response.rateHeaders = counted.headers;
     if (counted.refusal) throw counted.refusal;
   }
 
@@ -171,10 +171,10 @@ export function createApp(deps: AppDeps): App {
     });
   }
 
-  async function answerError({ id, raw, path, headers, auth }: Exchange, error: unknown): Promise<Reply> {
+  async function answerError({ id, raw, response, path, auth }: Exchange, error: unknown): Promise<Reply> {
     // The response is the same while the counters are unavailable.
-    if (hasCode(error, 'CHECKSUM_MISMATCH'))
-      Object.assign(headers, await auth?.countMismatch?.().catch(() => undefined));
+    const counted = hasCode(error, 'CHECKSUM_MISMATCH') && auth?.countMismatch?.().catch(() => undefined);
+    response.rateHeaders = (counted && (await counted)) || response.rateHeaders;
     const reply = errorReply(error, id);
     // The assets of the page are blocked too.
     return isForPeople(raw, path) && !hasCode(error, 'ADDRESS_BLOCKED') ? deps.errorPage(raw, reply) : reply;

@@ -197,7 +197,9 @@ type Match<T> =
   | { kind: 'nothing' };
 
 interface Node<T> {
-  literals: Map<string, Node<T>>;
+  /** Of a literal. */
+  segment: string;
+  literals: Node<T>[];
   parameter: Node<T> | undefined;
   path: string;
   names: string[];
@@ -206,7 +208,7 @@ interface Node<T> {
 
 /** Finds the target of a path, segment by segment. */
 export function createRouter<T>(routes: readonly PathTarget<T>[]): (method: string, path: string) => Match<T> {
-  const root = emptyNode<T>();
+  const root = emptyNode<T>('');
   for (const route of routes) insert(root, route);
 
   return (method, path) => {
@@ -219,8 +221,8 @@ export function createRouter<T>(routes: readonly PathTarget<T>[]): (method: stri
   };
 }
 
-function emptyNode<T>(): Node<T> {
-  return { literals: new Map(), parameter: undefined, path: '', names: [], methods: new Map() };
+function emptyNode<T>(segment: string): Node<T> {
+  return { segment, literals: [], parameter: undefined, path: '', names: [], methods: new Map() };
 }
 
 function insert<T>(root: Node<T>, { method, path, target }: PathTarget<T>): void {
@@ -228,11 +230,12 @@ function insert<T>(root: Node<T>, { method, path, target }: PathTarget<T>): void
   let node = root;
   for (const segment of path.slice(1).split('/')) {
     const isParameter = segment.startsWith(':');
-    const next = (isParameter ? node.parameter : node.literals.get(segment)) ?? emptyNode<T>();
+    const known = isParameter ? node.parameter : node.literals.find((literal) => literal.segment === segment);
+    const next = known ?? emptyNode<T>(segment);
     if (isParameter) {
       names.push(segment.slice(1));
       node.parameter = next;
-    } else node.literals.set(segment, next);
+    } else if (!known) node.literals.push(next);
     node = next;
   }
   node.path = path;
@@ -240,17 +243,26 @@ function insert<T>(root: Node<T>, { method, path, target }: PathTarget<T>): void
   node.methods.set(method, target);
 }
 
-/** Collects the values of parameters. */
+/** Collects the values of parameters. Compares segments in place: splitting the path took twice as long. */
 function walk<T>(root: Node<T>, path: string, values: string[]): Node<T> | undefined {
-  let node = root;
-  for (const segment of path.slice(1).split('/')) {
-    const literal = node.literals.get(segment);
-    if (!literal && segment !== '') values.push(segment);
-    const next = literal ?? (segment === '' ? undefined : node.parameter);
-    if (!next) return undefined;
-    node = next;
+  let node: Node<T> | undefined = root;
+  let from = 1;
+  for (;;) {
+    const slash = path.indexOf('/', from);
+    const to = slash === -1 ? path.length : slash;
+    const literal: Node<T> | undefined = literalAt(node, path, from, to);
+    if (!literal && to > from) values.push(path.slice(from, to));
+    node = literal ?? (to > from ? node.parameter : undefined);
+    if (!node || slash === -1) return node;
+    from = slash + 1;
   }
-  return node;
+}
+
+function literalAt<T>({ literals }: Node<T>, path: string, from: number, to: number): Node<T> | undefined {
+  for (const literal of literals) {
+    if (literal.segment.length === to - from && path.startsWith(literal.segment, from)) return literal;
+  }
+  return undefined;
 }
 
 function named(names: readonly string[], values: readonly string[]): Record<string, string> {

@@ -21,16 +21,39 @@ const { ServerResponse: NodeResponse, STATUS_CODES } = process.getBuiltinModule(
 
 /** Node's method that composes the head, which its types do not have. */
 const { _storeHeader: storeHeader } = NodeResponse.prototype as unknown as {
-  _storeHeader(this: ServerResponse, statusLine: string, headers: unknown): void;
+  _storeHeader(this: ServerResponse, firstLines: string, headers: Headers): void;
 };
 
-/** A response with prebuilt header lines. Node validates each header that it composes, which takes longer than sending it. */
-export class RouteResponse extends NodeResponse {
-  /** The headers of the route, each with its line break. */
-  headerLines = '';
+/** What Node rejects in the value of a header. */
+const invalidInHeader = /[^\t\x20-\x7e\x80-\xff]/;
 
-  _storeHeader(statusLine: string, headers: unknown): void {
-    storeHeader.call(this, statusLine + this.headerLines, headers);
+/**
+ * Composes the head of a response. Node validates the name and the value of each header, which takes longer than sending
+ * them. Names are constants, and one check of all values suffices.
+ */
+export class RouteResponse extends NodeResponse {
+  /** The first headers, each with its line break. */
+  headerLines = '';
+  /** Those that tell the client its rate limit. */
+  rateHeaders: Headers = {};
+
+  _storeHeader(statusLine: string, headers: Headers = {}): void {
+    // Node derives from these whether the connection stays open.
+    const framing: Headers = {};
+    let lines = statusLine + this.headerLines;
+    let values = '';
+    for (const group of [this.rateHeaders, headers]) {
+      for (const name in group) {
+        const value = group[name] as string;
+        if (name === 'Content-Length' || name === 'Connection') framing[name] = value;
+        else {
+          lines += `${name}: ${value}\r\n`;
+          values += value;
+        }
+      }
+    }
+    if (invalidInHeader.test(values)) throw new Error('The value of a response header has an invalid character.');
+    storeHeader.call(this, lines, framing);
   }
 }
 
