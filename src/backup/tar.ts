@@ -91,9 +91,8 @@ export async function* readTar(file: FileHandle): AsyncGenerator<TarEntry> {
 }
 
 /** Only for short entries. */
-async function textOf({ bytes }: TarEntry): Promise<string> {
-  return Buffer.concat(await Array.fromAsync(bytes)).toString('utf8');
-}
+const textOf = async ({ bytes }: TarEntry): Promise<string> =>
+  Buffer.concat(await Array.fromAsync(bytes)).toString('utf8');
 
 const paddingOf = (size: number) => (blockBytes - (size % blockBytes)) % blockBytes;
 

@@ -1,6 +1,5 @@
 /** `poproom backup`: backs up the embedded engine into one file, and restores it. */
-import { type BackupFolders, type BackupReport, backUp } from '../../backup/backup.ts';
-import { restore } from '../../backup/restore.ts';
+import { type BackupFolders, type BackupReport, backUp, restore } from '../../backup/backup.ts';
 import { BackupError } from '../../backup/tar.ts';
 import { type Config, readConfig } from '../../config.ts';
 import { PoproomError } from '../../core/errors.ts';
