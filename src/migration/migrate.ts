@@ -3,25 +3,82 @@
  * overwrites data at the target, so an interrupted run can be repeated.
  */
 import { createHash } from 'node:crypto';
+import { mkdtempSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Bucket, Config } from '../config.ts';
 import { forEachConcurrent } from '../core/concurrency.ts';
+import { PoproomError } from '../core/errors.ts';
 import { reportLimits } from '../core/limits.ts';
-import type { ReportStore } from '../core/ports/admin.ts';
 import type { Clock } from '../core/ports/basics.ts';
 import { type BlobStore, blobOf, isUnfinishedName } from '../core/ports/blobs.ts';
-import type { StoredFile, TrashStore } from '../core/ports/files.ts';
-import type { RoomStore } from '../core/ports/rooms.ts';
-import type { Archive, KeyRecord, RoomRecord, SecretRecord } from '../core/ports/store.ts';
+import type { StoredFile } from '../core/ports/files.ts';
+import type { KeyRecord, RoomRecord, Store } from '../core/ports/store.ts';
 import type { RoomCode } from '../core/room-code.ts';
+import type { EnginePlace, FilesPlace, StorePlace } from '../engine/location.ts';
+import { openBlobs, openStore, rulesOf } from '../engine/open.ts';
+import { hostsOf } from '../redis/redis-url.ts';
+import { FolderInUse } from '../store/sqlite/database.ts';
 
-export interface MigrationEnd {
-  rooms: Pick<RoomStore, 'countRooms'>;
-  trash: Pick<TrashStore, 'knownBlobs'>;
-  archive: Archive;
-  blobs: BlobStore;
-  secretRecord: SecretRecord;
-  reports: ReportStore;
+export type MigrationEnd = Awaited<ReturnType<typeof openEnd>>;
+
+/** Opens the source or target: a store and its files. */
+export async function openEnd({ store: place, files }: EnginePlace, config: Config) {
+  const store = await openRooms(place, config);
+  try {
+    const { blobs, removeSpool } = await openFiles(files, config);
+    const close = async () => {
+      await store.close();
+      await removeSpool();
+    };
+    return { ...store, blobs, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
 }
+
+async function openRooms(place: StorePlace, config: Config): Promise<Store> {
+  const { store, checkFormat } = await openStore(place, { rules: rulesOf(config), now: Date.now() }).catch((error) => {
+    throw unavailable(problemOf(place, error), error);
+  });
+  await checkFormat();
+  return store;
+}
+
+function problemOf(place: StorePlace, error: unknown): string {
+  if ('redis' in place) return `Redis at ${hostsOf(place.redis)} does not respond or rejects the credentials.`;
+  if (error instanceof FolderInUse) return `${error.message} Stop it first.`;
+  if ((error as Error).message !== 'file is not a database') throw error;
+  return `${join(place.folder, 'poproom.db')} is not a database.`;
+}
+
+const unavailable = (sentence: string, cause: unknown) => new PoproomError('UNAVAILABLE', sentence, { cause });
+
+async function openFiles(place: FilesPlace, config: Config) {
+  const { s3Endpoint: endpoint, s3PathStyle: pathStyle, minFreeDisk: minFree } = config;
+  if ('folder' in place) {
+    const blobs = await openBlobs(place, { endpoint, pathStyle, spool: place.folder, minFree });
+    return { blobs, removeSpool: async () => undefined };
+  }
+  const spool = mkdtempSync(join(tmpdir(), 'poproom-migrate-'));
+  const removeSpool = () => rm(spool, { recursive: true, force: true });
+  try {
+    const blobs = await openBlobs(place, { endpoint, pathStyle, spool, minFree: 0 });
+    await blobs.ping().catch((error) => {
+      throw unavailable(unreachable(place.bucket), error);
+    });
+    return { blobs, removeSpool };
+  } catch (error) {
+    await removeSpool();
+    throw error;
+  }
+}
+
+const unreachable = ({ bucket }: Bucket) =>
+  `The bucket ${bucket} does not respond. Check POPROOM_S3_ENDPOINT and the AWS credentials.`;
 
 interface Migration {
   from: MigrationEnd;
@@ -98,17 +155,28 @@ async function moveReports({ from, to, clock }: Migration): Promise<void> {
 type Moved = Omit<MigrationReport['moved'], 'keys'>;
 
 async function moveRooms(migration: Migration): Promise<Moved> {
-  const { from, clock, signal, progress } = migration;
   const moved: Moved = { rooms: 0, files: 0, bytes: 0 };
+  await forEachRoom(migration, 'moving', async (code) => {
+    await moveRoom(migration, code, moved);
+    return moved.bytes;
+  });
+  return moved;
+}
+
+/** Of the source. `work` returns the bytes so far. */
+async function forEachRoom(
+  { from, clock, signal, progress }: Migration,
+  phase: Progress['phase'],
+  work: (code: RoomCode) => Promise<number>,
+): Promise<void> {
   const totalRooms = await from.rooms.countRooms(clock());
   let rooms = 0;
   await forEachConcurrent(from.archive.codes(clock()), concurrentRooms, async (code) => {
     signal.throwIfAborted();
-    await moveRoom(migration, code, moved);
+    const bytes = await work(code);
     rooms += 1;
-    progress({ phase: 'moving', rooms, totalRooms, bytes: moved.bytes });
+    progress({ phase, rooms, totalRooms, bytes });
   });
-  return moved;
 }
 
 async function moveRoom(migration: Migration, code: RoomCode, moved: Moved): Promise<void> {
@@ -147,22 +215,19 @@ const maxReportedDifferences = 20;
 
 /** Checks that all keys, rooms and files of one engine are in another, byte for byte. */
 async function checkMigration(migration: Migration): Promise<Omit<MigrationReport, 'moved'>> {
-  const { from, clock, signal, progress } = migration;
   const differences: Differences = { count: 0, first: [] };
   const report = (sentence: string) => {
     differences.count += 1;
     if (differences.count <= maxReportedDifferences) differences.first.push(sentence);
   };
   const checked = { keys: await checkKeys(migration, report), rooms: 0, files: 0 };
-  const totalRooms = await from.rooms.countRooms(clock());
   let bytes = 0;
-  await forEachConcurrent(from.archive.codes(clock()), concurrentRooms, async (code) => {
-    signal.throwIfAborted();
+  await forEachRoom(migration, 'checking', async (code) => {
     const files = await checkRoom(migration, code, report);
     checked.rooms += 1;
     checked.files += files.length;
     bytes += files.reduce((sum, { size }) => sum + size, 0);
-    progress({ phase: 'checking', rooms: checked.rooms, totalRooms, bytes });
+    return bytes;
   });
   return { checked, differences };
 }

@@ -10,8 +10,13 @@ import {
   type StorePlace,
 } from '../../engine/location.ts';
 import { copySecret, secretIn } from '../../engine/secret.ts';
-import { type OpenedEnd, openEnd } from '../../migration/endpoint.ts';
-import { type MigrationReport, migrate as move, type Progress } from '../../migration/migrate.ts';
+import {
+  type MigrationEnd,
+  type MigrationReport,
+  migrate as move,
+  openEnd,
+  type Progress,
+} from '../../migration/migrate.ts';
 import type { Input } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { countOf, formatBytes, print } from '../output.ts';
@@ -45,7 +50,7 @@ function printReport(input: Input, report: MigrationReport | 'stopped', pins: st
 }
 
 /** Ctrl-C stops it between two steps. */
-async function moveUntilStopped(ends: Record<'from' | 'to', OpenedEnd>): Promise<MigrationReport | 'stopped'> {
+async function moveUntilStopped(ends: Record<'from' | 'to', MigrationEnd>): Promise<MigrationReport | 'stopped'> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
