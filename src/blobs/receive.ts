@@ -104,19 +104,15 @@ export function receive({ bytes, maxBytes, signal, write, checksum }: Receipt): 
 
 const matches = (hash: Hash, checksum: Checksum | undefined) => checksum?.digest.equals(hash.digest()) ?? true;
 
-export function storageFull(cause?: unknown): PoproomError {
-  return new PoproomError('STORAGE_FULL', 'The server has no space left for files.', { cause });
-}
+export const storageFull = (cause?: unknown): PoproomError =>
+  new PoproomError('STORAGE_FULL', 'The server has no space left for files.', { cause });
 
 /** The bytes of an upload that is on record are missing. */
-export function bytesLost(): PoproomError {
-  return new PoproomError('UPLOAD_NOT_FOUND', 'The bytes of this upload are lost. Start it again.');
-}
+export const bytesLost = (): PoproomError =>
+  new PoproomError('UPLOAD_NOT_FOUND', 'The bytes of this upload are lost. Start it again.');
 
-function tooLarge(maximum: number): PoproomError {
-  return new PoproomError('FILE_TOO_LARGE', `The file exceeds the limit of ${byteCount(maximum)}.`);
-}
+const tooLarge = (maximum: number): PoproomError =>
+  new PoproomError('FILE_TOO_LARGE', `The file exceeds the limit of ${byteCount(maximum)}.`);
 
-function checksumMismatch(): PoproomError {
-  return new PoproomError('CHECKSUM_MISMATCH', 'The bytes do not match their checksum. They were not stored.');
-}
+const checksumMismatch = (): PoproomError =>
+  new PoproomError('CHECKSUM_MISMATCH', 'The bytes do not match their checksum. They were not stored.');

@@ -57,7 +57,15 @@ export function openStaging({ folder, minFree }: { folder: string; minFree: numb
       const path = pathOf(blob);
       return hold(blob, maxBytes, async () => {
         try {
-          return await writeWhole(path, upload, finish);
+          // A migration that was killed may have left a part of the file.
+          await using handle = await open(path, 'w', 0o600);
+          let at = 0;
+          const write = async (batch: readonly Buffer[]) => {
+            at += await writeAll(handle, batch, at);
+          };
+          const size = await receive({ ...upload, write });
+          await finish({ path, size, handle });
+          return size;
         } catch (error) {
           await rm(path, { force: true });
           // The abort reason is more precise than the error of the stream.
@@ -91,26 +99,6 @@ export function openStaging({ folder, minFree }: { folder: string; minFree: numb
         access(folder, constants.W_OK, (error) => (error ? reject(error) : resolve()));
       }),
   };
-}
-
-async function writeWhole(
-  path: string,
-  upload: BlobUpload,
-  finish: (staged: StagedFile) => Promise<void>,
-): Promise<number> {
-  // A migration that was killed may have left a part of the file.
-  const handle = await open(path, 'w', 0o600);
-  try {
-    let at = 0;
-    const write = async (batch: readonly Buffer[]) => {
-      at += await writeAll(handle, batch, at);
-    };
-    const size = await receive({ ...upload, write });
-    await finish({ path, size, handle });
-    return size;
-  } finally {
-    await handle.close();
-  }
 }
 
 /**
