@@ -19,7 +19,6 @@ import type { EventBus, GuardRules } from '../core/ports/rooms.ts';
 import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/sweep.ts';
-import type { Redis } from '../redis/connection.ts';
 import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
 import { lockFolder } from '../store/sqlite/database.ts';
 import { openSqliteKeys, openSqliteStore, type SqliteOptions } from '../store/sqlite/open.ts';
@@ -100,9 +99,8 @@ function openConfiguredBlobs(config: Config, isLocked: boolean): Promise<BlobSto
   return openBlobs(filesPlaceOf(config), { ...bucket, minFree: minFreeDisk, isLocked });
 }
 
-function storePlaceOf({ store, dataDir }: Config): StorePlace {
-  return store === 'sqlite:' ? { folder: dataDir } : { redis: parseRedisUrl(store) };
-}
+const storePlaceOf = ({ store, dataDir }: Config): StorePlace =>
+  store === 'sqlite:' ? { folder: dataDir } : { redis: parseRedisUrl(store) };
 
 /** Only the keys. Servers may be running. */
 export async function openKeys(config: Config): Promise<KeyStore & { close(): Promise<void> }> {
@@ -133,19 +131,19 @@ export async function openRoomDirectory(config: Config): Promise<RoomDirectory> 
 }
 
 async function openRedisDirectory(config: Config, target: RedisTarget): Promise<RoomDirectory> {
-  const { redis, store, openBus } = await openForCommand(config, target);
-  const { createRedisDirectory } = await import('../store/redis/admin.ts');
-  return createRedisDirectory({
-    redis,
-    prefix: target.prefix,
-    store,
+  const { store, openBus } = await openForCommand(config, target);
+  return {
+    ...store.summaries,
+    countDevices: (codes, now) =>
+      mapInBatches(codes, async (code) => (await store.rooms.listDevices(code, now)).length),
     async remove(codes) {
       const [blobs, bus] = [await openConfiguredBlobs(config, false), await openBus()];
-      return endRooms({ store, blobs, bus }, codes).finally(bus.close);
+      const reasons = await endRooms({ store, blobs, bus }, codes).finally(bus.close);
+      return reasons.map((reason) => reason ?? 'removed');
     },
     // Waits for running commands, such as the last message to the servers.
-    close: redis.close,
-  });
+    close: store.close,
+  };
 }
 
 function endRooms({ store, blobs, bus }: Pick<Engine, 'store' | 'blobs' | 'bus'>, codes: readonly RoomCode[]) {
@@ -185,9 +183,8 @@ interface OpenedStore {
 
 type StoreOptions = Omit<SqliteOptions, 'folder'>;
 
-export async function openStore(place: StorePlace, options: StoreOptions): Promise<OpenedStore> {
-  return 'folder' in place ? openEmbedded(place.folder, options) : openDistributed(place.redis, options.rules);
-}
+export const openStore = async (place: StorePlace, options: StoreOptions): Promise<OpenedStore> =>
+  'folder' in place ? openEmbedded(place.folder, options) : openDistributed(place.redis, options.rules);
 
 function openEmbedded(folder: string, options: StoreOptions): OpenedStore {
   const openBus = async () => ({ ...createLocalBus(), close: () => undefined });
@@ -197,7 +194,7 @@ function openEmbedded(folder: string, options: StoreOptions): OpenedStore {
   return { store: openSqliteStore({ folder, ...options }), openBus, join, checkFormat };
 }
 
-async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<OpenedStore & { redis: Redis }> {
+async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<OpenedStore> {
   const { connectRedis } = await import('../redis/connection.ts');
   const redis = await connectRedis(target);
   const [{ createRedisStore, assertFormat, joinServers }, { openRedisBus }] = await Promise.all([
@@ -207,7 +204,6 @@ async function openDistributed(target: RedisTarget, rules: GuardRules): Promise<
   const { prefix } = target;
   const store = createRedisStore(redis, prefix, rules);
   return {
-    redis,
     store,
     openBus: () => openRedisBus(redis, prefix),
     join: () => joinServers(redis, prefix),

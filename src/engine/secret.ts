@@ -40,9 +40,8 @@ function wrongSecret(problem: string, given: string | undefined): PoproomError {
 }
 
 /** Reveals nothing about a random secret. Without `node:crypto`, which takes 10 ms to load at every start. */
-function fingerprintOf(secret: string): string {
-  return Buffer.from(hmac(sha256, Buffer.from(secret), Buffer.from('poproom secret'))).toString('base64url');
-}
+const fingerprintOf = (secret: string): string =>
+  Buffer.from(hmac(sha256, Buffer.from(secret), Buffer.from('poproom secret'))).toString('base64url');
 
 function keepSecret(folder: string): string {
   const path = secretIn(folder);
@@ -76,8 +75,9 @@ export function copySecret(from: string, to: string): 'same' | 'different' {
 }
 
 /** The files with secrets that a server reads. */
-export function secretFiles({ secret, dataDir, tlsKey }: Pick<Config, 'secret' | 'dataDir' | 'tlsKey'>): string[] {
-  return [...(secret === undefined ? [secretIn(dataDir)] : []), ...(tlsKey ? [tlsKey] : [])];
-}
+export const secretFiles = ({ secret, dataDir, tlsKey }: Pick<Config, 'secret' | 'dataDir' | 'tlsKey'>): string[] => [
+  ...(secret === undefined ? [secretIn(dataDir)] : []),
+  ...(tlsKey ? [tlsKey] : []),
+];
 
 export const secretIn = (folder: string) => join(folder, 'secret');

@@ -121,9 +121,11 @@ const openers: Record<RedisTarget['mode'], (target: RedisTarget) => Promise<Omit
   },
 };
 
-function sentinelOptions({ sentinel }: RedisTarget): object {
-  return { ...(sentinel && loginOf(sentinel)), pingInterval: 2_000, socket: socketTo(sentinel) };
-}
+const sentinelOptions = ({ sentinel }: RedisTarget): object => ({
+  ...(sentinel && loginOf(sentinel)),
+  pingInterval: 2_000,
+  socket: socketTo(sentinel),
+});
 
 const loginOf = ({ username, password }: Login) => ({ ...(username && { username }), ...(password && { password }) });
 

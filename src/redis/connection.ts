@@ -139,13 +139,11 @@ function unreachable(cause: unknown): PoproomError {
 const timeout = new Error('no connection');
 
 async function inTime(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    // After a stall, no time may be left, and Node warns about a negative delay.
-    timer = setTimeout(() => reject(timeout), Math.max(1, ms));
-  });
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  // After a stall, no time may be left, and Node warns about a negative delay.
+  const timer = setTimeout(reject, Math.max(1, ms), timeout);
   try {
-    await Promise.race([work, tooLate]);
+    await Promise.race([work, late]);
   } finally {
     clearTimeout(timer);
   }

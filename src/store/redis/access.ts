@@ -9,13 +9,12 @@ import { scriptWhenFull } from '../../redis/script.ts';
 import { guesserOf, networkOf } from '../client-counters.ts';
 import { Generations } from '../generations.ts';
 import { type Misses, type Requests, type SpendReply, settleLookup, spendRequest } from './counters.ts';
-import { isLive, type Keys } from './keys.ts';
+import { createRunner, isLive, type Keys, onKeys } from './keys.ts';
 import { hex, roomFields, roomOf } from './rooms.ts';
-import { contentOf, type FullTextReply, fullText, sealedTextOf } from './text.ts';
+import { type FullTextReply, fullText, textOf } from './text.ts';
 
-export type Access = Pick<RoomStore, 'admit' | 'read' | 'notePinAttempt'>;
-
-export function createAccess(redis: Redis, keys: Keys, rules: GuardRules, requests: Requests, misses: Misses): Access {
+export function createAccess(redis: Redis, keys: Keys, rules: GuardRules, requests: Requests, misses: Misses) {
+  const run = createRunner(redis, keys, rules);
   const texts = new ReadTexts();
   const scripts = enterScripts(rules);
   /** Clients with accesses that run in steps. */
@@ -119,10 +118,11 @@ export function createAccess(redis: Redis, keys: Keys, rules: GuardRules, reques
   }
 
   /** The text that the script returned, or the known one if it is still current. */
-  function textOf({ code, found, isEncrypted, known }: Admitted): ReadText {
+  function readTextOf({ code, found, isEncrypted, known }: Admitted): ReadText {
     if (found === null && known) return known;
     const [tag, text] = found as [string, FullTextReply];
-    const read = isEncrypted ? { tag, ...sealedTextOf(text) } : { tag, content: contentOf(text) };
+    const { content, later: entries, fullTextVersion: contentVersion } = textOf(text);
+    const read = { tag, content, ...(isEncrypted && { sealed: { contentVersion, entries } }) };
     texts.put(code, read);
     return read;
   }
@@ -138,15 +138,15 @@ export function createAccess(redis: Redis, keys: Keys, rules: GuardRules, reques
       const access = await checkAccess(attempt, 'text');
       if (attempt.code && (access.outcome === 'unknown' || access.outcome === 'expired')) texts.drop(attempt.code);
       if (access.outcome !== 'admitted') return access;
-      const { content, sealed } = textOf(access);
+      const { content, sealed } = readTextOf(access);
       return sealed ? { outcome: 'admitted', content, sealed } : { outcome: 'admitted', content };
     },
 
     async notePinAttempt(code, now) {
-      const seq = await redis.run(notePinAttemptScript, [keys.ofRoom(code).room], [now]);
-      return seq === null ? undefined : { seq: Number(seq) };
+      const seq = await run(notePinAttemptScript, code, now);
+      return seq === null ? undefined : { seq };
     },
-  };
+  } satisfies Partial<RoomStore>;
 }
 
 type Wanted = 'room' | 'text';
@@ -201,18 +201,19 @@ const keyFlag = (isKey: unknown) => (isKey === 1 ? ({ isKey: true } as const) : 
  * Checks access to a room. Counting and checking are one step, so no concurrent attempt is missed. Both hashes of the
  * PIN or key are hashed again with a salt of this call, so that the time of the comparison reveals nothing about them.
  *
- * KEYS: room, guard, trusted, seen, edits. ARGV: client, pinMac or '', salt, deviceId or '', now, the client's network,
- * keyHash or '', 1 if the text is requested, the tag of the text that the node knows or ''. A client with too many misses
- * is admitted only with the right key, and otherwise changes nothing.
- * Returns the fields of the room, or the tag and the text if it is requested and has another tag than the known one, and
- * 1 if the room is encrypted.
+ * A client with too many misses is admitted only with the right key, and otherwise changes nothing. Returns the fields
+ * of the room, or the tag and the text if it is requested and has another tag than the known one, and 1 if the room is
+ * encrypted.
  *
  * The guard has the wrong PINs of the window and of the room's lifetime, the attempts of each client (client:…), the
  * networks of unknown clients with a wrong PIN (net:…), their attempts in spite of a lock, and wrong PINs of trusted
  * clients. That of an encrypted room has only the attempts of each client: nobody can guess a room key, so wrong ones
  * lock out only the client that sends them, and the right one is always admitted.
  */
-const enterRoom = (rules: GuardRules) => `${fullText}
+const enterRoom = (rules: GuardRules) => `
+local room, guard, trusted, seen, edits = unpack(KEYS)
+local client, pinMac, salt, deviceId, now, network, keyHash, wantsText, knownTag = unpack(ARGV)
+${fullText}
 local triesBeforeLock, firstLockMs, longestLockMs = ${rules.triesBeforeLock}, ${rules.firstLockMs}, ${rules.longestLockMs}
 local wrongPerRoom, wrongPerLife = ${rules.wrongPinsPerRoom}, ${rules.wrongPinsPerLife}
 local wrongOfNewNetworks, keyCounters = ${rules.wrongPinsOfNewNetworks}, ${rules.keyCountersPerRoom}
@@ -220,58 +221,58 @@ local windowMs, rememberExpiredMs = ${rules.windowMs}, ${rules.rememberExpiredMs
 local deviceSeenMs, devicesPerRoom = ${rules.deviceSeenMs}, ${rules.devicesPerRoom}
 
 local function enterRoom(isLockedOut)
-local now = tonumber(ARGV[5])
-local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'pinMac', 'pinAttempts', 'salt')
-if not room[1] then return {'unknown'} end
-local expiresAt = tonumber(room[1])
-if expiresAt <= now then
-  if expiresAt > now - rememberExpiredMs then return {'expired'} end
+local time = tonumber(now)
+local fields = redis.call('HMGET', room, 'expiresAt', 'pinMac', 'pinAttempts', 'salt')
+if not fields[1] then return {'unknown'} end
+local expiresAt = tonumber(fields[1])
+if expiresAt <= time then
+  if expiresAt > time - rememberExpiredMs then return {'expired'} end
   return {'unknown'}
 end
 
 -- An encrypted room has a salt, and the verifier of its key instead of a PIN.
-local isKey, proof = room[4] and 1 or 0, room[4] and ARGV[7] or ARGV[2]
-local isRight = proof ~= '' and redis.sha1hex(room[2] .. ARGV[3]) == redis.sha1hex(proof .. ARGV[3])
-if isLockedOut and not (room[4] and isRight) then return {'unknown'} end
+local isKey, proof = fields[4] and 1 or 0, fields[4] and keyHash or pinMac
+local isRight = proof ~= '' and redis.sha1hex(fields[2] .. salt) == redis.sha1hex(proof .. salt)
+if isLockedOut and not (fields[4] and isRight) then return {'unknown'} end
 
 local function forgetCounters()
-  local all = redis.call('HGETALL', KEYS[2])
+  local all = redis.call('HGETALL', guard)
   for i = 1, #all, 2 do
-    if string.sub(all[i], 1, 7) == 'client:' and cjson.decode(all[i + 1]).forgetAt <= now then
-      redis.call('HDEL', KEYS[2], all[i])
+    if string.sub(all[i], 1, 7) == 'client:' and cjson.decode(all[i + 1]).forgetAt <= time then
+      redis.call('HDEL', guard, all[i])
     end
   end
 end
 
 -- Further clients with wrong keys share one counter.
 local function keyCounter(own)
-  if redis.call('HEXISTS', KEYS[2], own) == 1 or redis.call('HLEN', KEYS[2]) < keyCounters then return own end
+  if redis.call('HEXISTS', guard, own) == 1 or redis.call('HLEN', guard) < keyCounters then return own end
   forgetCounters()
-  return redis.call('HLEN', KEYS[2]) < keyCounters and own or 'client:*'
+  return redis.call('HLEN', guard) < keyCounters and own or 'client:*'
 end
 
-if room[2] ~= '' then
-  if proof == '' then return room[4] and {'key-required', room[4]} or {'pin-required'} end
-  local keepMs = expiresAt - now + windowMs
-  local counter = 'client:' .. ARGV[1]
-  if room[4] and not isRight then counter = keyCounter(counter) end
-  local guard = redis.call('HMGET', KEYS[2], 'wrong', 'windowEndsAt', counter, 'life', 'ofNewNetworks',
-    'net:' .. ARGV[6], 'trusted:' .. ARGV[1])
-  local tries = guard[3] and cjson.decode(guard[3]) or {wrong = 0, lockedUntil = 0}
-  if tries.forgetAt and tries.forgetAt <= now then tries = {wrong = 0, lockedUntil = 0} end
-  if tries.lockedUntil > now and not (room[4] and isRight) then
+if fields[2] ~= '' then
+  if proof == '' then return fields[4] and {'key-required', fields[4]} or {'pin-required'} end
+  local keepMs = expiresAt - time + windowMs
+  local counter = 'client:' .. client
+  if fields[4] and not isRight then counter = keyCounter(counter) end
+  local counts = redis.call('HMGET', guard, 'wrong', 'windowEndsAt', counter, 'life', 'ofNewNetworks',
+    'net:' .. network, 'trusted:' .. client)
+  local tries = counts[3] and cjson.decode(counts[3]) or {wrong = 0, lockedUntil = 0}
+  if tries.forgetAt and tries.forgetAt <= time then tries = {wrong = 0, lockedUntil = 0} end
+  if tries.lockedUntil > time and not (fields[4] and isRight) then
     return {'locked', string.format('%.0f', tries.lockedUntil), 0, isKey}
   end
 
-  local wrong, windowEndsAt = tonumber(guard[1] or 0), tonumber(guard[2] or 0)
-  local life, ofNewNetworks = math.max(tonumber(guard[4] or 0), tonumber(room[3] or 0)), tonumber(guard[5] or 0)
+  local wrong, windowEndsAt = tonumber(counts[1] or 0), tonumber(counts[2] or 0)
+  local life, ofNewNetworks = math.max(tonumber(counts[4] or 0), tonumber(fields[3] or 0)), tonumber(counts[5] or 0)
   local isKnown, isTrusted, isShut
-  if not room[4] then
-    isKnown = redis.call('ZSCORE', KEYS[3], ARGV[1])
-    isTrusted = isKnown and tonumber(guard[7] or 0) < wrongPerLife
+  if not fields[4] then
+    isKnown = redis.call('ZSCORE', trusted, client)
+    isTrusted = isKnown and tonumber(counts[7] or 0) < wrongPerLife
     local isForLife = life - ofNewNetworks >= wrongPerLife - wrongOfNewNetworks
-    isShut = isForLife or (windowEndsAt > now and wrong >= wrongPerRoom)
-    local hasSpareTry = life < wrongPerLife and ofNewNetworks < wrongOfNewNetworks and not guard[6]
+    isShut = isForLife or (windowEndsAt > time and wrong >= wrongPerRoom)
+    local hasSpareTry = life < wrongPerLife and ofNewNetworks < wrongOfNewNetworks and not counts[6]
     if isShut and not isTrusted and not hasSpareTry then
       return {'locked', string.format('%.0f', isForLife and expiresAt or windowEndsAt), isForLife and 1 or 0, isKey}
     end
@@ -281,83 +282,81 @@ if room[2] ~= '' then
     tries.wrong = tries.wrong + 1
     local locks = tries.wrong - triesBeforeLock
     if locks >= 0 then
-      tries.lockedUntil = now + math.min(firstLockMs * 2 ^ math.min(locks, 40), longestLockMs)
+      tries.lockedUntil = time + math.min(firstLockMs * 2 ^ math.min(locks, 40), longestLockMs)
     end
-    tries.forgetAt = math.max(now, tries.lockedUntil) + windowMs
-    if redis.call('HLEN', KEYS[2]) > 400 then forgetCounters() end
-    redis.call('HSET', KEYS[2], counter, cjson.encode(tries))
-    if not room[4] then
-      if windowEndsAt <= now then wrong, windowEndsAt = 0, now + windowMs end
-      redis.call('HSET', KEYS[2], 'wrong', wrong + 1, 'windowEndsAt', string.format('%.0f', windowEndsAt),
+    tries.forgetAt = math.max(time, tries.lockedUntil) + windowMs
+    if redis.call('HLEN', guard) > 400 then forgetCounters() end
+    redis.call('HSET', guard, counter, cjson.encode(tries))
+    if not fields[4] then
+      if windowEndsAt <= time then wrong, windowEndsAt = 0, time + windowMs end
+      redis.call('HSET', guard, 'wrong', wrong + 1, 'windowEndsAt', string.format('%.0f', windowEndsAt),
         'life', life + 1)
       if isTrusted then
-        redis.call('HINCRBY', KEYS[2], 'trusted:' .. ARGV[1], 1)
+        redis.call('HINCRBY', guard, 'trusted:' .. client, 1)
       else
-        redis.call('HSET', KEYS[2], 'net:' .. ARGV[6], 1)
-        if isShut then redis.call('HINCRBY', KEYS[2], 'ofNewNetworks', 1) end
+        redis.call('HSET', guard, 'net:' .. network, 1)
+        if isShut then redis.call('HINCRBY', guard, 'ofNewNetworks', 1) end
       end
     end
-    redis.call('PEXPIRE', KEYS[2], string.format('%.0f', keepMs))
+    redis.call('PEXPIRE', guard, string.format('%.0f', keepMs))
     local left = math.max(0, triesBeforeLock - tries.wrong)
-    return {'wrong', left, tries.lockedUntil > now and string.format('%.0f', tries.lockedUntil) or '0', isKey}
+    return {'wrong', left, tries.lockedUntil > time and string.format('%.0f', tries.lockedUntil) or '0', isKey}
   end
 
-  if guard[3] then redis.call('HDEL', KEYS[2], counter) end
-  if not room[4] and not isKnown then
-    redis.call('ZADD', KEYS[3], ARGV[5], ARGV[1])
-    redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -1001)
-    redis.call('PEXPIRE', KEYS[3], string.format('%.0f', keepMs))
+  if counts[3] then redis.call('HDEL', guard, counter) end
+  if not fields[4] and not isKnown then
+    redis.call('ZADD', trusted, now, client)
+    redis.call('ZREMRANGEBYRANK', trusted, 0, -1001)
+    redis.call('PEXPIRE', trusted, string.format('%.0f', keepMs))
   end
 end
 
-if ARGV[4] ~= '' then
-  redis.call('ZADD', KEYS[4], ARGV[5], ARGV[4])
-  redis.call('ZREMRANGEBYRANK', KEYS[4], 0, -(devicesPerRoom + 1))
-  redis.call('PEXPIRE', KEYS[4], 2 * deviceSeenMs)
+if deviceId ~= '' then
+  redis.call('ZADD', seen, now, deviceId)
+  redis.call('ZREMRANGEBYRANK', seen, 0, -(devicesPerRoom + 1))
+  redis.call('PEXPIRE', seen, 2 * deviceSeenMs)
 end
-if ARGV[8] == '1' then
-  local tag = textTag(KEYS[1])
-  return {'in', tag ~= ARGV[9] and {tag, fullText(KEYS[1], KEYS[5])}, isKey}
+if wantsText == '1' then
+  local tag = textTag(room)
+  return {'in', tag ~= knownTag and {tag, fullText(room, edits)}, isKey}
 end
-return {'in', redis.call('HMGET', KEYS[1], ${roomFields}), isKey}
+return {'in', redis.call('HMGET', room, ${roomFields}), isKey}
 end
 `;
 
 /**
- * `plain` has one more ARGV: 1 if the client has too many misses.
- *
  * `counted` counts the request and misses too: no concurrent attempt reveals more than the limits allow. A room key
- * cannot be guessed, so the right one is admitted even from a client with too many misses. Two more KEYS: the misses of
- * the client, and those it shares with others. Two more ARGV: the limit for cross-site requests or 0, and 1 if the
- * client's own counter may be started. If the request is to be counted, two more KEYS: the requests of the client, and
- * those it shares; and three more ARGV: the limit, windowMs, and 1 if the client's own counter may be started.
- * Returns the entry, whether the client is locked out instead, until when, whether its own counter was started, and the
- * result of counting the request.
+ * cannot be guessed, so the right one is admitted even from a client with too many misses. The keys and arguments for
+ * the request are absent if it is not to be counted. Returns the entry, whether the client is locked out instead, until
+ * when, whether its own counter was started, and the result of counting the request.
  */
 function enterScripts(rules: GuardRules) {
   const enter = enterRoom(rules);
   return {
     plain: scriptWhenFull(`${enter}
-return enterRoom(ARGV[10] == '1')
+local isLockedOut = ARGV[10] == '1'
+return enterRoom(isLockedOut)
 `),
     counted: scriptWhenFull(`${settleLookup}${spendRequest}${enter}
-local now, share, mayStart = tonumber(ARGV[5]), tonumber(ARGV[10]), ARGV[11] == '1'
-local spent = {}
-if KEYS[8] then
-  local limit, spendMs = tonumber(ARGV[12]), tonumber(ARGV[13])
-  spent = spendRequest(KEYS[8], true, now, limit, spendMs, ARGV[14] == '1')
-    or spendRequest(KEYS[9], true, now, limit, spendMs, true)
+local ownMisses, sharedMisses, ownRequests, sharedRequests = unpack(KEYS, 6)
+local crossSiteMisses, mayStartMisses, limit, spendMs, mayStartRequests = unpack(ARGV, 10)
+local time, spent = tonumber(now), {}
+if ownRequests then
+  limit, spendMs = tonumber(limit), tonumber(spendMs)
+  spent = spendRequest(ownRequests, true, time, limit, spendMs, mayStartRequests == '1')
+    or spendRequest(sharedRequests, true, time, limit, spendMs, true)
   if spent[1] == 0 then return {{}, 0, '0', 0, spent} end
 end
 
 local function settle(isMiss)
   if ${rules.missesPerClient} == 0 then return {0, '0', 0, 0} end
-  return settleLookup(KEYS[6], isMiss, now, ${rules.missesPerClient}, windowMs, share, mayStart)
-    or settleLookup(KEYS[7], isMiss, now, ${rules.missesPerClient}, windowMs, share, true)
+  local share = tonumber(crossSiteMisses)
+  return settleLookup(ownMisses, isMiss, time, ${rules.missesPerClient}, windowMs, share, mayStartMisses == '1')
+    or settleLookup(sharedMisses, isMiss, time, ${rules.missesPerClient}, windowMs, share, true)
 end
 local before = settle(false)
 if before[1] == 1 then
-  local entry = ARGV[7] ~= '' and enterRoom(true) or {'unknown'}
+  local entry = keyHash ~= '' and enterRoom(true) or {'unknown'}
   return {entry, entry[1] == 'in' and 0 or 1, before[2], 0, spent}
 end
 local entry = enterRoom(false)
@@ -368,11 +367,10 @@ return {entry, 0, after[2], after[4], spent}
   };
 }
 
-/** KEYS: room. ARGV: now. */
-const notePinAttemptScript = scriptWhenFull(`${isLive}
-if not isLive(KEYS[1], ARGV[1]) then return false end
-redis.call('HINCRBY', KEYS[1], 'pinAttempts', 1)
-return redis.call('HINCRBY', KEYS[1], 'seq', 1)
+const notePinAttemptScript = onKeys('room', 'now').scriptWhenFull<number | null>(`${isLive}
+if not isLive(room, now) then return false end
+redis.call('HINCRBY', room, 'pinAttempts', 1)
+return redis.call('HINCRBY', room, 'seq', 1)
 `);
 
 interface ReadText {

@@ -7,17 +7,17 @@ import type {
   ClientTraffic,
   KeyUse,
   ReportStore,
-  RoomDirectory,
   RoomReport,
   RoomSummaries,
   RoomSummary,
 } from '../../core/ports/admin.ts';
-import type { CreatedBy, MissingReason } from '../../core/ports/basics.ts';
-import type { Archive, Store } from '../../core/ports/store.ts';
+import type { CreatedBy } from '../../core/ports/basics.ts';
+import type { Archive } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { script, scriptWhenFull } from '../../redis/script.ts';
-import { createKeys, type Keys, pairsOf } from './keys.ts';
+import { type Keys, keysFor, onKeys, pairsOf } from './keys.ts';
+import { roomFields, roomOf } from './rooms.ts';
 
 const hourMs = 3600_000;
 const fields = ['requests', 'refused', 'received', 'sent'] as const;
@@ -149,16 +149,37 @@ export function createBlockStore(redis: Redis, { blocks: key }: Keys): BlockStor
       const args = [block.range, JSON.stringify(block), block.createdAt, maximum];
       return (await redis.run(putBlockScript, [key], args)) === 1 ? 'stored' : 'full';
     },
-    remove: async (id) => ((await redis.run(removeBlockScript, [key], [id])) === 1 ? 'removed' : 'unknown'),
+    remove: async (id) => ((await removeFrom(redis, key, [id])) === 1 ? 'removed' : 'unknown'),
     async list(now) {
-      const blocks = ((await redis.send(key, ['HVALS', key])) as string[]).map(blockOf);
-      return blocks.filter(({ endsAt }) => endsAt === undefined || endsAt > now).sort(newestFirst);
+      const blocks = await newestFirst(redis, key, blockOf);
+      return blocks.filter(({ endsAt }) => endsAt === undefined || endsAt > now);
     },
   };
 }
 
-const newestFirst = (one: AddressBlock | RoomReport, other: AddressBlock | RoomReport): number =>
-  other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1);
+/** All blocks or reports. Few enough to read all of them. */
+async function newestFirst<T extends AddressBlock | RoomReport>(redis: Redis, key: string, parse: (json: string) => T) {
+  const all = ((await redis.send(key, ['HVALS', key])) as string[]).map(parse);
+  return all.sort((one, other) => other.createdAt - one.createdAt || (one.id < other.id ? -1 : 1));
+}
+
+/** Returns the number of removed blocks or reports: those with one of the ids, and those from before a time. */
+const removeFrom = async (redis: Redis, key: string, ids: readonly string[], before = 0): Promise<number> =>
+  Number(await redis.run(removeScript, [key], [JSON.stringify(ids), before]));
+
+/** ARGV: ids, and the time before which entries are removed too. */
+const removeScript = scriptWhenFull(`
+  local ids, removed = {}, 0
+  for _, id in ipairs(cjson.decode(ARGV[1])) do ids[id] = true end
+  local entries = redis.call('HGETALL', KEYS[1])
+  for i = 1, #entries, 2 do
+    local entry = cjson.decode(entries[i + 1])
+    if ids[entry.id] or entry.createdAt < tonumber(ARGV[2]) then
+      removed = removed + redis.call('HDEL', KEYS[1], entries[i])
+    end
+  end
+  return removed
+`);
 
 /** By range. ARGV: range, block, now, maximum. */
 const putBlockScript = scriptWhenFull(`
@@ -173,23 +194,10 @@ const putBlockScript = scriptWhenFull(`
   return 1
 `);
 
-const removeBlockScript = script(`
-  local entries = redis.call('HGETALL', KEYS[1])
-  for i = 1, #entries, 2 do
-    if cjson.decode(entries[i + 1]).id == ARGV[1] then return redis.call('HDEL', KEYS[1], entries[i]) end
-  end
-  return 0
-`);
+const blockOf = (json: string): AddressBlock => ({ endsAt: undefined, ...JSON.parse(json) });
 
-function blockOf(json: string): AddressBlock {
-  const { id, range, reason, createdAt, endsAt } = JSON.parse(json) as AddressBlock;
-  return { id, range, reason, createdAt, endsAt };
-}
-
-/** By room and client. Few enough to read all of them. */
+/** By room and client. */
 export function createReportStore(redis: Redis, { reports: key }: Keys): ReportStore {
-  const removeIf = async (ids: readonly string[], before: number) =>
-    Number(await redis.run(removeReportsScript, [key], [JSON.stringify(ids), before]));
   return {
     async put(report, limits) {
       const { code, roomCreatedAt, client, createdAt } = report;
@@ -197,13 +205,10 @@ export function createReportStore(redis: Redis, { reports: key }: Keys): ReportS
       const args = [room, client, JSON.stringify(report), createdAt - limits.keptMs, JSON.stringify(limits)];
       return (await redis.run(putReportScript, [key], args)) === 1 ? 'stored' : 'full';
     },
-    async list(since) {
-      const reports = ((await redis.send(key, ['HVALS', key])) as string[]).map(reportOf);
-      return reports.filter(({ createdAt }) => createdAt >= since).sort(newestFirst);
-    },
-    remove: (ids) => removeIf(ids, 0),
+    list: async (since) => (await newestFirst(redis, key, reportOf)).filter(({ createdAt }) => createdAt >= since),
+    remove: (ids) => removeFrom(redis, key, ids),
     async expire(before) {
-      await removeIf([], before);
+      await removeFrom(redis, key, [], before);
     },
   };
 }
@@ -228,52 +233,31 @@ const putReportScript = script(`
   return 1
 `);
 
-/** ARGV: ids, and the time before which reports are removed too. */
-const removeReportsScript = scriptWhenFull(`
-  local ids, removed = {}, 0
-  for _, id in ipairs(cjson.decode(ARGV[1])) do ids[id] = true end
-  local entries = redis.call('HGETALL', KEYS[1])
-  for i = 1, #entries, 2 do
-    local report = cjson.decode(entries[i + 1])
-    if ids[report.id] or report.createdAt < tonumber(ARGV[2]) then
-      removed = removed + redis.call('HDEL', KEYS[1], entries[i])
-    end
-  end
-  return removed
-`);
-
-function reportOf(json: string): RoomReport {
-  const { id, code, roomCreatedAt, reason, comment, client, createdAt } = JSON.parse(json) as RoomReport;
-  return { id, code, roomCreatedAt, reason, comment, client, createdAt };
-}
+const reportOf = (json: string): RoomReport => ({ comment: undefined, ...JSON.parse(json) });
 
 /** The maximum number of concurrent requests. */
 const batchSize = 100;
 
 export function createRoomSummaries(redis: Redis, keys: Keys, archive: Pick<Archive, 'codes'>): RoomSummaries {
   async function find(code: RoomCode, now: number): Promise<RoomSummary | undefined> {
-    const { room, edits, historyTexts } = keys.ofRoom(code);
-    const reply = await redis.run(summarizeScript, [room, edits, historyTexts], [now]);
+    const reply = await redis.run(summarizeScript, keysFor(summarizeScript, keys, code), [now]);
     return reply === null ? undefined : summaryOf(code, reply as SummaryReply);
   }
 
-  async function* inBatches(now: number): AsyncGenerator<RoomCode[]> {
-    let codes: RoomCode[] = [];
-    for await (const code of archive.codes(now)) {
-      codes.push(code);
-      if (codes.length < batchSize) continue;
-      yield codes;
-      codes = [];
-    }
-    yield codes;
+  async function findAll(codes: readonly RoomCode[], now: number): Promise<RoomSummary[]> {
+    const found = await Promise.all(codes.map((code) => find(code, now)));
+    return found.filter((summary) => summary !== undefined);
   }
 
   return {
     async *list(now) {
-      for await (const codes of inBatches(now)) {
-        const found = await Promise.all(codes.map((code) => find(code, now)));
-        yield* found.filter((summary) => summary !== undefined);
+      let codes: RoomCode[] = [];
+      for await (const code of archive.codes(now)) {
+        if (codes.push(code) < batchSize) continue;
+        yield* await findAll(codes, now);
+        codes = [];
       }
+      yield* await findAll(codes, now);
     },
 
     find,
@@ -282,60 +266,19 @@ export function createRoomSummaries(redis: Redis, keys: Keys, archive: Pick<Arch
 
 type SummaryReply = [fields: string[], textBytes: number];
 
+/** Names of rooms are not for operators. */
 function summaryOf(code: RoomCode, [fields, textBytes]: SummaryReply): RoomSummary {
-  const [createdAt, expiresAt, pinMac, fileCount, fileBytes, client, salt, createdBy] = fields;
-  return {
-    code,
-    createdAt: Number(createdAt),
-    expiresAt: Number(expiresAt),
-    hasPin: Boolean(pinMac) && !salt,
-    ...(salt && { salt }),
-    fileCount: Number(fileCount),
-    fileBytes: Number(fileBytes),
-    textBytes,
-    client: client || undefined,
-    ...(createdBy && { createdBy: createdBy as CreatedBy }),
-  };
+  const { name, extendMs, ...room } = roomOf(code, fields);
+  const [client, createdBy] = fields.slice(8);
+  return { ...room, textBytes, client: client || undefined, ...(createdBy && { createdBy: createdBy as CreatedBy }) };
 }
 
-/** KEYS: room, edits, history texts. ARGV: now. No text leaves Redis. */
-const summarizeScript = script(`
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'fileCount', 'fileBytes', 'client', 'salt',
-  'createdBy')
-if not room[1] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
-local bytes = redis.call('HSTRLEN', KEYS[1], 'content')
-for _, entry in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do bytes = bytes + #entry end
-for _, version in ipairs(redis.call('HKEYS', KEYS[3])) do bytes = bytes + redis.call('HSTRLEN', KEYS[3], version) end
-return {room, bytes}
+/** No text leaves Redis. */
+const summarizeScript = onKeys('room, edits, historyTexts', 'now').script<SummaryReply | null>(`
+local fields = redis.call('HMGET', room, ${roomFields}, 'client', 'createdBy')
+if not fields[1] or tonumber(fields[2]) <= tonumber(now) then return false end
+local bytes = redis.call('HSTRLEN', room, 'content')
+for _, entry in ipairs(redis.call('LRANGE', edits, 0, -1)) do bytes = bytes + #entry end
+for _, version in ipairs(redis.call('HKEYS', historyTexts)) do bytes = bytes + redis.call('HSTRLEN', historyTexts, version) end
+return {fields, bytes}
 `);
-
-interface DirectoryDeps {
-  redis: Redis;
-  prefix: string;
-  store: Pick<Store, 'rooms' | 'archive'>;
-  /** Removes rooms like any node. Returns the reason for each missing room. */
-  remove: (codes: readonly RoomCode[]) => Promise<(MissingReason | undefined)[]>;
-  close(): Promise<void>;
-}
-
-/** The rooms for the command line, which acts like any other node. */
-export function createRedisDirectory({ redis, prefix, store, remove, close }: DirectoryDeps): RoomDirectory {
-  const { rooms, archive } = store;
-
-  return {
-    ...createRoomSummaries(redis, createKeys(prefix), archive),
-
-    async countDevices(codes, now) {
-      const counts: number[] = [];
-      for (let i = 0; i < codes.length; i += batchSize) {
-        const devices = await Promise.all(codes.slice(i, i + batchSize).map((code) => rooms.listDevices(code, now)));
-        counts.push(...devices.map(({ length }) => length));
-      }
-      return counts;
-    },
-
-    remove: async (codes) => (await remove(codes)).map((reason) => reason ?? 'removed'),
-
-    close,
-  };
-}

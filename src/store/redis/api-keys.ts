@@ -43,15 +43,10 @@ export function createKeyArchive(redis: Redis, { apiKeys }: Keys): Pick<Archive,
 }
 
 /** Oldest first. */
-function keyRecords(jsons: string[]): KeyRecord[] {
-  return jsons.map(recordOf).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-}
+const keyRecords = (jsons: string[]): KeyRecord[] =>
+  jsons.map(recordOf).sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 
-function recordOf(json: string): KeyRecord {
-  const { id, name, tier, createdAt, revokedAt, hash } = JSON.parse(json) as KeyRecord;
-  return { id, name, tier, createdAt, revokedAt, hash };
-}
-
+const recordOf = (json: string): KeyRecord => ({ revokedAt: undefined, ...JSON.parse(json) });
 const withoutHash = ({ hash: _, ...key }: KeyRecord): ApiKey => key;
 const keyOf = (json: string): ApiKey => withoutHash(recordOf(json));
 

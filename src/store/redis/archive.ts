@@ -9,25 +9,27 @@ import type { Redis } from '../../redis/connection.ts';
 import { script } from '../../redis/script.ts';
 import { createKeyArchive } from './api-keys.ts';
 import { fileJson, filesOf } from './files.ts';
-import { type Keys, netMs, pairsOf } from './keys.ts';
+import { createRunner, type Keys, keysFor, netMs, onKeys, pairsOf } from './keys.ts';
 import { linkFields, linksOf } from './links.ts';
 import type { RedisStorage } from './quota.ts';
-import { hex } from './rooms.ts';
+import { fieldsOfNew, roomFields, roomOf } from './rooms.ts';
 import {
   checkpointFields,
   checkpointInfoOf,
   entryJson,
   type FullTextReply,
   keepsHistoryOf,
+  lastRefsOf,
   textAndLog,
-  textAndLogOf,
+  textOf,
 } from './text.ts';
 import { createWebhookStore, webhooksEntry } from './webhooks.ts';
 
 const batchSize = '500';
 
 export function createArchive(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): Archive {
-  const webhookStore = createWebhookStore(redis, keys);
+  const webhookStore = createWebhookStore(redis, keys, rules);
+  const run = createRunner(redis, keys, rules);
 
   /** Runs before the room is created, so that it can be swept and its files can be downloaded. */
   async function prepare(record: RoomRecord, keepMs: number, now: number): Promise<boolean> {
@@ -55,22 +57,18 @@ export function createArchive(redis: Redis, keys: Keys, rules: GuardRules, stora
     },
 
     async readRoom(code, now) {
-      const { room, files, trusted, edits, history, historyTexts, links } = keys.ofRoom(code);
-      const touched = [room, files, trusted, edits, history, historyTexts, links];
-      const reply = await redis.run(readRecordScript, touched, [now]);
+      const reply = await run(readRecordScript, code, now);
       const webhooks = await webhookStore.read(code, now);
-      return reply === null ? undefined : { ...recordOf(code, reply as RecordReply), ...(webhooks && { webhooks }) };
+      return reply === null ? undefined : { ...recordOf(code, reply), ...(webhooks && { webhooks }) };
     },
 
     async restoreRoom(record, now) {
-      const { room, trusted, files, edits, history, historyTexts, blobs, ...shard } = keys.ofRoom(record.code);
+      const { room } = keys.ofRoom(record.code);
       const keepMs = record.expiresAt - now + rules.rememberExpiredMs + netMs;
       // The record of a recently expired room has the same key.
       if (Number(await redis.send(room, ['EXISTS', room])) === 1) return 'taken';
       if (!(await prepare(record, keepMs, now))) return 'taken';
-      const { trash, trashOwners, storedBytes, webhooks, links } = shard;
-      const lists = [room, trusted, files, edits, history, historyTexts];
-      const touched = [...lists, blobs, trash, trashOwners, storedBytes, webhooks, links];
+      const touched = keysFor(restoreRoomScript, keys, record.code);
       const made = await redis.run(restoreRoomScript, touched, [keepMs, ...listsOf(record)]);
       return made === 1 ? 'restored' : 'taken';
     },
@@ -83,27 +81,24 @@ type RecordReply = [text: FullTextReply, ...lists: string[][]];
 
 function recordOf(code: RoomCode, [text, fields = [], files = [], trusted = [], ...rest]: RecordReply): RoomRecord {
   const [history = [], historyTexts = [], links = []] = rest;
-  const [createdAt, expiresAt, pinMac = '', seq, pinAttempts, keepsHistory = null, revision, ...owned] = fields;
-  const [client, network, textCharge, name, salt, createdBy, extendMs] = owned;
-  const { content, entries, fullTextVersion, lastRefs } = textAndLogOf(text);
+  const { hasPin, fileCount, fileBytes, ...room } = roomOf(code, fields);
+  const pinMac = fields[2];
+  const [seq, pinAttempts, keepsHistory = null, revision, client, network, textCharge, createdBy] = fields.slice(8);
+  const { content, entries, later, fullTextVersion } = textOf(text);
   return {
-    code,
-    createdAt: Number(createdAt),
-    expiresAt: Number(expiresAt),
-    pinMac: pinMac === '' ? undefined : new Uint8Array(Buffer.from(pinMac, 'hex')),
-    ...(salt && { salt, fullTextVersion }),
-    name: name ?? undefined,
+    ...room,
+    ...(room.salt && { fullTextVersion }),
+    pinMac: pinMac ? new Uint8Array(Buffer.from(pinMac, 'hex')) : undefined,
     seq: Number(seq),
     pinAttempts: Number(pinAttempts),
     content,
     entries,
-    lastRefs,
+    lastRefs: lastRefsOf(text, later),
     history: historyOf(history, historyTexts),
     keepsHistory: keepsHistoryOf(keepsHistory),
     revision: Number(revision ?? content.version),
     owner: client ? { client, network: network || undefined } : undefined,
     ...(createdBy && { createdBy: createdBy as CreatedBy }),
-    ...(extendMs && { extendMs: Number(extendMs) }),
     textCharge: textCharge ? Number(textCharge) : undefined,
     files: filesOf(files),
     trusted,
@@ -130,39 +125,33 @@ function listsOf(record: RoomRecord): (string | number)[] {
   return lists.flatMap((list) => [list.length, ...list.flat()]);
 }
 
-function fieldsOf({ content, pinMac, files, history, ...record }: RoomRecord): Record<string, string | number> {
+function fieldsOf(record: RoomRecord): Record<string, string | number> {
+  const { content, files, history } = record;
   return {
-    createdAt: record.createdAt,
-    expiresAt: record.expiresAt,
-    pinMac: hex(pinMac),
-    seq: record.seq,
+    ...fieldsOfNew(record),
     ...content,
+    seq: record.seq,
     textVersion: record.fullTextVersion ?? content.version,
     logVersion: content.version,
     lastRefs: JSON.stringify(record.lastRefs),
-    keepsHistory: record.keepsHistory ? 1 : 0,
     revision: record.revision,
     fileCount: files.length,
     fileBytes: files.reduce((sum, { size }) => sum + size, 0),
     pinAttempts: record.pinAttempts,
-    client: record.owner?.client ?? '',
-    network: record.owner?.network ?? '',
     textCharge: record.textCharge ?? '',
     historyBytes: history.reduce((sum, { size }) => sum + size, 0),
-    ...(record.name !== undefined && { name: record.name }),
-    ...(record.salt !== undefined && { salt: record.salt }),
-    ...(record.createdBy !== undefined && { createdBy: record.createdBy }),
-    ...(record.extendMs !== undefined && { extendMs: record.extendMs }),
   };
 }
 
-/** KEYS: room, files, trusted, edits, history, history texts, links. ARGV: now. */
-const readRecordScript = script(`${textAndLog}
-local room = redis.call('HMGET', KEYS[1], 'createdAt', 'expiresAt', 'pinMac', 'seq', 'pinAttempts', 'keepsHistory', 'revision',
-  'client', 'network', 'textCharge', 'name', 'salt', 'createdBy', 'extendMs')
-if not room[2] or tonumber(room[2]) <= tonumber(ARGV[1]) then return false end
-return {textAndLog(KEYS[1], KEYS[4], 1e9), room, redis.call('HVALS', KEYS[2]), redis.call('ZRANGE', KEYS[3], 0, -1),
-  redis.call('ZRANGE', KEYS[5], 0, -1), redis.call('HGETALL', KEYS[6]), redis.call('HGETALL', KEYS[7])}
+const readRecordScript = onKeys(
+  'room, files, trusted, edits, history, historyTexts, links',
+  'now',
+).script<RecordReply | null>(`${textAndLog}
+local fields = redis.call('HMGET', room, ${roomFields}, 'seq', 'pinAttempts', 'keepsHistory', 'revision', 'client',
+  'network', 'textCharge', 'createdBy')
+if not fields[2] or tonumber(fields[2]) <= tonumber(now) then return false end
+return {textAndLog(room, edits, 1e9), fields, redis.call('HVALS', files), redis.call('ZRANGE', trusted, 0, -1),
+  redis.call('ZRANGE', history, 0, -1), redis.call('HGETALL', historyTexts), redis.call('HGETALL', links)}
 `);
 
 /**
@@ -175,15 +164,16 @@ return tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1])) == tonumber(ARGV[2]) and
 `);
 
 /**
- * KEYS: room, trusted, files, edits, history, history texts, blobs, trash, owners of the trash, stored bytes, webhooks,
- * links. ARGV: milliseconds to keep, then seven lists, each after the number of its items: fields of the room with their
- * values, trusted clients, entries of the log, checkpoints (version, json, content), files (id, blob, size, entry),
- * webhooks (code, entry), fields of the links with their values.
+ * After its argument it has seven lists, each after the number of its items: fields of the room with their values,
+ * trusted clients, entries of the log, checkpoints (version, json, content), files (id, blob, size, entry), webhooks
+ * (code, entry), fields of the links with their values.
  */
-const restoreRoomScript = script(`
-if redis.call('EXISTS', KEYS[1]) == 1 then return 0 end
-for i = 2, 6 do redis.call('DEL', KEYS[i]) end
-redis.call('DEL', KEYS[12])
+const restoreRoomScript = onKeys(
+  'room, trusted, files, edits, history, historyTexts, blobs, trash, trashOwners, storedBytes, webhooks, links',
+  'keepMs',
+).script(`
+if redis.call('EXISTS', room) == 1 then return 0 end
+redis.call('DEL', trusted, files, edits, history, historyTexts, links)
 
 local last = 1
 local function each(size, restore)
@@ -195,23 +185,23 @@ local function each(size, restore)
   last = last + 1 + count * size
 end
 
-each(2, function(_, field, value) redis.call('HSET', KEYS[1], field, value) end)
-each(1, function(i, client) redis.call('ZADD', KEYS[2], i, client) end)
-each(1, function(_, entry) redis.call('RPUSH', KEYS[4], entry) end)
+each(2, function(_, field, value) redis.call('HSET', room, field, value) end)
+each(1, function(i, client) redis.call('ZADD', trusted, i, client) end)
+each(1, function(_, entry) redis.call('RPUSH', edits, entry) end)
 each(3, function(_, version, info, content)
-  redis.call('ZADD', KEYS[5], version, info)
-  redis.call('HSET', KEYS[6], version, content)
+  redis.call('ZADD', history, version, info)
+  redis.call('HSET', historyTexts, version, content)
 end)
 each(4, function(_, id, blob, size, entry)
-  redis.call('HSET', KEYS[3], id, entry)
-  redis.call('SADD', KEYS[7], blob)
-  redis.call('SREM', KEYS[8], blob)
-  redis.call('HDEL', KEYS[9], blob)
-  redis.call('INCRBY', KEYS[10], size)
+  redis.call('HSET', files, id, entry)
+  redis.call('SADD', blobs, blob)
+  redis.call('SREM', trash, blob)
+  redis.call('HDEL', trashOwners, blob)
+  redis.call('INCRBY', storedBytes, size)
 end)
-each(2, function(_, code, entry) redis.call('HSET', KEYS[11], code, entry) end)
-each(2, function(_, field, value) redis.call('HSET', KEYS[12], field, value) end)
+each(2, function(_, code, entry) redis.call('HSET', webhooks, code, entry) end)
+each(2, function(_, field, value) redis.call('HSET', links, field, value) end)
 
-for _, key in ipairs({KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6], KEYS[12]}) do redis.call('PEXPIRE', key, ARGV[1]) end
+for _, key in ipairs({room, trusted, edits, history, historyTexts, links}) do redis.call('PEXPIRE', key, keepMs) end
 return 1
 `);

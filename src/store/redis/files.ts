@@ -6,49 +6,37 @@ import type { FileStore, StoredFile } from '../../core/ports/files.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { type Script, script, scriptWhenFull } from '../../redis/script.ts';
+import { script } from '../../redis/script.ts';
 import { createRunOnce, onceScripts, repeatedIn } from './idempotency.ts';
-import { dropIndexes, isLive, type Keys, netMs, returnIfMissing } from './keys.ts';
+import { createRunner, dropIndexes, inLiveRoom, isLive, type Keys, keysFor, netMs, onKeys } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 
-type Files = Pick<
-  FileStore,
-  'addFile' | 'listFiles' | 'findFile' | 'removeFile' | 'restoreFile' | 'eraseRemoved' | 'eraseRemovedIn'
->;
-
-export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): Files {
+export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): FileStore {
   const runOnce = createRunOnce(redis, keys);
-  const keysToErase = (code: RoomCode) => {
-    const { room, removed, removals, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
-    return [room, removed, removals, blobs, trash, trashOwners, storedBytes];
-  };
+  const run = createRunner(redis, keys, rules);
 
   /** Removes a file from the list, or restores it. */
-  async function move(script: Script, code: RoomCode, fileId: string, now: number) {
-    const { room, files, removed, removals } = keys.ofRoom(code);
-    const args = [now, rules.rememberExpiredMs, fileId, dueMember(code, fileId)];
-    const reply = await redis.run(script, [room, files, removed, removals], args);
-    return typeof reply === 'string' ? (reply as 'no-file' | MissingReason) : { seq: Number(reply) };
+  async function move(script: typeof removeFileScript, code: RoomCode, fileId: string, now: number) {
+    const reply = await run(script, code, now, fileId, dueMember(code, fileId));
+    return typeof reply === 'string' ? reply : { seq: reply };
   }
 
   async function erase({ code, fileId }: DueFile, moment: number): Promise<boolean> {
-    const args = [moment, fileId, dueMember(code, fileId)];
-    const isErased = (await redis.run(eraseFileScript, keysToErase(code), args)) === 1;
+    const isErased = (await run(eraseFileScript, code, moment, fileId, dueMember(code, fileId))) === 1;
     if (isErased) await dropIndexes(redis, [keys.roomOfFile(fileId)]);
     return isErased;
   }
 
   return {
     async addFile(code, file, { files: maxFiles, bytes: maxBytes }, record) {
-      const { room, files, blobs, storedBytes, links } = keys.ofRoom(code);
+      const { uploadedAt: now, link = '' } = file;
       const index = keys.roomOfFile(file.id);
       const entry = [file.id, file.blob, file.size, fileJson(file)];
-      const args = [file.uploadedAt, rules.rememberExpiredMs, ...entry, maxFiles, maxBytes, file.link ?? ''];
+      const args = [now, ...entry, maxFiles, maxBytes, link, rules.rememberExpiredMs];
       const reply = await storage.addCharged(code, file, async () => {
         // The index first, so that a listed file can be downloaded.
         await redis.send(index, ['SET', index, code, 'PX', String(netMs)]);
-        const request = { record, room: code, now: file.uploadedAt };
-        return runOnce(addFileOnce, [room, files, blobs, storedBytes, links], args, request);
+        return runOnce(addFileOnce, keysFor(addFileScript, keys, code), args, { record, room: code, now });
       });
       if (typeof reply === 'string') {
         await redis.send(index, ['DEL', index]);
@@ -57,26 +45,47 @@ export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage
         return reply as MissingReason | 'full' | 'no-link';
       }
       const [seq, expiresAt] = reply as [number, string];
-      await keepIndex(redis, index, Number(expiresAt) - file.uploadedAt + netMs);
+      await keepIndex(redis, index, Number(expiresAt) - now + netMs);
       return { seq };
     },
 
     async listFiles(code, now) {
-      const { room, files } = keys.ofRoom(code);
-      const reply = await redis.run(listFilesScript, [room, files], [now, rules.rememberExpiredMs]);
-      return typeof reply === 'string' ? (reply as MissingReason) : filesOf(reply as string[]);
+      const reply = await run(listFilesScript, code, now);
+      return typeof reply === 'string' ? reply : filesOf(reply);
     },
 
     async findFile(fileId, now) {
       const code = await roomOfFile(redis, keys, fileId);
-      if (code === null) return undefined;
-      const { room, files } = keys.ofRoom(code);
-      const entry = await redis.run(findFileScript, [room, files], [now, fileId]);
-      return entry === null ? undefined : fileOf(String(entry));
+      const entry = code && (await run(findFileScript, code, now, fileId));
+      return entry ? fileOf(entry) : undefined;
     },
 
     removeFile: (code, fileId, now) => move(removeFileScript, code, fileId, now),
     restoreFile: (code, fileId, now) => move(restoreFileScript, code, fileId, now),
+
+    async claimFile(code, fileId, { hash, expiresAt }, now) {
+      const reply = await run(claimFileScript, code, now, fileId, hash, expiresAt, expiresAt - now + netMs);
+      if (typeof reply === 'string') return reply;
+      const [outcome, value = ''] = reply;
+      if (outcome === 'claimed') return { claimed: fileOf(value) };
+      return outcome === 'claimed-until' ? { claimedUntil: Number(value) } : outcome;
+    },
+
+    async findClaim(fileId, now) {
+      const code = await roomOfFile(redis, keys, fileId);
+      const claim = code && (await run(findClaimScript, code, now, fileId));
+      return claim ? { hash: claim[0], expiresAt: Number(claim[1]) } : undefined;
+    },
+
+    async receiveFile(code, claimHash, now) {
+      const reply = await run(receiveFileScript, code, now, claimHash, newSalt(), code);
+      if (typeof reply === 'string') return reply;
+      const [seq, fileId] = reply;
+      await dropIndexes(redis, [keys.roomOfFile(fileId)]);
+      return { seq, fileId };
+    },
+
+    releaseClaim: (code, claimHash, now) => run(releaseClaimScript, code, now, claimHash, newSalt()),
 
     async eraseRemoved(moment, limit) {
       const due = await dueFiles(redis, keys, 'removals', `(${moment}`, limit);
@@ -85,12 +94,14 @@ export function createFiles(redis: Redis, keys: Keys, rules: GuardRules, storage
     },
 
     async eraseRemovedIn(code) {
-      const erased = (await redis.run(eraseFilesOfRoomScript, keysToErase(code), [code])) as string[];
+      const erased = await run(eraseFilesOfRoomScript, code, code);
       await dropIndexes(redis, erased.map(keys.roomOfFile));
       return erased.length;
     },
   };
 }
+
+const newSalt = () => randomBytes(8).toString('hex');
 
 async function roomOfFile(redis: Redis, keys: Keys, fileId: string): Promise<RoomCode | null> {
   const index = keys.roomOfFile(fileId);
@@ -243,120 +254,72 @@ local function mayAdd(links, link, now)
 end
 `;
 
-/**
- * KEYS: room, files, blobs, stored bytes, links. ARGV: now, rememberExpiredMs, id, blob, size, json, max files, max
- * bytes, link or ''.
- */
-const addFileScript = script(`${returnIfMissing}${countFile}${mayAdd}
-if not mayAdd(KEYS[5], ARGV[9], ARGV[1]) then return 'no-link' end
-if not countFile(KEYS[1], KEYS[4], ARGV[5], ARGV[7], ARGV[8]) then return 'full' end
-local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
-redis.call('HSET', KEYS[2], ARGV[3], seq .. ':' .. ARGV[6])
-redis.call('SADD', KEYS[3], ARGV[4])
-return {seq, redis.call('HGET', KEYS[1], 'expiresAt')}
+const addFileScript = inLiveRoom(
+  'room, files, blobs, storedBytes, links',
+  'now, fileId, blob, size, json, maxFiles, maxBytes, link',
+).script<[seq: number, expiresAt: string] | 'full' | 'no-link'>(`${countFile}${mayAdd}
+if not mayAdd(links, link, now) then return 'no-link' end
+if not countFile(room, storedBytes, size, maxFiles, maxBytes) then return 'full' end
+local seq = redis.call('HINCRBY', room, 'seq', 1)
+redis.call('HSET', files, fileId, seq .. ':' .. json)
+redis.call('SADD', blobs, blob)
+return {seq, redis.call('HGET', room, 'expiresAt')}
 `);
 
 /** With and without the record of its request. */
 const addFileOnce = onceScripts(addFileScript, "type(reply) == 'table'");
 
-/** KEYS: room, files, removed files, removals. ARGV: now, rememberExpiredMs, id, member of the removals. */
-const removeFileScript = scriptWhenFull(`${returnIfMissing}
-local entry = redis.call('HGET', KEYS[2], ARGV[3])
+const removeFileScript = inLiveRoom('room, files, removed, removals', 'now, fileId, member').scriptWhenFull<
+  number | 'no-file'
+>(`
+local entry = redis.call('HGET', files, fileId)
 if not entry then return 'no-file' end
-redis.call('HDEL', KEYS[2], ARGV[3])
-redis.call('HSET', KEYS[3], ARGV[3], entry)
-redis.call('ZADD', KEYS[4], ARGV[1], ARGV[4])
-return redis.call('HINCRBY', KEYS[1], 'seq', 1)
+redis.call('HDEL', files, fileId)
+redis.call('HSET', removed, fileId, entry)
+redis.call('ZADD', removals, now, member)
+return redis.call('HINCRBY', room, 'seq', 1)
 `);
 
-/** KEYS and ARGV as for removeFile. */
-const restoreFileScript = script(`${returnIfMissing}
-local entry = redis.call('HGET', KEYS[3], ARGV[3])
+const restoreFileScript = inLiveRoom('room, files, removed, removals', 'now, fileId, member').script<
+  number | 'no-file'
+>(`
+local entry = redis.call('HGET', removed, fileId)
 if not entry then return 'no-file' end
-redis.call('HDEL', KEYS[3], ARGV[3])
-redis.call('HSET', KEYS[2], ARGV[3], entry)
-redis.call('ZREM', KEYS[4], ARGV[4])
-return redis.call('HINCRBY', KEYS[1], 'seq', 1)
+redis.call('HDEL', removed, fileId)
+redis.call('HSET', files, fileId, entry)
+redis.call('ZREM', removals, member)
+return redis.call('HINCRBY', room, 'seq', 1)
 `);
 
-/**
- * Erases a file that was removed before a moment. It may have been restored, and removed again, since it was found due.
- * KEYS: room, removed files, removals, blobs, trash, owners of the trash, stored bytes. ARGV: moment, id, member of the
- * removals. Returns whether it was erased.
- */
-const eraseFileScript = scriptWhenFull(`${dropFile}
-local removedAt = redis.call('ZSCORE', KEYS[3], ARGV[3])
-if not removedAt or tonumber(removedAt) >= tonumber(ARGV[1]) then return 0 end
-return dropFile(KEYS[1], KEYS[2], KEYS[3], ARGV[2], ARGV[3], '', unpack(KEYS, 4, 7))
+/** Erases a file that was removed before a moment. It may have been restored, and removed again, since it was found due. */
+const eraseFileScript = onKeys(
+  'room, removed, removals, blobs, trash, trashOwners, storedBytes',
+  'moment, fileId, member',
+).scriptWhenFull<0 | 1>(`${dropFile}
+local removedAt = redis.call('ZSCORE', removals, member)
+if not removedAt or tonumber(removedAt) >= tonumber(moment) then return 0 end
+return dropFile(room, removed, removals, fileId, member, '', blobs, trash, trashOwners, storedBytes)
 `);
 
-/** KEYS as for eraseFile. ARGV: code. Returns the ids of the erased files. */
-const eraseFilesOfRoomScript = scriptWhenFull(`${dropFile}
-local ids = redis.call('HKEYS', KEYS[2])
+const eraseFilesOfRoomScript = onKeys(
+  'room, removed, removals, blobs, trash, trashOwners, storedBytes',
+  'code',
+).scriptWhenFull<string[]>(`${dropFile}
+local ids = redis.call('HKEYS', removed)
 for _, id in ipairs(ids) do
-  dropFile(KEYS[1], KEYS[2], KEYS[3], id, ARGV[1] .. ' ' .. id, '', unpack(KEYS, 4, 7))
+  dropFile(room, removed, removals, id, code .. ' ' .. id, '', blobs, trash, trashOwners, storedBytes)
 end
 return ids
 `);
 
-/** KEYS: room, files. ARGV: now, rememberExpiredMs. */
-const listFilesScript = script(`${returnIfMissing}
-return redis.call('HVALS', KEYS[2])
+const listFilesScript = inLiveRoom('room, files', 'now').script<string[]>(`
+return redis.call('HVALS', files)
 `);
 
-/** KEYS: room, files. ARGV: now, id. */
-const findFileScript = script(`${isLive}
-if not isLive(KEYS[1], ARGV[1]) then return false end
-return redis.call('HGET', KEYS[2], ARGV[2])
+const findFileScript = onKeys('room, files', 'now, fileId').script<string | null>(`${isLive}
+if not isLive(room, now) then return false end
+return redis.call('HGET', files, fileId)
 `);
-
-type Claims = Pick<FileStore, 'claimFile' | 'findClaim' | 'receiveFile' | 'releaseClaim'>;
-
-/** Claims of one-time files. */
-export function createClaims(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): Claims {
-  const newSalt = () => randomBytes(8).toString('hex');
-
-  return {
-    async claimFile(code, fileId, { hash, expiresAt }, now) {
-      const { room, files, removed, claims } = keys.ofRoom(code);
-      const args = [now, rememberExpiredMs, fileId, hash, expiresAt, expiresAt - now + netMs];
-      const reply = await redis.run(claimFileScript, [room, files, removed, claims], args);
-      if (typeof reply === 'string') return reply as MissingReason;
-      const [outcome, value = ''] = reply as [string, string?];
-      if (outcome === 'claimed') return { claimed: fileOf(value) };
-      if (outcome === 'claimed-until') return { claimedUntil: Number(value) };
-      return outcome as 'not-once' | 'no-file';
-    },
-
-    async findClaim(fileId, now) {
-      const code = await roomOfFile(redis, keys, fileId);
-      if (code === null) return undefined;
-      const { room, files, claims } = keys.ofRoom(code);
-      const reply = await redis.run(findClaimScript, [room, files, claims], [now, fileId]);
-      if (reply === null) return undefined;
-      const [hash, expiresAt] = reply as [string, string];
-      return { hash, expiresAt: Number(expiresAt) };
-    },
-
-    async receiveFile(code, claimHash, now) {
-      const { room, files, removed, removals, claims, blobs, trash, trashOwners, storedBytes } = keys.ofRoom(code);
-      const touched = [room, files, removed, removals, claims, blobs, trash, trashOwners, storedBytes];
-      const args = [now, rememberExpiredMs, claimHash, newSalt(), code];
-      const reply = await redis.run(receiveFileScript, touched, args);
-      if (typeof reply === 'string') return reply as 'no-claim' | MissingReason;
-      const [seq, fileId] = reply as [number, string];
-      await dropIndexes(redis, [keys.roomOfFile(fileId)]);
-      return { seq, fileId };
-    },
-
-    async releaseClaim(code, claimHash, now) {
-      const { room, claims } = keys.ofRoom(code);
-      const args = [now, rememberExpiredMs, claimHash, newSalt()];
-      const reply = await redis.run(releaseClaimScript, [room, claims], args);
-      return reply as 'released' | 'no-claim' | MissingReason;
-    },
-  };
-}
 
 /** A claim is stored as the hash of its token and its expiry. */
 const parseClaim = `
@@ -381,56 +344,62 @@ end
 `;
 
 /**
- * Drops the claims of files that no longer exist, so that there are at most as many claims as files.
- * KEYS: room, files, removed files, claims. ARGV: now, rememberExpiredMs, id, hash, expiresAt, milliseconds to keep.
- * Returns the entry of the file, or the expiry of an open claim as a number.
+ * Drops the claims of files that no longer exist, so that there are at most as many claims as files. Returns the entry
+ * of the file, or the expiry of an open claim.
  */
-const claimFileScript = scriptWhenFull(`${returnIfMissing}${fileIn}${parseClaim}
-local entry = redis.call('HGET', KEYS[2], ARGV[3])
+const claimFileScript = inLiveRoom(
+  'room, files, removed, claims',
+  'now, fileId, hash, claimEndsAt, keepMs',
+).scriptWhenFull<
+  [outcome: 'claimed' | 'claimed-until' | 'not-once' | 'no-file', value?: string]
+>(`${fileIn}${parseClaim}
+local entry = redis.call('HGET', files, fileId)
 if not entry then return {'no-file'} end
 if not fileIn(entry).once then return {'not-once'} end
-local last = redis.call('HGET', KEYS[4], ARGV[3])
+local last = redis.call('HGET', claims, fileId)
 if last then
   local _, expiresAt = parseClaim(last)
-  if expiresAt > tonumber(ARGV[1]) then return {'claimed-until', string.format('%.0f', expiresAt)} end
+  if expiresAt > tonumber(now) then return {'claimed-until', string.format('%.0f', expiresAt)} end
 end
-for _, id in ipairs(redis.call('HKEYS', KEYS[4])) do
-  local exists = redis.call('HEXISTS', KEYS[2], id) + redis.call('HEXISTS', KEYS[3], id)
-  if exists == 0 then redis.call('HDEL', KEYS[4], id) end
+for _, id in ipairs(redis.call('HKEYS', claims)) do
+  local exists = redis.call('HEXISTS', files, id) + redis.call('HEXISTS', removed, id)
+  if exists == 0 then redis.call('HDEL', claims, id) end
 end
-redis.call('HSET', KEYS[4], ARGV[3], ARGV[4] .. ' ' .. ARGV[5])
-redis.call('PEXPIRE', KEYS[4], ARGV[6])
+redis.call('HSET', claims, fileId, hash .. ' ' .. claimEndsAt)
+redis.call('PEXPIRE', claims, keepMs)
 return {'claimed', entry}
 `);
 
-/** KEYS: room, files, claims. ARGV: now, id. Returns the hash and the expiry of an open claim. */
-const findClaimScript = script(`${isLive}${parseClaim}
-if not isLive(KEYS[1], ARGV[1]) or redis.call('HEXISTS', KEYS[2], ARGV[2]) == 0 then return false end
-local claim = redis.call('HGET', KEYS[3], ARGV[2])
+const findClaimScript = onKeys('room, files, claims', 'now, fileId').script<
+  [hash: string, expiresAt: string] | null
+>(`${isLive}${parseClaim}
+if not isLive(room, now) or redis.call('HEXISTS', files, fileId) == 0 then return false end
+local claim = redis.call('HGET', claims, fileId)
 if not claim then return false end
 local hash, expiresAt = parseClaim(claim)
-return expiresAt > tonumber(ARGV[1]) and {hash, string.format('%.0f', expiresAt)}
+return expiresAt > tonumber(now) and {hash, string.format('%.0f', expiresAt)}
 `);
 
-/**
- * Erases a claimed file, which is listed or removed. KEYS: room, files, removed files, removals, claims, blobs, trash,
- * owners of the trash, stored bytes. ARGV: now, rememberExpiredMs, hash, salt, code. Returns the seq and the id.
- */
-const receiveFileScript = scriptWhenFull(`${returnIfMissing}${claimedFile}${dropFile}
-local id = claimedFile(KEYS[5], ARGV[3], ARGV[4])
+/** Erases a claimed file, which is listed or removed. */
+const receiveFileScript = inLiveRoom(
+  'room, files, removed, removals, claims, blobs, trash, trashOwners, storedBytes',
+  'now, hash, salt, code',
+).scriptWhenFull<[seq: number, fileId: string] | 'no-claim'>(`${claimedFile}${dropFile}
+local id = claimedFile(claims, hash, salt)
 if not id then return 'no-claim' end
-redis.call('HDEL', KEYS[5], id)
+redis.call('HDEL', claims, id)
 local function drop(list)
-  return dropFile(KEYS[1], list, KEYS[4], id, ARGV[5] .. ' ' .. id, '', unpack(KEYS, 6, 9)) == 1
+  return dropFile(room, list, removals, id, code .. ' ' .. id, '', blobs, trash, trashOwners, storedBytes) == 1
 end
-if not drop(KEYS[2]) and not drop(KEYS[3]) then return 'no-claim' end
-return {redis.call('HINCRBY', KEYS[1], 'seq', 1), id}
+if not drop(files) and not drop(removed) then return 'no-claim' end
+return {redis.call('HINCRBY', room, 'seq', 1), id}
 `);
 
-/** KEYS: room, claims. ARGV: now, rememberExpiredMs, hash, salt. */
-const releaseClaimScript = scriptWhenFull(`${returnIfMissing}${claimedFile}
-local id = claimedFile(KEYS[2], ARGV[3], ARGV[4])
+const releaseClaimScript = inLiveRoom('room, claims', 'now, hash, salt').scriptWhenFull<
+  'released' | 'no-claim'
+>(`${claimedFile}
+local id = claimedFile(claims, hash, salt)
 if not id then return 'no-claim' end
-redis.call('HDEL', KEYS[2], id)
+redis.call('HDEL', claims, id)
 return 'released'
 `);

@@ -1,12 +1,15 @@
 /**
- * The keys in Redis, and the Lua for all scripts of rooms. All keys of a room have one hash tag, together with the blobs and the trash of rooms that share it,
- * so that a script can use several of them on a cluster too.
+ * The keys in Redis, and how scripts of rooms name them. All keys of a room have one hash tag, together with the blobs
+ * and the trash of rooms that share it, so that a script can use several of them on a cluster too.
  *
  * Each script is one atomic step. All its keys are in KEYS and have one hash tag. Times always come from the caller; the
  * expiry of Redis only removes what is no longer needed.
  */
+import type { MissingReason } from '../../core/ports/basics.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
+import { type Script, script, scriptWhenFull } from '../../redis/script.ts';
 
 /** How long Redis keeps a room that no sweep has removed, as a safety net. */
 export const netMs = 7 * 86_400_000;
@@ -134,22 +137,62 @@ function shardOf(code: string): number {
   return sum % shardCount;
 }
 
+type RoomKey = keyof ReturnType<Keys['ofRoom']>;
+
+export interface RoomScript<Reply = unknown> extends Script {
+  keys: readonly RoomKey[];
+  /** Only for its type. */
+  reply?: Reply;
+}
+
+/** Runs scripts of rooms. Their last argument is `rememberExpiredMs`. */
+export function createRunner(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules) {
+  return <Reply>(script: RoomScript<Reply>, code: RoomCode, ...args: readonly (string | number)[]) =>
+    redis.run(script, keysFor(script, keys, code), [...args, rememberExpiredMs]) as Promise<Reply>;
+}
+
+export function keysFor({ keys: names }: RoomScript, keys: Keys, code: RoomCode): string[] {
+  const all = keys.ofRoom(code);
+  return names.map((name) => all[name]);
+}
+
+type NamesIn<List extends string> = List extends `${infer First}, ${infer Rest}` ? First | NamesIn<Rest> : List;
+type KeyList<List extends string> = NamesIn<List> extends RoomKey ? List : never;
+
+/** Defines a script by its keys and arguments, which are variables of these names in its Lua. */
+export function onKeys<List extends string>(keys: List & KeyList<List>, args = '') {
+  // Further arguments may be too many to unpack.
+  const count = args.split(', ').length;
+  const variables = `local ${keys} = unpack(KEYS)\n${args && `local ${args} = unpack(ARGV, 1, ${count})\n`}`;
+  const names = keys.split(', ') as RoomKey[];
+  return {
+    script: <Reply>(text: string): RoomScript<Reply> => ({ ...script(variables + text), keys: names }),
+    scriptWhenFull: <Reply>(text: string): RoomScript<Reply> => ({ ...scriptWhenFull(variables + text), keys: names }),
+  };
+}
+
+/** The same for a script that needs a room: it returns a reason unless the room exists. `args` starts with `now`. */
+export function inLiveRoom<List extends string>(keys: List & KeyList<List>, args: string) {
+  const { script, scriptWhenFull } = onKeys<List>(keys, args);
+  return {
+    script: <Reply>(text: string) => script<Reply | MissingReason>(returnIfMissing + text),
+    scriptWhenFull: <Reply>(text: string) => scriptWhenFull<Reply | MissingReason>(returnIfMissing + text),
+  };
+}
+
+const returnIfMissing = `
+do
+  local expiresAt, rememberExpiredMs = tonumber(redis.call('HGET', room, 'expiresAt') or 0), tonumber(ARGV[#ARGV])
+  local left = expiresAt - tonumber(now)
+  if left <= 0 then return left > -rememberExpiredMs and 'expired' or 'gone' end
+end
+`;
+
 /** Whether a room exists and has not expired. */
 export const isLive = `
 local function isLive(room, now)
   local expiresAt = redis.call('HGET', room, 'expiresAt')
   return expiresAt and tonumber(expiresAt) > tonumber(now)
-end
-`;
-
-/**
- * The start of a script that needs a room: returns its MissingReason unless it exists. KEYS starts with the room, and
- * ARGV with now and rememberExpiredMs.
- */
-export const returnIfMissing = `
-do
-  local expiresAt, now = tonumber(redis.call('HGET', KEYS[1], 'expiresAt') or 0), tonumber(ARGV[1])
-  if expiresAt <= now then return expiresAt > now - tonumber(ARGV[2]) and 'expired' or 'gone' end
 end
 `;
 

@@ -12,7 +12,7 @@ import { createActivityStore, createBlockStore, createReportStore, createRoomSum
 import { createKeyStore } from './api-keys.ts';
 import { createArchive } from './archive.ts';
 import { createMisses, createRequests } from './counters.ts';
-import { createClaims, createFiles } from './files.ts';
+import { createFiles } from './files.ts';
 import { createIdempotencyStore } from './idempotency.ts';
 import { createKeys, type Keys } from './keys.ts';
 import { createLinks } from './links.ts';
@@ -39,7 +39,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     },
     links: createLinks(redis, keys, rules, misses),
     texts: createTexts(redis, keys, rules),
-    files: { ...createFiles(redis, keys, rules, storage), ...createClaims(redis, keys, rules) },
+    files: createFiles(redis, keys, rules, storage),
     uploads: createUploads(redis, keys, rules, storage),
     trash: createTrash(redis, keys, storage),
     trashClaims: createTrashClaims(redis, keys),
@@ -53,7 +53,7 @@ export function createRedisStore(redis: Redis, prefix: string, rules: GuardRules
     blocks: createBlockStore(redis, keys),
     reports: createReportStore(redis, keys),
     activity: createActivityStore(redis, keys),
-    webhooks: createWebhookStore(redis, keys),
+    webhooks: createWebhookStore(redis, keys, rules),
     queueLength: redis.queueLength,
     ping: redis.ping,
     evictionPolicy: () => evictionPolicyOf(redis),

@@ -5,13 +5,23 @@
  * comes too early finds that the room has not expired, and puts it back.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { MissingReason } from '../../core/ports/basics.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { script, scriptWhenFull } from '../../redis/script.ts';
+import { scriptWhenFull } from '../../redis/script.ts';
 import { dropFiles, fileOf, keepIndex } from './files.ts';
-import { clearUp, dropIndexes, isLive, type Keys, leaseMs, linkIdsIn, netMs, returnIfMissing } from './keys.ts';
+import {
+  clearUp,
+  createRunner,
+  dropIndexes,
+  inLiveRoom,
+  isLive,
+  type Keys,
+  leaseMs,
+  linkIdsIn,
+  netMs,
+  onKeys,
+} from './keys.ts';
 import { endText, type RedisStorage, textName } from './quota.ts';
 
 type Holdings = ReturnType<typeof holdingsOf>;
@@ -20,20 +30,12 @@ type Holdings = ReturnType<typeof holdingsOf>;
 const maxRepetitions = 10;
 
 export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage) {
+  const run = createRunner(redis, keys, rules);
   const zadd = (...options: string[]) => redis.send(keys.rooms, ['ZADD', keys.rooms, ...options]);
 
-  /** The keys of a room for the scripts that end it, in their order. */
-  const keysToEnd = (code: RoomCode): string[] => {
-    const { room, files, removed, uploads, removals, uploadEnds, blobs, ...rest } = keys.ofRoom(code);
-    const { trash, trashOwners, storedBytes, endedTexts, links, webhooks: _, ...others } = rest;
-    const lists = [room, files, removed, uploads, removals, uploadEnds];
-    return [...lists, blobs, trash, trashOwners, storedBytes, endedTexts, links, ...Object.values(others)];
-  };
-
   async function readHoldings(code: RoomCode): Promise<Holdings | undefined> {
-    const { room, files, removed, uploads, links } = keys.ofRoom(code);
-    const reply = await redis.run(readHoldingsScript, [room, files, removed, uploads, links]);
-    return reply === null ? undefined : holdingsOf(code, reply as HoldingsReply);
+    const reply = await run(readHoldingsScript, code);
+    return reply === null ? undefined : holdingsOf(code, reply);
   }
 
   async function keepUntil({ fileIds, linkIds, charges }: Holdings, expiresAt: number, now: number): Promise<void> {
@@ -59,15 +61,15 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
 
   /** Returns whether the room has ended. A room that was extended is listed for the sweep again. */
   async function end(code: RoomCode, member: string, now: number): Promise<boolean> {
-    const reply = await redis.run(expireRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
-    const ended = Array.isArray(reply) ? (reply as [fileIds: string[], links: string[]]) : undefined;
-    if (ended) await dropAllIndexes(...ended);
+    const reply = await run(expireRoomScript, code, now, code);
+    const hasEnded = typeof reply !== 'string';
+    if (hasEnded) await dropAllIndexes(...reply);
     else {
-      await zadd('NX', String(reply), code);
+      await zadd('NX', reply, code);
       await settle(code, now);
     }
     await redis.send(keys.ending, ['ZREM', keys.ending, member]);
-    return ended !== undefined;
+    return hasEnded;
   }
 
   return {
@@ -82,9 +84,9 @@ export function createRoomExpiry(redis: Redis, keys: Keys, rules: GuardRules, st
     settle,
 
     async deleteRoom(code: RoomCode, now: number) {
-      const reply = await redis.run(deleteRoomScript, keysToEnd(code), [now, rules.rememberExpiredMs, code]);
-      if (typeof reply === 'string') return reply as MissingReason;
-      const [seq, hadText, fileIds, links] = reply as [number, number, string[], string[]];
+      const reply = await run(deleteRoomScript, code, now, code);
+      if (typeof reply === 'string') return reply;
+      const [seq, hadText, fileIds, links] = reply;
       await clearUp(redis, keys.rooms, ['ZREM', keys.rooms, code]);
       await dropAllIndexes(fileIds, links);
       // If this fails, the sweep does it.
@@ -125,18 +127,28 @@ function holdingsOf(code: RoomCode, [room, links, ...lists]: HoldingsReply) {
   return { expiresAt: Number(expiresAt), fileIds: files.map(({ id }) => id), linkIds: linkIdsIn(links), charges };
 }
 
-/**
- * KEYS: room, files, removed files, unfinished files, removals, ends of uploads, blobs, trash, owners of the trash,
- * stored bytes, ended texts, links, then all other keys of the room. ARGV: now, rememberExpiredMs, code. Returns the
- * seq, 1 if the text counted, the ids of the files, and the fields of the links.
- */
-const deleteRoomScript = scriptWhenFull(`${returnIfMissing}${dropFiles}${endText}
-local seq = redis.call('HINCRBY', KEYS[1], 'seq', 1)
-local files = dropFiles(ARGV[3], unpack(KEYS, 2, 10))
-local hadText = endText(KEYS[1], KEYS[11], ARGV[3])
-local links = redis.call('HKEYS', KEYS[12])
-redis.call('DEL', KEYS[1], unpack(KEYS, 12))
-return {seq, hadText, files, links}
+const listsToDrop = 'files, removed, uploads, removals, uploadEnds, blobs, trash, trashOwners, storedBytes';
+const keysToDelete =
+  'links, guard, trusted, seen, channels, colors, claims, uploadStates, edits, history, historyTexts';
+const keysToEnd = `room, ${listsToDrop}, endedTexts, ${keysToDelete}` as const;
+
+/** Ends the text and the files of a room, and deletes all its keys. Returns what is left to do on other nodes. */
+const endRoom = `${dropFiles}${endText}
+local function endRoom(code)
+  local fileIds = dropFiles(code, ${listsToDrop})
+  local hadText, linkFields = endText(room, endedTexts, code), redis.call('HKEYS', links)
+  redis.call('DEL', room, ${keysToDelete})
+  return fileIds, linkFields, hadText
+end
+`;
+
+/** Returns the seq, and 1 if the text counted. */
+const deleteRoomScript = inLiveRoom(keysToEnd, 'now, code').scriptWhenFull<
+  [seq: number, hadText: 0 | 1, fileIds: string[], links: string[]]
+>(`${endRoom}
+local seq = redis.call('HINCRBY', room, 'seq', 1)
+local fileIds, linkFields, hadText = endRoom(code)
+return {seq, hadText, fileIds, linkFields}
 `);
 
 /**
@@ -156,32 +168,29 @@ return taken
 
 /**
  * Deletes an expired room except for a record that it existed. A missing room was deleted while the list of all rooms
- * was unreachable. KEYS as for deleteRoom. ARGV: now, rememberMs, code. Returns the expiry of a room that has not
- * expired, because it was extended; otherwise the ids of its files and the fields of its links.
+ * was unreachable. Returns the expiry of a room that has not expired, because it was extended.
  */
-const expireRoomScript = scriptWhenFull(`${isLive}${dropFiles}${endText}
-local expiresAt = redis.call('HGET', KEYS[1], 'expiresAt')
-if isLive(KEYS[1], ARGV[1]) then return expiresAt end
-local files = dropFiles(ARGV[3], unpack(KEYS, 2, 10))
-endText(KEYS[1], KEYS[11], ARGV[3])
-local links = redis.call('HKEYS', KEYS[12])
-redis.call('DEL', KEYS[1], unpack(KEYS, 12))
-local rest = expiresAt and tonumber(expiresAt) + tonumber(ARGV[2]) - tonumber(ARGV[1]) or 0
+const expireRoomScript = onKeys(keysToEnd, 'now, code, rememberExpiredMs').scriptWhenFull<
+  string | [fileIds: string[], links: string[]]
+>(`${isLive}${endRoom}
+local expiresAt = redis.call('HGET', room, 'expiresAt')
+if isLive(room, now) then return expiresAt end
+local fileIds, linkFields = endRoom(code)
+local rest = expiresAt and tonumber(expiresAt) + tonumber(rememberExpiredMs) - tonumber(now) or 0
 if rest > 0 then
-  redis.call('HSET', KEYS[1], 'expiresAt', expiresAt)
-  redis.call('PEXPIRE', KEYS[1], string.format('%.0f', rest))
+  redis.call('HSET', room, 'expiresAt', expiresAt)
+  redis.call('PEXPIRE', room, string.format('%.0f', rest))
 end
-return {files, links}
+return {fileIds, linkFields}
 `);
 
 /**
- * Reads the data of a room that other nodes of a cluster keep and that ends with it. KEYS: room, files, removed files,
- * unfinished files, links. Returns the expiry, the charge of the text with its client and network, the fields of the
- * links, and the entries of all files; false if there is no room.
+ * Reads the data of a room that other nodes of a cluster keep and that ends with it: the expiry, the charge of the text
+ * with its client and network, the fields of the links, and the entries of all files.
  */
-const readHoldingsScript = script(`
-local room = redis.call('HMGET', KEYS[1], 'expiresAt', 'textCharge', 'client', 'network')
-if not room[1] then return false end
-return {room, redis.call('HKEYS', KEYS[5]), redis.call('HVALS', KEYS[2]), redis.call('HVALS', KEYS[3]),
-  redis.call('HVALS', KEYS[4])}
+const readHoldingsScript = onKeys('room, files, removed, uploads, links').script<HoldingsReply | null>(`
+local fields = redis.call('HMGET', room, 'expiresAt', 'textCharge', 'client', 'network')
+if not fields[1] then return false end
+return {fields, redis.call('HKEYS', links), redis.call('HVALS', files), redis.call('HVALS', removed),
+  redis.call('HVALS', uploads)}
 `);

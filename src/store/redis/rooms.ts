@@ -1,27 +1,24 @@
 /** Rooms in Redis, and the devices in them. Each method is one script if all its keys have one hash tag. */
-import type { FinishedRequest, MissingReason, Repeated, RequestRecord, Room } from '../../core/ports/basics.ts';
+import type { FinishedRequest, Repeated, RequestRecord, Room } from '../../core/ports/basics.ts';
 import type { LinkRole } from '../../core/ports/links.ts';
 import type { Device, GuardRules, RoomDraft, RoomState, RoomStore, RoomUpdate } from '../../core/ports/rooms.ts';
+import type { RoomRecord } from '../../core/ports/store.ts';
 import type { TextState } from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { script, scriptWhenFull } from '../../redis/script.ts';
+import { script } from '../../redis/script.ts';
 import { guesserOf } from '../client-counters.ts';
 import { fileIn, filesOf } from './files.ts';
 import { createIdempotencyStore, createRunOnce, forgetClaim, onceScripts, repeatedIn } from './idempotency.ts';
-import { type Keys, linkIdsIn, netMs, returnIfMissing } from './keys.ts';
+import { createRunner, inLiveRoom, type Keys, keysFor, linkIdsIn, netMs, onKeys } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 import { createRoomExpiry } from './room-expiry.ts';
-import { contentOf, entryOf, type FullTextReply, fullText, lastRefsOf } from './text.ts';
+import { entryOf, type FullTextReply, fullText, lastRefsOf, textOf } from './text.ts';
 
-export type Rooms = Pick<
-  RoomStore,
-  'createRoom' | 'readState' | 'updateRoom' | 'deleteRoom' | 'expireRooms' | 'countRooms'
->;
-
-export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage): Rooms {
+export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage) {
   const expiry = createRoomExpiry(redis, keys, rules, storage);
   const runOnce = createRunOnce(redis, keys);
+  const run = createRunner(redis, keys, rules);
   const idempotency = createIdempotencyStore(redis, keys);
 
   /**
@@ -47,31 +44,33 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
   }
 
   async function makeRoom(code: RoomCode, draft: RoomDraft, record: RequestRecord | undefined): Promise<unknown> {
-    const { createdAt, expiresAt, pinMac, creator, owner, countsText, keepsHistory } = draft;
-    const { room, trusted, edits, history, historyTexts, links } = keys.ofRoom(code);
+    const { createdAt, expiresAt, pinMac, salt, creator, countsText } = draft;
     const keepMs = expiresAt - createdAt + rules.rememberExpiredMs + netMs;
-    const times = [createdAt, expiresAt, hex(pinMac), creator, keepMs, rules.rememberExpiredMs];
-    const args = [...times, keepsHistory ? 1 : 0, owner?.client ?? '', owner?.network ?? '', countsText ? 0 : ''];
-    args.push(draft.name ?? '', draft.salt ?? '', draft.createdBy ?? '', draft.extendMs ?? '');
+    const fields = {
+      ...fieldsOfNew(draft),
+      ...{ seq: 0, pinAttempts: 0, fileCount: 0, fileBytes: 0, textCharge: countsText ? 0 : '' },
+      ...{ version: 0, textVersion: 0, logVersion: 0, writtenAt: createdAt, content: '' },
+    };
+    const trusted = pinMac !== undefined && salt === undefined ? creator : '';
+    const args = [createdAt, trusted, keepMs, rules.rememberExpiredMs, ...Object.entries(fields).flat()];
     const request = { record, room: code, now: createdAt };
-    return runOnce(createRoomOnce, [room, trusted, edits, history, historyTexts, links], args, request);
+    return runOnce(createRoomOnce, keysFor(createRoomScript, keys, code), args, request);
   }
 
   /** In one step for the room itself, including its guards. */
   async function update(code: RoomCode, change: RoomUpdate, now: number) {
-    const { room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links } = keys.ofRoom(code);
     const { expiresAt, pinMac, name, admittedBy, uploadLifetimeMs, extendMs, isExtension } = change;
     const left = (expiresAt ?? 0) - now;
-    const touched = [room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links];
-    const reply = await redis.run(updateRoomScript, touched, [
-      ...[now, rules.rememberExpiredMs, hex(admittedBy)],
+    const args = [
+      ...[now, hex(admittedBy)],
       ...[pinMac === undefined ? '' : 1, hex(pinMac ?? undefined), guesserOf(change)],
       ...[name === undefined ? '' : 1, name ?? ''],
       ...[expiresAt ?? '', left + rules.rememberExpiredMs + netMs, left + rules.windowMs, uploadLifetimeMs, code],
       ...[isExtension ? 1 : '', extendMs === undefined ? '' : (extendMs ?? 0)],
-    ]);
-    if (typeof reply === 'string') return reply as 'pin-changed' | MissingReason;
-    const [seq, fields] = reply as [number, string[]];
+    ];
+    const reply = await run(updateRoomScript, code, ...args);
+    if (typeof reply === 'string') return reply;
+    const [seq, fields] = reply;
     return { seq, room: roomOf(code, fields) };
   }
 
@@ -91,10 +90,8 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
     },
 
     async readState(code, now, known) {
-      const { room, files, edits, links } = keys.ofRoom(code);
-      const args = [now, rules.rememberExpiredMs, known?.version ?? '', known?.writtenAt ?? ''];
-      const reply = await redis.run(readStateScript, [room, files, edits, links], args);
-      return typeof reply === 'string' ? (reply as MissingReason) : stateOf(code, reply as StateReply);
+      const reply = await run(readStateScript, code, now, known?.version ?? '', known?.writtenAt ?? '');
+      return typeof reply === 'string' ? reply : stateOf(code, reply);
     },
 
     async updateRoom(code, change, now) {
@@ -110,16 +107,25 @@ export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage
     expireRooms: expiry.expireRooms,
 
     countRooms: async (now) => Number(await redis.send(keys.rooms, ['ZCOUNT', keys.rooms, `(${now}`, '+inf'])),
-  };
+  } satisfies Partial<RoomStore>;
 }
 
 type Claim = { code: RoomCode; isListed: boolean } | Repeated | { claimed: FinishedRequest } | undefined;
 
+/** The fields that drafts and restored rooms have in common. Absent values have none. */
+export function fieldsOfNew(room: RoomDraft | RoomRecord): Record<string, string | number> {
+  const { createdAt, expiresAt, pinMac, keepsHistory, owner, name, salt, createdBy, extendMs } = room;
+  const optional = Object.entries({ name, salt, createdBy, extendMs }).filter(([, value]) => value !== undefined);
+  return {
+    ...{ createdAt, expiresAt, pinMac: hex(pinMac), keepsHistory: keepsHistory ? 1 : 0 },
+    ...{ client: owner?.client ?? '', network: owner?.network ?? '' },
+    ...(Object.fromEntries(optional) as Record<string, string | number>),
+  };
+}
+
 export const hex = (bytes: Uint8Array | undefined): string => (bytes ? Buffer.from(bytes).toString('hex') : '');
 
-type RoomFields = readonly (string | null | undefined)[];
-
-export function roomOf(code: RoomCode, fields: RoomFields): Room {
+export function roomOf(code: RoomCode, fields: readonly (string | null | undefined)[]): Room {
   const [createdAt, expiresAt, pinMac, fileCount, fileBytes, name, salt, extendMs] = fields;
   return {
     code,
@@ -136,11 +142,10 @@ export function roomOf(code: RoomCode, fields: RoomFields): Room {
 
 /** In an encrypted room, which has a salt, the entries since the full text are part of the text. */
 function wholeTextOf(text: FullTextReply, salt: string | null | undefined): TextState {
-  const content = contentOf(text);
-  const [, , , log, contentVersion, refs] = text;
-  const entries = (log ?? []).map(entryOf);
-  const lastRefs = lastRefsOf(refs, entries);
-  return salt ? { ...content, contentVersion, entries, lastRefs } : { ...content, entries: [], lastRefs };
+  const { content, later, fullTextVersion } = textOf(text);
+  const lastRefs = lastRefsOf(text, later);
+  if (!salt) return { ...content, entries: [], lastRefs };
+  return { ...content, contentVersion: fullTextVersion, entries: later, lastRefs };
 }
 
 /** Contains the text if there are no entries. */
@@ -181,28 +186,19 @@ return false
 /** With and without the record of the request for a new room. The record has the length of the claimed code. */
 const claimCodeOnce = onceScripts(claimCodeScript, 'reply');
 
-/**
- * A recently expired room keeps its code, so that it is not confused with the new one.
- * KEYS: room, trusted, edits, history, history texts, links. ARGV: createdAt, expiresAt, pinMac or '', creator, milliseconds to
- * keep, rememberExpiredMs, 1 if it keeps the history of its text, client and network of the owner or '', 0 if the text
- * counts for them or '', name or '', salt or '', who created it or ''.
- */
-const createRoomScript = script(`
-local formerly = redis.call('HGET', KEYS[1], 'expiresAt')
-if formerly and tonumber(formerly) > tonumber(ARGV[1]) - tonumber(ARGV[6]) then return 0 end
+/** A recently expired room keeps its code, so that it is not confused with the new one. Further arguments: the fields. */
+const createRoomScript = onKeys(
+  'room, trusted, edits, history, historyTexts, links',
+  'now, creator, keepMs, rememberExpiredMs',
+).script(`
+local formerly = redis.call('HGET', room, 'expiresAt')
+if formerly and tonumber(formerly) > tonumber(now) - tonumber(rememberExpiredMs) then return 0 end
 redis.call('DEL', unpack(KEYS))
-redis.call('HSET', KEYS[1], 'createdAt', ARGV[1], 'expiresAt', ARGV[2], 'pinMac', ARGV[3], 'seq', 0, 'version', 0,
-  'textVersion', 0, 'logVersion', 0, 'writtenAt', ARGV[1], 'content', '', 'keepsHistory', ARGV[7], 'fileCount', 0,
-  'fileBytes', 0, 'pinAttempts', 0, 'client', ARGV[8], 'network', ARGV[9],
-  'textCharge', ARGV[10])
-if ARGV[11] ~= '' then redis.call('HSET', KEYS[1], 'name', ARGV[11]) end
-if ARGV[12] ~= '' then redis.call('HSET', KEYS[1], 'salt', ARGV[12]) end
-if ARGV[13] ~= '' then redis.call('HSET', KEYS[1], 'createdBy', ARGV[13]) end
-if ARGV[14] ~= '' then redis.call('HSET', KEYS[1], 'extendMs', ARGV[14]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[5])
-if ARGV[3] ~= '' and ARGV[12] == '' then
-  redis.call('ZADD', KEYS[2], ARGV[1], ARGV[4])
-  redis.call('PEXPIRE', KEYS[2], ARGV[5])
+redis.call('HSET', room, unpack(ARGV, 5))
+redis.call('PEXPIRE', room, keepMs)
+if creator ~= '' then
+  redis.call('ZADD', trusted, now, creator)
+  redis.call('PEXPIRE', trusted, keepMs)
 end
 return 1
 `);
@@ -210,80 +206,76 @@ return 1
 /** With and without the record of its request. */
 const createRoomOnce = onceScripts(createRoomScript, 'reply == 1');
 
-/**
- * KEYS: room, files, edits, links. ARGV: now, rememberExpiredMs, the version of the reader's text or '', when it was written.
- * Returns the entries since then, or the whole text if the log does not lead from there, or there are too many.
- */
-const readStateScript = script(`${returnIfMissing}${fullText}
-local room = redis.call('HMGET', KEYS[1], ${roomFields}, 'seq', 'pinAttempts', 'version', 'writtenAt')
-local files = redis.call('HVALS', KEYS[2])
+/** The entries since the known text, or the whole text if the log does not lead from there, or there are too many. */
+const readStateScript = inLiveRoom(
+  'room, files, edits, links',
+  'now, knownVersion, knownWrittenAt',
+).script<StateReply>(`${fullText}
+local fields = redis.call('HMGET', room, ${roomFields}, 'seq', 'pinAttempts', 'version', 'writtenAt')
 
-local known, versions, entries = tonumber(ARGV[3]), textVersions(KEYS[1]), false
+local known, versions, entries = tonumber(knownVersion), textVersions(room), false
 if known == versions.current then
-  entries = room[12] == ARGV[4] and {}
+  entries = fields[12] == knownWrittenAt and {}
 elseif known and known < versions.current and versions.current - known <= 1000 then
   -- The entry of the known version shows whether it is the same text. A log that starts after it does not have it.
-  entries = entriesSince(KEYS[3], versions, known - 1)
-  if not entries then entries = entriesSince(KEYS[3], versions, known)
-  elseif string.match(table.remove(entries, 1), '"writtenAt":(%d+)}$') ~= ARGV[4] then entries = false end
+  entries = entriesSince(edits, versions, known - 1)
+  if not entries then entries = entriesSince(edits, versions, known)
+  elseif string.match(table.remove(entries, 1), '"writtenAt":(%d+)}$') ~= knownWrittenAt then entries = false end
 end
-return {room, files, entries or false, not entries and fullText(KEYS[1], KEYS[3]), redis.call('HKEYS', KEYS[4])}
+return {fields, redis.call('HVALS', files), entries or false, not entries and fullText(room, edits), redis.call('HKEYS', links)}
 `);
 
 /**
- * KEYS: room, guard, trusted, edits, history, history texts, unfinished files, ends of uploads, links. ARGV:
- * now, rememberExpiredMs, the pinMac that the client was admitted with or ''; 1 to set the PIN, the pinMac or '', the client;
- * 1 to set the name, the name or ''; the expiry or '', milliseconds to keep the room, milliseconds to keep the guard, how
- * long an upload may be unfinished, code; 1 if a write moves the expiry; extendMs, 0 to remove it, or ''. Returns the seq and the fields of the room.
- *
- * The client was admitted a moment ago, so the comparison of the PINs reveals nothing new.
+ * Sets the name, the PIN and the expiry if they are given; `extendMs` of 0 removes it. The client was admitted a moment
+ * ago, so the comparison of the PINs reveals nothing new.
  */
-const updateRoomScript = script(`${returnIfMissing}${fileIn}
-if ARGV[14] == '1' then
-  local room = redis.call('HMGET', KEYS[1], 'extendMs', 'expiresAt')
-  if not room[1] or tonumber(room[2]) >= tonumber(ARGV[9]) then return 'pin-changed' end
-elseif redis.call('HGET', KEYS[1], 'pinMac') ~= ARGV[3] then return 'pin-changed' end
+const updateRoomScript = inLiveRoom(
+  'room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links',
+  'now, admittedBy, setsPin, pinMac, client, setsName, name, expiresAt, keepMs, guardMs, uploadLifetimeMs, code, isExtension, extendMs',
+).script<[seq: number, fields: string[]] | 'pin-changed'>(`${fileIn}
+if isExtension == '1' then
+  local fields = redis.call('HMGET', room, 'extendMs', 'expiresAt')
+  if not fields[1] or tonumber(fields[2]) >= tonumber(expiresAt) then return 'pin-changed' end
+elseif redis.call('HGET', room, 'pinMac') ~= admittedBy then return 'pin-changed' end
 
-if ARGV[9] ~= '' then
-  redis.call('HSET', KEYS[1], 'expiresAt', ARGV[9])
-  for i = 1, 6 do redis.call('PEXPIRE', KEYS[i], i == 2 and ARGV[11] or ARGV[10]) end
-  redis.call('PEXPIRE', KEYS[9], ARGV[10])
-  local uploads = redis.call('HGETALL', KEYS[7])
-  for i = 1, #uploads, 2 do
-    local endsAt = math.min(tonumber(ARGV[9]), fileIn(uploads[i + 1]).uploadedAt + tonumber(ARGV[12]))
-    redis.call('ZADD', KEYS[8], 'XX', string.format('%.0f', endsAt), ARGV[13] .. ' ' .. uploads[i])
+if expiresAt ~= '' then
+  redis.call('HSET', room, 'expiresAt', expiresAt)
+  for i = 1, 6 do redis.call('PEXPIRE', KEYS[i], i == 2 and guardMs or keepMs) end
+  redis.call('PEXPIRE', links, keepMs)
+  local unfinished = redis.call('HGETALL', uploads)
+  for i = 1, #unfinished, 2 do
+    local endsAt = math.min(tonumber(expiresAt), fileIn(unfinished[i + 1]).uploadedAt + tonumber(uploadLifetimeMs))
+    redis.call('ZADD', uploadEnds, 'XX', string.format('%.0f', endsAt), code .. ' ' .. unfinished[i])
   end
 end
 
-if ARGV[4] == '1' then
-  redis.call('HSET', KEYS[1], 'pinMac', ARGV[5], 'pinAttempts', 0)
-  redis.call('DEL', KEYS[2], KEYS[3])
-  if ARGV[5] ~= '' then
-    redis.call('ZADD', KEYS[3], ARGV[1], ARGV[6])
-    redis.call('PEXPIRE', KEYS[3], redis.call('PTTL', KEYS[1]))
+if setsPin == '1' then
+  redis.call('HSET', room, 'pinMac', pinMac, 'pinAttempts', 0)
+  redis.call('DEL', guard, trusted)
+  if pinMac ~= '' then
+    redis.call('ZADD', trusted, now, client)
+    redis.call('PEXPIRE', trusted, redis.call('PTTL', room))
   end
 end
 
-if ARGV[15] == '0' then redis.call('HDEL', KEYS[1], 'extendMs')
-elseif ARGV[15] ~= '' then redis.call('HSET', KEYS[1], 'extendMs', ARGV[15]) end
+if extendMs == '0' then redis.call('HDEL', room, 'extendMs')
+elseif extendMs ~= '' then redis.call('HSET', room, 'extendMs', extendMs) end
 
-if ARGV[7] == '1' then
-  if ARGV[8] == '' then redis.call('HDEL', KEYS[1], 'name') else redis.call('HSET', KEYS[1], 'name', ARGV[8]) end
+if setsName == '1' then
+  if name == '' then redis.call('HDEL', room, 'name') else redis.call('HSET', room, 'name', name) end
 end
-return {redis.call('HINCRBY', KEYS[1], 'seq', 1), redis.call('HMGET', KEYS[1], ${roomFields})}
+return {redis.call('HINCRBY', room, 'seq', 1), redis.call('HMGET', room, ${roomFields})}
 `);
 
-type DeviceList = Pick<RoomStore, 'attachDevice' | 'renewDevices' | 'detachDevice' | 'listDevices'>;
-
 /** The devices in rooms: those with a live channel, and those with a recent request. */
-export function createDeviceList(redis: Redis, keys: Keys, rules: GuardRules): DeviceList {
+export function createDeviceList(redis: Redis, keys: Keys, rules: GuardRules) {
+  const run = createRunner(redis, keys, rules);
   return {
     async attachDevice(code, { id, device }, now) {
       const { color: preferred, ...uncolored } = device;
-      const { channels, colors } = keys.ofRoom(code);
-      const limits = [now, rules.channelSeenMs, rules.devicesPerRoom, rules.deviceColors];
-      const args = [...limits, id, device.id, channelJson(uncolored, now), preferred ?? ''];
-      const reply = (await redis.run(attachDeviceScript, [channels, colors], args)) as number | '' | 'full';
+      const limits = [rules.channelSeenMs, rules.devicesPerRoom, rules.deviceColors];
+      const channel = [id, device.id, channelJson(uncolored, now), preferred ?? ''];
+      const reply = await run(attachDeviceScript, code, now, ...limits, ...channel);
       if (reply === 'full') return reply;
       return reply === '' ? device : { ...device, color: reply };
     },
@@ -291,8 +283,8 @@ export function createDeviceList(redis: Redis, keys: Keys, rules: GuardRules): D
     async renewDevices(code, channels, now) {
       if (channels.length === 0) return;
       const pairs = channels.flatMap(({ id, device }) => [id, channelJson(device, now)]);
-      const roomKeys = keys.ofRoom(code);
-      await redis.run(renewDevicesScript, [roomKeys.channels, roomKeys.colors], [2 * rules.channelSeenMs, ...pairs]);
+      const touched = keysFor(renewDevicesScript, keys, code);
+      await redis.run(renewDevicesScript, touched, [2 * rules.channelSeenMs, ...pairs]);
     },
 
     async detachDevice(code, channelId) {
@@ -301,12 +293,10 @@ export function createDeviceList(redis: Redis, keys: Keys, rules: GuardRules): D
     },
 
     async listDevices(code, now) {
-      const { channels, seen } = keys.ofRoom(code);
-      const reply = await redis.run(listDevicesScript, [channels, seen], [now - rules.deviceSeenMs]);
-      const [jsons, ids] = reply as [string[], string[]];
+      const [jsons, ids] = await run(listDevicesScript, code, now - rules.deviceSeenMs);
       return devicesOf(jsons, ids, now - rules.channelSeenMs).slice(0, rules.devicesPerRoom);
     },
-  };
+  } satisfies Partial<RoomStore>;
 }
 
 type StoredChannel = Device & { renewedAt: number };
@@ -331,59 +321,58 @@ function seenDeviceOf(member: string): Device {
   return { id, name: name || undefined, ...(role !== undefined && { role: role as LinkRole }) };
 }
 
-/**
- * KEYS: channels, colors. ARGV: now, channelSeenMs, devicesPerRoom, deviceColors, channel id, device id, json, preferred
- * colour or ''. Returns the colour, '' if the device prefers none, or 'full'.
- */
-const attachDeviceScript = scriptWhenFull(`
-local gone = tonumber(ARGV[1]) - tonumber(ARGV[2])
+/** Returns the colour; '' if the device prefers none. */
+const attachDeviceScript = onKeys(
+  'channels, colors',
+  'now, channelSeenMs, devicesPerRoom, deviceColors, channelId, deviceId, uncolored, preferred',
+).scriptWhenFull<number | '' | 'full'>(`
+local gone = tonumber(now) - tonumber(channelSeenMs)
 local devices, attached, count = {}, {}, 0
-local all = redis.call('HGETALL', KEYS[1])
+local all = redis.call('HGETALL', channels)
 for i = 1, #all, 2 do
   local channel = cjson.decode(all[i + 1])
-  if channel.renewedAt <= gone then redis.call('HDEL', KEYS[1], all[i])
+  if channel.renewedAt <= gone then redis.call('HDEL', channels, all[i])
   else
-    if channel.color and channel.id ~= ARGV[6] then attached[channel.color] = true end
+    if channel.color and channel.id ~= deviceId then attached[channel.color] = true end
     if not devices[channel.id] then
       devices[channel.id] = true
       count = count + 1
     end
   end
 end
-if count >= tonumber(ARGV[3]) and not devices[ARGV[6]] then return 'full' end
-local color, json = ARGV[8], ARGV[7]
+if count >= tonumber(devicesPerRoom) and not devices[deviceId] then return 'full' end
+local color, json = preferred, uncolored
 if color ~= '' then
-  color = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or -1)
+  color = tonumber(redis.call('HGET', colors, deviceId) or -1)
   if color < 0 then
     local remembered, unattached = {}, nil
-    for _, known in ipairs(redis.call('HVALS', KEYS[2])) do remembered[tonumber(known)] = true end
-    for n = 0, tonumber(ARGV[4]) - 1 do
-      local next = (tonumber(ARGV[8]) + n) % tonumber(ARGV[4])
+    for _, known in ipairs(redis.call('HVALS', colors)) do remembered[tonumber(known)] = true end
+    for n = 0, tonumber(deviceColors) - 1 do
+      local next = (tonumber(preferred) + n) % tonumber(deviceColors)
       if color < 0 and not attached[next] then
         unattached = unattached or next
         if not remembered[next] then color = next end
       end
     end
-    if color < 0 then color = unattached or tonumber(ARGV[8]) end
+    if color < 0 then color = unattached or tonumber(preferred) end
   end
-  if redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[3]) then redis.call('DEL', KEYS[2]) end
-  redis.call('HSET', KEYS[2], ARGV[6], color)
-  redis.call('PEXPIRE', KEYS[2], 2 * tonumber(ARGV[2]))
+  if redis.call('HLEN', colors) >= tonumber(devicesPerRoom) then redis.call('DEL', colors) end
+  redis.call('HSET', colors, deviceId, color)
+  redis.call('PEXPIRE', colors, 2 * tonumber(channelSeenMs))
   json = '{"color":' .. color .. ',' .. string.sub(json, 2)
 end
-redis.call('HSET', KEYS[1], ARGV[5], json)
-redis.call('PEXPIRE', KEYS[1], 2 * tonumber(ARGV[2]))
+redis.call('HSET', channels, channelId, json)
+redis.call('PEXPIRE', channels, 2 * tonumber(channelSeenMs))
 return color
 `);
 
-/** KEYS: channels, colors. ARGV: milliseconds to keep, then pairs of a channel id and its json. */
-const renewDevicesScript = scriptWhenFull(`
-for i = 2, #ARGV, 2 do redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1]) end
-redis.call('PEXPIRE', KEYS[1], ARGV[1])
-redis.call('PEXPIRE', KEYS[2], ARGV[1])
+/** Further arguments: pairs of the id of a channel and its json. */
+const renewDevicesScript = onKeys('channels, colors', 'keepMs').scriptWhenFull(`
+for i = 2, #ARGV, 2 do redis.call('HSET', channels, ARGV[i], ARGV[i + 1]) end
+redis.call('PEXPIRE', channels, keepMs)
+redis.call('PEXPIRE', colors, keepMs)
 `);
 
-/** KEYS: channels, seen. ARGV: the time since which requests count. */
-const listDevicesScript = script(`
-return {redis.call('HVALS', KEYS[1]), redis.call('ZRANGEBYSCORE', KEYS[2], '(' .. ARGV[1], '+inf')}
+const listDevicesScript = onKeys('channels, seen', 'seenSince').script<[channels: string[], seen: string[]]>(`
+return {redis.call('HVALS', channels), redis.call('ZRANGEBYSCORE', seen, '(' .. seenSince, '+inf')}
 `);

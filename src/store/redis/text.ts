@@ -5,7 +5,6 @@ import type { GuardRules } from '../../core/ports/rooms.ts';
 import {
   type Checkpoint,
   type CheckpointInfo,
-  type Content,
   type LastRefs,
   type LogRetention,
   recentEntries,
@@ -16,25 +15,26 @@ import {
   withRefsOf,
 } from '../../core/ports/texts.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { script, scriptWhenFull } from '../../redis/script.ts';
 import { replay } from '../../text/document.ts';
 import { createRunOnce, onceScripts, repeatedIn } from './idempotency.ts';
-import { type Keys, returnIfMissing } from './keys.ts';
+import { createRunner, inLiveRoom, type Keys, keysFor } from './keys.ts';
 
-export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: GuardRules): TextStore {
+export function createTexts(redis: Redis, keys: Keys, rules: GuardRules): TextStore {
   const runOnce = createRunOnce(redis, keys);
+  const run = createRunner(redis, keys, rules);
 
   return {
     async readText(code, now) {
-      const { room, edits, history } = keys.ofRoom(code);
-      const reply = await redis.run(readTextScript, [room, edits, history], [now, rememberExpiredMs, recentEntries]);
-      if (typeof reply === 'string') return reply as MissingReason;
-      const [text, charged, fields, logBytes] = reply as [FullTextReply, QuotaReply, (string | null)[], number];
+      const reply = await run(readTextScript, code, now, recentEntries);
+      if (typeof reply === 'string') return reply;
+      const [textReply, charged, fields, logBytes] = reply;
+      const { later, ...text } = textOf(textReply);
       const [checkpointVersion, keepsHistory = null, revision, salt] = fields;
       const quota = quotaOf(charged);
       return {
-        ...textAndLogOf(text),
+        ...text,
         logBytes,
+        lastRefs: lastRefsOf(textReply, later),
         revision: Number(revision),
         checkpointVersion: Number(checkpointVersion),
         keepsHistory: keepsHistoryOf(keepsHistory),
@@ -44,17 +44,15 @@ export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: Gua
     },
 
     async readEdits(code, since, limit, now) {
-      const { room, edits } = keys.ofRoom(code);
-      const reply = await redis.run(readEditsScript, [room, edits], [now, rememberExpiredMs, since, limit]);
-      return typeof reply === 'string' ? (reply as MissingReason | 'no-log') : (reply as string[]).map(entryOf);
+      const reply = await run(readEditsScript, code, now, since, limit);
+      return typeof reply === 'string' ? reply : reply.map(entryOf);
     },
 
     async appendText(code, append) {
-      const { room, edits, history, historyTexts } = keys.ofRoom(code);
       const { record, entry } = append;
-      const args = [entry.writtenAt, rememberExpiredMs, ...argumentsOf(append)];
+      const args = [entry.writtenAt, ...argumentsOf(append), rules.rememberExpiredMs];
       const request = { record, room: code, now: entry.writtenAt };
-      const reply = await runOnce(appendTextOnce, [room, edits, history, historyTexts], args, request);
+      const reply = await runOnce(appendTextOnce, keysFor(appendTextScript, keys, code), args, request);
       const repeated = repeatedIn(reply);
       if (repeated) return { outcome: 'repeated', request: repeated };
       if (typeof reply === 'string') return { outcome: reply as MissingReason };
@@ -68,34 +66,26 @@ export function createTexts(redis: Redis, keys: Keys, { rememberExpiredMs }: Gua
     },
 
     async listHistory(code, now) {
-      const { room, history } = keys.ofRoom(code);
-      const reply = await redis.run(listHistoryScript, [room, history], [now, rememberExpiredMs]);
-      return typeof reply === 'string' ? (reply as MissingReason) : (reply as string[]).map(checkpointInfoOf);
+      const reply = await run(listHistoryScript, code, now);
+      return typeof reply === 'string' ? reply : reply.map(checkpointInfoOf);
     },
 
     async readCheckpoint(code, version, now) {
-      const { room, history, historyTexts } = keys.ofRoom(code);
-      const args = [now, rememberExpiredMs, version];
-      const reply = await redis.run(readCheckpointScript, [room, history, historyTexts], args);
-      if (typeof reply === 'string') return reply as MissingReason | 'no-checkpoint';
-      const [info, content] = reply as [string, string];
+      const reply = await run(readCheckpointScript, code, now, version);
+      if (typeof reply === 'string') return reply;
+      const [info, content] = reply;
       return { ...checkpointInfoOf(info), content };
     },
 
-    async compactText(code, { version, content, dropThrough, keep, lastRefs, current, checkpoint }, now) {
-      const { room, edits, history, historyTexts } = keys.ofRoom(code);
-      const times = [now, rememberExpiredMs, current.version, current.revision];
+    compactText(code, { version, content, dropThrough, keep, lastRefs, current, checkpoint }, now) {
       const text = [version, content, dropThrough, JSON.stringify(lastRefs), ...retentionArguments(keep)];
-      const args = [...times, ...text, ...checkpointArguments(checkpoint)];
-      const reply = await redis.run(compactTextScript, [room, edits, history, historyTexts], args);
-      return reply as 'compacted' | 'stale' | MissingReason;
+      const added = checkpointArguments(checkpoint);
+      return run(compactTextScript, code, now, current.version, current.revision, ...text, ...added);
     },
 
-    async clearHistory(code, { version, revision, content, fullTextVersion = version, lastRefs }, now) {
-      const { room, edits, history, historyTexts } = keys.ofRoom(code);
-      const args = [now, rememberExpiredMs, version, revision, content, fullTextVersion, JSON.stringify(lastRefs)];
-      const reply = await redis.run(clearHistoryScript, [room, edits, history, historyTexts], args);
-      return reply as 'cleared' | 'stale' | MissingReason;
+    clearHistory(code, { version, revision, content, fullTextVersion = version, lastRefs }, now) {
+      const text = [content, fullTextVersion, JSON.stringify(lastRefs)];
+      return run(clearHistoryScript, code, now, version, revision, ...text);
     },
   };
 }
@@ -121,41 +111,23 @@ export type FullTextReply = [
   lastRefs: string | null,
 ];
 
-export function contentOf([content, version, writtenAt, entries]: FullTextReply): Content {
-  return toContent(content, (entries ?? []).map(entryOf), version, writtenAt);
-}
-
-/** The same of an encrypted room. */
-export function sealedTextOf([content, version, writtenAt, entries, contentVersion]: FullTextReply) {
-  return {
-    content: { content, version: Number(version), writtenAt: Number(writtenAt) },
-    sealed: { contentVersion, entries: (entries ?? []).map(entryOf) },
-  };
-}
-
-export function lastRefsOf(json: string | null, later: readonly TextEntry[]): LastRefs {
-  return withRefsOf(json ? (JSON.parse(json) as LastRefs) : [], later);
-}
-
-/** The same with entries from before the full text. */
-export function textAndLogOf([content, version, writtenAt, log, fullTextVersion, refs]: FullTextReply) {
+/** The text, the entries of the reply, and those of them that lead from the full text to it. */
+export function textOf([fullText, version, writtenAt, log, fullTextVersion]: FullTextReply) {
   const entries = (log ?? []).map(entryOf);
   const later = entries.filter((entry) => entry.version > fullTextVersion);
-  const lastRefs = lastRefsOf(refs, later);
-  return { content: toContent(content, later, version, writtenAt), entries, fullTextVersion, lastRefs };
+  const edits = later.map((entry) => entry.edits);
+  const content = { content: replay(fullText, edits), version: Number(version), writtenAt: Number(writtenAt) };
+  return { content, entries, later, fullTextVersion };
 }
 
-function toContent(fullText: string, entries: TextEntry[], version: string, writtenAt: string): Content {
-  const edits = entries.map((entry) => entry.edits);
-  return { content: replay(fullText, edits), version: Number(version), writtenAt: Number(writtenAt) };
-}
+export const lastRefsOf = ([, , , , , refs]: FullTextReply, later: readonly TextEntry[]): LastRefs =>
+  withRefsOf(refs ? (JSON.parse(refs) as LastRefs) : [], later);
 
 /** Rooms of versions without a history have no such field. */
 export const keepsHistoryOf = (field: string | null): boolean => field !== '0';
 
-export function entryJson({ version, edits, sealed, deviceId, ref, writtenAt }: TextEntry): string {
-  return JSON.stringify({ version, edits, sealed, deviceId, ref, writtenAt });
-}
+export const entryJson = ({ version, edits, sealed, deviceId, ref, writtenAt }: TextEntry): string =>
+  JSON.stringify({ version, edits, sealed, deviceId, ref, writtenAt });
 
 export function entryOf(json: string): TextEntry {
   const { version, edits, sealed, deviceId, ref, writtenAt } = JSON.parse(json) as TextEntry;
@@ -163,12 +135,9 @@ export function entryOf(json: string): TextEntry {
   return sealed === undefined ? entry : { ...entry, sealed };
 }
 
-export function checkpointInfoOf(json: string): CheckpointInfo {
-  const { version, writtenAt, deviceId, size } = JSON.parse(json) as CheckpointInfo;
-  return { version, writtenAt, deviceId, size };
-}
+export const checkpointInfoOf = (json: string): CheckpointInfo => ({ deviceId: undefined, ...JSON.parse(json) });
 
-/** The arguments of the script after the times. */
+/** The arguments of the script after the time. */
 function argumentsOf({ entry, revision, previousRevision, compaction, checkpoint }: TextAppend): (string | number)[] {
   const appended = [entry.version, entryJson(entry), previousRevision, revision];
   const compacted = compaction
@@ -186,9 +155,11 @@ function checkpointArguments(kept: TextAppend['checkpoint']): (string | number)[
 }
 
 /** A checkpoint as script arguments: version, json, content. */
-export function checkpointFields({ version, writtenAt, deviceId, size, content }: Checkpoint): (string | number)[] {
-  return [version, JSON.stringify({ version, writtenAt, deviceId, size }), content];
-}
+export const checkpointFields = ({ version, writtenAt, deviceId, size, content }: Checkpoint): (string | number)[] => [
+  version,
+  JSON.stringify({ version, writtenAt, deviceId, size }),
+  content,
+];
 
 /**
  * The text of a room: `content` is the full text of `textVersion`, and the log ends with the entry that created
@@ -255,18 +226,20 @@ local function textAndLog(room, edits, recent)
 end
 `;
 
-/** KEYS: room, edits, history. ARGV: now, rememberExpiredMs, the number of recent entries. */
-const readTextScript = script(`${returnIfMissing}${textAndLog}${logBytes}
-local newest = redis.call('ZRANGE', KEYS[3], -1, -1, 'WITHSCORES')[2] or '0'
-local room = redis.call('HMGET', KEYS[1], 'keepsHistory', 'revision', 'version', 'salt')
-local quota = redis.call('HMGET', KEYS[1], 'textCharge', 'client', 'network', 'historyBytes')
-local text = textAndLog(KEYS[1], KEYS[2], tonumber(ARGV[3]))
-return {text, quota, {newest, room[1], room[2] or room[3], room[4]}, logBytes(KEYS[1], KEYS[2])}
+const readTextScript = inLiveRoom('room, edits, history', 'now, recent').script<
+  [text: FullTextReply, quota: QuotaReply, fields: (string | null)[], logBytes: number]
+>(`${textAndLog}${logBytes}
+local newest = redis.call('ZRANGE', history, -1, -1, 'WITHSCORES')[2] or '0'
+local fields = redis.call('HMGET', room, 'keepsHistory', 'revision', 'version', 'salt')
+local quota = redis.call('HMGET', room, 'textCharge', 'client', 'network', 'historyBytes')
+local text = textAndLog(room, edits, tonumber(recent))
+return {text, quota, {newest, fields[1], fields[2] or fields[3], fields[4]}, logBytes(room, edits)}
 `);
 
-/** KEYS: room, edits. ARGV: now, rememberExpiredMs, version, limit. */
-const readEditsScript = script(`${returnIfMissing}${textVersions}${entriesSince}
-return entriesSince(KEYS[2], textVersions(KEYS[1]), tonumber(ARGV[3]), tonumber(ARGV[4])) or 'no-log'
+const readEditsScript = inLiveRoom('room, edits', 'now, since, limit').script<
+  string[] | 'no-log'
+>(`${textVersions}${entriesSince}
+return entriesSince(edits, textVersions(room), tonumber(since), tonumber(limit)) or 'no-log'
 `);
 
 /**
@@ -337,38 +310,37 @@ end
 `;
 
 /**
- * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version of the entry, the entry, previous
- * revision, revision; up to which version compaction drops entries ('' for no compaction), the full text, its last refs,
- * since when entries are kept ('' for none) up to how many bytes; version of the checkpoint ('' for none), its json, its
- * content, max checkpoints, max bytes. Returns the seq and the bytes of the log after a compaction, or the current
- * version, its revision and the entries up to it.
+ * `dropThrough` is '' without a compaction. After the arguments it has those of a checkpoint. Returns the seq and the
+ * bytes of the log after a compaction, or the current version, its revision and the entries up to it.
  */
-const appendTextScript =
-  script(`${returnIfMissing}${textVersions}${entriesSince}${dropEntries}${addCheckpoint}${keepWithRoom}
-local versions, version = textVersions(KEYS[1]), tonumber(ARGV[3])
-local revision = redis.call('HGET', KEYS[1], 'revision') or tostring(versions.current)
-if versions.current ~= version - 1 or revision ~= ARGV[5] then
-  local isNear = versions.current - version < 1000
-  return {'stale', versions.current, revision, isNear and entriesSince(KEYS[2], versions, version - 1)}
+const appendTextScript = inLiveRoom(
+  'room, edits, history, historyTexts',
+  'now, version, entry, previous, revision, dropThrough, content, lastRefs, keptSince, maxLogBytes',
+).script(`${textVersions}${entriesSince}${dropEntries}${addCheckpoint}${keepWithRoom}
+local versions, number = textVersions(room), tonumber(version)
+local stored = redis.call('HGET', room, 'revision') or tostring(versions.current)
+if versions.current ~= number - 1 or stored ~= previous then
+  local isNear = versions.current - number < 1000
+  return {'stale', versions.current, stored, isNear and entriesSince(edits, versions, number - 1)}
 end
 
 if not versions.isLogged then
-  redis.call('DEL', KEYS[2])
-  redis.call('HSET', KEYS[1], 'textVersion', versions.current, 'logBytes', 0)
+  redis.call('DEL', edits)
+  redis.call('HSET', room, 'textVersion', versions.current, 'logBytes', 0)
 end
-local bytes = logBytes(KEYS[1], KEYS[2]) + #ARGV[4]
-redis.call('RPUSH', KEYS[2], ARGV[4])
-redis.call('HSET', KEYS[1], 'version', ARGV[3], 'logVersion', ARGV[3], 'writtenAt', ARGV[1], 'revision', ARGV[6],
+local bytes = logBytes(room, edits) + #entry
+redis.call('RPUSH', edits, entry)
+redis.call('HSET', room, 'version', version, 'logVersion', version, 'writtenAt', now, 'revision', revision,
   'logBytes', string.format('%.0f', bytes))
 
-if ARGV[7] ~= '' then
-  redis.call('HSET', KEYS[1], 'content', ARGV[8], 'textVersion', ARGV[3], 'lastRefs', ARGV[9])
-  bytes = dropEntries(KEYS[1], KEYS[2], version, tonumber(ARGV[7]), ARGV[10], ARGV[11])
+if dropThrough ~= '' then
+  redis.call('HSET', room, 'content', content, 'textVersion', version, 'lastRefs', lastRefs)
+  bytes = dropEntries(room, edits, number, tonumber(dropThrough), keptSince, maxLogBytes)
 end
 
-addCheckpoint(KEYS[1], KEYS[3], KEYS[4], 12)
+addCheckpoint(room, history, historyTexts, 11)
 keepWithRoom()
-return {'appended', redis.call('HINCRBY', KEYS[1], 'seq', 1), ARGV[7] ~= '' and bytes}
+return {'appended', redis.call('HINCRBY', room, 'seq', 1), dropThrough ~= '' and bytes}
 `);
 
 /** With and without the record of its request. */
@@ -382,42 +354,40 @@ local function isCurrent(room, version, revision)
 end
 `;
 
-/**
- * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, current version, its revision; version of the
- * full text, the full text, up to which version entries are dropped, the last refs, since when entries are kept up to
- * how many bytes; a checkpoint as for appendText.
- */
-const compactTextScript = script(`${returnIfMissing}${isCurrent}${dropEntries}${addCheckpoint}${keepWithRoom}
-if not isCurrent(KEYS[1], ARGV[3], ARGV[4]) then return 'stale' end
-if tonumber(redis.call('HGET', KEYS[1], 'textVersion')) >= tonumber(ARGV[5]) then return 'compacted' end
-redis.call('HSET', KEYS[1], 'content', ARGV[6], 'textVersion', ARGV[5], 'lastRefs', ARGV[8])
-dropEntries(KEYS[1], KEYS[2], tonumber(ARGV[3]), tonumber(ARGV[7]), ARGV[9], ARGV[10])
-addCheckpoint(KEYS[1], KEYS[3], KEYS[4], 11)
+/** After the arguments it has those of a checkpoint. */
+const compactTextScript = inLiveRoom(
+  'room, edits, history, historyTexts',
+  'now, current, revision, version, content, dropThrough, lastRefs, keptSince, maxLogBytes',
+).script<'compacted' | 'stale'>(`${isCurrent}${dropEntries}${addCheckpoint}${keepWithRoom}
+if not isCurrent(room, current, revision) then return 'stale' end
+if tonumber(redis.call('HGET', room, 'textVersion')) >= tonumber(version) then return 'compacted' end
+redis.call('HSET', room, 'content', content, 'textVersion', version, 'lastRefs', lastRefs)
+dropEntries(room, edits, tonumber(current), tonumber(dropThrough), keptSince, maxLogBytes)
+addCheckpoint(room, history, historyTexts, 10)
 keepWithRoom()
 return 'compacted'
 `);
 
-/** KEYS: room, history. ARGV: now, rememberExpiredMs. */
-const listHistoryScript = script(`${returnIfMissing}
-return redis.call('ZREVRANGE', KEYS[2], 0, -1)
+const listHistoryScript = inLiveRoom('room, history', 'now').script<string[]>(`
+return redis.call('ZREVRANGE', history, 0, -1)
 `);
 
-/** KEYS: room, history, history texts. ARGV: now, rememberExpiredMs, version. */
-const readCheckpointScript = script(`${returnIfMissing}
-local info = redis.call('ZRANGEBYSCORE', KEYS[2], ARGV[3], ARGV[3])[1]
+const readCheckpointScript = inLiveRoom('room, history, historyTexts', 'now, version').script<
+  [info: string, content: string] | 'no-checkpoint'
+>(`
+local info = redis.call('ZRANGEBYSCORE', history, version, version)[1]
 if not info then return 'no-checkpoint' end
-return {info, redis.call('HGET', KEYS[3], ARGV[3])}
+return {info, redis.call('HGET', historyTexts, version)}
 `);
 
-/**
- * KEYS: room, edits, history, history texts. ARGV: now, rememberExpiredMs, version, revision, the full text, its
- * version, its last refs.
- */
-const clearHistoryScript = scriptWhenFull(`${returnIfMissing}${isCurrent}${dropEntries}
-if not isCurrent(KEYS[1], ARGV[3], ARGV[4]) then return 'stale' end
-redis.call('HSET', KEYS[1], 'content', ARGV[5], 'textVersion', ARGV[6], 'logVersion', ARGV[3], 'lastRefs', ARGV[7])
-dropEntries(KEYS[1], KEYS[2], tonumber(ARGV[3]), tonumber(ARGV[6]), '', '')
-redis.call('DEL', KEYS[3], KEYS[4])
-redis.call('HDEL', KEYS[1], 'historyBytes')
+const clearHistoryScript = inLiveRoom(
+  'room, edits, history, historyTexts',
+  'now, current, revision, content, version, lastRefs',
+).scriptWhenFull<'cleared' | 'stale'>(`${isCurrent}${dropEntries}
+if not isCurrent(room, current, revision) then return 'stale' end
+redis.call('HSET', room, 'content', content, 'textVersion', version, 'logVersion', current, 'lastRefs', lastRefs)
+dropEntries(room, edits, tonumber(current), tonumber(version), '', '')
+redis.call('DEL', history, historyTexts)
+redis.call('HDEL', room, 'historyBytes')
 return 'cleared'
 `);

@@ -8,7 +8,6 @@ import type { RedisStorage } from './quota.ts';
 
 type Shard = Keys['shards'][number];
 
-/** A blob, and the owner that it is charged to. */
 type Charge = Owner & { blob: string };
 
 export function createTrash(redis: Redis, keys: Keys, storage: Pick<RedisStorage, 'discharge'>): TrashStore {

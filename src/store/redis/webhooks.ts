@@ -3,16 +3,19 @@
  * it to report its end. An entry is `REVISION:SEQ:DUE:CREATED:DOCUMENT`, where CREATED is that of the room: a later room
  * may have the code of a deleted one.
  */
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { StoredWebhooks, WebhookScan, WebhookStore } from '../../core/ports/webhooks.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
-import { script, scriptWhenFull } from '../../redis/script.ts';
-import { isLive, type Keys } from './keys.ts';
+import { script } from '../../redis/script.ts';
+import { createRunner, isLive, type Keys, onKeys } from './keys.ts';
 
 /** Rooms that one script compares. */
 const batchSize = 200;
 
-export function createWebhookStore(redis: Redis, keys: Keys): WebhookStore {
+export function createWebhookStore(redis: Redis, keys: Keys, rules: GuardRules): WebhookStore {
+  const run = createRunner(redis, keys, rules);
+
   /** The codes of a shard are read first, because a script names all its keys. */
   async function scanShard(webhooks: string, now: number): Promise<WebhookScan> {
     const all = (await redis.send(webhooks, ['HKEYS', webhooks])) as RoomCode[];
@@ -30,17 +33,14 @@ export function createWebhookStore(redis: Redis, keys: Keys): WebhookStore {
 
   return {
     async read(code, now) {
-      const { room, webhooks } = keys.ofRoom(code);
-      const entry = await redis.run(readScript, [room, webhooks], [now, code]);
-      return entry === null ? undefined : webhooksOf(entry as string);
+      const entry = await run(readScript, code, now, code);
+      return entry === null ? undefined : webhooksOf(entry);
     },
 
     async write(code, { revision, seq, dueAt, ...rest }, maxRooms, now) {
-      const { room, webhooks } = keys.ofRoom(code);
-      const maxOfShard = Math.ceil(maxRooms / keys.shards.length);
       const document = 'document' in rest ? rest.document : '';
-      const args = [now, code, revision, seq, dueAt, document, maxOfShard];
-      return (await redis.run(writeScript, [room, webhooks], args)) as 'stored' | 'stale' | 'full' | 'gone';
+      const maxOfShard = Math.ceil(maxRooms / keys.shards.length);
+      return run(writeScript, code, now, code, revision, seq, dueAt, document, maxOfShard);
     },
 
     async scan(now) {
@@ -53,9 +53,8 @@ export function createWebhookStore(redis: Redis, keys: Keys): WebhookStore {
     },
 
     async takeEnded(code, now) {
-      const { room, webhooks } = keys.ofRoom(code);
-      const entry = await redis.run(takeEndedScript, [room, webhooks], [now, code]);
-      return entry === null ? undefined : webhooksOf(entry as string).document;
+      const entry = await run(takeEndedScript, code, now, code);
+      return entry === null ? undefined : webhooksOf(entry).document;
     },
   };
 }
@@ -78,24 +77,24 @@ local function entryOfRoom(room, entry)
 end
 `;
 
-/** KEYS: room, webhooks. ARGV: now, code. */
-const readScript = script(`${isLive}${entryOfRoom}
-local entry = redis.call('HGET', KEYS[2], ARGV[2])
-return isLive(KEYS[1], ARGV[1]) and entryOfRoom(KEYS[1], entry) and entry
+const readScript = onKeys('room, webhooks', 'now, code').script<string | null>(`${isLive}${entryOfRoom}
+local entry = redis.call('HGET', webhooks, code)
+return isLive(room, now) and entryOfRoom(room, entry) and entry
 `);
 
-/** KEYS: room, webhooks. ARGV: now, code, revision, seq, due, document or '', maximum of this shard. */
-const writeScript = script(`${isLive}${entryOfRoom}
-if not isLive(KEYS[1], ARGV[1]) then return 'gone' end
-local stored = entryOfRoom(KEYS[1], redis.call('HGET', KEYS[2], ARGV[2]))
-if (stored and stored.revision or 0) ~= tonumber(ARGV[3]) - 1 then return 'stale' end
-if ARGV[6] == '' then
-  redis.call('HDEL', KEYS[2], ARGV[2])
+const writeScript = onKeys('room, webhooks', 'now, code, revision, seq, dueAt, document, maximum').script<
+  'stored' | 'stale' | 'full' | 'gone'
+>(`${isLive}${entryOfRoom}
+if not isLive(room, now) then return 'gone' end
+local stored = entryOfRoom(room, redis.call('HGET', webhooks, code))
+if (stored and stored.revision or 0) ~= tonumber(revision) - 1 then return 'stale' end
+if document == '' then
+  redis.call('HDEL', webhooks, code)
   return 'stored'
 end
-if not stored and redis.call('HLEN', KEYS[2]) >= tonumber(ARGV[7]) then return 'full' end
-local createdAt = redis.call('HGET', KEYS[1], 'createdAt')
-redis.call('HSET', KEYS[2], ARGV[2], table.concat({ARGV[3], ARGV[4], ARGV[5], createdAt, ARGV[6]}, ':'))
+if not stored and redis.call('HLEN', webhooks) >= tonumber(maximum) then return 'full' end
+local createdAt = redis.call('HGET', room, 'createdAt')
+redis.call('HSET', webhooks, code, table.concat({revision, seq, dueAt, createdAt, document}, ':'))
 return 'stored'
 `);
 
@@ -113,10 +112,9 @@ end
 return {due, ended}
 `);
 
-/** KEYS: room, webhooks. ARGV: now, code. */
-const takeEndedScript = scriptWhenFull(`${isLive}${entryOfRoom}
-local entry = redis.call('HGET', KEYS[2], ARGV[2])
-if entry and entryOfRoom(KEYS[1], entry) and isLive(KEYS[1], ARGV[1]) then return false end
-redis.call('HDEL', KEYS[2], ARGV[2])
+const takeEndedScript = onKeys('room, webhooks', 'now, code').scriptWhenFull<string | null>(`${isLive}${entryOfRoom}
+local entry = redis.call('HGET', webhooks, code)
+if entry and entryOfRoom(room, entry) and isLive(room, now) then return false end
+redis.call('HDEL', webhooks, code)
 return entry
 `);
