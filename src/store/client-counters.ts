@@ -77,6 +77,5 @@ export function networkOf(client: ClientId): string {
 }
 
 /** The id for PIN attempts. Cross-site requests count separately, so that they cannot lock out the visitor. */
-export function guesserOf({ client, isCrossSite }: Pick<AccessAttempt, 'client' | 'isCrossSite'>): ClientId {
-  return isCrossSite ? `${client}#cross-site` : client;
-}
+export const guesserOf = ({ client, isCrossSite }: Pick<AccessAttempt, 'client' | 'isCrossSite'>): ClientId =>
+  isCrossSite ? `${client}#cross-site` : client;

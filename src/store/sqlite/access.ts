@@ -229,7 +229,6 @@ function createPinRules(rules: GuardRules) {
     return tries;
   }
 
-  /** Counts a wrong PIN over the lifetime of the room. */
   function countForLife(life: LifeCount, client: ClientId, kind: 'trusted' | 'stranger' | 'spare'): void {
     life.wrong += 1;
     if (kind === 'trusted') {
@@ -291,15 +290,13 @@ interface AdmissionDeps {
   rooms: RoomReader;
   rules: GuardRules;
   guard: GuessGuard;
-  /** Notes requests of devices. */
   devices: { seen(code: RoomCode, device: Device, now: number): void };
 }
 
 /** Checks access to rooms. Synchronous unless an expired room has to be ended, because every request needs it. */
 export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps): Pick<RoomStore, 'admit' | 'read'> {
-  const { find, findToRead, readContent, readSealed, missingReason, endForGood } = rooms;
+  const { find, findToRead, readText, missingReason, endForGood } = rooms;
 
-  /** Checks access to a room. Returns the room or the refusal. */
   function checkAccess<R extends RoomAccess>(
     attempt: AccessAttempt,
     lookUp: (code: RoomCode) => R | undefined,
@@ -353,11 +350,7 @@ export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps)
     read(attempt) {
       const found = checkAccess(attempt, findToRead);
       if (!('room' in found)) return found;
-      if ('row' in found) {
-        if (found.room.salt !== undefined) return { outcome: 'admitted', ...readSealed(found) };
-        return { outcome: 'admitted', content: readContent(found) };
-      }
-      const { content, sealed } = found;
+      const { content, sealed } = 'row' in found ? readText(found) : found;
       return sealed ? { outcome: 'admitted', content, sealed } : { outcome: 'admitted', content };
     },
   };

@@ -1,7 +1,6 @@
 /** For operators: blocks of addresses, the activity of the server, and rooms without their content. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import type {
   ActivityLimits,
@@ -26,8 +25,7 @@ import { connect, FolderInUse, insert, lockFolder, prepareOnce, type Row, rowsOf
 import { migrate } from './schema.ts';
 import type { Writer } from './writer.ts';
 
-export function createBlockStore(db: DatabaseSync, writer: Writer): BlockStore {
-  const sql = prepareOnce(db);
+export function createBlockStore(sql: Sql, writer: Writer): BlockStore {
   return {
     put: (block, maximum) => writer.run(putBlock, block, maximum),
     remove: (id) => writer.run(removeBlock, id),
@@ -41,8 +39,7 @@ export function createBlockStore(db: DatabaseSync, writer: Writer): BlockStore {
   };
 }
 
-export function createReportStore(db: DatabaseSync, writer: Writer): ReportStore {
-  const sql = prepareOnce(db);
+export function createReportStore(sql: Sql, writer: Writer): ReportStore {
   return {
     put: (report, limits) => writer.run(putReport, report, limits),
     remove: (ids) => writer.run(removeReports, ids),
@@ -62,8 +59,7 @@ export function createReportStore(db: DatabaseSync, writer: Writer): ReportStore
   };
 }
 
-export function createActivityStore(db: DatabaseSync, writer: Writer): ActivityStore {
-  const sql = prepareOnce(db);
+export function createActivityStore(sql: Sql, writer: Writer): ActivityStore {
   return {
     report: (report, limits, now) => writer.run(addReport, report, limits, now),
     async intervals(since) {
@@ -99,9 +95,8 @@ export function putBlock(sql: Sql, block: AddressBlock, maximum: number): 'store
   return 'stored';
 }
 
-export function removeBlock(sql: Sql, id: string): 'removed' | 'unknown' {
-  return sql('DELETE FROM address_blocks WHERE id = ? RETURNING id').get(id) ? 'removed' : 'unknown';
-}
+export const removeBlock = (sql: Sql, id: string): 'removed' | 'unknown' =>
+  sql('DELETE FROM address_blocks WHERE id = ? RETURNING id').get(id) ? 'removed' : 'unknown';
 
 export function putReport(sql: Sql, report: RoomReport, limits: ReportLimits): 'stored' | 'full' {
   const { id, code, roomCreatedAt, reason, comment, client, createdAt } = report;
@@ -121,9 +116,8 @@ export function putReport(sql: Sql, report: RoomReport, limits: ReportLimits): '
   return 'stored';
 }
 
-export function removeReports(sql: Sql, ids: readonly string[]): number {
-  return ids.filter((id) => sql('DELETE FROM reports WHERE id = ? RETURNING id').get(id)).length;
-}
+export const removeReports = (sql: Sql, ids: readonly string[]): number =>
+  ids.filter((id) => sql('DELETE FROM reports WHERE id = ? RETURNING id').get(id)).length;
 
 export function addReport(sql: Sql, report: ActivityReport, limits: ActivityLimits, now: number): void {
   const at = now - (now % limits.intervalMs);
@@ -190,8 +184,7 @@ const summaryQuery = `
 `;
 
 /** Rooms for operators, read in batches so that no read transaction stays open. */
-export function createRoomSummaries(db: DatabaseSync): RoomSummaries {
-  const sql = prepareOnce(db);
+export function createRoomSummaries(sql: Sql): RoomSummaries {
   return {
     async *list(now) {
       const query = `${summaryQuery} WHERE id > ? AND expires_at > ? ORDER BY id LIMIT ${batchSize}`;
@@ -220,12 +213,12 @@ function summaryOf(row: Row): RoomSummary {
 }
 
 /** Requests of the command line to this server, which it writes into the database. */
-export function createOperatorInbox(db: DatabaseSync, writer: Writer): OperatorInbox {
-  const unanswered = db.prepare('SELECT id, request FROM operator_requests WHERE answer IS NULL ORDER BY id');
+export function createOperatorInbox(sql: Sql, writer: Writer): OperatorInbox {
   return {
     async unanswered() {
+      const rows = sql('SELECT id, request FROM operator_requests WHERE answer IS NULL ORDER BY id').all();
       const parse = (request: unknown) => JSON.parse(String(request)) as OperatorRequest;
-      return unanswered.all().map(({ id, request }) => ({ id: Number(id), request: parse(request) }));
+      return rows.map(({ id, request }) => ({ id: Number(id), request: parse(request) }));
     },
     answer: (id, answer) => writer.run(answerRequest, id, JSON.stringify(answer)),
   };
@@ -259,13 +252,14 @@ export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOpti
     db.close();
     throw error;
   }
+  const sql = prepareOnce(db);
 
   /** The answer is undefined if the server does not respond in time. The request stays until it does. */
   async function ask(request: OperatorRequest, now: number): Promise<{ id: number; answer: unknown }> {
-    db.prepare('DELETE FROM operator_requests WHERE answer IS NOT NULL AND asked_at < ?').get(now - abandonedMs);
-    const asked = db.prepare('INSERT INTO operator_requests (asked_at, request) VALUES (?, ?) RETURNING id');
+    sql('DELETE FROM operator_requests WHERE answer IS NOT NULL AND asked_at < ?').get(now - abandonedMs);
+    const asked = sql('INSERT INTO operator_requests (asked_at, request) VALUES (?, ?) RETURNING id');
     const id = Number(asked.get(now, JSON.stringify(request))?.id);
-    const answered = db.prepare('SELECT answer FROM operator_requests WHERE id = ? AND answer IS NOT NULL');
+    const answered = sql('SELECT answer FROM operator_requests WHERE id = ? AND answer IS NOT NULL');
     for (let waitedMs = 0; waitedMs < timeoutMs; waitedMs += pollMs) {
       const row = answered.get(id);
       if (row) return { id, answer: JSON.parse(String(row.answer)) };
@@ -274,10 +268,10 @@ export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOpti
     return { id, answer: undefined };
   }
 
-  const withdraw = (id: number) => db.prepare('DELETE FROM operator_requests WHERE id = ?').get(id);
+  const withdraw = (id: number) => sql('DELETE FROM operator_requests WHERE id = ?').get(id);
 
   return {
-    ...createRoomSummaries(db),
+    ...createRoomSummaries(sql),
 
     async countDevices(codes, now) {
       if (!isServed(folder)) return codes.map(() => 0);
@@ -300,7 +294,6 @@ export function openSqliteDirectory({ folder, removeAlone }: SqliteDirectoryOpti
   };
 }
 
-/** Whether a server runs on the folder. */
 function isServed(folder: string): boolean {
   if (!existsSync(join(folder, 'server.lock'))) return false;
   try {

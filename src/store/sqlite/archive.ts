@@ -1,21 +1,20 @@
 /** Rooms and keys on SQLite in full, for migration. */
 import type { Archive, KeyRecord, RoomRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
+import type { GuessGuard } from './access.ts';
 import { createdByOf, ownerColumns, type RecordRow, type RoomId, recordColumns, recordOf, roomIdOf } from './cache.ts';
 import { insertKey, keyColumns } from './clients.ts';
-import { insert, prepareOnce, rowsOf, type Sql } from './database.ts';
+import { insert, rowsOf, type Sql } from './database.ts';
 import { filesOf, insertFile } from './files.ts';
 import { insertLink, linksOf } from './links.ts';
-import { type RoomStoreDeps, rowOfNew } from './rooms.ts';
+import { rowOfNew } from './rooms.ts';
 import { createTextReader, entrySize, insertEntry, putCheckpoint, putFullText } from './text.ts';
 import { insertWebhooks, readWebhooks } from './webhooks.ts';
-
-type ArchiveDeps = Pick<RoomStoreDeps, 'db' | 'snapshot' | 'writer' | 'guard'>;
+import type { OpenedDatabase } from './writer.ts';
 
 const batchSize = 500;
 
-export function createArchive({ db, snapshot, writer, guard }: ArchiveDeps): Archive {
-  const sql = prepareOnce(db);
+export function createArchive({ sql, snapshot, writer }: OpenedDatabase, guard: GuessGuard): Archive {
   const texts = createTextReader(sql);
 
   function codesAfter(last: RoomCode | undefined, now: number): RoomCode[] {

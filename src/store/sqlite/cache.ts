@@ -2,15 +2,14 @@
  * Caches rooms, so that frequent ones need no query. It is exact: one process owns the database, its writer makes every
  * change, and each change updates or drops the cached room before it is acknowledged.
  */
-import type { DatabaseSync } from 'node:sqlite';
 import type { CreatedBy, MissingReason, Owner, Room } from '../../core/ports/basics.ts';
 import type { GuardRules, SealedLog } from '../../core/ports/rooms.ts';
 import type { Content, TextEntry } from '../../core/ports/texts.ts';
 import { codeSymbols, type RoomCode } from '../../core/room-code.ts';
 import { replay } from '../../text/document.ts';
 import { Generations } from '../generations.ts';
-import { prepareOnce, type ReadSnapshot, type Row, type Sql } from './database.ts';
-import type { Writer } from './writer.ts';
+import type { Row, Sql } from './database.ts';
+import type { OpenedDatabase } from './writer.ts';
 
 /** The data that admission depends on. */
 export interface RoomAccess {
@@ -20,12 +19,16 @@ export interface RoomAccess {
   knownPin?: string | undefined;
 }
 
-interface CachedRoom extends RoomAccess {
+interface RoomText {
+  content: Content;
+  /** The entries after the content, in an encrypted room. */
+  sealed?: SealedLog | undefined;
+}
+
+interface CachedRoom extends RoomAccess, Pick<RoomText, 'sealed'> {
   room: Room;
   /** Set after the first read. */
   content: Content | undefined;
-  /** The entries after the content, in an encrypted room. */
-  sealed?: SealedLog | undefined;
 }
 
 /** Limits of each of the two generations. */
@@ -63,23 +66,16 @@ export class RoomCache {
     return again;
   }
 
-  /** Caches the text of a cached room, unless a newer text was read before this write was reported. */
+  /** Caches the text of a cached room that was just read. Without one, the room stays, and its text is read again. */
+  putText(code: RoomCode, { content, sealed }: Pick<CachedRoom, 'content' | 'sealed'>): void {
+    const cached = this.get(code);
+    if (cached) this.put(code, { ...cached, content, sealed });
+  }
+
+  /** Caches a text that was written, unless a newer one was read before this write was reported. */
   putContent(code: RoomCode, content: Content): void {
-    const cached = this.get(code);
-    if (!cached || (cached.content && cached.content.version >= content.version)) return;
-    this.put(code, { ...cached, content, sealed: undefined });
-  }
-
-  /** The same of an encrypted room, which was just read. */
-  putSealed(code: RoomCode, text: SealedText): void {
-    const cached = this.get(code);
-    if (cached) this.put(code, { ...cached, ...text });
-  }
-
-  /** For a write whose text is not available: the room stays, and its text is read again. */
-  dropContent(code: RoomCode): void {
-    const cached = this.get(code);
-    if (cached?.content) this.put(code, { ...cached, content: undefined, sealed: undefined });
+    const known = this.get(code)?.content;
+    if (!known || known.version < content.version) this.putText(code, { content });
   }
 
   drop(code: RoomCode): void {
@@ -220,32 +216,23 @@ function roomToReadOf(code: RoomCode, row: TextRow): RoomToRead {
   return { room: salt === null ? { code, expiresAt } : { code, expiresAt, salt }, pinMac, row };
 }
 
-/** Call this after the reader is admitted, because applying a log takes time. */
-function contentOf([, , version, writtenAt, fullText, log]: TextRow): Content {
-  const content = log === null ? fullText : replay(fullText ?? '', JSON.parse(`[${log}]`));
-  return { content: content ?? '', version, writtenAt };
-}
-
 type SealedEntry = [version: number, writtenAt: number, deviceId: string | null, ref: string | null, sealed: string];
 
-type SealedText = { content: Content; sealed: SealedLog };
-
-/** The same of an encrypted room. */
-function sealedTextOf([, , version, writtenAt, fullText, log, , fullTextVersion]: TextRow): SealedText {
-  const entries = (JSON.parse(`[${log ?? ''}]`) as SealedEntry[]).map((entry): TextEntry => {
+/** Call this after the reader is admitted, because applying a log takes time. */
+function textOf([, , version, writtenAt, fullText, log, salt, fullTextVersion]: TextRow): RoomText {
+  const content = fullText ?? '';
+  const later = log === null ? [] : JSON.parse(`[${log}]`);
+  if (salt === null)
+    return { content: { content: log === null ? content : replay(content, later), version, writtenAt } };
+  const entries = (later as SealedEntry[]).map((entry): TextEntry => {
     const [version, writtenAt, deviceId, ref, sealed] = entry;
     return { version, edits: [], sealed, deviceId: deviceId ?? undefined, ref: ref ?? undefined, writtenAt };
   });
-  return {
-    content: { content: fullText ?? '', version, writtenAt },
-    sealed: { contentVersion: fullTextVersion ?? 0, entries },
-  };
+  const sealed = { contentVersion: fullTextVersion ?? 0, entries };
+  return { content: { content, version, writtenAt }, sealed };
 }
 
-interface RoomReaderDeps {
-  db: DatabaseSync;
-  snapshot: ReadSnapshot;
-  writer: Writer;
+interface RoomReaderDeps extends Omit<OpenedDatabase, 'db'> {
   rules: Pick<GuardRules, 'rememberExpiredMs'>;
 }
 
@@ -254,8 +241,7 @@ export type RoomReader = ReturnType<typeof createRoomReader>;
 type CachedWithText = CachedRoom & { content: Content };
 
 /** Reads rooms from the cache or the database, and ends rooms that are found expired. */
-export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps) {
-  const sql = prepareOnce(db);
+export function createRoomReader({ sql, snapshot, writer, rules }: RoomReaderDeps) {
   const cache = new RoomCache();
 
   const roomById = sql(`SELECT ${roomColumns} FROM rooms WHERE id = ?`);
@@ -291,20 +277,12 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
    * Caching a room queries it a second time. A write in between updates or drops the cached room before it is
    * acknowledged.
    */
-  function readContent({ room: { code }, row }: RoomToRead): Content {
-    const content = contentOf(row);
-    if (cache.isReadAgain(roomIdOf(code)) && find(code)) cache.putContent(code, content);
-    return content;
-  }
-
-  /** The same of an encrypted room. */
-  function readSealed({ room: { code }, row }: RoomToRead): SealedText {
-    const text = sealedTextOf(row);
-    if (cache.isReadAgain(roomIdOf(code)) && find(code)) cache.putSealed(code, text);
+  function readText({ room: { code }, row }: RoomToRead): RoomText {
+    const text = textOf(row);
+    if (cache.isReadAgain(roomIdOf(code)) && find(code)) cache.putText(code, text);
     return text;
   }
 
-  /** Why a room is missing. */
   const missingReason = (code: RoomCode, now: number): MissingReason =>
     expiredById.get(roomIdOf(code), now - rules.rememberExpiredMs) ? 'expired' : 'gone';
 
@@ -339,6 +317,13 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
     }
   }
 
+  /** Waits for a change of rooms, drops the cached ones, and returns their number. */
+  async function changingAll(change: Promise<RoomCode[]>): Promise<number> {
+    const codes = await change;
+    for (const code of codes) cache.drop(code);
+    return codes.length;
+  }
+
   /** Runs a change of a room, and drops the cached room. */
   const change = async <Args extends unknown[], Result>(
     operation: (sql: Sql, code: RoomCode, now: number, ...args: Args) => Result | 'gone',
@@ -358,12 +343,12 @@ export function createRoomReader({ db, snapshot, writer, rules }: RoomReaderDeps
     beginRead: () => snapshot.beginSharedRead(),
     find,
     findToRead,
-    readContent,
-    readSealed,
+    readText,
     readLive,
     missingReason,
     orReason,
     changing,
+    changingAll,
     change,
     endForGood,
   };

@@ -1,5 +1,4 @@
 /** The use of the server by each client, requests and stored bytes, the API keys, and the fingerprint of the secret. */
-import type { DatabaseSync } from 'node:sqlite';
 import type { ClientId, Owner } from '../../core/ports/basics.ts';
 import type {
   Allowance,
@@ -15,8 +14,8 @@ import type { KeyRecord, SecretRecord } from '../../core/ports/store.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { CounterBudget } from '../client-counters.ts';
 import { roomIdOf } from './cache.ts';
-import { fieldsOf, insert, prepareOnce, type ReadSnapshot, rowsOf, type Sql } from './database.ts';
-import type { Writer } from './writer.ts';
+import { fieldsOf, insert, rowsOf, type Sql } from './database.ts';
+import type { OpenedDatabase, Writer } from './writer.ts';
 
 const flushEveryMs = 1000;
 
@@ -24,8 +23,8 @@ const flushEveryMs = 1000;
  * Counters in memory with write-behind, so that reading a room does not write to the disk: loaded at the start, written
  * periodically, and written completely at the end. A crash loses at most the last second.
  */
-export function keepCounters(db: DatabaseSync, writer: Writer, tables: CounterTable<never>[], now: number) {
-  load(db, tables, now);
+export function keepCounters(sql: Sql, writer: Writer, tables: CounterTable<never>[], now: number) {
+  load(sql, tables, now);
 
   async function flush(): Promise<void> {
     const rows = tables.flatMap((table) => table.takeDirty());
@@ -52,9 +51,9 @@ export function keepCounters(db: DatabaseSync, writer: Writer, tables: CounterTa
   };
 }
 
-function load(db: DatabaseSync, tables: CounterTable<never>[], now: number): void {
+function load(sql: Sql, tables: CounterTable<never>[], now: number): void {
   const byKind = new Map(tables.map((table) => [table.kind, table]));
-  const rows = db.prepare('SELECT kind, key, state FROM counters WHERE expires_at > ? ORDER BY expires_at').all(now);
+  const rows = sql('SELECT kind, key, state FROM counters WHERE expires_at > ? ORDER BY expires_at').all(now);
   for (const { kind, key, state } of rows) {
     byKind.get(String(kind))?.load(String(key), JSON.parse(String(state)) as never);
   }
@@ -98,7 +97,6 @@ export class CounterTable<State> {
     return state !== undefined && this.#expiresAt(state) > now ? state : undefined;
   }
 
-  /** Starts or restarts a counter. */
   start(key: string, state: State): State {
     this.#states.delete(key);
     this.#states.set(key, state);
@@ -173,7 +171,6 @@ export class WindowCounters<State extends { resetAt: number }> {
     return own ?? (this.#budget.isShared ? this.#at(this.#budget.keyFor(client, now), windowMs, now) : undefined);
   }
 
-  /** The counter of a client, and its key. */
   findOrStart(client: ClientId, windowMs: number, now: number, initial: Omit<State, 'resetAt'>): [State, string] {
     const own = this.#at(client, windowMs, now);
     if (own) return [own, client];
@@ -219,9 +216,11 @@ export function createRateCounter(rules: GuardRules): RateCounter & { table: Cou
   };
 }
 
-function allowance({ used, resetAt }: Spending, quota: Quota, granted: boolean): Allowance {
-  return { granted, remaining: Math.max(0, quota.limit - used), resetAt };
-}
+const allowance = ({ used, resetAt }: Spending, quota: Quota, granted: boolean): Allowance => ({
+  granted,
+  remaining: Math.max(0, quota.limit - used),
+  resetAt,
+});
 
 type Reservation = { owner: Owner; bytes: number; deadline: number };
 
@@ -234,13 +233,11 @@ const allClients = '';
  * Bytes of files by owner. Database triggers count stored bytes. Reserved bytes are in memory, because one process owns
  * the database and its uploads end with it.
  */
-export function createStorage(db: DatabaseSync, writer: Writer): SqliteStorage {
-  const sql = prepareOnce(db);
+export function createStorage(sql: Sql, writer: Writer): SqliteStorage {
   const reservations = new Map<string, Reservation>();
 
-  function storedBy(account: string): number {
-    return Number(sql('SELECT bytes FROM usage WHERE account = ?').get(account)?.bytes ?? 0);
-  }
+  const storedBy = (account: string): number =>
+    Number(sql('SELECT bytes FROM usage WHERE account = ?').get(account)?.bytes ?? 0);
 
   function reservedBy(account: string): number {
     let sum = 0;
@@ -327,8 +324,7 @@ export function chargeText(sql: Sql, code: RoomCode, bytes: number): void {
 const knownForMs = 500;
 const maxKnown = 1000;
 
-export function createKeyStore(db: DatabaseSync, snapshot: ReadSnapshot, writer: Writer): KeyStore {
-  const sql = prepareOnce(db);
+export function createKeyStore({ sql, snapshot, writer }: OpenedDatabase): KeyStore {
   /** By hash. Only valid keys, so that wrong ones cannot fill it. */
   const known = new Map<string, { key: ApiKey; until: number }>();
 
@@ -382,13 +378,13 @@ export function revokeKey(sql: Sql, idOrName: string, now: number): ApiKey | und
   return revoked && fieldsOf(revoked);
 }
 
-export function createSecretRecord(db: DatabaseSync, snapshot: ReadSnapshot, writer: Writer): SecretRecord {
-  const stored = db.prepare('SELECT fingerprint FROM secret_record');
+export function createSecretRecord({ db, sql, snapshot, writer }: OpenedDatabase): SecretRecord {
+  const stored = sql('SELECT fingerprint FROM secret_record');
 
   function keep(fingerprint: string): void {
     db.exec('PRAGMA query_only = OFF');
     try {
-      snapshot.within(() => db.prepare('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint));
+      snapshot.within(() => sql('INSERT OR IGNORE INTO secret_record VALUES (1, ?)').get(fingerprint));
     } finally {
       db.exec('PRAGMA query_only = ON');
     }

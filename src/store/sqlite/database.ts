@@ -45,14 +45,12 @@ export function insert(sql: Sql, table: string, row: Record<string, SQLInputValu
   sql(query).get(...Object.values(row).map((value) => value ?? null));
 }
 
-/** A row of a query, by column. */
 export type Row = Record<string, unknown>;
 
 /** A row whose columns have the names of the fields; NULL is undefined. */
 export const fieldsOf = <T>(row: Row): T =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value ?? undefined])) as T;
 
-/** The rows of such a query. */
 export const rowsOf = <T>(sql: Sql, query: string, ...values: SQLInputValue[]): T[] =>
   sql(query)
     .all(...values)
@@ -89,7 +87,6 @@ export function createSnapshot(db: DatabaseSync) {
       timer = setTimeout(end, longestMs).unref();
     },
 
-    /** Reads in one transaction. */
     within<T>(read: () => T): T {
       end();
       begin.get();

@@ -21,7 +21,7 @@ import { findRequest, rememberRequest } from './idempotency.ts';
 import type { Writer } from './writer.ts';
 
 export function createFileStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): FileStore {
-  const { sql, cache, find, missingReason, orReason, changing, change, endForGood } = rooms;
+  const { sql, find, missingReason, orReason, changing, changingAll, change, endForGood } = rooms;
   return {
     async addFile(code, file, quota, record) {
       const added = await changing(code, writer.run(addFile, code, file, quota, record));
@@ -60,12 +60,7 @@ export function createFileStore(rooms: RoomReader, writer: Writer, storage: Sqli
       return row && { hash: row.claim as string, expiresAt: row.claim_ends_at as number };
     },
 
-    async eraseRemoved(moment, limit) {
-      const codes = await writer.run(eraseRemoved, moment, limit);
-      for (const code of codes) cache.drop(code);
-      return codes.length;
-    },
-
+    eraseRemoved: (moment, limit) => changingAll(writer.run(eraseRemoved, moment, limit)),
     eraseRemovedIn: async (code) => (await changing(code, writer.run(eraseRemovedIn, code))).length,
   };
 }
@@ -104,11 +99,12 @@ export const restoreFile = inLiveRoom((sql, room, _now, fileId: string) => {
   return sql(query).get(fileId, room) ? nextSeq(sql, room) : 'no-file';
 });
 
-/** Returns the room of each erased file. */
-export function eraseRemoved(sql: Sql, moment: number, limit: number): RoomCode[] {
-  const due = 'SELECT rowid FROM files WHERE removed_at < ? ORDER BY removed_at LIMIT ?';
-  return dropFiles(sql, `rowid IN (${due})`, moment, limit);
-}
+/** Conditions of `dropFiles`: the files that a sweep drops. */
+const removedBefore = 'rowid IN (SELECT rowid FROM files WHERE removed_at < ? ORDER BY removed_at LIMIT ?)';
+const unfinishedUntil = 'rowid IN (SELECT rowid FROM files WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)';
+
+export const eraseRemoved = (sql: Sql, moment: number, limit: number): RoomCode[] =>
+  dropFiles(sql, removedBefore, moment, limit);
 
 export const eraseRemovedIn = (sql: Sql, code: RoomCode): RoomCode[] =>
   dropFiles(sql, 'room = ? AND removed_at IS NOT NULL', roomIdOf(code));
@@ -245,9 +241,8 @@ const unfinishedFileOf = (row: Row): UnfinishedFile => ({
   expiresAt: row.ends_at as number,
 });
 
-/** The unfinished files of rooms. */
 export function createUploadStore(rooms: RoomReader, writer: Writer, storage: SqliteStorage): UploadStore {
-  const { sql, cache, readLive, change } = rooms;
+  const { sql, readLive, changingAll, change } = rooms;
   return {
     async startUpload(code, file, quota) {
       const started = await change(startUpload, code, file.uploadedAt, file, quota);
@@ -265,11 +260,7 @@ export function createUploadStore(rooms: RoomReader, writer: Writer, storage: Sq
     finishUpload: (code, fileId, now) => change(finishUpload, code, now, fileId),
     cancelUpload: (code, fileId, now) => change(cancelUpload, code, now, fileId),
 
-    async expireUploads(now, limit) {
-      const codes = await writer.run(expireUploads, now, limit);
-      for (const code of codes) cache.drop(code);
-      return codes.length;
-    },
+    expireUploads: (now, limit) => changingAll(writer.run(expireUploads, now, limit)),
   };
 }
 
@@ -305,8 +296,5 @@ export const cancelUpload = inLiveRoom((sql, room, now, fileId: string) =>
   dropFiles(sql, isUnfinished, fileId, room, now).length > 0 ? 'cancelled' : 'no-file',
 );
 
-/** Returns the room of each dropped file. */
-export function expireUploads(sql: Sql, now: number, limit: number): RoomCode[] {
-  const due = 'SELECT rowid FROM files WHERE ends_at <= ? ORDER BY ends_at LIMIT ?';
-  return dropFiles(sql, `rowid IN (${due})`, now, limit);
-}
+export const expireUploads = (sql: Sql, now: number, limit: number): RoomCode[] =>
+  dropFiles(sql, unfinishedUntil, now, limit);

@@ -1,12 +1,10 @@
 /** Requests with idempotency keys on SQLite. One process owns the folder, so leases are in memory. */
-import type { DatabaseSync } from 'node:sqlite';
 import type { FinishedRequest, IdempotencyStore, RequestKey, RequestRecord } from '../../core/ports/basics.ts';
-import { prepareOnce, type Sql } from './database.ts';
+import type { Sql } from './database.ts';
 
 type Lease = { runner: string; endsAt: number };
 
-export function createIdempotencyStore(db: DatabaseSync): IdempotencyStore {
-  const sql = prepareOnce(db);
+export function createIdempotencyStore(sql: Sql): IdempotencyStore {
   /** A runner ends its lease, so there are as many as running requests. */
   const leases = new Map<string, Lease>();
 
@@ -49,10 +47,7 @@ export function rememberRequest(sql: Sql, record: RequestRecord): void {
   sql('INSERT INTO idempotent_requests VALUES (?, ?, ?, ?, ?)').get(key, client, fingerprint, result, expiresAt);
   const own = Number(sql('SELECT results FROM idempotent_clients WHERE client = ?').get(client)?.results);
   if (own > perClient) dropOldestOf(sql, client, own - perClient);
-  if (Number(sql('SELECT total FROM idempotent_count').get()?.total) > inTotal) dropOfLargest(sql);
-}
-
-function dropOfLargest(sql: Sql): void {
+  if (Number(sql('SELECT total FROM idempotent_count').get()?.total) <= inTotal) return;
   const largest = sql('SELECT client FROM idempotent_clients ORDER BY results DESC LIMIT 1').get();
   dropOldestOf(sql, String(largest?.client), 1);
 }

@@ -61,30 +61,31 @@ type SqliteStore = Store & Required<Pick<EngineParts, 'inbox' | 'checkSpace'>>;
 
 export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseEveryMs }: SqliteOptions): SqliteStore {
   const unlock = lockFolder(makeFolder(folder));
-  const { db, snapshot, writer, close } = openOr(unlock, folder, eraseEveryMs);
+  const { close, ...database } = openOr(unlock, folder, eraseEveryMs);
+  const { db, sql, writer } = database;
   const rates = createRateCounter(rules);
-  const attempts = db.prepare('SELECT pin_attempts FROM rooms WHERE id = ?');
+  const attempts = sql('SELECT pin_attempts FROM rooms WHERE id = ?');
   const guard = createGuessGuard(rules, (code) => Number(attempts.get(roomIdOf(code))?.pin_attempts ?? 0));
   const tables = [rates.table, ...guard.tables] as unknown as CounterTable<never>[];
-  const counters = keepCounters(db, writer, tables, now);
-  const storage = createStorage(db, writer);
-  const ping = db.prepare('SELECT 1 FROM room_count');
+  const counters = keepCounters(sql, writer, tables, now);
+  const storage = createStorage(sql, writer);
+  const ping = sql('SELECT 1 FROM room_count');
   const hasSpaceFor = watchDisk(db, databaseIn(folder));
 
   return {
-    ...createRoomStores({ db, snapshot, writer, rules, guard, storage, dropCounters: counters.dropExpired }),
+    ...createRoomStores({ ...database, rules, guard, storage, dropCounters: counters.dropExpired }),
     rates,
-    keys: createKeyStore(db, snapshot, writer),
-    archive: createArchive({ db, snapshot, writer, guard }),
+    keys: createKeyStore(database),
+    archive: createArchive(database, guard),
     storage,
-    idempotency: createIdempotencyStore(db),
-    secretRecord: createSecretRecord(db, snapshot, writer),
-    summaries: createRoomSummaries(db),
-    blocks: createBlockStore(db, writer),
-    reports: createReportStore(db, writer),
-    activity: createActivityStore(db, writer),
-    webhooks: createWebhookStore(db, writer),
-    inbox: createOperatorInbox(db, writer),
+    idempotency: createIdempotencyStore(sql),
+    secretRecord: createSecretRecord(database),
+    summaries: createRoomSummaries(sql),
+    blocks: createBlockStore(sql, writer),
+    reports: createReportStore(sql, writer),
+    activity: createActivityStore(sql, writer),
+    webhooks: createWebhookStore(sql, writer),
+    inbox: createOperatorInbox(sql, writer),
     queueLength: writer.queueLength,
     async ping() {
       ping.get();
@@ -101,8 +102,8 @@ export function openSqliteStore({ folder, rules, now, eraseEveryMs = usualEraseE
 
 /** For the command line. A server may be running. */
 export function openSqliteKeys(folder: string): KeyStore & { close(): Promise<void> } {
-  const { db, snapshot, writer, close } = open(makeFolder(folder), usualEraseEveryMs);
-  return { ...createKeyStore(db, snapshot, writer), close };
+  const { close, ...database } = open(makeFolder(folder), usualEraseEveryMs);
+  return { ...createKeyStore(database), close };
 }
 
 function makeFolder(folder: string): string {
@@ -171,7 +172,7 @@ function open(folder: string, eraseEveryMs: number, prepare: typeof eraseFormer 
       snapshot.suspend();
       closeAll();
     });
-  return { db, snapshot, writer, close };
+  return { db, sql: prepareOnce(db), snapshot, writer, close };
 }
 
 export type DatabaseFacts = ReturnType<typeof factsOf>;

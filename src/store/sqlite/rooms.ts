@@ -1,5 +1,4 @@
 /** Rooms on SQLite: reads here, writes through the writer, access counters in memory. */
-import type { DatabaseSync } from 'node:sqlite';
 import type { Repeated, RequestRecord } from '../../core/ports/basics.ts';
 import type { Channel, Device, GuardRules, RoomDraft, RoomStore, RoomUpdate } from '../../core/ports/rooms.ts';
 import type { RoomRecord } from '../../core/ports/store.ts';
@@ -8,17 +7,14 @@ import { guesserOf } from '../client-counters.ts';
 import { createAdmission, type GuessGuard } from './access.ts';
 import { createRoomReader, expireRoom, gone, liveRooms, type RoomId, roomColumns, roomIdOf, roomOf } from './cache.ts';
 import type { SqliteStorage } from './clients.ts';
-import { insert, type ReadSnapshot, type Sql } from './database.ts';
+import { insert, type Sql } from './database.ts';
 import { createFileStore, createTrashStore, createUploadStore, filesOf } from './files.ts';
 import { findRequest, forgetRequests, rememberRequest } from './idempotency.ts';
 import { createLinkStore, linksOf } from './links.ts';
 import { createTextReader, createTextStore } from './text.ts';
-import type { Writer } from './writer.ts';
+import type { OpenedDatabase } from './writer.ts';
 
-export interface RoomStoreDeps {
-  db: DatabaseSync;
-  snapshot: ReadSnapshot;
-  writer: Writer;
+interface RoomStoreDeps extends OpenedDatabase {
   rules: GuardRules;
   guard: GuessGuard;
   storage: SqliteStorage;
@@ -29,13 +25,15 @@ export interface RoomStoreDeps {
 /** The ports of a room share its reader and its cache. */
 export function createRoomStores(deps: RoomStoreDeps) {
   const { writer, rules, guard, storage, dropCounters } = deps;
-  const devices = createDeviceList(rules);
+  const { seen, dropAllStale, ...deviceStore } = createDeviceList(rules);
+  const devices = { seen };
   const rooms = createRoomReader(deps);
   const { sql, cache, readLive, orReason, changing } = rooms;
   const texts = createTextReader(sql);
 
   const roomStore: RoomStore = {
     ...createAdmission({ rooms, rules, guard, devices }),
+    ...deviceStore,
 
     async createRoom(draft, record) {
       const { pinMac, salt, expiresAt, creator, createdAt } = draft;
@@ -73,14 +71,9 @@ export function createRoomStores(deps: RoomStoreDeps) {
       return updated;
     },
 
-    attachDevice: async (...args) => devices.attach(...args),
-    renewDevices: async (...args) => devices.renew(...args),
-    detachDevice: async (...args) => devices.detach(...args),
-    listDevices: async (...args) => devices.list(...args),
-
     async expireRooms(now, limit) {
       dropCounters(now);
-      devices.dropAllStale(now);
+      dropAllStale(now);
       const expired: RoomCode[] = [];
       for (let isDone = false; !isDone; ) {
         const ended = await writer.run(expireRooms, now, limit - expired.length, rules.rememberExpiredMs);
@@ -208,8 +201,6 @@ interface Present {
   colors: Map<string, number>;
 }
 
-export type DeviceList = ReturnType<typeof createDeviceList>;
-
 /** Devices in a room, with a channel or a recent request. In memory only, because they reconnect after a restart. */
 function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom, deviceColors }: GuardRules) {
   const rooms = new Map<RoomCode, Present>();
@@ -263,7 +254,7 @@ function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom, deviceC
       seen.set(device.id, { device, seenAt: now });
     },
 
-    attach(code: RoomCode, { id, device }: Channel, now: number): Device | 'full' {
+    async attachDevice(code: RoomCode, { id, device }: Channel, now: number): Promise<Device | 'full'> {
       const known = rooms.get(code);
       if (known) dropStale(code, known, now);
       const attached = new Set([...(known?.channels.values() ?? [])].map((channel) => channel.device.id));
@@ -274,18 +265,18 @@ function createDeviceList({ deviceSeenMs, channelSeenMs, devicesPerRoom, deviceC
       return colored;
     },
 
-    renew(code: RoomCode, channels: readonly Channel[], now: number): void {
+    async renewDevices(code: RoomCode, channels: readonly Channel[], now: number): Promise<void> {
       const present = presentIn(code);
       for (const { id, device } of channels) present.channels.set(id, { device, renewedAt: now });
     },
 
-    detach(code: RoomCode, channelId: string): void {
+    async detachDevice(code: RoomCode, channelId: string): Promise<void> {
       const present = rooms.get(code);
       present?.channels.delete(channelId);
       if (present && present.seen.size + present.channels.size === 0) rooms.delete(code);
     },
 
-    list(code: RoomCode, now: number): Device[] {
+    async listDevices(code: RoomCode, now: number): Promise<Device[]> {
       const present = rooms.get(code);
       if (!present) return [];
       dropStale(code, present, now);

@@ -40,7 +40,7 @@ export function createTextStore(rooms: RoomReader, texts: TextReader, writer: Wr
   }
 
   function cacheContent(code: RoomCode, { content, entry: { version, writtenAt } }: TextAppend): void {
-    if (content === undefined) cache.dropContent(code);
+    if (content === undefined) cache.putText(code, { content: undefined });
     else cache.putContent(code, { content, version, writtenAt });
   }
 
@@ -86,9 +86,14 @@ function toWrite({ entry, revision, previousRevision, compaction, checkpoint, re
 }
 
 /** Without the text if the writer can copy it. */
-function checkpointToWrite({ checkpoint, limits, isFullText }: NonNullable<TextAppend['checkpoint']>): NewCheckpoint {
-  return { checkpoint: isFullText ? { ...checkpoint, content: undefined } : checkpoint, limits };
-}
+const checkpointToWrite = ({
+  checkpoint,
+  limits,
+  isFullText,
+}: NonNullable<TextAppend['checkpoint']>): NewCheckpoint => ({
+  checkpoint: isFullText ? { ...checkpoint, content: undefined } : checkpoint,
+  limits,
+});
 
 const checkpointColumns = 'version, written_at AS writtenAt, device AS deviceId, size';
 
@@ -141,7 +146,6 @@ export function createTextReader(sql: Sql) {
       };
     },
 
-    /** All entries of the log. */
     readLog: (id: RoomId): TextEntry[] => entriesAfter(id, 0),
 
     readEdits: (id: RoomId, record: RecordRow, since: number, limit: number): TextEntry[] | 'no-log' =>
@@ -210,7 +214,7 @@ type EntryPlace = Pick<TextEntry, 'version' | 'writtenAt'> & {
   [P in 'deviceId' | 'ref' | 'sealed']?: string | undefined;
 };
 
-/** The seq of the append, with the bytes of the log if entries were dropped, or the current text if it was another one. */
+/** The bytes of the log if entries were dropped; the current text if it was another one. */
 type AppendReply = number | [seq: number, logBytes: number] | StaleReply | Repeated;
 
 type StaleReply = { version: number; revision: number; entries: EntryRow[] | undefined };
@@ -371,9 +375,8 @@ function entryRowsFrom(sql: Sql, id: RoomId, since: number, limit: number): Entr
 const entryOverhead = 64;
 export const entrySize = `(${entryOverhead} + octet_length(edits) + ifnull(octet_length(sealed), 0))`;
 
-function sizeOfEntry(edits: string, sealed: string | undefined): number {
-  return entryOverhead + Buffer.byteLength(edits) + (sealed?.length ?? 0);
-}
+const sizeOfEntry = (edits: string, sealed: string | undefined): number =>
+  entryOverhead + Buffer.byteLength(edits) + (sealed?.length ?? 0);
 
 /** The next compaction continues. Deleting more would delay other writes. */
 const maxDropped = 5000;

@@ -1,14 +1,12 @@
 /** The webhooks of rooms on SQLite. Their rows outlive the room until a node has taken them to report its end. */
-import type { DatabaseSync } from 'node:sqlite';
 import type { Room } from '../../core/ports/basics.ts';
 import type { StoredWebhooks, WebhookStore } from '../../core/ports/webhooks.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import { gone, roomIdOf } from './cache.ts';
-import { prepareOnce, type Row, type Sql } from './database.ts';
+import type { Row, Sql } from './database.ts';
 import type { Writer } from './writer.ts';
 
-export function createWebhookStore(db: DatabaseSync, writer: Writer): WebhookStore {
-  const sql = prepareOnce(db);
+export function createWebhookStore(sql: Sql, writer: Writer): WebhookStore {
   return {
     read: async (code, now) => readWebhooks(sql, code, now),
 

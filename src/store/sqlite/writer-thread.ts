@@ -33,10 +33,7 @@ port.on('message', (order: Batch | 'erase' | 'close') => {
 });
 
 function erase(): 'erased' | 'shrinking' {
-  let hasMore = false;
-  ignoringErrors(() => {
-    hasMore = shrink();
-  });
+  const hasMore = ignoringErrors(shrink);
   ignoringErrors(eraser.erase);
   return hasMore ? 'shrinking' : 'erased';
 }
@@ -63,11 +60,12 @@ function checkLog(textBytes: number): void {
 }
 
 /** If the disk fails, the data stays in the WAL and is erased when that is next truncated. */
-function ignoringErrors(erase: () => unknown): void {
+function ignoringErrors<T>(work: () => T): T | undefined {
   try {
-    erase();
+    return work();
   } catch {
     if (db.isTransaction) db.exec('ROLLBACK');
+    return undefined;
   }
 }
 

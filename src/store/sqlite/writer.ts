@@ -17,7 +17,6 @@ import type { DatabaseFile } from './erasure.ts';
 
 /** A change of the database, in a transaction. Its name is its key in `operations.ts`. */
 type Change<Args extends never[] = never[], Result = unknown> = (sql: Sql, ...args: Args) => Result;
-/** The name of an operation, and its arguments. */
 export type Operation = [name: string, ...args: unknown[]];
 export type Batch = Operation[];
 /** The results and errors of a batch. Values are sent without a wrapper, which would double their cost. */
@@ -57,9 +56,16 @@ const shrinkEveryMs = 50;
 
 export type Writer = ReturnType<typeof createWriter>;
 
+/** The connection of the server's thread, which only reads, with its statements, and the writer. */
+export interface OpenedDatabase {
+  db: DatabaseSync;
+  sql: Sql;
+  snapshot: ReadSnapshot;
+  writer: Writer;
+}
+
 export interface WriterOptions extends Pick<ThreadData, 'isLogTrusted'> {
   file: DatabaseFile;
-  /** All changes, by their names for the thread. */
   operations: Readonly<Record<string, Change>>;
   snapshot: Pick<ReadSnapshot, 'suspend' | 'resume'>;
   eraseEveryMs: number;
@@ -168,7 +174,7 @@ export function createWriter({ file, operations, isLogTrusted, snapshot, eraseEv
     run<Args extends unknown[], Result>(change: (sql: Sql, ...args: Args) => Result, ...args: Args): Promise<Result> {
       return new Promise((resolve, reject) => {
         const operation: Operation = [names.get(change) as string, ...args];
-        const textLength = lengthOf(textsIn(operation));
+        const textLength = sizeOfTexts(operation, ({ length }) => length);
         const isFull = queue.length >= longestQueue || queuedText + textLength > maxQueuedText;
         if (closed || isFull) return reject(unavailable());
         queuedText += textLength;
@@ -196,7 +202,6 @@ export function createWriter({ file, operations, isLogTrusted, snapshot, eraseEv
   };
 }
 
-/** The texts of an append. */
 export type AppendTexts = [
   /** JSON; undefined if the log does not keep the entry. */
   edits: string | undefined,
@@ -213,32 +218,31 @@ export interface NewCheckpoint {
   limits: HistoryLimits;
 }
 
-/** The texts of a write. Other data is short. */
-function textsIn(operation: Operation): string[] {
-  switch (operation[0]) {
-    case 'appendText': {
-      const [, , edits = '', fullText = '', checkpoint, sealed = ''] = operation as [string, RoomCode, ...AppendTexts];
-      return [edits, fullText, checkpoint?.checkpoint.content ?? '', sealed];
-    }
-    case 'compactText': {
-      const { content, checkpoint } = operation[3] as TextCompaction;
-      return [content, checkpoint?.checkpoint.content ?? ''];
-    }
-    case 'restoreRoom':
-      return textsOfRecord(operation[1] as RoomRecord);
-    case 'advanceUpload':
-      return [(operation[5] as BlobProgress).state];
-    default:
-      return [];
-  }
-}
+const noTexts = () => [];
 
-function textsOfRecord({ content, entries, history }: RoomRecord): string[] {
-  const inserted = entries.flatMap(({ edits, sealed = '' }) => [sealed, ...edits.map(({ insert }) => insert)]);
-  return [content.content, ...inserted, ...history.map((checkpoint) => checkpoint.content)];
-}
+/** The texts of each operation that adds data, by its arguments. Other data is short. */
+const textsOf: Record<string, (...args: never[]) => (string | undefined)[]> = {
+  createRoom: noTexts,
+  updateRoom: noTexts,
+  addFile: noTexts,
+  startUpload: noTexts,
+  appendText: (_code, ...[edits, fullText, kept, sealed]: AppendTexts) => [
+    edits,
+    fullText,
+    kept?.checkpoint.content,
+    sealed,
+  ],
+  compactText: (_code, _now, { content, checkpoint }: TextCompaction) => [content, checkpoint?.checkpoint.content],
+  restoreRoom: ({ content, entries, history }: RoomRecord) => [
+    content.content,
+    ...entries.flatMap(({ edits, sealed }) => [sealed, ...edits.map(({ insert }) => insert)]),
+    ...history.map((checkpoint) => checkpoint.content),
+  ],
+  advanceUpload: (_code, _now, _fileId, _from, { state }: BlobProgress) => [state],
+};
 
-const lengthOf = (texts: readonly string[]) => texts.reduce((sum, { length }) => sum + length, 0);
+const sizeOfTexts = ([name, ...args]: Operation, sizeOf: (text: string) => number): number =>
+  (textsOf[name]?.(...(args as never[])) ?? []).reduce((sum, text) => sum + (text ? sizeOf(text) : 0), 0);
 
 /** With a port of our own, because Node sends messages of its own through the worker: those of `node --watch`. */
 function startThread(data: Omit<ThreadData, 'port'>) {
@@ -267,9 +271,8 @@ function rejection({ message, errcode }: WriteError): PoproomError {
   return new PoproomError('UNAVAILABLE', 'The database rejected the write. Try again later.', { retryAfter: 1, cause });
 }
 
-export function storageFull(cause?: unknown): PoproomError {
-  return new PoproomError('STORAGE_FULL', 'The server has no disk space left.', { cause });
-}
+export const storageFull = (cause?: unknown): PoproomError =>
+  new PoproomError('STORAGE_FULL', 'The server has no disk space left.', { cause });
 
 const reserve = 64 * 1024 * 1024;
 /** With this much more, free space is measured only every 100 ms: at 100 commits per second, it took 11 µs of each. */
@@ -277,18 +280,8 @@ const plenty = 1024 * 1024 * 1024;
 const measureEveryMs = 100;
 /** One in the WAL, one in the database file, and one for the overhead of both. */
 const copies = 3;
-const growing: readonly string[] = [
-  'createRoom',
-  'updateRoom',
-  'appendText',
-  'compactText',
-  'addFile',
-  'startUpload',
-  'advanceUpload',
-  'restoreRoom',
-];
 
-export const grows = ([name]: Operation): boolean => growing.includes(name);
+export const grows = ([name]: Operation): boolean => Object.hasOwn(textsOf, name);
 
 /**
  * Reserves disk space for deletions. Ending a room is first written to the WAL, which fails on a completely full disk,
@@ -327,15 +320,8 @@ function freeIn(folder: string): number {
   }
 }
 
-export function bytesAddedBy(batch: Batch): number {
-  let bytes = 0;
-  for (const operation of batch) {
-    if (!grows(operation)) continue;
-    for (const text of textsIn(operation)) bytes += Buffer.byteLength(text);
-    bytes += copiedBy(operation);
-  }
-  return bytes;
-}
+export const bytesAddedBy = (batch: Batch): number =>
+  batch.reduce((sum, operation) => sum + sizeOfTexts(operation, Buffer.byteLength) + copiedBy(operation), 0);
 
 /** The size of a checkpoint that the writer copies. */
 function copiedBy(operation: Operation): number {
