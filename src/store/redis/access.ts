@@ -318,7 +318,7 @@ if deviceId ~= '' then
 end
 if wantsText == '1' then
   local tag = textTag(room)
-  return {'in', tag ~= knownTag and {tag, fullText(room, edits)}, isKey}
+  return {'in', tag ~= knownTag and {tag, fullText(room, edits, 0)}, isKey}
 end
 return {'in', redis.call('HMGET', room, ${roomFields}), isKey}
 end

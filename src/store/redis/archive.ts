@@ -18,9 +18,9 @@ import {
   checkpointInfoOf,
   entryJson,
   type FullTextReply,
+  fullText,
   keepsHistoryOf,
   lastRefsOf,
-  textAndLog,
   textOf,
 } from './text.ts';
 import { createWebhookStore, webhooksEntry } from './webhooks.ts';
@@ -146,11 +146,11 @@ function fieldsOf(record: RoomRecord): Record<string, string | number> {
 const readRecordScript = onKeys(
   'room, files, trusted, edits, history, historyTexts, links',
   'now',
-).script<RecordReply | null>(`${textAndLog}
+).script<RecordReply | null>(`${fullText}
 local fields = redis.call('HMGET', room, ${roomFields}, 'seq', 'pinAttempts', 'keepsHistory', 'revision', 'client',
   'network', 'textCharge', 'createdBy')
 if not fields[2] or tonumber(fields[2]) <= tonumber(now) then return false end
-return {textAndLog(room, edits, 1e9), fields, redis.call('HVALS', files), redis.call('ZRANGE', trusted, 0, -1),
+return {fullText(room, edits, 1e9), fields, redis.call('HVALS', files), redis.call('ZRANGE', trusted, 0, -1),
   redis.call('ZRANGE', history, 0, -1), redis.call('HGETALL', historyTexts), redis.call('HGETALL', links)}
 `);
 

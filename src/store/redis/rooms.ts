@@ -13,7 +13,7 @@ import { createIdempotencyStore, createRunOnce, forgetClaim, onceScripts, repeat
 import { createRunner, inLiveRoom, type Keys, keysFor, linkIdsIn, netMs, onKeys } from './keys.ts';
 import type { RedisStorage } from './quota.ts';
 import { createRoomExpiry } from './room-expiry.ts';
-import { entryOf, type FullTextReply, fullText, lastRefsOf, textOf } from './text.ts';
+import { entriesSince, entryOf, type FullTextReply, fullText, lastRefsOf, textOf } from './text.ts';
 
 export function createRooms(redis: Redis, keys: Keys, rules: GuardRules, storage: RedisStorage) {
   const expiry = createRoomExpiry(redis, keys, rules, storage);
@@ -210,7 +210,7 @@ const createRoomOnce = onceScripts(createRoomScript, 'reply == 1');
 const readStateScript = inLiveRoom(
   'room, files, edits, links',
   'now, knownVersion, knownWrittenAt',
-).script<StateReply>(`${fullText}
+).script<StateReply>(`${fullText}${entriesSince}
 local fields = redis.call('HMGET', room, ${roomFields}, 'seq', 'pinAttempts', 'version', 'writtenAt')
 
 local known, versions, entries = tonumber(knownVersion), textVersions(room), false
@@ -222,7 +222,7 @@ elseif known and known < versions.current and versions.current - known <= 1000 t
   if not entries then entries = entriesSince(edits, versions, known)
   elseif string.match(table.remove(entries, 1), '"writtenAt":(%d+)}$') ~= knownWrittenAt then entries = false end
 end
-return {fields, redis.call('HVALS', files), entries or false, not entries and fullText(room, edits), redis.call('HKEYS', links)}
+return {fields, redis.call('HVALS', files), entries or false, not entries and fullText(room, edits, 0), redis.call('HKEYS', links)}
 `);
 
 /**

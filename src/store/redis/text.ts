@@ -106,14 +106,14 @@ export type FullTextReply = [
   content: string,
   version: string,
   writtenAt: string,
-  entries: string[] | null,
+  entries: string[],
   full: number,
   lastRefs: string | null,
 ];
 
 /** The text, the entries of the reply, and those of them that lead from the full text to it. */
 export function textOf([fullText, version, writtenAt, log, fullTextVersion]: FullTextReply) {
-  const entries = (log ?? []).map(entryOf);
+  const entries = log.map(entryOf);
   const later = entries.filter((entry) => entry.version > fullTextVersion);
   const edits = later.map((entry) => entry.edits);
   const content = { content: replay(fullText, edits), version: Number(version), writtenAt: Number(writtenAt) };
@@ -172,11 +172,6 @@ local function textVersions(room)
   local current, isLogged = tonumber(fields[1]), fields[3] == fields[1]
   return {current = current, full = isLogged and tonumber(fields[2]) or current, isLogged = isLogged}
 end
-
-local function textOf(room, versions, entries)
-  local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt', 'lastRefs')
-  return {text[1], text[2], text[3], entries, versions.full, text[4]}
-end
 `;
 
 /** Up to `limit` entries after a version, oldest first; false if the log does not lead from it to the current one. */
@@ -201,38 +196,33 @@ end
 `;
 
 /**
- * The full text, the current version, its time, and the entries that lead from the full text to it. Its tag is another
- * one after every change, and the same as long as the text is stored in the same way.
+ * The full text, the current version, its time, and the newest entries of the log: those that lead from the full text to
+ * it, and at least `recent`. Its tag is another one after every change, and the same as long as the text is stored in the
+ * same way.
  */
-export const fullText = `${textVersions}${entriesSince}
+export const fullText = `${textVersions}
 local function textTag(room)
   local fields = redis.call('HMGET', room, 'version', 'revision', 'textVersion', 'logVersion', 'writtenAt', 'createdAt')
   for i = 1, 6 do fields[i] = fields[i] or '' end
   return table.concat(fields, ' ')
 end
 
-local function fullText(room, edits)
-  local versions = textVersions(room)
-  return textOf(room, versions, entriesSince(edits, versions, versions.full))
-end
-`;
-
-/** The same with the newest entries of the log, which may go further back than the full text: at least `recent`. */
-export const textAndLog = `${textVersions}
-local function textAndLog(room, edits, recent)
+local function fullText(room, edits, recent)
   local versions = textVersions(room)
   local count = math.max(versions.current - versions.full, recent)
-  return textOf(room, versions, versions.isLogged and redis.call('LRANGE', edits, -count, -1) or {})
+  local entries = versions.isLogged and count > 0 and redis.call('LRANGE', edits, -count, -1) or {}
+  local text = redis.call('HMGET', room, 'content', 'version', 'writtenAt', 'lastRefs')
+  return {text[1], text[2], text[3], entries, versions.full, text[4]}
 end
 `;
 
 const readTextScript = inLiveRoom('room, edits, history', 'now, recent').script<
   [text: FullTextReply, quota: QuotaReply, fields: (string | null)[], logBytes: number]
->(`${textAndLog}${logBytes}
+>(`${fullText}${logBytes}
 local newest = redis.call('ZRANGE', history, -1, -1, 'WITHSCORES')[2] or '0'
 local fields = redis.call('HMGET', room, 'keepsHistory', 'revision', 'version', 'salt')
 local quota = redis.call('HMGET', room, 'textCharge', 'client', 'network', 'historyBytes')
-local text = textAndLog(room, edits, tonumber(recent))
+local text = fullText(room, edits, tonumber(recent))
 return {text, quota, {newest, fields[1], fields[2] or fields[3], fields[4]}, logBytes(room, edits)}
 `);
 

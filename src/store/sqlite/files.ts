@@ -188,9 +188,8 @@ function claimedFile(sql: Sql, room: RoomId, claimHash: string): string | undefi
 export function createTrashStore(sql: Sql, writer: Writer): TrashStore {
   return {
     async listTrash(limit) {
-      return sql('SELECT blob FROM trash LIMIT ?')
-        .all(limit)
-        .map(({ blob }) => String(blob));
+      const rows = sql('SELECT blob FROM trash LIMIT ?').all(limit);
+      return rows.map(({ blob }) => String(blob));
     },
 
     clearTrash: (blobs) => writer.run(clearTrash, blobs),
