@@ -15,7 +15,8 @@ import { openCertificate } from './http/certificate.ts';
 import { listen, trackConnections } from './http/connections.ts';
 import { pageInExecutable, pageInFolder } from './http/page/source.ts';
 import { replaceCertificate } from './http/server.ts';
-import { createHttp, networkUrls } from './server/http.ts';
+import { networkUrls } from './http/urls.ts';
+import { createHttp } from './server/http.ts';
 import {
   createService,
   defaultOptions,

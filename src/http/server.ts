@@ -1,17 +1,25 @@
-/** The HTTP server: its limits, and responses to malformed requests. */
+/**
+ * The HTTP server: its limits, responses to malformed requests, and upgrades to WebSocket, which are authorized like every
+ * request and then passed to the live channel.
+ */
 import type { IncomingMessage, Server, ServerOptions } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { afterWaiting, createPipeline, currentResponse } from '../core/defence/pipeline.ts';
 import { PoproomError } from '../core/errors.ts';
+import type { LiveGateway } from '../core/live-gateway.ts';
+import type { ClientId } from '../core/ports/basics.ts';
+import { endpoints } from '../protocol/endpoints.ts';
 import type { App, AppDeps } from './app.ts';
 import type { CertificatePem } from './certificate.ts';
+import { foreignOrigin, isForeignOrigin } from './request/authorize.ts';
 import { deadlinePassed, tookTooLong } from './request/body.ts';
+import { framingError, givenRequestId, hasBody, pathOf, traceIdIn } from './request/request.ts';
 import { corsHeaders, errorReply, fixedHeaders } from './response/reply.ts';
 import { closeSoon, endWith, RouteResponse } from './response/send.ts';
-import type { EndpointPath } from './router.ts';
-import { isUpgrade, type OnUpgrade } from './upgrade.ts';
+import { createRouter, type EndpointPath } from './router.ts';
+import { fileAddresses, type LinkSettings } from './urls.ts';
 
 // Importing node:http as a module also loads its WebSocket client, which takes longer than the rest of the start.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -22,11 +30,12 @@ const { createServer } = process.getBuiltinModule('node:http');
  */
 export const idleTimeoutSeconds = 65;
 
-interface HttpServerDeps
-  extends Pick<AppDeps, 'nextRequestId' | 'idleTimeoutMs' | 'endpointPath'>,
-    Pick<AppDeps['authorizer'], 'headersFor'> {
+type RequestDeps = 'authorizer' | 'freeRequests' | 'origins' | 'nextRequestId' | 'requestLog' | 'connections';
+
+interface HttpServerDeps extends Pick<AppDeps, RequestDeps | 'idleTimeoutMs' | 'endpointPath'> {
   app: App;
-  onUpgrade: OnUpgrade;
+  live: LiveGateway;
+  links: LinkSettings;
   /** Called for requests that cannot be parsed. */
   onMalformed: () => void;
   /** With a certificate, the server speaks only HTTPS. */
@@ -36,7 +45,7 @@ interface HttpServerDeps
 type Options = ServerOptions<typeof IncomingMessage, typeof RouteResponse>;
 
 export function createHttpServer(deps: HttpServerDeps): Server {
-  const { app, onUpgrade, nextRequestId, headersFor, onMalformed, idleTimeoutMs, endpointPath, certificate } = deps;
+  const { app, authorizer, nextRequestId, onMalformed, idleTimeoutMs, endpointPath, certificate } = deps;
   const server = create(deps, {
     ServerResponse: RouteResponse,
     // The app rejects a missing Host, with an error body of our format.
@@ -65,7 +74,7 @@ export function createHttpServer(deps: HttpServerDeps): Server {
   server.on('checkExpectation', serveWhole);
 
   async function refuse(socket: Duplex, reason: string): Promise<void> {
-    const rateHeaders = await headersFor((socket as { remoteAddress?: string }).remoteAddress);
+    const rateHeaders = await authorizer.headersFor((socket as { remoteAddress?: string }).remoteAddress);
     // The client already has its response; whatever it sends after that is ignored.
     if (socket.writableEnded) return;
     if (!socket.writable) return void socket.destroy();
@@ -76,7 +85,7 @@ export function createHttpServer(deps: HttpServerDeps): Server {
     if (within?.headersSent && !within.writableFinished) closeSoon(socket.end());
     else endWith(socket, refusal(reason, id), { ...corsHeaders, ...fixedHeaders, ...rateHeaders, 'X-Request-Id': id });
   }
-  server.on('upgrade', (raw, socket, head) => void onUpgrade(raw, socket, head));
+  server.on('upgrade', createUpgrade(deps));
   server.on('connect', (_, socket) => {
     // Node has removed its own listener, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy());
@@ -160,4 +169,82 @@ function plainReply(status: string, headers: readonly string[], message: string)
   const body = `${JSON.stringify({ error: { code: 'VALIDATION_FAILED', message } })}\n`;
   const fixed = ['Content-Type: application/json', `Content-Length: ${body.length}`, 'Connection: close'];
   return [`HTTP/1.1 ${status}`, ...fixed, 'Cache-Control: no-store', ...headers, '', body].join('\r\n');
+}
+
+const match = createRouter([{ ...endpoints.liveChannel, target: true }]);
+
+const matchOf = ({ method = '', url = '' }: IncomingMessage, endpointPath: EndpointPath) =>
+  match(method, endpointPath(pathOf(url)));
+
+/** Whether this becomes a WebSocket. Requests for other protocols are served over HTTP/1.1. */
+function isUpgrade(raw: IncomingMessage, endpointPath: EndpointPath): boolean {
+  if (raw.method !== 'GET' || raw.headers.upgrade?.toLowerCase() !== 'websocket') return false;
+  return matchOf(raw, endpointPath).kind === 'found';
+}
+
+function createUpgrade(deps: HttpServerDeps) {
+  const { authorizer, freeRequests, live, links, origins, nextRequestId, requestLog, connections, endpointPath } = deps;
+  return async (raw: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const startedAt = performance.now();
+    // Until the live channel takes over, nothing else handles errors, and an unhandled one would end the process.
+    socket.on('error', onError);
+    const id = givenRequestId(raw) ?? nextRequestId();
+    const headers: Record<string, string> = { ...corsHeaders, ...fixedHeaders, 'X-Request-Id': id };
+    const found = matchOf(raw, endpointPath);
+    const roomId = found.kind === 'found' ? (found.params.roomId ?? '') : '';
+    const { path: route } = endpoints.liveChannel;
+    const seen = { requestId: id, traceId: traceIdIn(raw), method: 'GET', route, startedAt };
+    let client: ClientId | undefined;
+    const record = (status: number, error?: unknown, respond?: () => void) => {
+      const answered = { ...seen, client: client ?? authorizer.addressOf(raw), status, error };
+      requestLog.answering(answered);
+      respond?.();
+      requestLog.answered(answered);
+      connections?.answered(raw, answered);
+    };
+    try {
+      connections?.begin(raw, route);
+      // Browsers let any page open a WebSocket to any server. A foreign page must not use its visitor's access.
+      const isForeign = isForeignOrigin(raw, origins);
+      const resumeToken = isForeign ? undefined : freeRequests.resumeTokenIn(raw, roomId);
+      const isFree = resumeToken === undefined ? undefined : freeRequests.takeResumed;
+      const entry = { counted: !isForeign, alwaysOpen: false, isCrossSite: isForeign, isFree };
+      const auth = await authorizer.authorize(raw, entry);
+      client = auth.client;
+      Object.assign(headers, auth.headers);
+      const rejection = framingError(raw) ?? (isForeign ? foreignOrigin() : auth.refusal);
+      if (rejection) throw rejection;
+      checkHandshake(raw);
+      const addresses = fileAddresses({ raw }, links);
+      await live.openSocket({ raw, socket, head, client, roomId, headers, resumeToken, ...addresses });
+      record(101);
+    } catch (error) {
+      const reply = errorReply(error, id);
+      record(reply.status, error, () => endWith(socket, reply, headers));
+    }
+  };
+}
+
+/** One function for all connections: each open live channel keeps a reference to it. */
+function onError(this: Duplex): void {
+  this.destroy();
+}
+
+/** Rejects what the library would reject with its own wording, and a body, which it would read as the first message. */
+function checkHandshake(raw: IncomingMessage): void {
+  const { headers, httpVersion } = raw;
+  if (headers['sec-websocket-version'] !== '13') {
+    throw new PoproomError('UPGRADE_REQUIRED', 'The server supports only version 13 of WebSocket.');
+  }
+  const isOurs = httpVersion === '1.1' && !hasBody(raw);
+  const hasKey = /^[+/0-9A-Za-z]{22}==$/.test(headers['sec-websocket-key'] ?? '');
+  if (isOurs && hasKey && areProtocols(headers['sec-websocket-protocol'])) return;
+  throw new PoproomError('VALIDATION_FAILED', 'This is not a valid WebSocket handshake, version 13.');
+}
+
+/** Valid tokens without duplicates. */
+function areProtocols(list: string | undefined): boolean {
+  if (list === undefined) return true;
+  const names = list.split(',').map((name) => name.trim());
+  return new Set(names).size === names.length && names.every((name) => /^[\w!#$%&'*+.^`|~-]+$/.test(name));
 }

@@ -59,11 +59,11 @@ function ownAddress(raw: IncomingMessage, proxies: BlockList): string | undefine
 
 const wellFormedHost = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** The addresses in the local network of a server that listens on all interfaces. */
-export function lanAddresses(host: string): string[] {
+/** The URLs for other devices in the local network of a server that listens on all interfaces. */
+export function networkUrls({ host, tlsCert }: { host: string; tlsCert: string | undefined }, port: number): string[] {
   if (host !== '0.0.0.0' && host !== '::') return [];
   return Object.values(networkInterfaces())
     .flatMap((addresses) => addresses ?? [])
     .filter(({ family, internal }) => family === 'IPv4' && !internal)
-    .map(({ address }) => address);
+    .map(({ address }) => `${tlsCert ? 'https' : 'http'}://${address}:${port}`);
 }

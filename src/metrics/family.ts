@@ -62,8 +62,10 @@ abstract class Family<S extends Series> implements Source {
   readonly definition: Definition;
   readonly #series = new Map<string, { labels: string; series: S }>();
 
-  constructor(definition: Definition) {
+  /** The labels of series that start at 0: Prometheus does not see an increase in the first value of a series. */
+  constructor(definition: Definition, initial: readonly (readonly string[])[] = []) {
     this.definition = definition;
+    for (const values of initial) this.with(...values);
   }
 
   /** The series with these values of the labels. Keep it if you use it often. */

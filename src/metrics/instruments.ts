@@ -1,6 +1,10 @@
-/** The counters and histograms that the server updates while it works. */
-import { PoproomError } from '../core/errors.ts';
+/** The counters and histograms that the server updates while it works, and the measurement of stores and files. */
+import type { Readable } from 'node:stream';
+import { hasCode, PoproomError } from '../core/errors.ts';
 import type { LiveMeter } from '../core/live-gateway.ts';
+import type { BlobStore } from '../core/ports/blobs.ts';
+import type { FileStore, UploadStore } from '../core/ports/files.ts';
+import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { WebhookSender } from '../core/ports/webhooks.ts';
 import { errorCodes, webhookErrors } from '../protocol/error-codes.ts';
 import { definitions } from './definitions.ts';
@@ -8,61 +12,44 @@ import { Counter, type Distribution, Histogram } from './family.ts';
 
 /** `admit` checks access, `count` counts requests and bytes, and `sweep` removes what has expired. */
 const storeOperations = ['admit', 'read', 'write', 'count', 'sweep'] as const;
-export type StoreOperation = (typeof storeOperations)[number];
+type StoreOperation = (typeof storeOperations)[number];
 
 /** The kinds of file operations that the metrics distinguish. */
 const fileOperations = ['put', 'append', 'finish', 'open', 'size', 'space', 'remove'] as const;
-export type FileOperation = (typeof fileOperations)[number];
+type FileOperation = (typeof fileOperations)[number];
+
 /** A file that arrives in one request, or in several. */
-export type UploadKind = 'whole' | 'resumable';
+const uploadKinds = ['whole', 'resumable'] as const;
+type UploadKind = (typeof uploadKinds)[number];
 
 export type Instruments = ReturnType<typeof createInstruments>;
 
-export function createInstruments() {
-  const instruments = {
-    requests: new Histogram(definitions.requests),
-    refusals: new Counter(definitions.refusals),
-    sweepFailures: new Counter(definitions.sweepFailures),
-    channelsOpened: new Counter(definitions.channelsOpened),
-    channelDurations: new Histogram(definitions.channelDurations),
-    messages: new Histogram(definitions.messages),
-    divergences: new Counter(definitions.divergences),
-    storeOperations: new Histogram(definitions.storeOperations),
-    storeErrors: new Counter(definitions.storeErrors),
-    uploads: new Counter(definitions.uploads),
-    uploadedBytes: new Counter(definitions.uploadedBytes),
-    uploadInterruptions: new Counter(definitions.uploadInterruptions),
-    fileOperations: new Histogram(definitions.fileOperations),
-    fileErrors: new Counter(definitions.fileErrors),
-    webhookAttempts: new Counter(definitions.webhookAttempts),
-    loopDelay: new Histogram(definitions.loopDelay),
-  };
-  createSeries(instruments);
+export const createInstruments = () => ({
+  requests: new Histogram(definitions.requests),
+  refusals: new Counter(
+    definitions.refusals,
+    Object.keys(errorCodes).map((code) => ['http', code, '']),
+  ),
+  sweepFailures: new Counter(definitions.sweepFailures, [[]]),
+  channelsOpened: new Counter(definitions.channelsOpened, ofEach(['websocket', 'events', 'poll'])),
+  channelDurations: new Histogram(definitions.channelDurations),
+  messages: new Histogram(definitions.messages),
+  divergences: new Counter(definitions.divergences, [[]]),
+  storeOperations: new Histogram(definitions.storeOperations, ofEach(storeOperations)),
+  storeErrors: new Counter(definitions.storeErrors, ofEach(storeOperations)),
+  uploads: new Counter(definitions.uploads, ofEach(uploadKinds)),
+  uploadedBytes: new Counter(definitions.uploadedBytes, [[]]),
+  uploadInterruptions: new Counter(definitions.uploadInterruptions, ofEach(uploadKinds)),
+  fileOperations: new Histogram(definitions.fileOperations, ofEach(fileOperations)),
+  fileErrors: new Counter(definitions.fileErrors, ofEach(fileOperations)),
+  webhookAttempts: new Counter(definitions.webhookAttempts, ofEach(['delivered', ...Object.keys(webhookErrors)])),
+  loopDelay: new Histogram(definitions.loopDelay, [[]]),
   /** Read by gauges. */
-  const running = { uploads: 0, fileOperations: 0 };
-  return { ...instruments, running };
-}
+  running: { uploads: 0, fileOperations: 0 },
+});
 
-/** Starts at 0, because Prometheus does not see an increase in the first value of a series. */
-function createSeries(instruments: Omit<Instruments, 'running'>): void {
-  const { refusals, sweepFailures, channelsOpened, loopDelay } = instruments;
-  for (const code of Object.keys(errorCodes)) refusals.with('http', code, '');
-  for (const result of ['delivered', ...Object.keys(webhookErrors)]) instruments.webhookAttempts.with(result);
-  for (const transport of ['websocket', 'events', 'poll']) channelsOpened.with(transport);
-  for (const operation of storeOperations) {
-    instruments.storeOperations.with(operation);
-    instruments.storeErrors.with(operation);
-  }
-  for (const operation of fileOperations) {
-    instruments.fileOperations.with(operation);
-    instruments.fileErrors.with(operation);
-  }
-  for (const kind of ['whole', 'resumable'] satisfies UploadKind[]) {
-    instruments.uploads.with(kind);
-    instruments.uploadInterruptions.with(kind);
-  }
-  for (const single of [sweepFailures, instruments.divergences, instruments.uploadedBytes, loopDelay]) single.with();
-}
+/** Metrics with one label: a series for each of its values. */
+const ofEach = (values: readonly string[]) => values.map((value) => [value]);
 
 export function liveMeterOf(instruments: Instruments): LiveMeter {
   return {
@@ -88,16 +75,6 @@ export const meteredSender = (sender: WebhookSender, { webhookAttempts }: Instru
 export function countRefusal({ refusals }: Instruments, transport: 'http' | 'websocket', error: unknown): void {
   const code = error instanceof PoproomError ? error.code : 'INTERNAL';
   refusals.with(transport, code, reasonOf(error)).add();
-}
-
-/** A request that is not well-formed HTTP. */
-export function countMalformed({ refusals }: Instruments): void {
-  refusals.with('http', 'VALIDATION_FAILED', 'malformed').add();
-}
-
-/** A response that the server could not finish. Its status was successful. */
-export function countBroken({ refusals }: Instruments): void {
-  refusals.with('http', 'INTERNAL', 'response').add();
 }
 
 /** The limits that share an error code, named in its details: limits of rates, and those of storage. */
@@ -127,4 +104,160 @@ export function measureDelay(delays: Distribution): () => void {
 export function activeSeconds(): number {
   const { performance } = process.getBuiltinModule('node:perf_hooks');
   return performance.eventLoopUtilization().active / 1000;
+}
+
+const meteredPorts = [
+  'rooms',
+  'links',
+  'texts',
+  'files',
+  'uploads',
+  'trash',
+  'trashClaims',
+  'rates',
+  'keys',
+  'storage',
+  'idempotency',
+] as const;
+type MeteredPort = (typeof meteredPorts)[number];
+
+type Method = (...args: unknown[]) => unknown;
+type Methods = Record<string, Method>;
+
+export function meterStore(store: Store & EngineParts, instruments: Instruments): Store & EngineParts {
+  const metered: Store & EngineParts = { ...store };
+  for (const port of meteredPorts) {
+    if (store[port]) Object.assign(metered, { [port]: meterPort(port, store[port], instruments) });
+  }
+  return { ...metered, ...countUploads(metered, instruments) };
+}
+
+function meterPort(port: MeteredPort, methods: object, instruments: Instruments): Methods {
+  const metered = Object.entries(methods as Methods).map(([name, method]) => [
+    name,
+    typeof method === 'function' ? meterMethod(method, operationOf(port, name), instruments) : method,
+  ]);
+  return Object.fromEntries(metered);
+}
+
+/** By the names of methods, so that a port has no list of them to keep. */
+function operationOf(port: MeteredPort, method: string): StoreOperation {
+  if (port.startsWith('trash') || /^(expire|erase)|Abandoned$/.test(method)) return 'sweep';
+  if (method === 'admit' || method === 'read') return 'admit';
+  if (/^(read|find|list|count|usage)/.test(method)) return 'read';
+  return port === 'rates' || port === 'storage' ? 'count' : 'write';
+}
+
+/** Returns the same value or promise as the method: a further promise would delay every operation. */
+function meterMethod(method: Method, operation: StoreOperation, instruments: Instruments): Method {
+  const durations = instruments.storeOperations.with(operation);
+  const errors = instruments.storeErrors.with(operation);
+  const onFailure = () => errors.add();
+  return (...args) => {
+    const startedAt = performance.now();
+    const onDone = () => durations.observe((performance.now() - startedAt) / 1000);
+    let result: unknown;
+    try {
+      result = method(...args);
+    } catch (error) {
+      onFailure();
+      throw error;
+    }
+    if (result instanceof Promise) result.then(onDone, onFailure);
+    else onDone();
+    return result;
+  };
+}
+
+/** A file counts when it is listed. */
+function countUploads({ files, uploads }: Store, instruments: Instruments): { files: FileStore; uploads: UploadStore } {
+  const counted = <T>(kind: UploadKind, outcome: T): T => {
+    if (typeof outcome === 'object' && outcome && 'seq' in outcome) instruments.uploads.with(kind).add();
+    return outcome;
+  };
+  return {
+    files: { ...files, addFile: async (...args) => counted('whole', await files.addFile(...args)) },
+    uploads: { ...uploads, finishUpload: async (...args) => counted('resumable', await uploads.finishUpload(...args)) },
+  };
+}
+
+export function meterBlobs(blobs: BlobStore, instruments: Instruments): BlobStore {
+  const { running } = instruments;
+  const uploadedBytes = instruments.uploadedBytes.with();
+
+  async function measure<T>(operation: FileOperation, work: () => Promise<T>): Promise<T> {
+    const startedAt = performance.now();
+    running.fileOperations += 1;
+    try {
+      const result = await work();
+      instruments.fileOperations.with(operation).observe(secondsSince(startedAt));
+      return result;
+    } catch (error) {
+      // A full disk is not a failing one.
+      if (!hasCode(error, 'STORAGE_FULL')) instruments.fileErrors.with(operation).add();
+      throw error;
+    } finally {
+      running.fileOperations -= 1;
+    }
+  }
+
+  /** The speed of the client is not that of the store, so the measurement starts when all bytes have arrived. */
+  async function receive<T>(operation: 'put' | 'append', { bytes, signal }: Incoming, work: () => Promise<T>) {
+    let arrivedAt: number | undefined;
+    bytes.once('end', () => {
+      arrivedAt = performance.now();
+    });
+    running.uploads += 1;
+    try {
+      const result = await work();
+      instruments.fileOperations.with(operation).observe(secondsSince(arrivedAt ?? performance.now()));
+      return result;
+    } catch (error) {
+      if (isFailure(error, signal, bytes)) instruments.fileErrors.with(operation).add();
+      else instruments.uploadInterruptions.with(kinds[operation]).add();
+      throw error;
+    } finally {
+      running.uploads -= 1;
+    }
+  }
+
+  return {
+    ...blobs,
+
+    async put(blob, bytes, maxBytes, signal) {
+      const size = await receive('put', { bytes, signal }, () => blobs.put(blob, bytes, maxBytes, signal));
+      uploadedBytes.add(size);
+      return size;
+    },
+
+    append(append) {
+      let received = append.unfinished.received;
+      const onProgress: typeof append.onProgress = (progress) => {
+        uploadedBytes.add(progress.received - received);
+        received = progress.received;
+        return append.onProgress(progress);
+      };
+      return receive('append', append, () => blobs.append({ ...append, onProgress }));
+    },
+
+    finish: (unfinished) => measure('finish', () => blobs.finish(unfinished)),
+    open: (blob, range) => measure('open', () => blobs.open(blob, range)),
+    size: (blob) => measure('size', () => blobs.size(blob)),
+    checkSpace: (bytes) => measure('space', () => blobs.checkSpace(bytes)),
+    remove: (name) => measure('remove', () => blobs.remove(name)),
+    removeLeftovers: (blob) => measure('remove', () => blobs.removeLeftovers(blob)),
+  };
+}
+
+type Incoming = { bytes: Readable; signal: AbortSignal };
+
+const kinds: Record<'put' | 'append', UploadKind> = { put: 'whole', append: 'resumable' };
+
+const secondsSince = (moment: number) => (performance.now() - moment) / 1000;
+
+/** Whether the store failed, and neither the client nor a limit ended the upload. */
+function isFailure(error: unknown, signal: AbortSignal, bytes: Readable): boolean {
+  if (signal.aborted || error === bytes.errored) return false;
+  if (error instanceof PoproomError) return ['UNAVAILABLE', 'STORAGE_FULL', 'INTERNAL'].includes(error.code);
+  return bytes.readableEnded || !bytes.destroyed;
 }

@@ -16,13 +16,13 @@ import { createIdempotency } from '../core/idempotency.ts';
 import { createLinks } from '../core/links.ts';
 import { noLiveMeter } from '../core/live-gateway.ts';
 import { answerOperator } from '../core/operator-requests.ts';
-import { type Outages, watchEviction, watchOutages } from '../core/outages.ts';
+import { watchEviction, watchOutages } from '../core/outages.ts';
 import type { Clock, Log } from '../core/ports/basics.ts';
 import type { EventBus } from '../core/ports/rooms.ts';
 import { createReports } from '../core/reports.ts';
 import { createRooms } from '../core/rooms.ts';
 import { createStorageQuota } from '../core/storage-quota.ts';
-import { createSweeper, type SweepWatch } from '../core/sweep.ts';
+import { createSweeper } from '../core/sweep.ts';
 import { createWebhooks } from '../core/webhooks/webhooks.ts';
 import { type Engine, totalMaxBytes } from '../engine/open.ts';
 import { startAdmin } from '../http/admin/admin-interface.ts';
@@ -34,12 +34,12 @@ import { idleTimeoutSeconds } from '../http/server.ts';
 import { createLive } from '../live/gateway.ts';
 import {
   createInstruments,
-  type Instruments,
   liveMeterOf,
   measureDelay,
+  meterBlobs,
   meteredSender,
+  meterStore,
 } from '../metrics/instruments.ts';
-import { meterBlobs, meterStore } from '../metrics/metered-ports.ts';
 import { roomLimitsOf } from '../protocol/limits.ts';
 import { eraseEveryMs } from '../store/sqlite/writer.ts';
 import { createWebhookSender } from '../webhooks/sender.ts';
@@ -87,7 +87,9 @@ export type Service = ReturnType<typeof createService>;
 
 export function createService(config: Config, log: Log, opened: Engine, options: ServerOptions) {
   const instruments = config.metrics ? createInstruments() : undefined;
-  const engine = metered(opened, instruments);
+  const engine = instruments
+    ? { ...opened, store: meterStore(opened.store, instruments), blobs: meterBlobs(opened.blobs, instruments) }
+    : opened;
   const { store, blobs, secret } = engine;
   const { clock } = options;
   const hashClient = createClientHash(secret);
@@ -178,40 +180,25 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     turns,
     maxStoredBytes,
     live,
-    sweeper: createSweeper(deps, sweepOptions(options, log, outages, instruments)),
+    sweeper: createSweeper(deps, {
+      everyMs: options.sweepEveryMs,
+      monotonic: options.monotonic,
+      done: (swept) => log.info(swept, 'swept'),
+      failed(err) {
+        outages.suspect();
+        instruments?.sweepFailures.with().add();
+        // The store is reported as lost, once.
+        if (!hasCode(err, 'UNAVAILABLE')) log.error({ err }, 'sweep failed');
+      },
+      doubted: (why) =>
+        log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
+    }),
     stopOperatorRequests: store.inbox && answerOperator({ inbox: store.inbox, store: store.rooms, rooms, clock, log }),
     /** Undefined without a token. */
     admin: token === undefined ? undefined : startAdmin({ token, ...adminDeps }),
     stopping: new AbortController(),
     /** Replaced when its files change; undefined without HTTPS. */
     certificate: undefined as CertificatePem | undefined,
-  };
-}
-
-function metered(engine: Engine, instruments: Instruments | undefined): Engine {
-  if (!instruments) return engine;
-  const { store, blobs } = engine;
-  return { ...engine, store: meterStore(store, instruments), blobs: meterBlobs(blobs, instruments) };
-}
-
-function sweepOptions(
-  { sweepEveryMs, monotonic }: ServerOptions,
-  log: Log,
-  outages: Outages,
-  instruments: Instruments | undefined,
-): SweepWatch {
-  return {
-    everyMs: sweepEveryMs,
-    monotonic,
-    done: (swept) => log.info(swept, 'swept'),
-    failed(err) {
-      outages.suspect();
-      if (instruments) instruments.sweepFailures.with().add();
-      // The store is reported as lost, once.
-      if (!hasCode(err, 'UNAVAILABLE')) log.error({ err }, 'sweep failed');
-    },
-    doubted: (why) =>
-      log.warn(why, 'the clock jumped or may be ahead: nothing is deleted until it has been steady for 10 minutes'),
   };
 }
 

@@ -2,30 +2,24 @@
 import type { BlockList } from 'node:net';
 import { createActivity } from '../../core/admin/activity.ts';
 import { createAdmin, createBlocks } from '../../core/admin/admin.ts';
-import type { ClientHash } from '../../core/clients.ts';
-import { PoproomError } from '../../core/errors.ts';
-import type { Clock, Log } from '../../core/ports/basics.ts';
+import { counted, PoproomError } from '../../core/errors.ts';
+import type { Clock } from '../../core/ports/basics.ts';
 import type { Quota, RateCounter } from '../../core/ports/clients.ts';
 import type { Store } from '../../core/ports/store.ts';
-import type { Rooms } from '../../core/rooms.ts';
 import { secondsUntil } from '../../core/timestamp.ts';
 import { createRoomHandles } from '../../core/tokens.ts';
 import { bearerOf, isSameToken } from '../request/authorize.ts';
 import type { Request } from '../request/request.ts';
 import { createConnections } from './connection-use.ts';
 
-interface AdminDeps {
+interface AdminDeps extends Pick<Parameters<typeof createAdmin>[0], 'rooms' | 'hashClient' | 'clock' | 'log'> {
   token: string;
   store: Store;
   /** Keys the handles of rooms. */
   secret: string;
-  rooms: Pick<Rooms, 'end'>;
   /** The number of live channels on this node. */
   channels: () => number;
-  hashClient: ClientHash;
   trustedProxies: BlockList;
-  clock: Clock;
-  log: Log;
   blockCheckMs: number;
   maxBlocks: number;
   activityReportMs: number;
@@ -58,18 +52,15 @@ export function startAdmin(deps: AdminDeps) {
 
 export type AdminOperations = ReturnType<typeof startAdmin>['operations'];
 
-/** Rejects a request without the token. */
-type CheckToken = (request: Pick<Request, 'raw' | 'client'>) => Promise<void>;
-
 /** Per client, on all nodes. The token itself always works: others behind the same address cannot lock out the operator. */
 const wrongTokens: Quota = { tier: 'free', limit: 10, windowMs: 3600_000 };
 
-/** Limits how often a client can guess the token. */
-function createTokenCheck(token: string, rates: RateCounter, clock: Clock): CheckToken {
-  return async ({ raw, client }) => {
-    const given = bearerOf(raw) || undefined;
+/** Rejects a request without the token, and limits how often a client can guess it. */
+function createTokenCheck(token: string, rates: RateCounter, clock: Clock) {
+  return async ({ raw, client }: Pick<Request, 'raw' | 'client'>): Promise<void> => {
+    const given = bearerOf(raw);
     // Without a token there is nothing to guess.
-    if (given === undefined) throw wrongToken();
+    if (!given) throw wrongToken();
     if (isSameToken(given, token)) return;
     const now = clock();
     // With the prefix of an API key, it never shares a counter with its network.
@@ -84,8 +75,7 @@ function wrongToken(): PoproomError {
 }
 
 function tooManyWrong(retryAfter: number): PoproomError {
-  const minutes = Math.ceil(retryAfter / 60);
-  const message = `Too many wrong admin tokens. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
+  const message = `Too many wrong admin tokens. Try again in ${counted(Math.ceil(retryAfter / 60), 'minute')}.`;
   const details = { reason: 'misses', retryAfter, limit: wrongTokens.limit };
   return new PoproomError('RATE_LIMITED', message, { retryAfter, details });
 }
