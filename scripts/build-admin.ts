@@ -2,7 +2,7 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { build } from 'rolldown';
-import { html } from '../src/http/page/html.ts';
+import { html } from '../src/http/page/page-files.ts';
 
 export async function buildAdmin(root: string, folder: string): Promise<void> {
   const [script, ...styles] = await Promise.all([

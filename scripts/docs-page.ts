@@ -1,6 +1,6 @@
 /** The API guide as an HTML page: one file, which needs no other file except the icon. */
 import packageJson from '../package.json' with { type: 'json' };
-import { type Html, html } from '../src/http/page/html.ts';
+import { type Html, html } from '../src/http/page/page-files.ts';
 import { anchor, tableCells } from './markdown.ts';
 
 interface PageParts {

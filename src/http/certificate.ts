@@ -3,10 +3,7 @@ import { createPrivateKey, type X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Log } from '../core/ports/basics.ts';
 
-/** Where they are. */
 type CertificateFiles = Record<'certFile' | 'keyFile', string>;
-
-/** Their contents, as PEM texts. */
 export type CertificatePem = Record<'cert' | 'key', string>;
 
 /** Undefined if the settings name no files. */
@@ -64,13 +61,6 @@ function parse<T>(read: () => T, sentence: string): T {
   }
 }
 
-/** Days until a certificate expires, negative afterwards, and its first host name. */
-export function describeCertificate({ cert }: CertificatePem, now: number): { daysLeft: number; host?: string } {
-  const { validToDate, subjectAltName } = readCertificate(cert);
-  const [, host] = /DNS:([^,\s]+)/.exec(subjectAltName ?? '') ?? [];
-  return { daysLeft: Math.floor((validToDate.getTime() - now) / 86_400_000), ...(host && { host }) };
-}
-
 /** Milliseconds since the epoch. */
 export const expiryOf = ({ cert }: CertificatePem): number => readCertificate(cert).validToDate.getTime();
 
@@ -93,18 +83,24 @@ function watchCertificate(files: CertificateFiles, loaded: CertificatePem, { eve
   /** The last reason that was logged. */
   let reason: string | undefined;
 
-  function reject(error: Error): void {
-    if (error.message === reason) return;
-    reason = error.message;
-    log.error({ reason }, 'new TLS certificate not usable; keeping the old one');
+  /** Undefined if the files have not changed. */
+  function loadChanged(): CertificatePem | undefined {
+    const pem = readPem(files);
+    if (JSON.stringify(pem) === seen) return undefined;
+    checkPem(pem, files);
+    return pem;
   }
 
   function check(): void {
-    const pem = attempt(() => readPem(files));
-    if (pem instanceof Error) return void reject(pem);
-    if (JSON.stringify(pem) === seen) return;
-    const failure = attempt(() => checkPem(pem, files));
-    if (failure) return void reject(failure);
+    let pem: CertificatePem | undefined;
+    try {
+      pem = loadChanged();
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== reason) log.error({ reason: message }, 'new TLS certificate not usable; keeping the old one');
+      reason = message;
+    }
+    if (!pem) return;
     seen = JSON.stringify(pem);
     reason = undefined;
     use(pem);
@@ -114,12 +110,4 @@ function watchCertificate(files: CertificateFiles, loaded: CertificatePem, { eve
   const timer = setInterval(check, everyMs);
   timer.unref();
   return () => clearInterval(timer);
-}
-
-function attempt<T>(work: () => T): T | Error {
-  try {
-    return work();
-  } catch (error) {
-    return error as Error;
-  }
 }

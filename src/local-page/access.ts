@@ -3,7 +3,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { html } from '../http/page/html.ts';
+import { html } from '../http/page/page-files.ts';
 import { queryOf } from '../http/request/request.ts';
 import type { Reply } from '../http/response/reply.ts';
 

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { hasBody, queryOf } from '../http/request/request.ts';
 import { json, type Reply } from '../http/response/reply.ts';
 import { closeSoon, endWith, send } from '../http/response/send.ts';
-import { browserHeaders } from '../http/routes/download-handlers.ts';
+import { browserHeaders } from '../http/routes/file-handlers.ts';
 import type { EndpointName } from '../protocol/endpoints.ts';
 
 export interface ForwarderDeps {

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { crc32 } from 'node:zlib';
-import { zipStream } from '../../src/http/routes/download-handlers.ts';
+import { zipStream } from '../../src/http/routes/file-handlers.ts';
 import {
   descriptor,
   directoryRecord,

@@ -7,17 +7,12 @@ import {
   type LimitSetting,
   limitTable,
   type PageLimits,
+  writtenLimit,
 } from '../../protocol/limits.ts';
+import type * as api from '../../protocol/types.ts';
 
-/** Null means no limit. */
-export type ServerLimits = ConfigurableLimits & {
-  apiKeyRequired: boolean;
-  roomCreation: CreationMode;
-  webhooks: boolean;
-  demo: boolean;
-  reports: boolean;
-  abuseContact?: string;
-};
+/** Those of `GET /api/limits` that are the same for every client. */
+export type ServerLimits = Omit<api.ServerLimits, 'storedBytes'>;
 
 /** The settings that are limits. 0 means no limit where a server can have none. */
 type LimitValues = Readonly<Record<LimitKey, number>> & {
@@ -75,7 +70,7 @@ export function limitPhrases(limits: ServerLimits): LimitPhrases {
   const longest = limits.roomMaxLifetimeSeconds;
   return {
     ...(Object.fromEntries(phrases) as Record<LimitPhrase, string>),
-    roomMaxSeconds: `${grouped(longest)} (${duration(longest)})`,
+    roomMaxSeconds: `${grouped(longest)} (${measured(longest, 'seconds')})`,
     keyRule: limits.apiKeyRequired
       ? 'This server requires an API key for every request under /api.'
       : 'An API key is optional on this server.',
@@ -93,8 +88,7 @@ const createRules: Record<CreationMode, string> = {
 
 function phraseOf({ unit, isPerHour }: LimitSetting, limit: number | null): string {
   if (limit === null) return isPerHour ? `any number of ${unit}s` : 'no limit';
-  if (unit === 'seconds') return duration(limit);
-  if (unit === 'bytes') return bytes(limit);
+  if (unit === 'seconds' || unit === 'bytes') return measured(limit, unit);
   return isPerHour ? `${counted(limit, unit)} per hour` : counted(limit, unit);
 }
 
@@ -111,21 +105,11 @@ const grouped = (number: number) => number.toLocaleString('en-US');
 
 const counted = (number: number, what: string) => `${grouped(number)} ${what}${number === 1 ? '' : 's'}`;
 
-/** In the largest unit that divides it. */
-function bytes(size: number): string {
-  const units = [size === 1 ? 'byte' : 'bytes', 'KiB', 'MiB', 'GiB', 'TiB'];
-  const step = units.findLastIndex((_, i) => size % 1024 ** i === 0);
-  return `${grouped(size / 1024 ** step)} ${units[step]}`;
+/** In the unit in which one would write the setting: `7 days`, `10 MiB`. */
+function measured(limit: number, unit: string): string {
+  const [, number, letters = ''] = /^(\d+)(.*)$/.exec(writtenLimit(limit, unit)) ?? [];
+  const smallest = limit === 1 ? unit.slice(0, -1) : unit;
+  return `${grouped(Number(number))} ${unitNames[letters] ?? (letters || smallest)}`;
 }
 
-/** In the largest unit that divides it. One day is 24 hours. */
-function duration(seconds: number): string {
-  const [unit, name] = units.find(([unit]) => seconds >= 2 * unit && seconds % unit === 0) ?? [1, 'seconds'];
-  return `${grouped(seconds / unit)} ${name}`;
-}
-
-const units = [
-  [86_400, 'days'],
-  [3600, 'hours'],
-  [60, 'minutes'],
-] as const;
+const unitNames: Record<string, string> = { d: 'days', h: 'hours', m: 'minutes' };

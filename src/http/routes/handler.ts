@@ -65,11 +65,9 @@ export interface HandlerDeps {
   serverLimits: ServerLimits;
   largestContent: number;
   limits: RoomLimits;
-  /** The bytes that a client has stored. */
   storedBytes(client: ClientId): Promise<number>;
   /** The text of /metrics; undefined if metrics are disabled. */
   metrics: (() => Promise<string>) | undefined;
-  /** The token that /metrics requires, if any. */
   metricsToken: string | undefined;
   /** Undefined if there is no admin token. */
   admin: AdminOperations | undefined;

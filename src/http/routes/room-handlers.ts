@@ -1,21 +1,25 @@
-/** Rooms: create, get, change, delete. */
+/** Rooms, their links with a role, their webhooks, and their live channels over HTTP. */
 import { invalidField, PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
 import { seenByLink } from '../../core/links.ts';
+import { deviceNameTooLong, maxDeviceNameLength } from '../../core/names.ts';
+import type { StoredLink } from '../../core/ports/links.ts';
 import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
+import type { WebhookInfo } from '../../core/webhooks/webhooks.ts';
 import type { RoomLimits } from '../../protocol/limits.ts';
 import * as schemas from '../../protocol/schemas.ts';
 import type * as api from '../../protocol/types.ts';
+import { foreignOrigin, isForeignOrigin } from '../request/authorize.ts';
 import { readCaller, readJson } from '../request/parse-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { confirmation, json } from '../response/reply.ts';
-import { fileAddresses, findOwnBase } from '../urls.ts';
-import type { HandlerDeps, Handlers } from './handler.ts';
+import { fileAddresses, findOwnBase, ownBase } from '../urls.ts';
+import { confirmed, type HandlerDeps, type Handlers } from './handler.ts';
 import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
 
 export const roomHandlers = (deps: HandlerDeps) => {
-  const { rooms, creation, reports, limits, links, userOf } = deps;
+  const { rooms, creation, roomLinks, webhooks, reports, live, limits, links, origins, userOf } = deps;
   return {
     async createRoom(request) {
       const { raw, client, isCrossSite, keyName } = request;
@@ -61,6 +65,69 @@ export const roomHandlers = (deps: HandlerDeps) => {
       await reports.add(callerOf(request), report);
       return confirmation('The operator can see your report.', 201);
     },
+
+    async createLink(request) {
+      const newLink = await readJson<api.CreateLinkRequest>(request, schemas.createLinkRequest);
+      const created = await roomLinks.create(callerOf(request), newLink);
+      return json(201, linkOf(created, findOwnBase(request, links)));
+    },
+
+    async listLinks(request) {
+      const base = findOwnBase(request, links);
+      const listed = await roomLinks.list(callerOf(request));
+      return json(200, { links: listed.map((link) => linkOf(link, base)) } satisfies api.LinkList);
+    },
+
+    revokeLink: confirmed('The link was revoked.', (caller, { linkId = '' }) => roomLinks.revoke(caller, linkId)),
+
+    async createWebhook(request) {
+      const base = ownBase(request, links);
+      const { url, events, pin } = await readJson<api.CreateWebhookRequest>(request, schemas.createWebhookRequest);
+      const { secret, ...created } = await webhooks.create(callerOf(request, pin), { url, events, base });
+      return json(201, { ...webhookOf(created), secret } satisfies api.WebhookCreated);
+    },
+
+    async listWebhooks(request) {
+      const list = await webhooks.list(callerOf(request));
+      return json(200, { webhooks: list.map(webhookOf) } satisfies api.WebhookList);
+    },
+
+    deleteWebhook: confirmed('The webhook was deleted.', (caller, { webhookId = '' }) =>
+      webhooks.remove(caller, webhookId),
+    ),
+
+    async roomEvents(request) {
+      const { raw, query, client, resumeToken } = request;
+      const caller = callerOf(request);
+      const visitor = {
+        caller: { ...caller, deviceId: caller.deviceId ?? query.get('deviceId') ?? undefined },
+        deviceName: deviceName(query.get('deviceName')),
+        carets: query.get('carets') === 'true',
+        seq: lastSeq(request),
+        edits: false,
+        version: undefined,
+        timestamp: undefined,
+        resumeToken,
+        ...fileAddresses(request, links),
+      };
+      if (raw.method === 'HEAD') {
+        await rooms.access(visitor.caller, 'followRoom');
+        return { status: 200, headers: streamHeaders };
+      }
+      // Clients of an event stream send nothing, so only TCP keepalive detects a lost one, before a heartbeat resets it.
+      raw.socket.setKeepAlive(true, 10_000);
+      return { status: 200, headers: streamHeaders, body: await live.openEvents(client, visitor) };
+    },
+
+    /**
+     * Requests without an upgrade, for example from the address bar of a browser. Browsers hide from a page why a
+     * WebSocket was refused, so a page of another origin learns it here.
+     */
+    liveChannel({ raw }): never {
+      if (isForeignOrigin(raw, origins)) throw foreignOrigin();
+      const message = 'This endpoint requires a WebSocket. Use /events to follow a room over plain HTTP.';
+      throw new PoproomError('UPGRADE_REQUIRED', message);
+    },
   } satisfies Partial<Handlers>;
 };
 
@@ -99,3 +166,47 @@ const describe = ({ code, expiresAt, hasPin, name, salt, extendMs }: CreatedRoom
   ...(salt !== undefined && { encrypted: true as const }),
   ...(name !== undefined && { name }),
 });
+
+function linkOf({ id, role, name, createdAt, expiresAt, lastUsed }: StoredLink, base: string | undefined): api.Link {
+  return {
+    linkId: id,
+    role,
+    ...(base !== undefined && { link: `${base}/r/${id}` }),
+    ...(name !== undefined && { name }),
+    createdAt: toTimestamp(createdAt),
+    ...(expiresAt !== undefined && { expiresAt: toTimestamp(expiresAt) }),
+    ...(lastUsed !== undefined && { lastUsed: toTimestamp(lastUsed) }),
+  };
+}
+
+function webhookOf({ id, host, events, createdAt, lastDeliveredAt, lastError }: WebhookInfo): api.WebhookEntry {
+  return {
+    ...{ id, host, events: [...events], createdAt: toTimestamp(createdAt) },
+    ...(lastDeliveredAt !== undefined && { lastDelivery: toTimestamp(lastDeliveredAt) }),
+    ...(lastError && { lastError: errorOf(lastError) }),
+  };
+}
+
+/** A document of an earlier version has no code. */
+function errorOf({ at, code = 'CONNECTION', message, status }: NonNullable<WebhookInfo['lastError']>) {
+  return { timestamp: toTimestamp(at), code, message, ...(status !== undefined && { status }) };
+}
+
+const streamHeaders = {
+  'Content-Type': 'text/event-stream',
+  'Cache-Control': 'no-store',
+  // Proxies that buffer responses would delay events.
+  'X-Accel-Buffering': 'no',
+  Connection: 'close',
+};
+
+function lastSeq({ raw, query }: Request): number | undefined {
+  const text = header(raw, 'last-event-id') ?? query.get('lastEventId');
+  return text && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}
+
+function deviceName(text: string | null): string | undefined {
+  if (!text) return undefined;
+  if (text.length <= maxDeviceNameLength) return text;
+  throw deviceNameTooLong();
+}
