@@ -168,21 +168,14 @@ type Env = Readonly<Record<string, string | undefined>>;
 export const serveOptions = { port: 'port', host: 'host', dataDir: 'data' } as const;
 
 /** The values of these options, which override the environment. */
-export type ServeOptions = Partial<Record<keyof typeof serveOptions, string | undefined>>;
+type ServeOptions = Partial<Record<keyof typeof serveOptions, string | undefined>>;
 
-export interface Inspection {
-  /** Without the invalid settings. */
-  config: Partial<Config>;
-  problems: readonly string[];
-  /** Values that are probably a mistake, as sentences. */
-  warnings: readonly string[];
-  /** Variables named POPROOM_… that are not settings. */
-  unknown: readonly string[];
-}
+export type Inspection = ReturnType<typeof inspectConfig>;
 
-/** Reads the settings without throwing, for diagnosis. */
-export function inspectConfig(env: Env = process.env, options: ServeOptions = {}): Inspection {
+/** Reads the settings without throwing, for diagnosis. `config` lacks the invalid ones. */
+export function inspectConfig(env: Env = process.env, options: ServeOptions = {}) {
   const problems: string[] = [];
+  /** Values that are probably a mistake, as sentences. */
   const warnings: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [key, setting] of Object.entries<Setting<unknown>>(settings)) {
@@ -201,7 +194,7 @@ export function inspectConfig(env: Env = process.env, options: ServeOptions = {}
   problems.push(...contradictions(config));
   const names = new Set(settingNames);
   const unknown = Object.keys(env).filter((name) => name.startsWith('POPROOM_') && !names.has(name));
-  return { config, problems, warnings, unknown };
+  return { config: config as Partial<Config>, problems, warnings, unknown };
 }
 
 /** Sets the limits of a demonstration that the environment leaves open, and reports those that exceed them. */
@@ -318,19 +311,14 @@ export interface Bucket {
   prefix: string;
 }
 
-/** `disk:` is the folder `files` in the data folder. */
-function fileStore(text: string): 'disk:' | FilesFolder | Bucket {
+/** `disk:` is the folder `files` in the data folder. Other folders have an absolute path. */
+function fileStore(text: string): 'disk:' | { folder: string } | Bucket {
   if (text === 'disk:') return text;
   const folder = folderIn('disk', text);
   if (folder !== undefined) return { folder: realFolder(folder) };
   const bucket = readBucket(text);
   if (!bucket) throw invalid('must be disk:, disk:/FOLDER or a bucket, for example s3://my-bucket/poproom', text);
   return bucket;
-}
-
-interface FilesFolder {
-  /** An absolute path. */
-  folder: string;
 }
 
 /** The folder after `SCHEME:`. Rejects two slashes, because a relative path would become an absolute one. */

@@ -11,7 +11,7 @@ import {
   type RecentRoom,
   readRecentRooms,
 } from '../known-rooms.ts';
-import { print, printable, printNotice, table } from '../output.ts';
+import { printable, printList, table } from '../output.ts';
 import { chooseServer } from '../server-choice.ts';
 import { parseCode } from '../server-context.ts';
 
@@ -29,8 +29,8 @@ export async function recent(input: Input): Promise<void> {
 function list(input: Input, environment: Environment): void {
   const rooms = readRecentRooms(environment);
   const rows = [['CODE', 'TIME LEFT', 'SERVER', 'NAME'], ...rooms.map(rowOf)];
-  if (rooms.length > 0 || input.isSet('json')) print(input, rooms.map(toJson), table(rows));
-  else printNotice(keepsRecentRooms(environment) ? 'There are no recent rooms.' : 'The list of recent rooms is off.');
+  const notice = keepsRecentRooms(environment) ? 'There are no recent rooms.' : 'The list of recent rooms is off.';
+  printList(input, rooms.map(toJson), table(rows), notice);
 }
 
 const rowOf = ({ code, expiresAt, url, name = '' }: RecentRoom): string[] => [

@@ -6,12 +6,11 @@ import { exitCode, UsageError } from '../errors.ts';
 import { print, printable } from '../output.ts';
 import { parseServerUrl } from '../server-choice.ts';
 import { bad, type Check, type DoctorContext, type Finding, type ServerAddress } from './doctor/check.ts';
-import { filesChecks } from './doctor/files-checks.ts';
 import { serverChecks } from './doctor/server-checks.ts';
 import { settingsChecks } from './doctor/settings-checks.ts';
-import { storeChecks } from './doctor/store-checks.ts';
+import { storageChecks } from './doctor/storage-checks.ts';
 
-const checks: readonly Check[] = [...settingsChecks, ...storeChecks, ...filesChecks, ...serverChecks];
+const checks: readonly Check[] = [...settingsChecks, ...storageChecks, ...serverChecks];
 
 export async function doctor(input: Input): Promise<void> {
   if (input.args.length > 0)

@@ -18,39 +18,25 @@ import {
   type Progress,
 } from '../../migration/migrate.ts';
 import type { Input } from '../command.ts';
-import { UsageError } from '../errors.ts';
+import { ExitError, exitCode, UsageError } from '../errors.ts';
 import { countOf, formatBytes, print } from '../output.ts';
 
 export async function migrate(input: Input): Promise<void> {
   const places = readPlaces(input);
   const config = readConfig();
-  const from = await openEnd(places.from, config);
-  try {
-    const to = await openEnd(places.to, config);
-    try {
-      const pins = transferSecret(places.from.store, places.to.store, config.secret);
-      printReport(input, await moveUntilStopped({ from, to }), pins);
-    } finally {
-      await to.close();
-    }
-  } finally {
-    await from.close();
-  }
-}
-
-function printReport(input: Input, report: MigrationReport | 'stopped', pins: string): void {
-  if (report === 'stopped') {
-    process.exitCode = 130;
-    console.error('Interrupted. Data that was moved is kept; run the same command again to continue.');
-    return;
-  }
+  await using ends = new AsyncDisposableStack();
+  const open = async (place: EnginePlace) => ends.adopt(await openEnd(place, config), (end) => end.close());
+  const from = await open(places.from);
+  const to = await open(places.to);
+  const pins = transferSecret(places.from.store, places.to.store, config.secret);
+  const report = await moveUntilStopped({ from, to });
   if (report.differences.count > 0) process.exitCode = 1;
   print(input, { ...report, pins }, `${summaryOf(report)}\n${pins}`);
   if (report.differences.count > 0 && !input.isSet('json')) reportDifferences(report.differences);
 }
 
 /** Ctrl-C stops it between two steps. */
-async function moveUntilStopped(ends: Record<'from' | 'to', MigrationEnd>): Promise<MigrationReport | 'stopped'> {
+async function moveUntilStopped(ends: Record<'from' | 'to', MigrationEnd>): Promise<MigrationReport> {
   const stopping = new AbortController();
   const stop = () => stopping.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
@@ -58,8 +44,11 @@ async function moveUntilStopped(ends: Record<'from' | 'to', MigrationEnd>): Prom
   try {
     return await move({ ...ends, clock: Date.now, signal: stopping.signal, progress: line.show });
   } catch (error) {
-    if (stopping.signal.aborted) return 'stopped';
     line.clear();
+    if (stopping.signal.aborted) {
+      console.error('Interrupted. Data that was moved is kept; run the same command again to continue.');
+      throw new ExitError(exitCode.interrupted);
+    }
     console.error('Data that was moved is kept. Fix the problem below and run the same command again to continue.');
     throw error;
   } finally {

@@ -3,7 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import type { Config } from '../../../config.ts';
 import { demoNote, settingNames } from '../../../config.ts';
-import { CertificateError, describeCertificate, loadCertificate } from '../../../http/certificate.ts';
+import { CertificateError, expiryOf, loadCertificate } from '../../../http/certificate.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
 import type { CreationMode } from '../../../protocol/limits.ts';
 import { bare, isPermitted, type WebhookHost } from '../../../webhooks/hosts.ts';
@@ -34,7 +34,8 @@ const secret = settingsCheck(['secret'], ({ secret }) => {
 const certificate = settingsCheck(['tlsCert', 'tlsKey'], ({ tlsCert, tlsKey }) => {
   if (!tlsCert || !tlsKey) return [];
   try {
-    const { daysLeft } = describeCertificate(loadCertificate({ certFile: tlsCert, keyFile: tlsKey }), Date.now());
+    const expiresAt = expiryOf(loadCertificate({ certFile: tlsCert, keyFile: tlsKey }));
+    const daysLeft = Math.floor((expiresAt - Date.now()) / 86_400_000);
     const renew = 'Renew it; the server reloads the files automatically.';
     if (daysLeft < 0) return [bad('The TLS certificate has expired.', renew)];
     if (daysLeft < 14) return [warning(`The TLS certificate expires in ${daysLeft} days.`, renew)];
