@@ -29,11 +29,6 @@ const flag = (name: string, help: string) => setting(name, 'false', help, yesOrN
 /** Empty by default. */
 const list = <T>(name: string, help: string, read: (text: string) => T) => setting(name, '', help, read);
 
-/** The limits that clients notice. */
-function limits() {
-  return Object.fromEntries(limitTable.map(([key, entry]) => [key, limit(entry)])) as Record<LimitKey, Setting<number>>;
-}
-
 function limit({ variable, help, unit, mayBeOff, highest, default: standard }: LimitSetting): Setting<number> {
   const range = highest === undefined ? '' : `, up to ${writtenLimit(highest, unit)}`;
   const least = mayBeOff ? 0 : 1;
@@ -71,7 +66,8 @@ export const settings = {
     yesOrNo,
   ),
   filesUrl: optional('POPROOM_FILES_URL', 'base URL for files; default: /files under the public URL', webAddress),
-  ...limits(),
+  // The limits that clients notice.
+  ...(Object.fromEntries(limitTable.map(([key, entry]) => [key, limit(entry)])) as Record<LimitKey, Setting<number>>),
   minFreeDisk: setting('POPROOM_MIN_FREE_DISK', '512MiB', 'free disk space below which uploads are rejected', size(0)),
   totalMaxBytes: optional(
     'POPROOM_TOTAL_MAX_BYTES',

@@ -126,11 +126,7 @@ function createLineWriter({ fd, batchMs, onGap }: LineWriterOptions) {
 
   function onWritten(error: NodeJS.ErrnoException | null, bytes: number): void {
     isWriting = false;
-    if (error) onRefused(error);
-    else onAccepted(bytes);
-  }
-
-  function onAccepted(bytes: number): void {
+    if (error) return void onRefused(error);
     retryMs = firstRetryMs;
     advance(bytes);
     if (!sending) reportGap();

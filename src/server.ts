@@ -45,7 +45,8 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   if (config.store === 'sqlite:' || config.files === 'disk:') assertFolderWritable(config.dataDir);
   for (const path of secretFiles(config)) assertOnlyOwnerWrites(path);
   const certificate = openCertificate({ certFile: config.tlsCert, keyFile: config.tlsKey });
-  warnOfOpenFiles(config.dataDir, log);
+  for (const { path, mode, reason } of closeToOthers(config.dataDir))
+    log.warn({ path, mode: mode.toString(8), reason }, 'other users of this machine can open this file or folder');
   const service = createService(config, log, await openEngine(config, options.clock, options), options);
   service.certificate = certificate?.pem;
   const server = await createHttp(service).catch(async (error) => {
@@ -92,11 +93,5 @@ export async function startServer(config: Config, log: Log, given: Partial<Serve
   } catch (error) {
     await end();
     throw error;
-  }
-}
-
-function warnOfOpenFiles(dataDir: string, log: Log): void {
-  for (const { path, mode, reason } of closeToOthers(dataDir)) {
-    log.warn({ path, mode: mode.toString(8), reason }, 'other users of this machine can open this file or folder');
   }
 }

@@ -80,10 +80,11 @@ export function createHttpServer(deps: HttpServerDeps): Server {
     if (!socket.writable) return void socket.destroy();
     onMalformed();
     // If another response is being sent, the client would read this one as part of its body.
-    const id = nextRequestId();
     const within = currentResponse(socket);
-    if (within?.headersSent && !within.writableFinished) closeSoon(socket.end());
-    else endWith(socket, refusal(reason, id), { ...corsHeaders, ...fixedHeaders, ...rateHeaders, 'X-Request-Id': id });
+    if (within?.headersSent && !within.writableFinished) return void closeSoon(socket.end());
+    const id = nextRequestId();
+    const reply = errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
+    endWith(socket, reply, { ...corsHeaders, ...fixedHeaders, ...rateHeaders, 'X-Request-Id': id });
   }
   server.on('upgrade', createUpgrade(deps));
   server.on('connect', (_, socket) => {
@@ -123,8 +124,6 @@ function notifyBodyReader(socket: Duplex): boolean {
   return request !== undefined && !request.complete && request.emit('timeout', deadlinePassed);
 }
 
-const refusal = (reason: string, id: string) => errorReply(new PoproomError('VALIDATION_FAILED', reason), id);
-
 function reasonOf(code: string | undefined): string {
   if (code === 'HPE_HEADER_OVERFLOW') return 'The request headers are larger than 16 KiB.';
   if (code === requestTimeout) return tookTooLong;
@@ -137,11 +136,9 @@ const tlsHandshake = 0x16;
 /** As long as Node waits for a TLS handshake. */
 const firstByteTimeoutMs = 15_000;
 
-type OnConnection = (socket: Socket) => void;
-
 /** Passes a connection on to TLS only if it starts like one. Otherwise browsers are redirected; programs get an error. */
 function answerPlainHttp(server: Server, endpointPath: EndpointPath): void {
-  const startTls = server.listeners('connection') as OnConnection[];
+  const startTls = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   server.on('connection', (socket) => {
     socket.on('error', () => socket.destroy());

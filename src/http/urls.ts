@@ -1,5 +1,4 @@
 /** The URLs of this server: its base path, the links in responses, and its addresses in the local network. */
-import type { IncomingMessage } from 'node:http';
 import type { BlockList } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { invalidField } from '../core/errors.ts';
@@ -46,13 +45,11 @@ export function ownBase(request: Pick<Request, 'raw'>, settings: LinkSettings): 
 }
 
 /** The same for responses that can do without links: undefined if the Host is malformed. */
-export const findOwnBase = ({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): string | undefined =>
-  settings.publicUrl ?? ownAddress(raw, settings.trustedProxies);
-
-function ownAddress(raw: IncomingMessage, proxies: BlockList): string | undefined {
+export function findOwnBase({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): string | undefined {
+  if (settings.publicUrl !== undefined) return settings.publicUrl;
   const { host = '' } = raw.headers;
   if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) return undefined;
-  const forwarded = cameThroughProxy(raw, proxies) ? header(raw, 'x-forwarded-proto')?.toLowerCase() : undefined;
+  const forwarded = cameThroughProxy(raw, settings.trustedProxies) ? header(raw, 'x-forwarded-proto')?.toLowerCase() : undefined;
   const overTls = forwarded === undefined ? 'encrypted' in raw.socket : forwarded === 'https';
   return `${overTls ? 'https' : 'http'}://${host}`;
 }

@@ -179,7 +179,7 @@ function responseTo(request: ClientRequest, raw: IncomingMessage): Promise<Incom
 }
 
 /** Without a body, that of the server follows. */
-async function replyFrom(incoming: IncomingMessage, raw: IncomingMessage, { name, params }: Target): Promise<Reply> {
+async function replyFrom(incoming: IncomingMessage, raw: IncomingMessage, target: Target): Promise<Reply> {
   const { statusCode: status = 0, headers } = incoming;
   if (!isExpected(status)) {
     incoming.destroy();
@@ -190,26 +190,26 @@ async function replyFrom(incoming: IncomingMessage, raw: IncomingMessage, { name
     delete picked['content-length'];
   // Where an upload continues; a browser follows it only in a redirect.
   const location = status === 201 ? pick(incoming, ['location']) : {};
-  const common = { ...picked, ...location, ...inert };
-  if (name === 'serveFile' && status < 400) {
+  return { status, headers: { ...picked, ...location, ...(await typeHeaders(incoming, raw, target)), ...inert } };
+}
+
+/** How a browser shows the body: an error, or what the endpoint returns. */
+async function typeHeaders(incoming: IncomingMessage, raw: IncomingMessage, { name, params }: Target) {
+  const { statusCode = 0, headers } = incoming;
+  if (name === 'serveFile' && statusCode < 400) {
     const isSaved = queryOf(raw.url ?? '').has('download') || !/^inline\b/i.test(headers['content-disposition'] ?? '');
     const [type = ''] = (headers['content-type'] ?? '').toLowerCase().split(';');
-    const shown = await browserHeaders({ name: params.name ?? '', type: type.trim() }, isSaved);
-    return { status, headers: { ...common, ...shown, ...inert } };
+    return browserHeaders({ name: params.name ?? '', type: type.trim() }, isSaved);
   }
-  if (name === 'downloadZip' && status < 400) {
+  if (name === 'downloadZip' && statusCode < 400) {
     const disposition = `attachment; filename="poproom-${(params.roomId ?? '').replace(/[^0-9A-Za-z-]/g, '')}.zip"`;
-    return { status, headers: { ...common, 'Content-Type': 'application/zip', 'Content-Disposition': disposition } };
+    return { 'Content-Type': 'application/zip', 'Content-Disposition': disposition };
   }
   const encoding = headers['content-encoding'];
   return {
-    status,
-    headers: {
-      ...common,
-      ...(encoding && encodings.includes(encoding) && { 'Content-Encoding': encoding }),
-      'Content-Type': 'application/json; charset=utf-8',
-      'Content-Disposition': 'attachment',
-    },
+    ...(encoding && encodings.includes(encoding) && { 'Content-Encoding': encoding }),
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Disposition': 'attachment',
   };
 }
 

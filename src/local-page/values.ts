@@ -82,14 +82,10 @@ function changed(values: Values, changes: Changes): Values | undefined {
   return length > maxLength ? undefined : Object.fromEntries(entries);
 }
 
-type Opening = { id: string; from: string | null };
-
-const isOpening = (value: unknown): value is Opening =>
+const isOpening = (value: unknown): value is { id: string; from: string | null } =>
   isObject(value) && isId(value.id) && (value.from === null || isIdWithNumber(value.from));
 
-type Change = { id: string; number: number; kept: Changes; tab: Changes };
-
-const isChange = (value: unknown): value is Change =>
+const isChange = (value: unknown): value is { id: string; number: number; kept: Changes; tab: Changes } =>
   isObject(value) && isId(value.id) && Number.isInteger(value.number) && [value.kept, value.tab].every(areChanges);
 
 const areChanges = (value: unknown): value is Changes =>

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { LiveMeter } from '../core/live-gateway.ts';
-import type { BlobStore } from '../core/ports/blobs.ts';
+import type { BlobAppend, BlobStore } from '../core/ports/blobs.ts';
 import type { FileStore, UploadStore } from '../core/ports/files.ts';
 import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { WebhookSender } from '../core/ports/webhooks.ts';
@@ -77,14 +77,16 @@ export function countRefusal({ refusals }: Instruments, transport: 'http' | 'web
   refusals.with(transport, code, reasonOf(error)).add();
 }
 
-/** The limits that share an error code, named in its details: limits of rates, and those of storage. */
-const reasons: readonly unknown[] = ['requests', 'misses', 'devices', 'channels', 'messages', 'work'];
-const scopes: readonly unknown[] = ['client', 'network', 'total'];
+/** The limits that share an error code, named in its details: those of rates by a reason, those of storage by a scope. */
+const limits: readonly unknown[] = [
+  ...['requests', 'misses', 'devices', 'channels', 'messages', 'work'],
+  ...['client', 'network', 'total'],
+];
 
 function reasonOf(error: unknown): string {
   const { reason, scope } = (error instanceof PoproomError && error.details) || {};
-  const named = reason ?? scope;
-  return reasons.includes(named) || scopes.includes(named) ? String(named) : '';
+  const limit = reason ?? scope;
+  return limits.includes(limit) ? String(limit) : '';
 }
 
 const delayCheckMs = 100;
@@ -155,7 +157,7 @@ function meterMethod(method: Method, operation: StoreOperation, instruments: Ins
   const onFailure = () => errors.add();
   return (...args) => {
     const startedAt = performance.now();
-    const onDone = () => durations.observe((performance.now() - startedAt) / 1000);
+    const onDone = () => durations.observe(secondsSince(startedAt));
     let result: unknown;
     try {
       result = method(...args);
@@ -214,7 +216,7 @@ export function meterBlobs(blobs: BlobStore, instruments: Instruments): BlobStor
       return result;
     } catch (error) {
       if (isFailure(error, signal, bytes)) instruments.fileErrors.with(operation).add();
-      else instruments.uploadInterruptions.with(kinds[operation]).add();
+      else instruments.uploadInterruptions.with(operation === 'put' ? 'whole' : 'resumable').add();
       throw error;
     } finally {
       running.uploads -= 1;
@@ -249,9 +251,7 @@ export function meterBlobs(blobs: BlobStore, instruments: Instruments): BlobStor
   };
 }
 
-type Incoming = { bytes: Readable; signal: AbortSignal };
-
-const kinds: Record<'put' | 'append', UploadKind> = { put: 'whole', append: 'resumable' };
+type Incoming = Pick<BlobAppend, 'bytes' | 'signal'>;
 
 const secondsSince = (moment: number) => (performance.now() - moment) / 1000;
 

@@ -10,9 +10,15 @@ import { createAuthorizer, createFreeRequests } from '../http/request/authorize.
 import { createRequestIds, forwardedUser } from '../http/request/request.ts';
 import { createRequestLog } from '../http/response/send.ts';
 import { endpointPathOf } from '../http/router.ts';
-import { createHandlers } from '../http/routes/handlers.ts';
-import { createErrorPage, createPageReader } from '../http/routes/page-handlers.ts';
+import { adminHandlers } from '../http/routes/admin-handlers.ts';
+import { contentHandlers } from '../http/routes/content-handlers.ts';
+import { fileHandlers } from '../http/routes/file-handlers.ts';
+import type { HandlerDeps, Handlers } from '../http/routes/handler.ts';
+import { operationHandlers } from '../http/routes/operation-handlers.ts';
+import { createErrorPage, createPageReader, pageHandlers } from '../http/routes/page-handlers.ts';
 import { createProbes } from '../http/routes/probes.ts';
+import { roomHandlers } from '../http/routes/room-handlers.ts';
+import { uploadHandlers } from '../http/routes/upload-handlers.ts';
 import { createHttpServer } from '../http/server.ts';
 import { networkUrls } from '../http/urls.ts';
 import { createMetrics } from './metrics.ts';
@@ -20,7 +26,7 @@ import type { Service } from './service.ts';
 
 export async function createHttp(service: Service): Promise<Server> {
   const { config, options, instruments, engine, live, clientLog, budgets, stopping, admin } = service;
-  const limits = serverLimits(config);
+  const allLimits = serverLimits(config);
   const probes = createProbes({
     ...options,
     ...engine,
@@ -47,15 +53,9 @@ export async function createHttp(service: Service): Promise<Server> {
     // The status of the response was successful.
     onBroken: () => instruments?.refusals.with('http', 'INTERNAL', 'response').add(),
   });
-  const page = createPageReader(
-    {
-      source: options.page,
-      limits,
-      address: () => config.publicUrl ?? networkUrls(config, (server.address() as AddressInfo).port)[0],
-    },
-    config,
-  );
-  const handlers = createHandlers({
+  const address = () => config.publicUrl ?? networkUrls(config, (server.address() as AddressInfo).port)[0];
+  const page = createPageReader({ source: options.page, limits: allLimits, address }, config);
+  const deps: HandlerDeps = {
     ...service,
     userOf: (raw) =>
       config.create === 'proxy' ? forwardedUser(raw, config.userHeader, config.trustedProxies) : undefined,
@@ -66,12 +66,21 @@ export async function createHttp(service: Service): Promise<Server> {
     links: config,
     origins: config,
     page,
-    serverLimits: limits,
+    serverLimits: allLimits,
     largestContent: config.contentMax,
     metrics: metrics?.text,
     metricsToken: config.metricsToken,
     admin: admin?.operations,
-  });
+  };
+  const handlers: Handlers = {
+    ...roomHandlers(deps),
+    ...contentHandlers(deps),
+    ...fileHandlers(deps),
+    ...uploadHandlers(deps),
+    ...operationHandlers(deps),
+    ...adminHandlers(deps),
+    ...pageHandlers(deps),
+  };
   const { connections } = admin ?? {};
   const endpointPath = endpointPathOf(config);
   const shared = { authorizer, freeRequests, origins: config, nextRequestId, requestLog, connections, endpointPath };

@@ -4,14 +4,7 @@ import { readEnvironment } from '../environment.ts';
 import { UsageError, withFileErrors } from '../errors.ts';
 import { forgetAllRooms } from '../known-rooms.ts';
 import { print, printable, printNotice, table } from '../output.ts';
-import {
-  configFile,
-  type Preferences,
-  readPreferences,
-  type ServerEntry,
-  serverNamed,
-  writePreferences,
-} from '../preferences.ts';
+import { configFile, type Preferences, readPreferences, serverNamed, writePreferences } from '../preferences.ts';
 import { askHidden, isPiped, readInputText } from '../prompt.ts';
 import { parseServerUrl } from '../server-choice.ts';
 
@@ -37,15 +30,14 @@ const list: Action = async (input) => {
 };
 
 const get: Action = async (input, name) => {
-  const { shown } = parseSetting(name);
-  const value = shown(readPreferences(readEnvironment()));
+  const value = shownOf(readPreferences(readEnvironment()), parseSetting(name));
   if (value === undefined) throw new UsageError(`"${name}" is not set.`);
   print(input, { name, value }, value);
 };
 
 const set: Action = async (_, name, argument) => {
   const setting = parseSetting(name);
-  const value = setting.isSecret ? await readSecret(setting, argument) : argument;
+  const value = isSecret(setting.field) ? await readSecret(setting, argument) : argument;
   if (!value) throw new UsageError(`Which value? Run poproom config set ${name} VALUE.`);
   await change(setting, value);
   if (name === 'recent' && value === 'off') forgetAllRooms(readEnvironment());
@@ -55,10 +47,10 @@ const unset: Action = async (_, name) => change(parseSetting(name), undefined);
 
 const actions = { list, get, set, unset };
 
-async function change({ write }: Setting, value: string | undefined): Promise<void> {
+async function change(setting: Setting, value: string | undefined): Promise<void> {
   const environment = readEnvironment();
-  const changed = write(readPreferences(environment), value);
-  await withFileErrors(configFile(environment), async () => writePreferences(environment, changed));
+  const preferences = changed(readPreferences(environment), setting, value);
+  await withFileErrors(configFile(environment), async () => writePreferences(environment, preferences));
 }
 
 /** Arguments are visible in the shell history and in the process list. */
@@ -71,25 +63,25 @@ async function readSecret({ name }: Setting, argument: string | undefined): Prom
   return typed;
 }
 
-interface Setting {
-  name: string;
-  /** Whether its value is never an argument and never shown in full. */
-  isSecret?: boolean;
-  /** The value for the user. */
-  shown(preferences: Preferences): string | undefined;
-  /** Without a value, removes the setting. Throws if the value is invalid. */
-  write(preferences: Preferences, value: string | undefined): Preferences;
-}
+/** The fields of the config file, by the names of the settings. */
+const fields = {
+  url: 'url',
+  'api-key': 'apiKey',
+  'create-password': 'createPassword',
+  default: 'default',
+  recent: 'recent',
+} as const;
+type Field = (typeof fields)[keyof typeof fields];
 
 const serverPattern = /^server\.([A-Za-z0-9_-]{1,40})\.(url|api-key|create-password)$/;
-const fields = { url: 'url', 'api-key': 'apiKey', 'create-password': 'createPassword' } as const;
+
+/** `server` is undefined for the server without a name, and for settings that are not about a server. */
+type Setting = { name: string; server: string | undefined; field: Field };
 
 function parseSetting(name: string | undefined): Setting {
   if (name === undefined) throw new UsageError('Which setting? Give a name from poproom config --help.');
   const [, server, field = name] = serverPattern.exec(name) ?? [];
-  if (Object.hasOwn(fields, field)) return serverSetting(name, server, fields[field as keyof typeof fields]);
-  if (name === 'default') return defaultName;
-  if (name === 'recent') return recent;
+  if (Object.hasOwn(fields, field)) return { name, server, field: fields[field as keyof typeof fields] };
   throw new UsageError(
     `"${name}" is not a setting; use url, api-key, create-password, default, server.NAME.url, server.NAME.api-key, server.NAME.create-password or recent.`,
   );
@@ -100,71 +92,56 @@ function settingsIn(preferences: Preferences): { name: string; shown: string }[]
   const servers = Object.keys(preferences.servers ?? {}).flatMap((name) =>
     Object.keys(fields).map((field) => `server.${name}.${field}`),
   );
-  const names = [...Object.keys(fields), 'default', ...servers.filter((name) => serverPattern.test(name)), 'recent'];
+  const { recent, ...others } = fields;
+  const names = [...Object.keys(others), ...servers.filter((name) => serverPattern.test(name)), recent];
   return names.flatMap((name) => {
-    const shown = parseSetting(name).shown(preferences);
+    const shown = shownOf(preferences, parseSetting(name));
     return shown === undefined ? [] : [{ name, shown }];
   });
 }
 
-type Field = keyof ServerEntry;
+/** Whether its value is never an argument and never shown in full. */
+const isSecret = (field: Field) => field === 'apiKey' || field === 'createPassword';
 
-/** Of the server without a name if `server` is undefined. */
-function serverSetting(name: string, server: string | undefined, field: Field): Setting {
-  const find = (all: Preferences) => (server === undefined ? all : serverNamed(all, server));
-  return {
-    name,
-    isSecret: field !== 'url',
-    shown: (preferences) => show(field, find(preferences)?.[field]),
-    write(preferences, value) {
-      if (server === undefined) return withField(preferences, field, value);
-      const entry = serverNamed(preferences, server);
-      if (field !== 'url' && value !== undefined && entry?.url === undefined)
-        throw new UsageError(`Set the URL of the server first: poproom config set server.${server}.url URL`);
-      const { [server]: _, ...others } = preferences.servers ?? {};
-      const changed = withField(entry ?? {}, field, value);
-      // A key without a URL would be for no server.
-      const servers = changed.url === undefined ? others : { ...others, [server]: changed };
-      if (changed.url === undefined && preferences.default === server)
-        throw new UsageError(`"${server}" is the default server; run poproom config unset default first.`);
-      return { ...preferences, servers };
-    },
-  };
-}
-
-const defaultName: Setting = {
-  name: 'default',
-  shown: (preferences) => preferences.default,
-  write(preferences, value) {
-    if (value !== undefined && serverNamed(preferences, value) === undefined)
-      throw new UsageError(`There is no server "${value}"; add it with poproom config set server.NAME.url URL`);
-    return withField(preferences, 'default', value);
-  },
-};
-
-const recent: Setting = {
-  name: 'recent',
-  shown: ({ recent }) => (recent === undefined ? undefined : recent ? 'on' : 'off'),
-  write({ recent: _, ...rest }, value) {
-    if (value !== undefined && value !== 'on' && value !== 'off') throw new UsageError('recent is on or off.');
-    return value === undefined ? rest : { ...rest, recent: value === 'on' };
-  },
-};
-
-function withField(entry: Preferences, field: Field | 'default', value: string | undefined): Preferences {
-  const { [field]: _, ...rest } = entry;
-  if (value === undefined) return rest;
-  if (field === 'url') parseServerUrl(value);
-  if (field === 'apiKey' && !/^[\x21-\x7e]{1,200}$/.test(value))
-    throw new UsageError('An API key has 1 to 200 characters, without spaces.');
-  if (field === 'createPassword' && !/^[\x20-\x7e]{1,200}$/.test(value))
-    throw new UsageError('A password has 1 to 200 ASCII characters.');
-  return { ...rest, [field]: value };
-}
-
-/** Such as "pop_…x7Zq": enough to tell keys apart. Nothing of a password is shown. */
-function show(field: Field, value: string | undefined): string | undefined {
-  if (value === undefined || field === 'url') return value && printable(value);
+/** A key such as "pop_…x7Zq": enough to tell keys apart. Nothing of a password is shown. */
+function shownOf(preferences: Preferences, { server, field }: Setting): string | undefined {
+  const entry: Preferences | undefined = server === undefined ? preferences : serverNamed(preferences, server);
+  const value = entry?.[field];
+  if (typeof value === 'boolean') return value ? 'on' : 'off';
+  if (value === undefined || !isSecret(field)) return value && printable(value);
   const end = field === 'apiKey' && value.length >= 24 ? value.slice(-4) : '';
   return `${value.startsWith('pop_') ? 'pop_' : ''}…${end}`;
+}
+
+/** Without a text, removes the setting. Throws if the text is invalid. */
+function changed(preferences: Preferences, { server, field }: Setting, text: string | undefined): Preferences {
+  if (server === undefined) return withField(preferences, field, text);
+  const entry = serverNamed(preferences, server);
+  if (field !== 'url' && text !== undefined && entry?.url === undefined)
+    throw new UsageError(`Set the URL of the server first: poproom config set server.${server}.url URL`);
+  const { [server]: _, ...others } = preferences.servers ?? {};
+  const changed = withField(entry ?? {}, field, text);
+  if (changed.url !== undefined) return { ...preferences, servers: { ...others, [server]: changed } };
+  if (preferences.default === server)
+    throw new UsageError(`"${server}" is the default server; run poproom config unset default first.`);
+  // A key without a URL would be for no server.
+  return { ...preferences, servers: others };
+}
+
+function withField(entry: Preferences, field: Field, text: string | undefined): Preferences {
+  const { [field]: _, ...rest } = entry;
+  return text === undefined ? rest : { ...rest, [field]: parsedValue(entry, field, text) };
+}
+
+function parsedValue(entry: Preferences, field: Field, text: string): string | boolean {
+  if (field === 'url') parseServerUrl(text);
+  if (field === 'apiKey' && !/^[\x21-\x7e]{1,200}$/.test(text))
+    throw new UsageError('An API key has 1 to 200 characters, without spaces.');
+  if (field === 'createPassword' && !/^[\x20-\x7e]{1,200}$/.test(text))
+    throw new UsageError('A password has 1 to 200 ASCII characters.');
+  if (field === 'default' && serverNamed(entry, text) === undefined)
+    throw new UsageError(`There is no server "${text}"; add it with poproom config set server.NAME.url URL`);
+  if (field !== 'recent') return text;
+  if (text !== 'on' && text !== 'off') throw new UsageError('recent is on or off.');
+  return text === 'on';
 }

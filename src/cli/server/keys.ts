@@ -16,14 +16,11 @@ export async function keys(input: Input): Promise<void> {
   const { command, name, tier } = read(input);
   const config = readConfig();
   if (command !== 'create' && config.store === 'sqlite:') assertDataExists(config.dataDir);
-  const store = await openKeys(config);
-  try {
-    if (command === 'create') await create(input, store, { name, tier }, config);
-    else if (command === 'revoke') await revoke(input, store, name);
-    else await list(input, store);
-  } finally {
-    await store.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const store = opened.adopt(await openKeys(config), (store) => store.close());
+  if (command === 'create') await create(input, store, { name, tier }, config);
+  else if (command === 'revoke') await revoke(input, store, name);
+  else await list(input, store);
 }
 
 function read({ args, value }: Input) {

@@ -132,13 +132,10 @@ function transferSecret(from: StorePlace, to: StorePlace, given: string | undefi
   );
 }
 
-const terminalEveryMs = 100;
-const elsewhereEveryMs = 5000;
-
 /** One line that is rewritten on a terminal, a line every 5 seconds elsewhere. */
 function createMigrationProgress() {
   const out = process.stderr;
-  const everyMs = out.isTTY ? terminalEveryMs : elsewhereEveryMs;
+  const everyMs = out.isTTY ? 100 : 5000;
   let shownAt = out.isTTY ? Number.NEGATIVE_INFINITY : performance.now();
   return {
     show({ phase, rooms, totalRooms, bytes }: Progress) {

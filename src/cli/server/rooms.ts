@@ -35,14 +35,11 @@ export async function rooms(input: Input): Promise<void> {
   if (command === 'rm' && !namesRooms) throw new UsageError(whichRooms);
   const config = readConfig();
   if (config.store === 'sqlite:') assertDataExists(config.dataDir);
-  const directory = await openRoomDirectory(config);
-  try {
-    if (command === 'list') await list(input, directory, client, limit);
-    else if (command === 'show') await show(input, directory, codes[0] as RoomCode);
-    else await remove(input, directory, codes, client);
-  } finally {
-    await directory.close();
-  }
+  await using opened = new AsyncDisposableStack();
+  const directory = opened.adopt(await openRoomDirectory(config), (directory) => directory.close());
+  if (command === 'list') await list(input, directory, client, limit);
+  else if (command === 'show') await show(input, directory, codes[0] as RoomCode);
+  else await remove(input, directory, codes, client);
 }
 
 /** Lists the rooms that were used on this machine, as `poproom recent` lists them. */

@@ -41,7 +41,7 @@ export type Connections = ReturnType<typeof createConnections>;
 
 export function createConnections({ activity, blocks, trustedProxies }: ConnectionsDeps) {
   const sockets = new Set<UsedSocket>();
-  let blocked: BlockedRanges = { ranges: [], check: () => false };
+  let blocked = compile([]);
 
   function onClose(this: UsedSocket): void {
     sockets.delete(this);
@@ -111,12 +111,9 @@ function bytesSince(socket: UsedSocket): { received: number; sent: number } {
   return more;
 }
 
-interface BlockedRanges {
-  ranges: readonly (AddressRange & Pick<AddressBlock, 'endsAt'>)[];
-  check(address: string): boolean;
-}
+type BlockedRanges = ReturnType<typeof compile>;
 
-function compile(blocks: readonly AddressBlock[]): BlockedRanges {
+function compile(blocks: readonly AddressBlock[]) {
   const ranges = blocks.flatMap(({ range, endsAt }) => {
     const parsed = parseRange(range);
     return parsed ? [{ ...parsed, endsAt }] : [];

@@ -18,11 +18,11 @@ import {
 import { readJson } from '../request/parse-body.ts';
 import type { Request } from '../request/request.ts';
 import { confirmation, json, type Reply } from '../response/reply.ts';
-import type { Handler } from './handler.ts';
+import type { Handler, HandlerDeps } from './handler.ts';
 
 type AdminHandler = (request: Request, operations: AdminOperations) => Promise<Reply>;
 
-export function adminHandlers(operations: AdminOperations | undefined) {
+export function adminHandlers({ admin: operations }: Pick<HandlerDeps, 'admin'>) {
   const guarded = Object.entries<AdminHandler>(handlers).map(([name, handle]) => [name, guard(operations, handle)]);
   return Object.fromEntries(guarded) as Record<keyof typeof handlers, Handler>;
 }

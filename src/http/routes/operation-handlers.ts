@@ -4,8 +4,9 @@ import { PoproomError } from '../../core/errors.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
 import { isSameToken, keyOf } from '../request/authorize.ts';
-import { acceptedEncoding, compressedFile, json, variesByEncoding } from '../response/reply.ts';
+import { compressedFile, json } from '../response/reply.ts';
 import type { Handler, HandlerDeps, Handlers } from './handler.ts';
+import { encodedFor } from './page-handlers.ts';
 
 export const operationHandlers = (deps: HandlerDeps) => {
   const { probes, serverLimits, storedBytes, metrics, metricsToken, links } = deps;
@@ -77,9 +78,7 @@ function serversAt(publicUrl: string, servers: Record<string, { protocol: string
 function documentHandler(load: () => Promise<unknown>): Handler {
   const read = loadOnce(async () => compressedFile(JSON.stringify(await load()), {}));
   return async ({ raw }) => {
-    const { bytes } = await read();
-    const encoding = acceptedEncoding(raw);
-    const encoded = encoding === 'identity' ? {} : { 'Content-Encoding': encoding };
-    return { ...json(200, {}, { ...variesByEncoding, ...encoded }), body: bytes.get(encoding) as Uint8Array };
+    const { body, encodingHeaders } = encodedFor(raw, await read());
+    return { ...json(200, {}, encodingHeaders), body };
   };
 }

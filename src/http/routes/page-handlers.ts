@@ -139,7 +139,7 @@ function replyWith(raw: IncomingMessage, file: PageFile, own: Record<string, str
 }
 
 /** The file in the encoding that the browser prefers. */
-function encodedFor(raw: IncomingMessage, { hash, bytes }: PageFile) {
+export function encodedFor(raw: IncomingMessage, { hash, bytes }: PageFile) {
   const encoding = pickEncoding(header(raw, 'accept-encoding'), (candidate) => bytes.has(candidate));
   return {
     body: bytes.get(encoding) as Uint8Array,

@@ -10,12 +10,11 @@ interface ProbeDeps {
   /** Whether the store may remove rooms when it is full. */
   mayEvict: () => boolean;
   blobs: BlobStore;
-  /** Maximum bytes of all files; 0 means no limit. */
+  /** 0 for no limit. */
   maxStoredBytes: number;
   clock: Clock;
   /** The maximum size of a text, for which there must be free disk space. */
   largestContent: number;
-  /** A monotonic clock in milliseconds, unaffected by changes of the system clock. */
   monotonic: Clock;
   lastSweptAt: () => number;
   sweepEveryMs: number;

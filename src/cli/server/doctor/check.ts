@@ -11,17 +11,15 @@ export interface DoctorContext {
 
 export type ServerAddress = { url: string; from: '--url' | 'POPROOM_PUBLIC_URL' | 'PORT' };
 
-/** Returns no findings if the check does not apply. */
-type RunCheck = (config: Config, context: DoctorContext) => Promise<readonly Finding[]> | readonly Finding[];
-
 export interface Check {
   name: string;
   /** Required settings. The check is skipped if one is invalid, which is reported separately. */
   needs: readonly (keyof Config)[];
-  run: RunCheck;
+  /** Returns no findings if the check does not apply. */
+  run(config: Config, context: DoctorContext): Promise<readonly Finding[]> | readonly Finding[];
 }
 
-export const check = (name: string, needs: Check['needs'], run: RunCheck): Check => ({ name, needs, run });
+export const check = (name: string, needs: Check['needs'], run: Check['run']): Check => ({ name, needs, run });
 
 /** The result of a check: a verdict, and how to fix a problem. */
 export interface Finding {

@@ -54,9 +54,8 @@ function noResponse({ url, from }: ServerAddress): Finding {
   const fix = 'Start the server, and check the host name, the certificate and the proxy.';
   const found = `No response from ${url}.`;
   if (from === '--url') return bad(found, fix);
-  if (from === 'POPROOM_PUBLIC_URL') return { ...warning(found, fix), skipped: skippedChecks };
   const notRunning = warning(`No server is running at ${url}.`, 'Start it, and run this command again.');
-  return { ...notRunning, skipped: skippedChecks };
+  return { ...(from === 'PORT' ? notRunning : warning(found, fix)), skipped: skippedChecks };
 }
 
 function notPoproom({ url, from }: ServerAddress): Finding {
@@ -202,9 +201,9 @@ async function checkRoom(url: string, context: DoctorContext, config: Partial<Co
     try {
       const headers: Record<string, string> = apiKey ? { Authorization: `Bearer ${apiKey}` } : {};
       const used: RoomCheck = { url, room, config, headers };
-      const live = await Promise.all([checkSocket(used), checkEvents(used)]);
+      const [live, events] = await Promise.all([checkSocket(used), checkEvents(used)]);
       // Afterwards, because the upload would delay the others on a slow connection.
-      return [...live, ...(await checkFile(used))];
+      return [forCheck('live', live), forCheck('events', events), ...(await checkFile(used))];
     } finally {
       await room.delete().catch(() => undefined);
     }
@@ -272,9 +271,9 @@ async function checkSocket({ url, room, headers }: RoomCheck): Promise<Finding> 
   const isOpen = await opened;
   clearTimeout(timer);
   socket.close();
-  if (isOpen) return forCheck('live', ok('The live channel (WebSocket) works.'));
+  if (isOpen) return ok('The live channel (WebSocket) works.');
   const fix = 'Forward the Upgrade and Connection headers at the proxy; see docs/operations.md.';
-  return forCheck('live', bad('The live channel (WebSocket) is blocked: devices do not see changes.', fix));
+  return bad('The live channel (WebSocket) is blocked: devices do not see changes.', fix);
 }
 
 async function checkEvents({ url, room, headers }: RoomCheck): Promise<Finding> {
@@ -283,12 +282,12 @@ async function checkEvents({ url, room, headers }: RoomCheck): Promise<Finding> 
   try {
     const response = await fetch(`${url}/api/rooms/${room.code}/events`, { headers, signal, redirect: 'error' });
     const first = await response.body?.getReader().read();
-    if (response.ok && first?.value) return forCheck('events', ok('Events (SSE) arrive without buffering.'));
+    if (response.ok && first?.value) return ok('Events (SSE) arrive without buffering.');
   } catch {
     // Reported below, as events that do not arrive.
   } finally {
     done.abort();
   }
   const fix = 'Disable buffering at the proxy; in nginx: proxy_buffering off';
-  return forCheck('events', warning('Events (SSE) do not arrive, or are buffered.', fix));
+  return warning('Events (SSE) do not arrive, or are buffered.', fix);
 }

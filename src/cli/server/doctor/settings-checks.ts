@@ -1,7 +1,6 @@
 /** Checks the settings: invalid, unknown and risky ones. */
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { Config } from '../../../config.ts';
 import { demoNote, settingNames } from '../../../config.ts';
 import { CertificateError, expiryOf, loadCertificate } from '../../../http/certificate.ts';
 import { hiddenAdmin, pathRemovedFix } from '../../../http/urls.ts';
@@ -113,13 +112,10 @@ const webhooks = settingsCheck(['webhookHosts'], async ({ webhookHosts }) => {
 
 async function checkWebhookHost(entry: WebhookHost): Promise<Finding[]> {
   const { host, isWildcard } = entry;
-  if (isWildcard && !host.includes('.'))
-    return [
-      warning(
-        `POPROOM_WEBHOOK_HOSTS allows every host below .${host}.`,
-        'Name the hosts, or the domain that you trust.',
-      ),
-    ];
+  if (isWildcard && !host.includes('.')) {
+    const found = `POPROOM_WEBHOOK_HOSTS allows every host below .${host}.`;
+    return [warning(found, 'Name the hosts, or the domain that you trust.')];
+  }
   if (isWildcard || isIP(bare(host))) return [];
   const name = `${host} in POPROOM_WEBHOOK_HOSTS`;
   try {
@@ -139,12 +135,3 @@ const demonstration = settingsCheck(['demo', 'roomMaxTtl', 'fileMax'], (config) 
 const risks = [secret, certificate, publicUrl, adminPath, proxies, guessing, unboundedClients, sharedFiles];
 
 export const settingsChecks = [values, unknown, ...risks, creation, webhooks, demonstration];
-
-/** If keys are required, at least one must exist. */
-export function checkKeys({ requireApiKey, create }: Config, keysInForce: number): Finding[] {
-  const isMissing = keysInForce === 0 && (requireApiKey || create === 'key');
-  const found = requireApiKey
-    ? 'POPROOM_REQUIRE_API_KEY is true, but there is no key: all requests are rejected.'
-    : 'POPROOM_CREATE is key, but there is no key: nobody can create rooms.';
-  return warnIf(isMissing, found, 'Create a key: poproom keys create NAME');
-}

@@ -12,7 +12,6 @@ import type { RedisFacts } from '../../../store/redis/open.ts';
 import { type DatabaseFacts, inspectDatabase } from '../../../store/sqlite/open.ts';
 import { formatBytes } from '../../output.ts';
 import { bad, check, clockFinding, type Finding, forCheck, ok, warnIf, warning } from './check.ts';
-import { checkKeys } from './settings-checks.ts';
 
 const needs = ['store', 'dataDir', 'requireApiKey', 'create', 'files', 'totalMaxBytes', 'allowEviction'] as const;
 
@@ -117,6 +116,15 @@ function persistenceFinding({ writesLog, syncsLog }: RedisFacts): Finding {
     return ok('Redis syncs each write (AOF, always): acknowledged data survives a power failure.');
   const lost = syncsLog === 'everysec' ? 'the last second or two' : 'some of the last writes';
   return ok(`Redis writes an AOF (appendfsync ${syncsLog ?? 'unknown'}): a power failure may lose ${lost}.`);
+}
+
+/** If keys are required, at least one must exist. */
+function checkKeys({ requireApiKey, create }: Config, keysInForce: number): Finding[] {
+  const isMissing = keysInForce === 0 && (requireApiKey || create === 'key');
+  const found = requireApiKey
+    ? 'POPROOM_REQUIRE_API_KEY is true, but there is no key: all requests are rejected.'
+    : 'POPROOM_CREATE is key, but there is no key: nobody can create rooms.';
+  return warnIf(isMissing, found, 'Create a key: poproom keys create NAME');
 }
 
 const nearlyFull = 0.9;
