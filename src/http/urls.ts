@@ -46,10 +46,11 @@ export function ownBase(request: Pick<Request, 'raw'>, settings: LinkSettings): 
 
 /** The same for responses that can do without links: undefined if the Host is malformed. */
 export function findOwnBase({ raw }: Pick<Request, 'raw'>, settings: LinkSettings): string | undefined {
-  if (settings.publicUrl !== undefined) return settings.publicUrl;
+  const { publicUrl, trustedProxies } = settings;
+  if (publicUrl !== undefined) return publicUrl;
   const { host = '' } = raw.headers;
   if (!wellFormedHost.test(host) || !URL.canParse(`http://${host}`)) return undefined;
-  const forwarded = cameThroughProxy(raw, settings.trustedProxies) ? header(raw, 'x-forwarded-proto')?.toLowerCase() : undefined;
+  const forwarded = cameThroughProxy(raw, trustedProxies) ? header(raw, 'x-forwarded-proto')?.toLowerCase() : undefined;
   const overTls = forwarded === undefined ? 'encrypted' in raw.socket : forwarded === 'https';
   return `${overTls ? 'https' : 'http'}://${host}`;
 }

@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
 import { lanAddress } from '../../src/cli/server-choice.ts';
-import { createAccess, isOfOtherUser } from '../../src/local-page/access.ts';
+import { createAccess, isOfOtherUser } from '../../src/local-page/server.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { writeCertificate } from '../support/certificate.ts';
 import { createCli } from '../support/cli.ts';
