@@ -217,7 +217,6 @@ function locked({ until, isForLife, isKey }: Extract<Refusal, { outcome: 'pin-lo
   return new PoproomError('PIN_LOCKED', `${reason}. ${wayOut}`, { retryAfter, details: { retryAfter } });
 }
 
-/** For guesses. */
 export function lockedOut(code: 'PIN_LOCKED' | 'KEY_LOCKED' | 'RATE_LIMITED', why: string, until: number, now: number) {
   const retryAfter = secondsUntil(until, now);
   const details = code === 'RATE_LIMITED' ? { reason: 'misses', retryAfter } : { retryAfter };

@@ -32,13 +32,8 @@ const batchSize = 200;
 
 /** Concurrent callers share one call. After it has settled, the next caller starts another one. */
 export function singleFlight<T>(work: () => Promise<T>): () => Promise<T> {
-  let running: Promise<T> | undefined;
-  return () => {
-    running ??= work().finally(() => {
-      running = undefined;
-    });
-    return running;
-  };
+  const flights = singleFlights<undefined, T>();
+  return () => flights(undefined, work);
 }
 
 /** The same for each key. */
@@ -48,6 +43,26 @@ export function singleFlights<K, T>() {
     const started = running.get(key) ?? work().finally(() => running.delete(key));
     running.set(key, started);
     return started;
+  };
+}
+
+/** Repeats work at intervals, one run at a time. Stopping waits for the current one. */
+export function createRepetition(work: () => Promise<void>, everyMs: number, onFailure: (error: unknown) => void) {
+  const runOnce = singleFlight(() => work().catch(onFailure));
+  let last = Promise.resolve();
+  let timer: NodeJS.Timeout | undefined;
+  const run = () => {
+    last = runOnce();
+  };
+  return {
+    start(): void {
+      run();
+      timer = setInterval(run, everyMs).unref();
+    },
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await last;
+    },
   };
 }
 

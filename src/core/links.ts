@@ -1,8 +1,9 @@
 /** Links with a role: members create, list and revoke them; and what their holders see of a room. */
 import { createHmac } from 'node:crypto';
 import { maxNameLength } from '../protocol/limits.ts';
-import { type LinkRole, maxLinksPerRoom } from '../protocol/link-rights.ts';
+import { maxLinksPerRoom } from '../protocol/link-rights.ts';
 import { type LinkId, parseLinkId } from '../protocol/room-code.ts';
+import type { CreateLinkRequest } from '../protocol/types.ts';
 import { admit, type Caller } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { orMissing, PoproomError } from './errors.ts';
@@ -15,21 +16,13 @@ import { drawLinkId } from './room-code.ts';
 import { checkSealedMeta } from './sealed.ts';
 import { trashOf } from './sweep.ts';
 
-/** Unchecked input. */
-interface NewLink {
-  role: LinkRole;
-  name?: string | null | undefined;
-  /** Seconds; undefined for a link that ends with its room. */
-  expiresIn?: number | undefined;
-}
-
 export type Links = ReturnType<typeof createLinks>;
 
 export function createLinks(deps: CoreDeps, longestLifetime: number) {
   const { links, bus, clock } = deps;
 
   return {
-    async create(caller: Caller, { role, name, expiresIn }: NewLink): Promise<StoredLink> {
+    async create(caller: Caller, { role, name, expiresIn }: CreateLinkRequest): Promise<StoredLink> {
       if (expiresIn !== undefined) checkLifetime(expiresIn, longestLifetime);
       const room = await admit(deps, caller, 'manageLinks');
       const now = clock();

@@ -1,7 +1,7 @@
 /** The interface between HTTP, the live channel and the metrics, which do not import each other. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-import type { ClientMessage } from '../protocol/types.ts';
+import type { ClientMessage, Join } from '../protocol/types.ts';
 import type { Caller } from './admission.ts';
 import type { ClientId } from './ports/basics.ts';
 import type { StoredFile } from './ports/files.ts';
@@ -15,22 +15,13 @@ export interface FileAddresses {
   linkTo: (file: Pick<StoredFile, 'id' | 'name'>) => string;
 }
 
-export interface JoinRequest extends FileAddresses {
+/** The fields of the message `join` that do not authorize the client. */
+type Wishes = {
+  [Name in Exclude<keyof Join, 'type' | 'pin' | 'auth' | 'deviceId' | 'diverged'>]?: Join[Name] | undefined;
+};
+
+export interface JoinRequest extends FileAddresses, Wishes {
   caller: Caller;
-  deviceName: string | undefined;
-  /** The last seq of a client that reconnects. */
-  seq: number | undefined;
-  /** Whether text changes are sent as edits. */
-  edits: boolean;
-  /** The version of the client's text, and when it was written. */
-  version: number | undefined;
-  timestamp: string | undefined;
-  /** Whether changes of the devices are sent as differences. */
-  deviceChanges?: boolean | undefined;
-  /** The colour that the device prefers. */
-  deviceColor?: number | undefined;
-  /** Whether the carets of other devices are sent. */
-  carets?: boolean | undefined;
   /** A verified token for a room with this code; see `tokens.ts`. */
   resumeToken?: string | undefined;
 }

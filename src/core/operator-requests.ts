@@ -1,6 +1,6 @@
 /** Handles requests of the command line to the running server, which is the only one that may change its rooms. */
 
-import { mapInBatches, singleFlight } from './concurrency.ts';
+import { createRepetition, mapInBatches } from './concurrency.ts';
 import type { OperatorInbox, OperatorRequest } from './ports/admin.ts';
 import type { Clock, Log } from './ports/basics.ts';
 import type { RoomStore } from './ports/rooms.ts';
@@ -18,7 +18,6 @@ const pollMs = 500;
 
 /** Polls for requests. Returns a function that stops this. */
 export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps): () => Promise<void> {
-  let last = Promise.resolve();
   let isFailing = false;
 
   async function answerAll(): Promise<void> {
@@ -43,13 +42,7 @@ export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps
     isFailing = true;
   }
 
-  const answerOnce = singleFlight(() => answerAll().catch(onFailure));
-  const timer = setInterval(() => {
-    last = answerOnce();
-  }, pollMs).unref();
-
-  return async () => {
-    clearInterval(timer);
-    await last;
-  };
+  const polls = createRepetition(answerAll, pollMs, onFailure);
+  polls.start();
+  return polls.stop;
 }

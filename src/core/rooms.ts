@@ -2,10 +2,10 @@
 
 import type { RoomOperation } from '../protocol/link-rights.ts';
 import { parseLinkId } from '../protocol/room-code.ts';
+import type { UpdateRoomRequest } from '../protocol/types.ts';
 import { type AdmittedRoom, admit, admitToRead, type Caller, macPin, parsePin, proofOf } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { hasCode, invalidField, orMissing, PoproomError } from './errors.ts';
-import { expiryWithin, extendAfterWrite, extending } from './extension.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { checkLifetime, unfinishedUploadMs } from './limits.ts';
 import { cleanRoomName, looksSealed } from './names.ts';
@@ -14,7 +14,7 @@ import type { RoomStore, RoomUpdate } from './ports/rooms.ts';
 import type { Checkpoint, CheckpointInfo } from './ports/texts.ts';
 import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
 import { checkSealedMeta, longestSealed } from './sealed.ts';
-import { endRoom } from './sweep.ts';
+import { endRoom, expiryWithin, extendAfterWrite, extending } from './sweep.ts';
 import { checkContent, type EditRequest, type WrittenText } from './text/edit-decision.ts';
 import { type SealedEditRequest, type SealedSnapshot, sealedContentOf, sealedEditOf } from './text/sealed-texts.ts';
 import { createTexts } from './text/texts.ts';
@@ -44,15 +44,6 @@ export interface NewRoom {
 
 /** The result of creating a room. In a record it has the draw instead of the code, which the store decides about. */
 export type CreatedRoom = Pick<Room, 'code' | 'expiresAt' | 'hasPin' | 'name' | 'salt' | 'extendMs'>;
-
-/** Unchecked input. Fields that are undefined stay as they are; null removes the PIN or the name. */
-interface RoomChanges {
-  /** Seconds from now. */
-  expiresIn?: number | undefined;
-  extend?: boolean | undefined;
-  pin?: string | null | undefined;
-  name?: string | null | undefined;
-}
 
 export type RoomWithDevices = AdmittedRoom & { deviceCount: number };
 
@@ -152,7 +143,7 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
       return withDevices(await admit(deps, caller, 'readRoom'));
     },
 
-    async update(caller: Caller, changes: RoomChanges): Promise<RoomWithDevices> {
+    async update(caller: Caller, changes: UpdateRoomRequest): Promise<RoomWithDevices> {
       const { seq, room } = await updateAdmitted(caller, checkChanges(changes, rules.longestLifetime));
       deps.bus.publish(room.code, { seq });
       return withDevices(room);
@@ -231,7 +222,8 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
 
 type CheckedChanges = ReturnType<typeof checkChanges>;
 
-function checkChanges({ expiresIn, extend, pin, name }: RoomChanges, longestLifetime: number) {
+/** Fields that are undefined stay as they are; null removes the PIN or the name. */
+function checkChanges({ expiresIn, extend, pin, name }: UpdateRoomRequest, longestLifetime: number) {
   if (expiresIn !== undefined) checkLifetime(expiresIn, longestLifetime);
   return {
     expiresIn,

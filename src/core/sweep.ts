@@ -1,8 +1,8 @@
-/** Removes expired rooms, the bytes of their files, and the remains of failed uploads. */
-import { singleFlight } from './concurrency.ts';
+/** The end of rooms: writes move it, and a sweep removes expired rooms, their files, and the remains of failed uploads. */
+import { createRepetition } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
-import { reportLimits, restorableMs } from './limits.ts';
-import type { Clock, MissingReason } from './ports/basics.ts';
+import { reportLimits, restorableMs, unfinishedUploadMs } from './limits.ts';
+import type { Clock, MissingReason, Room } from './ports/basics.ts';
 import { blobOf } from './ports/blobs.ts';
 import type { TrashStore } from './ports/files.ts';
 import type { RoomCode } from './room-code.ts';
@@ -77,8 +77,6 @@ export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed
   let lastSweptAt = monotonic();
   let orphansDueAt = Number.NEGATIVE_INFINITY;
   let isFirst = true;
-  let last = Promise.resolve();
-  let timer: NodeJS.Timeout | undefined;
 
   /** The first check has nothing to compare with, but with a clock that is ahead, rooms look overdue. */
   async function checkClock(): Promise<void> {
@@ -116,22 +114,10 @@ export function createSweeper(deps: CoreDeps, { everyMs, monotonic, done, failed
     if (swept.rooms + swept.blobs + strays > 0) done({ ...swept, strays });
   }
 
-  const sweepOnce = singleFlight(() => sweep().catch(failed));
-  const tick = () => {
-    last = sweepOnce();
-  };
-
   return {
-    start(): void {
-      tick();
-      timer = setInterval(tick, everyMs);
-    },
+    ...createRepetition(sweep, everyMs, failed),
     /** When the last complete sweep ended, or the running one made progress, by the wall clock; for the readiness check. */
     lastSweptAt: () => clock() - (monotonic() - lastSweptAt),
-    async stop(): Promise<void> {
-      clearInterval(timer);
-      await last;
-    },
   };
 }
 
@@ -207,6 +193,34 @@ function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps) {
       clearTimeout(timer);
     },
   };
+}
+
+/** The expiry that a room gets by a change. */
+export const expiryWithin = ({ longestAgeMs = Number.POSITIVE_INFINITY }: CoreDeps, { createdAt }: Room, end: number) =>
+  Math.min(end, createdAt + longestAgeMs);
+
+/** Waits for a write, and then for the expiry that it moves. */
+export async function extending<T>(deps: CoreDeps, room: Room, write: Promise<T>): Promise<T> {
+  const written = await write;
+  await extendAfterWrite(deps, room);
+  return written;
+}
+
+/** Never rejects: the write is stored. If this fails, the next write moves the expiry. */
+export const extendAfterWrite = (deps: CoreDeps, room: Room): Promise<void> =>
+  extendRoom(deps, room).catch(() => undefined);
+
+/** Moving it takes several steps of the store, so it may be a minute, or a hundredth of the lifetime, earlier. */
+async function extendRoom(deps: CoreDeps, room: Room): Promise<void> {
+  const { rooms, bus, clock } = deps;
+  const { code, expiresAt, extendMs } = room;
+  if (extendMs === undefined) return;
+  const now = clock();
+  const later = expiryWithin(deps, room, now + extendMs);
+  if (later - expiresAt < Math.min(60_000, extendMs / 100)) return;
+  const update = { expiresAt: later, isExtension: true, admittedBy: undefined } as const;
+  const updated = await rooms.updateRoom(code, { ...update, client: '', uploadLifetimeMs: unfinishedUploadMs }, now);
+  if (typeof updated === 'object') bus.publish(code, { seq: updated.seq });
 }
 
 /**

@@ -106,7 +106,6 @@ export class FeedText {
     return this.#document.length >= longFrom;
   }
 
-  /** Whether messages with this text are large. */
   get isLarge(): boolean {
     return this.isLong || (this.sealed !== undefined && tailOf(this.sealed.edits).length >= longFrom);
   }
@@ -115,10 +114,7 @@ export class FeedText {
     return this.#document.toString();
   }
 
-  /**
-   * For receivers to check their copy: its length, and every few versions a checksum. The interval grows with the text,
-   * so that the cost per edit does not.
-   */
+  /** For receivers to check their copy. Longer texts have fewer checksums, so that the cost per edit does not grow. */
   check(): { length: number; checksum?: number } | undefined {
     if (this.sealed) return undefined;
     const { length } = this.#document;

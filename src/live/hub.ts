@@ -22,28 +22,33 @@ import type { Channel, Device, RoomChange } from '../core/ports/rooms.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
 import { areOfSameRoom, createResumeTokens, type RoomTokens } from '../core/tokens.ts';
-import { type LinkId, parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
+import { parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
 import { isEnvelope } from '../protocol/sealed.ts';
-import { type HeartbeatDeps, startHeartbeats } from './heartbeats.ts';
-import { createLinkView, type LinkView } from './link-view.ts';
 import { type MissedEdits, sendMissed, upTo } from './missed-edits.ts';
 import { RoomFeed } from './room-feed.ts';
+import { createLinkView, type LinkView } from './room-view.ts';
 import { Session, type SessionDeps } from './session.ts';
 import type { Wire } from './wire.ts';
 
-export interface HubDeps extends HeartbeatDeps {
+export interface HubDeps {
   core: CoreDeps;
   rooms: Rooms;
   channelsPerClient: number;
   maxMessageBytes: number;
+  /** The heartbeat interval. Rooms are read again and channels are renewed twice as often. */
+  heartbeatMs: number;
+  /** How many clients should reconnect per second if all of them lose their connections. */
+  reconnectsPerSecond: number;
+  /** Called when work in the background failed. */
+  onFailure: (error: unknown, message: string) => void;
   /** Called when a message is answered with an error. */
   onRefusal?: (error: unknown) => void;
 }
 
 const devicesChanged: RoomChange = { seq: 0, devicesOnly: true };
 
-/** The changes that a joining client has missed, and how it was admitted. */
-interface Joined {
+/** How a joining client was admitted, and the changes that it has missed. */
+interface Joining {
   missed: MissedEdits | undefined;
   admittedBy: string;
   linkView?: LinkView;
@@ -51,15 +56,14 @@ interface Joined {
 
 export type Hub = ReturnType<typeof createHub>;
 
-type FoundRoom = Pick<AdmittedRoom, 'code' | 'link'>;
-
 /** After a shutdown, clients reconnect at random times within this period or a longer one, not all together. */
 const reconnectWithinMs = 3000;
 
 export function createHub(deps: HubDeps) {
   const { core, rooms, heartbeatMs, onFailure, onRefusal } = deps;
   const feeds = new Map<RoomCode, RoomFeed>();
-  const channels = countChannels(deps.channelsPerClient);
+  /** The number of reserved channels of each client. */
+  const channels = new Map<ClientId, number>();
   const unread = new UnreadBytes(memoryLimits(deps.maxMessageBytes));
   const tokens = createResumeTokens(core.secret, core.clock);
   const { work = unlimitedWork } = core;
@@ -115,12 +119,12 @@ export function createHub(deps: HubDeps) {
   }
 
   function onLeave(session: Session): void {
-    const { feed } = session;
+    const { feed, channel } = session.options;
     feed.sessions.delete(session);
     heartbeats.remove(session);
     dropIfEmpty(feed);
     core.rooms
-      .detachDevice(feed.code, session.channel.id)
+      .detachDevice(feed.code, channel.id)
       .then(() => core.bus.publish(feed.code, devicesChanged))
       .catch((error) => onFailure(error, 'could not detach a device'));
   }
@@ -130,7 +134,7 @@ export function createHub(deps: HubDeps) {
     wire: Wire,
     channel: Channel,
     { caller, seq, edits, deviceChanges, carets = false, linkBase, linkTo }: JoinRequest,
-    { missed, admittedBy, linkView }: Joined,
+    { missed, admittedBy, linkView }: Joining,
   ): Session {
     const textMode = edits || feed.view.text.sealed ? 'edits' : 'content';
     const devicesMode = deviceChanges ? 'changes' : 'list';
@@ -145,22 +149,36 @@ export function createHub(deps: HubDeps) {
   }
 
   /** A reader always gets a snapshot if it missed something: edits in the log name the devices of members. */
-  function openByLink(feed: RoomFeed, wire: Wire, channel: Channel, request: JoinRequest, link: StoredLink): Session {
+  function joinByLink(feed: RoomFeed, link: StoredLink, { id }: Device, given = id): Joining {
     if (!feed.hasLink(link)) throw linkMissing();
-    rejectIfFull(feed, request.caller.client);
-    const own = { id: channel.device.id, given: request.caller.deviceId ?? channel.device.id };
-    const linkView = createLinkView(core, tokens, link, own);
-    return open(feed, wire, channel, request, { missed: undefined, admittedBy: '', linkView });
+    return { missed: undefined, admittedBy: '', linkView: createLinkView(core, tokens, link, { id, given }) };
+  }
+
+  async function joinAsMember(feed: RoomFeed, wire: Wire, request: JoinRequest): Promise<Joining> {
+    const admittedBy = await checkAdmission(core, tokens, feed, request);
+    const receivesEdits = request.edits || feed.view.text.sealed;
+    return { admittedBy, missed: receivesEdits ? await sendMissed(missedDeps, feed, wire, request) : undefined };
   }
 
   return {
     /** Reserves one channel of this client until it is released. Throws if the limit is reached. */
     reserve(client: ClientId): void {
       rejectIfStopped();
-      channels.reserve(client);
+      const open = channels.get(client) ?? 0;
+      const maximum = deps.channelsPerClient;
+      if (open >= maximum) {
+        const message = `You have reached the limit of ${maximum} live channels. Close one and try again.`;
+        throw limitReached('channels', message, { maximum });
+      }
+      channels.set(client, open + 1);
     },
 
-    release: channels.release,
+    /** Call this once for each reservation. */
+    release(client: ClientId): void {
+      const open = (channels.get(client) ?? 1) - 1;
+      if (open > 0) channels.set(client, open);
+      else channels.delete(client);
+    },
 
     async join(wire: Wire, request: JoinRequest): Promise<Session> {
       const { caller, deviceName, deviceColor } = request;
@@ -169,18 +187,18 @@ export function createHub(deps: HubDeps) {
       const { code, link } = await findRoom(core, request);
       const color = deviceColor !== undefined && { color: deviceColor };
       const preferred = { ...deviceOf(deviceId, deviceName, link), ...color };
-      const channel = { id, device: await attach(core, code, { id, device: preferred }) };
+      const device = await core.rooms.attachDevice(code, { id, device: preferred }, core.clock());
+      if (device === 'full') throw limitReached('devices', 'This room has reached its device limit.');
       try {
         return await withFeed(code, async (feed) => {
           rejectIfEnded(feed);
           checkDeviceName(feed.view.room, deviceName);
-          if (link) return openByLink(feed, wire, channel, request, link);
-          const admittedBy = await checkAdmission(core, tokens, feed, request);
-          const receivesEdits = request.edits || feed.view.text.sealed;
-          const missed = receivesEdits ? await sendMissed(missedDeps, feed, wire, request) : undefined;
+          const joining = link
+            ? joinByLink(feed, link, device, caller.deviceId)
+            : await joinAsMember(feed, wire, request);
           rejectIfEnded(feed);
           rejectIfFull(feed, caller.client);
-          return open(feed, wire, channel, request, { missed, admittedBy });
+          return open(feed, wire, { id, device }, request, joining);
         });
       } catch (error) {
         await core.rooms.detachDevice(code, id);
@@ -237,24 +255,20 @@ const admitToJoin = (core: CoreDeps, { caller }: JoinRequest) =>
  * A resume token admits its client without the guards: others at its address may have used up the limits. A client with
  * a key and a plain name is admitted as usual, because an encrypted room must not store that name.
  */
-async function findRoom(core: CoreDeps, request: JoinRequest): Promise<FoundRoom> {
-  const linkId = parseLinkId(request.caller.roomId);
-  const resumedLink = linkId && request.resumeToken !== undefined ? await resumeLink(core, linkId) : undefined;
-  if (resumedLink) return resumedLink;
+async function findRoom(core: CoreDeps, request: JoinRequest): Promise<Pick<AdmittedRoom, 'code' | 'link'>> {
   const { caller, deviceName, resumeToken } = request;
+  const linkId = resumeToken === undefined ? undefined : parseLinkId(caller.roomId);
+  const resumedLink = linkId && (await core.links.findLink(linkId, core.clock()));
+  if (resumedLink) {
+    checkRight(resumedLink.link.role, 'followRoom');
+    return resumedLink;
+  }
   const hasPlainName = caller.auth !== undefined && deviceName !== undefined && !isEnvelope(deviceName, 'device');
   const resumed = resumeToken === undefined || hasPlainName ? undefined : parseRoomCode(caller.roomId);
   if (resumed) return { code: resumed };
   const room = await admitToJoin(core, request);
   checkDeviceName(room, deviceName);
   return room;
-}
-
-/** The token is genuine, so this client had access to the link minutes ago. */
-async function resumeLink(core: CoreDeps, id: LinkId): Promise<FoundRoom | undefined> {
-  const found = await core.links.findLink(id, core.clock());
-  if (found) checkRight(found.link.role, 'followRoom');
-  return found;
 }
 
 /** Members see a device with access by a link under its own name, or else under that of the link. */
@@ -282,36 +296,87 @@ async function checkAdmission(
   return ofProof();
 }
 
-/** Returns the device with its colour in this room. */
-async function attach({ rooms, clock }: CoreDeps, code: RoomCode, channel: Channel): Promise<Device> {
-  const attached = await rooms.attachDevice(code, channel, clock());
-  if (attached === 'full') throw limitReached('devices', 'This room has reached its device limit.');
-  return attached;
-}
-
-/** Counts the open channels of each client. */
-function countChannels(maximum: number) {
-  const counts = new Map<ClientId, number>();
-  return {
-    reserve(client: ClientId): void {
-      const open = counts.get(client) ?? 0;
-      if (open >= maximum) {
-        const message = `You have reached the limit of ${maximum} live channels. Close one and try again.`;
-        throw limitReached('channels', message, { maximum });
-      }
-      counts.set(client, open + 1);
-    },
-
-    /** Call this once for each reservation. */
-    release(client: ClientId): void {
-      const open = (counts.get(client) ?? 1) - 1;
-      if (open > 0) counts.set(client, open);
-      else counts.delete(client);
-    },
-  };
-}
-
 function limitReached(reason: 'devices' | 'channels', message: string, more?: object): PoproomError {
   const retryAfter = 60;
   return new PoproomError('RATE_LIMITED', message, { retryAfter, details: { reason, retryAfter, ...more } });
+}
+
+const ticksPerHeartbeat = 25;
+
+const longestSpreadMs = 30_000;
+
+/** How long so many clients should spread their return over, in whole seconds; 0 for few, which may return soon. */
+export const spreadFor = (channels: number, perSecond: number): number =>
+  Math.min(longestSpreadMs, Math.round(channels / perSecond) * 1000);
+
+function startHeartbeats(
+  { core, heartbeatMs, reconnectsPerSecond, onFailure }: HubDeps,
+  feeds: ReadonlyMap<RoomCode, RoomFeed>,
+) {
+  const renewMs = heartbeatMs / 2;
+  /** Sessions by the tick of their heartbeat, so that each tick handles only some of them. */
+  const slots: Set<Session>[] = Array.from({ length: ticksPerHeartbeat }, () => new Set());
+  const slowSessions = new Set<Session>();
+  const expiring = new Set<RoomFeed>();
+  let ticks = 0;
+  let spreadMs = 0;
+
+  function tick(): void {
+    const now = performance.now();
+    ticks += 1;
+    const channels = slots.reduce((sum, { size }) => sum + size, 0);
+    spreadMs = spreadFor(channels, reconnectsPerSecond);
+    for (const session of slots[ticks % ticksPerHeartbeat] ?? []) session.sendHeartbeat();
+    for (const session of slowSessions) if (session.catchUp(now)) slowSessions.delete(session);
+    for (const feed of feeds.values()) {
+      if (!feed.isInUse) continue;
+      if (feed.view.room.expiresAt <= core.clock()) endIfExpired(feed);
+      if (feed.view.links.length > 0) feed.endLinks();
+      if (now >= feed.renewAt) {
+        feed.renewAt = now + renewMs;
+        renew(feed).catch((error) => onFailure(error, 'could not read a room again'));
+      }
+    }
+  }
+
+  /**
+   * The room may have been extended, and the message about it lost, so it is read first. Reading an expired room ends
+   * it for good, so that it stays ended if the clock is set back. If reading fails, the next tick tries again.
+   */
+  function endIfExpired(feed: RoomFeed): void {
+    if (expiring.has(feed)) return;
+    expiring.add(feed);
+    feed
+      .refresh()
+      .catch((error) => onFailure(error, 'could not end an expired room yet'))
+      .finally(() => expiring.delete(feed));
+  }
+
+  /** Renews the devices of this node for other nodes, and reads what the bus may have lost. */
+  async function renew(feed: RoomFeed): Promise<void> {
+    const held = [...feed.sessions].map(({ options }) => options.channel);
+    if (held.length > 0) await core.rooms.renewDevices(feed.code, held, core.clock());
+    await feed.refresh();
+  }
+
+  const ticking = setInterval(tick, heartbeatMs / ticksPerHeartbeat);
+  ticking.unref();
+
+  return {
+    add: (session: Session) => void slots[ticks % ticksPerHeartbeat]?.add(session),
+    /** The session is behind and receives the latest state when it can. */
+    addSlow: (session: Session) => void slowSessions.add(session),
+
+    remove(session: Session): void {
+      slowSessions.delete(session);
+      for (const slot of slots) slot.delete(session);
+    },
+
+    /** For clients that lose their connections: see {@link spreadFor}. */
+    reconnectWithin: () => spreadMs,
+
+    /** When a feed that starts now is renewed for the first time. */
+    firstRenewal: () => performance.now() + renewMs,
+    stop: () => clearInterval(ticking),
+  };
 }

@@ -76,10 +76,7 @@ export async function sendMissed(
   }
 }
 
-/**
- * Starts one version earlier, whose entry shows whether the client has the same text: a server that lost its newest
- * changes assigns their versions again.
- */
+/** Starts with the entry of the client's version: a server that lost its newest changes assigns versions again. */
 async function firstPart(
   read: ReadEdits,
   version: number,

@@ -17,6 +17,7 @@ import {
   type DevicesMode,
   type DevicesNotice,
   devicesNotice,
+  type LinkView,
   nothingPrepared,
   type Prepared,
   type RoomView,
@@ -39,10 +40,7 @@ export type Caret = NonNullable<RoomChange['caret']>;
 
 /** A session as its feed uses it. */
 export interface FeedSession {
-  /** Set if the client has access by a link. */
-  readonly link: StoredLink | undefined;
-  readonly channel: Channel;
-  readonly devicesMode: DevicesMode;
+  readonly options: { channel: Channel; devicesMode: DevicesMode; linkView?: LinkView | undefined };
   follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void;
   /** Returns the size of the message that it was sent. */
   followDevices(notice: DevicesNotice): number;
@@ -72,7 +70,6 @@ export class RoomFeed {
   #carets: CaretRelay | undefined;
   #view: RoomView | undefined;
   #received: readonly string[] = [];
-  /** Why the room has ended, if it has. */
   ended: 'expired' | 'deleted' | undefined;
   #reading: Promise<void> | undefined;
   /** The scope of the next read: the whole room or only the devices. */
@@ -109,15 +106,11 @@ export class RoomFeed {
     return message;
   }
 
-  /** Whether anyone follows the room. */
   get isInUse(): boolean {
     return this.sessions.size + this.watchers.size > 0;
   }
 
-  /**
-   * Reads the room again and notifies the sessions, of devices a moment later. A call during a read causes one more read
-   * after it.
-   */
+  /** Reads the room again and notifies the sessions. A call during a read causes one more read after it. */
   refresh(): Promise<void> {
     this.#due = { room: true, devices: true };
     return this.#read();
@@ -163,13 +156,12 @@ export class RoomFeed {
   /** Ends the sessions of links that were revoked or have expired. */
   endLinks(): void {
     for (const session of this.sessions) {
-      const { link } = session;
+      const link = session.options.linkView?.link;
       if (link && !this.hasLink(link))
         session.end({ type: 'closed', reason: isExpired(link, this.#core.clock()) ? 'expired' : 'revoked' });
     }
   }
 
-  /** Whether a link is still valid. */
   hasLink(link: Pick<StoredLink, 'id' | 'expiresAt'>): boolean {
     return this.view.links.includes(link.id) && !isExpired(link, this.#core.clock());
   }
@@ -230,7 +222,7 @@ export class RoomFeed {
     const notice = devicesNotice(this.view, mode);
     let bytes = 0;
     for (const session of this.sessions)
-      if (session.devicesMode === mode) bytes = Math.max(bytes, session.followDevices(notice));
+      if (session.options.devicesMode === mode) bytes = Math.max(bytes, session.followDevices(notice));
     this.#notices[mode].earliest = now + Math.min(maxNoticeDelayMs, bytes / noticeBytesPerMs);
   }
 

@@ -1,14 +1,17 @@
 /** The view that a member has of a room, and the messages from one view to the next. */
+import type { CoreDeps } from '../core/deps.ts';
 import { fileEntryOf } from '../core/files/files.ts';
+import { aliasFor, tokenRoomOf } from '../core/links.ts';
 import type { FileAddresses } from '../core/live-gateway.ts';
 import type { StoredFile } from '../core/ports/files.ts';
+import type { StoredLink } from '../core/ports/links.ts';
 import type { Device, RoomState } from '../core/ports/rooms.ts';
 import type { TextEntry } from '../core/ports/texts.ts';
 import { sealedEditOf } from '../core/text/sealed-texts.ts';
 import { toTimestamp } from '../core/timestamp.ts';
-import { areOfSameRoom } from '../core/tokens.ts';
+import { areOfSameRoom, type RoomTokens } from '../core/tokens.ts';
 import type { RoomLimits } from '../protocol/limits.ts';
-import type { RoomChanged, SealedEdited, ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
+import type { RoomChanged, RoomText, SealedEdited, ServerMessage, Snapshot, TextEdited } from '../protocol/types.ts';
 import type { FeedText } from './feed-text.ts';
 import { type Outgoing, outgoing, outgoingWith } from './wire.ts';
 
@@ -69,14 +72,12 @@ export type Change = Extract<ServerMessage, { seq: number }>;
 /** The differences between two views, except of their devices. Intermediate states are skipped, except edits. */
 export function changes(from: RoomView, to: RoomView, linkTo: LinkTo, mode: TextMode): Change[] {
   const text = textChanges(from, to, mode);
-  if (text && isSameExceptText(from, to)) return text.length > 1 ? withOneSeq(text, from.seq) : text;
+  if (text && isSameExceptText(from, to)) return withOneSeq(text, from.seq);
   // A snapshot does not show that the room has another PIN.
-  if (!text)
-    return withOneSeq(
-      [snapshotOf(to, linkTo, mode), ...(hasOtherPin(from, to) ? [roomChange(from, to)] : [])],
-      from.seq,
-    );
-  return withOneSeq([...fileChanges(from, to, linkTo), ...text, ...otherChanges(from, to)], from.seq);
+  const messages = text
+    ? [...fileChanges(from, to, linkTo), ...text, ...otherChanges(from, to)]
+    : [snapshotOf(to, linkTo, mode), ...(hasOtherPin(from, to) ? [roomChange(from, to)] : [])];
+  return withOneSeq(messages, from.seq);
 }
 
 /** For sessions that have not given the current PIN. */
@@ -99,20 +100,12 @@ const isSameExceptText = (from: RoomView, to: RoomView) =>
   from.pinAttempts === to.pinAttempts &&
   from.resumeToken === to.resumeToken;
 
-/** Undefined if the session receives edits and they do not lead from one view to the other. */
+/** Undefined if the session needs a snapshot, because edits do not lead from one view to the other. */
 function textChanges(from: RoomView, to: RoomView, mode: TextMode): Change[] | undefined {
   if (from.text.isSame(to.text)) return [];
-  if (to.text.sealed) return sealedChanges(from, to);
-  if (mode === 'content') return [{ type: 'content', seq: to.seq, ...textOf(to.text, mode) }];
-  const newer = to.text.since(from.text.version);
-  return newer && editsTo(to, newer);
-}
-
-/** The sealed edits, or the whole text if they do not lead from one view to the other. */
-function sealedChanges(from: RoomView, to: RoomView): Change[] {
-  const newer = to.text.since(from.text.version);
+  const newer = mode === 'edits' ? to.text.since(from.text.version) : undefined;
   if (newer) return editsTo(to, newer);
-  return [{ type: 'content', seq: to.seq, ...textOf(to.text, 'edits') }];
+  return mode === 'edits' && !to.text.sealed ? undefined : [{ type: 'content', seq: to.seq, ...textOf(to.text, mode) }];
 }
 
 /** The edits that lead to a view. The last one lets the receiver check its text. */
@@ -125,14 +118,9 @@ export function editsTo({ seq, text }: RoomView, entries: readonly TextEntry[]):
 
 export function editOf(entry: TextEntry, seq: number): TextEdited | SealedEdited {
   if (entry.sealed !== undefined) return { type: 'sealed-edit', seq, ...sealedEditOf(entry) };
-  const { version, edits, writtenAt, deviceId, ref } = entry;
-  const edited: TextEdited = {
-    type: 'edit',
-    seq,
-    version,
-    edits: edits as TextEdited['edits'],
-    timestamp: toTimestamp(writtenAt),
-  };
+  const { version, writtenAt, deviceId, ref } = entry;
+  const edits = entry.edits as TextEdited['edits'];
+  const edited: TextEdited = { type: 'edit', seq, version, edits, timestamp: toTimestamp(writtenAt) };
   if (deviceId !== undefined) edited.deviceId = deviceId;
   if (ref !== undefined) edited.ref = ref;
   return edited;
@@ -150,19 +138,12 @@ function fileChanges(from: RoomView, to: RoomView, linkTo: LinkTo): Change[] {
 }
 
 function otherChanges(from: RoomView, to: RoomView): Change[] {
-  const messages: Change[] = [];
   const { seq, pinAttempts } = to;
-  if (isRoomChanged(from, to)) messages.push(roomChange(from, to));
-  if (from.pinAttempts < pinAttempts) messages.push({ type: 'pin-attempts', seq, pinAttempts });
-  return messages;
-}
-
-/** The count of wrong PINs is reset with each new PIN, even if it is the same. */
-function isRoomChanged(from: RoomView, to: RoomView): boolean {
-  const [before, after] = [from.room, to.room];
-  const isSame =
-    before.expiresAt === after.expiresAt && before.name === after.name && before.extendMs === after.extendMs;
-  return !isSame || to.pinAttempts < from.pinAttempts || hasOtherPin(from, to);
+  const isChanged = (['expiresAt', 'name', 'extendMs'] as const).some((name) => from.room[name] !== to.room[name]);
+  // The count of wrong PINs is reset with each new PIN, even if it is the same.
+  const hasNewPin = pinAttempts < from.pinAttempts || hasOtherPin(from, to);
+  const room = isChanged || hasNewPin ? [roomChange(from, to)] : [];
+  return from.pinAttempts < pinAttempts ? [...room, { type: 'pin-attempts', seq, pinAttempts }] : room;
 }
 
 /** Tokens depend on the PIN. */
@@ -192,40 +173,31 @@ export function devicesNotice(view: RoomView, mode: DevicesMode): DevicesNotice 
   const prepared = new Map<readonly Device[], Outgoing | undefined>();
   let list: Outgoing | undefined;
 
-  function prepareFrom(known: readonly Device[]): Outgoing | undefined {
-    const change = devicesChange(known, view, mode);
-    if (change?.type !== 'devices') return change && outgoing(change);
-    list ??= outgoing(change);
-    return list;
-  }
-
   return (known) => {
-    if (!prepared.has(known)) prepared.set(known, prepareFrom(known));
-    return prepared.get(known);
+    if (prepared.has(known)) return prepared.get(known);
+    const change = devicesChange(known, view, mode);
+    if (change?.type === 'devices') list ??= outgoing(change);
+    const message = change?.type === 'devices' ? list : change && outgoing(change);
+    prepared.set(known, message);
+    return message;
   };
 }
 
 /** The message for a client with another list; undefined if the devices are the same. */
 export function devicesChange(known: readonly Device[], view: RoomView, mode: DevicesMode): Change | undefined {
-  const { joined, left } = deviceChanges(known, view.devices);
+  if (known === view.devices) return undefined;
+  const before = new Map(known.map((device) => [device.id, device]));
+  const ids = new Set(view.devices.map(({ id }) => id));
+  // A device with another name or colour counts as joined. The order does not matter.
+  const joined = view.devices.filter(({ id, name, color }) => {
+    const earlier = before.get(id);
+    return earlier?.name !== name || earlier?.color !== color || !earlier;
+  });
+  const left = [...before.keys()].filter((id) => !ids.has(id));
   if (joined.length + left.length === 0) return undefined;
   if (mode === 'list') return devicesOf(view);
   return { type: 'devices-changed', seq: view.seq, joined: joined.map(deviceOf), left };
 }
-
-/** A device with another name or colour counts as joined. The order does not matter. */
-function deviceChanges(from: readonly Device[], to: readonly Device[]) {
-  if (from === to) return { joined: [], left: [] };
-  const [before, after] = [new Map(from.map(entryOf)), new Map(to.map(entryOf))];
-  const joined = to.filter(({ id, name, color }) => {
-    const known = before.get(id);
-    return known?.name !== name || known?.color !== color || !known;
-  });
-  const left = from.flatMap(({ id }) => (after.has(id) ? [] : [id]));
-  return { joined, left };
-}
-
-const entryOf = (device: Device) => [device.id, device] as const;
 
 /** `prepare` inserts a long text later. */
 function textOf(text: FeedText, mode: TextMode) {
@@ -247,3 +219,92 @@ const deviceOf = ({ id, name, role, color }: Device) => ({
   ...(role && { role }),
   ...(color !== undefined && { deviceColor: color }),
 });
+
+/** The room as the holder of a read link sees it: no code, no PIN, no ids of devices. */
+export type LinkView = ReturnType<typeof createLinkView>;
+
+/** `own` is the device of the session: its id for members, and the one that the client chose. */
+export function createLinkView(
+  core: CoreDeps,
+  tokens: RoomTokens,
+  link: StoredLink,
+  own: Record<'id' | 'given', string>,
+) {
+  const alias = aliasFor(core, link.id);
+  const aliasOf = (deviceId: string) => (deviceId === own.id ? own.given : alias(deviceId));
+  let lastRoom: string | undefined;
+
+  const expiryOf = (roomExpiresAt: string) =>
+    link.expiresAt === undefined || Date.parse(roomExpiresAt) <= link.expiresAt
+      ? roomExpiresAt
+      : toTimestamp(link.expiresAt);
+  const resumeToken = () => tokens.issue(tokenRoomOf(link)).token;
+
+  /** Missing fields stay missing. */
+  function withAlias<T extends { deviceId?: string }>(value: T): T {
+    return value.deviceId === undefined ? value : { ...value, deviceId: aliasOf(value.deviceId) };
+  }
+
+  /** A `ref` is for the device that sent it. */
+  function edit<T extends { deviceId?: string; ref?: string }>(message: T): T {
+    const { ref, ...seen } = withAlias(message);
+    return seen as T;
+  }
+
+  function text<T extends RoomText>(content: T): T {
+    const { lastRefs, sealedEdits } = content;
+    return {
+      ...content,
+      ...(lastRefs && { lastRefs: [] }),
+      ...(sealedEdits && { sealedEdits: sealedEdits.map(edit) }),
+    };
+  }
+
+  /** The message as the holder may see it; undefined if it shows nothing new. */
+  function of(message: Change): Change | undefined {
+    switch (message.type) {
+      case 'snapshot': {
+        const { room, content, files, devices } = message;
+        const expiresAt = expiryOf(room.expiresAt);
+        lastRoom = JSON.stringify([expiresAt, room.name]);
+        return {
+          ...message,
+          room: { ...room, roomId: link.id, role: link.role, expiresAt, hasPin: false },
+          content: text(content),
+          files: files.map(withAlias),
+          devices: devices.map(withAlias),
+          pinAttempts: 0,
+          resumeToken: resumeToken(),
+        };
+      }
+      case 'room': {
+        const { type, seq, name } = message;
+        const expiresAt = expiryOf(message.expiresAt);
+        const shown = JSON.stringify([expiresAt, name]);
+        if (shown === lastRoom) return undefined;
+        lastRoom = shown;
+        return { type, seq, expiresAt, hasPin: false, ...(name !== undefined && { name }), pinAttempts: 0 };
+      }
+      case 'content':
+        return text(message);
+      case 'edit':
+      case 'sealed-edit':
+        return edit(message);
+      case 'file-added':
+        return { ...message, file: withAlias(message.file) };
+      case 'devices':
+        return { ...message, devices: message.devices.map(withAlias) };
+      case 'devices-changed':
+        return { ...message, joined: message.joined.map(withAlias), left: message.left.map(aliasOf) };
+      case 'heartbeat':
+        return { ...message, resumeToken: resumeToken() };
+      case 'file-removed':
+      case 'written':
+        return message;
+      case 'pin-attempts':
+        return undefined;
+    }
+  }
+
+  return { link, of };
+}

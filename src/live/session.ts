@@ -5,7 +5,6 @@ import type { UnreadBytes } from '../core/defence/unread-bytes.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../core/ports/basics.ts';
-import type { StoredLink } from '../core/ports/links.ts';
 import type { Channel, Device } from '../core/ports/rooms.ts';
 import type { TextEntry } from '../core/ports/texts.ts';
 import type { Rooms } from '../core/rooms.ts';
@@ -16,7 +15,6 @@ import { areOfSameRoom } from '../core/tokens.ts';
 import { messageOperations } from '../protocol/link-rights.ts';
 import { envelopeSize } from '../protocol/sealed.ts';
 import type { ClientMessage, Closed, ServerMessage } from '../protocol/types.ts';
-import type { LinkView } from './link-view.ts';
 import type { Caret, FeedSession, RoomFeed } from './room-feed.ts';
 import {
   type Change,
@@ -27,6 +25,7 @@ import {
   devicesNotice,
   devicesOf,
   editsTo,
+  type LinkView,
   nothingPrepared,
   type Prepared,
   prepare,
@@ -63,11 +62,9 @@ export interface SessionOptions extends FileAddresses {
   channel: Channel;
   textMode: TextMode;
   devicesMode: DevicesMode;
-  /** Whether the client shows the carets of other devices. */
   showsCarets: boolean;
   /** A resume token of the room with the PIN that the client gave. */
   admittedBy: string;
-  /** Set if the client has access by a link. */
   linkView?: LinkView | undefined;
 }
 
@@ -83,7 +80,6 @@ export interface SessionDeps {
   onFallBehind(session: Session): void;
   /** The time over which clients should spread if they lose their connections together, in milliseconds. */
   reconnectWithin(): number;
-  /** Called when a message is answered with an error. */
   onRefusal?: ((error: unknown) => void) | undefined;
 }
 
@@ -103,7 +99,6 @@ type MoveCaret = MessageOf<'caret' | 'sealed-caret'>;
 
 interface PendingWrite {
   echo: Echo;
-  /** Set when it is stored. */
   written?: WrittenText;
 }
 
@@ -111,7 +106,7 @@ const noWrites: readonly PendingWrite[] = [];
 const nothingUnread: readonly Outgoing[] = [];
 
 export class Session implements FeedSession {
-  readonly #options: SessionOptions;
+  readonly options: SessionOptions;
   readonly #deps: SessionDeps;
   /** The view that the client has received. */
   #sent: RoomView;
@@ -127,43 +122,26 @@ export class Session implements FeedSession {
   /** Created with the first large message, because most sessions are idle. */
   #budget: TokenBucket | undefined;
   #isOpen = true;
-  /** Why the session has ended. */
   leaveReason: LeaveReason = 'left';
 
   constructor(options: SessionOptions, deps: SessionDeps) {
-    this.#options = options;
+    this.options = options;
     this.#deps = deps;
     this.#sent = options.feed.view;
     this.#devices = this.#sent.devices;
   }
 
-  get channel(): Channel {
-    return this.#options.channel;
-  }
-
-  get link(): StoredLink | undefined {
-    return this.#options.linkView?.link;
-  }
-
-  get devicesMode(): DevicesMode {
-    return this.#options.devicesMode;
-  }
-
-  get feed(): RoomFeed {
-    return this.#options.feed;
-  }
-
   /** Sends the first messages: a snapshot or the missed changes. */
   begin({ seq, sent, missed }: Resume): void {
-    const { feed, linkTo } = this.#options;
+    const { feed, linkTo } = this.options;
     const view = feed.view;
     this.#sent = view;
     this.#devices = view.devices;
     const edits = missed ? editsTo(view, missed) : [];
     // If the edits do not account for the difference, files or wrong PINs have changed.
     const missedOnlyEdits = seq !== undefined && view.seq - seq === sent + edits.length;
-    const isComplete = this.#options.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
-    const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo, this.#options.textMode);
+    const isComplete = this.options.textMode === 'edits' ? missed && missedOnlyEdits : seq === view.seq;
+    const last = isComplete ? devicesOf(view) : snapshotOf(view, linkTo, this.options.textMode);
     this.#sendAll(withOneSeq([...edits, last], seq ?? 0).flatMap((message) => this.#encode(message, view)));
     // Each session starts with a new token, which only snapshots and heartbeats contain.
     if (isComplete) this.#sendAll([this.#heartbeat()]);
@@ -171,15 +149,12 @@ export class Session implements FeedSession {
 
   /** Sends the changes from one view to the next, or from the client's own view if it has fallen behind. */
   follow(before: RoomView, next: RoomView, prepared: Prepared, origin?: string): void {
-    const own = origin === this.channel.id ? this.#writes.at(-1) : undefined;
+    const own = origin === this.options.channel.id ? this.#writes.at(-1) : undefined;
     if (own) own.written = next.text;
     if (!this.#isOpen || this.#isBusy()) return;
-    if (this.#isThrottled()) {
-      this.#deps.onFallBehind(this);
-      return;
-    }
+    if (this.#isThrottled()) return void this.#deps.onFallBehind(this);
     const hasAnswer = this.#writes.some(({ written }) => written);
-    const isShared = this.#sent === before && !this.link && !hasAnswer;
+    const isShared = this.#sent === before && !this.options.linkView && !hasAnswer;
     const messages = isShared ? this.#prepare(before, next, prepared) : this.#changesTo(next);
     this.#sendAll(messages);
     this.#sent = next;
@@ -188,14 +163,15 @@ export class Session implements FeedSession {
 
   /** Sends the devices if they have changed. A session that has fallen behind receives them when it catches up. */
   followDevices(notice: DevicesNotice): number {
-    const { view } = this.#options.feed;
+    const { view } = this.options.feed;
     if (!this.#isOpen || this.#devices === view.devices) return 0;
-    if (this.#sent !== view || this.#isBusy() || this.#isThrottled()) {
+    if (this.#sent !== view || this.#isBehind()) {
       this.#deps.onFallBehind(this);
       return 0;
     }
-    const change = this.link && devicesChange(this.#devices, view, this.devicesMode);
-    const message = this.link ? change && this.#encode(change, view)[0] : notice(this.#devices);
+    const { linkView, devicesMode } = this.options;
+    const change = linkView && devicesChange(this.#devices, view, devicesMode);
+    const message = linkView ? change && this.#encode(change, view)[0] : notice(this.#devices);
     this.#devices = view.devices;
     if (message) this.#sendAll([message]);
     return message?.bytes ?? 0;
@@ -203,9 +179,9 @@ export class Session implements FeedSession {
 
   /** Not if it has fallen behind: the next caret replaces this one. Links do not show the ids of devices. */
   wantsCaret({ deviceId }: Caret): boolean {
-    const { showsCarets, linkView, channel } = this.#options;
-    if (!showsCarets || linkView || deviceId === channel.device.id) return false;
-    return this.#isOpen && !this.#isBusy() && !this.#isThrottled();
+    const { showsCarets, linkView, channel } = this.options;
+    const isForOthers = !showsCarets || linkView || deviceId === channel.device.id;
+    return !isForOthers && this.#isOpen && !this.#isBehind();
   }
 
   sendCaret(message: Outgoing): void {
@@ -216,7 +192,7 @@ export class Session implements FeedSession {
     // Responses can be as large as the text, so a client that does not read them is disconnected.
     if (this.#isTooSlow(performance.now())) return this.#fail('too-slow', tooFast, 'The client reads too slowly.');
     try {
-      checkRight(this.link?.role, messageOperations[message.type]);
+      checkRight(this.options.linkView?.link.role, messageOperations[message.type]);
     } catch (error) {
       return this.refuse(error, echoOf(message));
     }
@@ -234,41 +210,33 @@ export class Session implements FeedSession {
 
   sendHeartbeat(): void {
     if (!this.#isOpen) return;
-    if (this.#isPingUnanswered) {
-      this.#fail('no-heartbeat', policyViolation, 'No heartbeat received.');
-      return;
-    }
-    const { wire, feed } = this.#options;
+    if (this.#isPingUnanswered) return void this.#fail('no-heartbeat', policyViolation, 'No heartbeat received.');
+    const { wire, feed } = this.options;
     this.#isPingUnanswered = wire.answersPings;
     wire.ping(this.#sent === feed.view && !this.#isBusy() ? this.#heartbeat() : undefined);
   }
 
   #heartbeat(): Outgoing {
-    const { feed } = this.#options;
+    const { feed, linkView } = this.options;
     const reconnectWithin = this.#deps.reconnectWithin();
-    if (!this.link && this.#mayResume(feed.view)) return feed.heartbeat(reconnectWithin);
+    if (!linkView && this.#mayResume(feed.view)) return feed.heartbeat(reconnectWithin);
     const { seq } = feed.view;
     const message = { type: 'heartbeat' as const, seq, ...(reconnectWithin > 0 && { reconnectWithin }) };
-    return this.link ? (this.#encode(message, feed.view)[0] as Outgoing) : outgoing(message);
+    return linkView ? (this.#encode(message, feed.view)[0] as Outgoing) : outgoing(message);
   }
 
-  /** After a PIN change, a session stays in the room, but needs the new PIN when it returns. */
-  #mayResume({ room, resumeToken }: RoomView): boolean {
-    return !room.hasPin || areOfSameRoom(this.#options.admittedBy, resumeToken);
-  }
-
-  /** The same, compared once for all sessions that the same token admitted. */
-  #mayResumeIn(view: RoomView, { mayResume }: Prepared): boolean {
-    if (!view.room.hasPin) return true;
-    const { admittedBy } = this.#options;
-    const known = mayResume.get(admittedBy) ?? this.#mayResume(view);
-    mayResume.set(admittedBy, known);
-    return known;
+  /** After a PIN change, a session needs the new PIN when it returns. `known` shares the results of equal tokens. */
+  #mayResume({ room, resumeToken }: RoomView, known?: Prepared['mayResume']): boolean {
+    if (!room.hasPin) return true;
+    const { admittedBy } = this.options;
+    const mayResume = known?.get(admittedBy) ?? areOfSameRoom(admittedBy, resumeToken);
+    known?.set(admittedBy, mayResume);
+    return mayResume;
   }
 
   /** Nothing if the holder of a link may not see it. */
   #encode(message: Change, view: RoomView): Outgoing[] {
-    const { linkView } = this.#options;
+    const { linkView } = this.options;
     if (!linkView) return [prepare(this.#mayResume(view) ? message : withoutToken(message), view)];
     const seen = linkView.of(message);
     return seen ? [prepare(seen, view)] : [];
@@ -276,14 +244,14 @@ export class Session implements FeedSession {
 
   /** For a session that fell behind. Returns whether it has caught up or ended. */
   catchUp(now: number): boolean {
-    const { view } = this.#options.feed;
+    const { view } = this.options.feed;
     if (this.#isTooSlow(now))
       this.#fail('too-slow', tooFast, 'The client reads too slowly. Reconnect to get the latest state.');
     else {
       if (this.#sent !== view) this.follow(this.#sent, view, nothingPrepared());
-      this.followDevices(devicesNotice(view, this.devicesMode));
+      this.followDevices(devicesNotice(view, this.options.devicesMode));
     }
-    return !this.#isOpen || !(this.#isBusy() || this.#isThrottled());
+    return !this.#isOpen || !this.#isBehind();
   }
 
   end(closed: Closed): void {
@@ -291,7 +259,7 @@ export class Session implements FeedSession {
     this.#send(closed);
     this.leaveReason = closed.reason;
     this.leave();
-    this.#options.wire.close(closeCodeFor[closed.reason], closed.reason);
+    this.options.wire.close(closeCodeFor[closed.reason], closed.reason);
   }
 
   /** The connection is closed or about to close. */
@@ -313,7 +281,7 @@ export class Session implements FeedSession {
   }
 
   #store(message: Write): Promise<WrittenText> {
-    const { feed, channel, textMode, client } = this.#options;
+    const { feed, channel, textMode, client } = this.options;
     const { texts } = this.#deps.rooms;
     const { baseVersion, ref } = message;
     const author = { deviceId: channel.device.id, origin: channel.id, client };
@@ -327,7 +295,7 @@ export class Session implements FeedSession {
   }
 
   #moveCaret(caret: MoveCaret): void {
-    const { feed, channel } = this.#options;
+    const { feed, channel } = this.options;
     checkCaret(caret, feed.view.text.sealed !== undefined);
     feed.moveCaret({ ...caret, deviceId: channel.device.id });
   }
@@ -337,21 +305,20 @@ export class Session implements FeedSession {
     const { content, version } = message;
     const echo = echoOf(message);
     try {
-      const { writtenAt } = await this.#deps.rooms.texts.compact(this.#options.feed.code, { content, version });
+      const { writtenAt } = await this.#deps.rooms.texts.compact(this.options.feed.code, { content, version });
       const timestamp = toTimestamp(writtenAt);
       if (this.#isOpen) this.#send({ type: 'written', seq: this.#sent.seq, version, timestamp, ...echo });
     } catch (error) {
-      if (isEnd(error)) await this.#options.feed.refresh().catch(() => undefined);
-      this.refuse(error, echo);
+      await this.#refuseWrite(error, echo);
     }
   }
 
   async #write(message: Write): Promise<void> {
-    const { feed } = this.#options;
+    const { feed } = this.options;
     const write: PendingWrite = { echo: echoOf(message) };
     this.#writes = [...this.#writes, write];
     try {
-      await feed.turn(this.channel.id);
+      await feed.turn(this.options.channel.id);
       write.written = await this.#store(message);
       // Usually the change was broadcast before this, together with the response.
       if (this.#writes.includes(write)) await this.#confirm(write.written);
@@ -359,19 +326,23 @@ export class Session implements FeedSession {
       if (room.extendMs !== undefined) await this.#deps.rooms.extend(room);
     } catch (error) {
       this.#writes = this.#writes.filter((other) => other !== write);
-      // If the room has ended, the feed finds the reason and notifies all sessions.
-      if (isEnd(error)) await feed.refresh().catch(() => undefined);
       const isSealed = feed.view.text.sealed !== undefined;
       if (isSealed && hasCode(error, 'VERSION_CONFLICT', 'EDIT_CONFLICT'))
         await this.#sendSealedConflict(error, write.echo);
       else if (message.type === 'content' && hasCode(error, 'VERSION_CONFLICT')) this.#sendConflict(error, write.echo);
-      else this.refuse(error, write.echo);
+      else await this.#refuseWrite(error, write.echo);
     }
+  }
+
+  /** If the room has ended, the feed finds the reason and notifies all sessions. */
+  async #refuseWrite(error: unknown, echo: Echo): Promise<void> {
+    if (isEnd(error)) await this.options.feed.refresh().catch(() => undefined);
+    this.refuse(error, echo);
   }
 
   /** Waits until everything before it has been sent, so that the client misses nothing. */
   async #confirm({ version }: WrittenText): Promise<void> {
-    await this.#options.feed.reach(version);
+    await this.options.feed.reach(version);
     if (!this.#isOpen || this.#sent.text.version < version) return;
     for (const answer of this.#answers(this.#sent)) this.#send(answer);
   }
@@ -393,26 +364,26 @@ export class Session implements FeedSession {
   #sendConflict({ details }: PoproomError, echo: Echo): void {
     const { content, version, timestamp } = details as { content: string; version: number; timestamp: string };
     const isKnown = this.#sent.text.version === version;
-    const isOmitted = content.length > longestRepeated && (isKnown || this.#isBusy() || this.#isThrottled());
+    const isOmitted = content.length > longestRepeated && (isKnown || this.#isBehind());
     if (this.#isOpen) this.#send({ type: 'conflict', ...(!isOmitted && { content }), version, timestamp, ...echo });
   }
 
   /** After everything up to its version, unless the client has fallen behind. */
   async #sendSealedConflict({ details }: PoproomError, echo: Echo): Promise<void> {
     const { version, timestamp } = details as { version: number; timestamp: string };
-    await this.#options.feed.reach(version).catch(() => undefined);
+    await this.options.feed.reach(version).catch(() => undefined);
     if (this.#isOpen) this.#send({ type: 'conflict', version, timestamp, ...echo });
   }
 
   #fail(reason: LeaveReason, code: number, message: string): void {
     this.leaveReason = reason;
     this.leave();
-    this.#options.wire.close(code, message);
+    this.options.wire.close(code, message);
   }
 
   /** The changes, with responses in place of the session's own writes. */
   #changesTo(next: RoomView): Outgoing[] {
-    const { linkTo, textMode } = this.#options;
+    const { linkTo, textMode } = this.options;
     const messages = changes(this.#sent, next, linkTo, textMode);
     for (const answer of this.#answers(next)) {
       const index = messages.findIndex((message) => versionOf(message) === versionOf(answer));
@@ -424,8 +395,8 @@ export class Session implements FeedSession {
   }
 
   #prepare(before: RoomView, next: RoomView, prepared: Prepared): Outgoing[] {
-    const { linkBase, linkTo, textMode } = this.#options;
-    const audience = this.#mayResumeIn(next, prepared) ? linkBase : `${linkBase} without token`;
+    const { linkBase, linkTo, textMode } = this.options;
+    const audience = this.#mayResume(next, prepared.mayResume) ? linkBase : `${linkBase} without token`;
     const known = prepared[textMode].get(audience);
     if (known) return known;
     const messages = changes(before, next, linkTo, textMode).flatMap((message) => this.#encode(message, next));
@@ -444,43 +415,43 @@ export class Session implements FeedSession {
         this.#budget.spend(message.bytes, performance.now());
       }
       this.#largestSent = Math.max(this.#largestSent, message.bytes);
-      this.#options.wire.send(message);
+      this.options.wire.send(message);
     }
     if (!this.#isBusy()) return;
-    this.#holdUnread(messages);
+    const large = messages.filter(({ bytes }) => bytes > busyAbove);
+    for (const message of large) this.#deps.unread.add(this.options.client, message);
+    if (large.length > 0) this.#unread = [...this.#unread, ...large];
     this.#deps.onFallBehind(this);
   }
 
-  #holdUnread(messages: readonly Outgoing[]): void {
-    const large = messages.filter(({ bytes }) => bytes > busyAbove);
-    for (const message of large) this.#deps.unread.add(this.#options.client, message);
-    if (large.length > 0) this.#unread = [...this.#unread, ...large];
-  }
-
   #releaseUnread(): void {
-    for (const message of this.#unread) this.#deps.unread.remove(this.#options.client, message);
+    for (const message of this.#unread) this.#deps.unread.remove(this.options.client, message);
     this.#unread = nothingUnread;
   }
 
   /** A client that has read all waiting data is not slow, however often new data follows. */
   #isBusy(): boolean {
-    if (this.#options.wire.backlog() > busyAbove) return true;
+    if (this.options.wire.backlog() > busyAbove) return true;
     this.#busySince = undefined;
     if (this.#unread.length > 0) this.#releaseUnread();
     return false;
   }
 
+  #isBehind(): boolean {
+    return this.#isBusy() || this.#isThrottled();
+  }
+
   /** Whether the session has used its byte budget, or unread messages of all clients use all memory. */
   #isThrottled(): boolean {
     if (!this.#budget) return false;
-    return this.#budget.isEmpty(performance.now()) || this.#deps.unread.isFull(this.#options.client);
+    return this.#budget.isEmpty(performance.now()) || this.#deps.unread.isFull(this.options.client);
   }
 
   #isTooSlow(now: number): boolean {
     if (!this.#isBusy()) return false;
     this.#busySince ??= now;
     const allowed = Math.max(slowAbove, 2 * this.#largestSent);
-    return now - this.#busySince >= this.#deps.slowForMs || this.#options.wire.backlog() > allowed;
+    return now - this.#busySince >= this.#deps.slowForMs || this.options.wire.backlog() > allowed;
   }
 }
 

@@ -44,7 +44,6 @@ const controlHeadBytes = 6;
 const maxInvalid = 5;
 /** Shorter messages to a connection in one turn of the event loop share a write. */
 const maxHeldBytes = 16 * 1024;
-const firstMessageTooLong = 'The first message exceeds the limit of 4 KiB.';
 
 /** Shared by all connections. */
 export interface SocketDeps {
@@ -65,14 +64,8 @@ export interface SocketDeps {
 /** A client, and the room that it wants to join. */
 export type JoiningClient = Pick<Upgrade, 'client' | 'roomId' | 'linkBase' | 'linkTo' | 'resumeToken'>;
 
-/** A message that has not been received completely. */
-interface PartialMessage {
-  bytes: number;
-  /** As read from the socket. */
-  chunks: Buffer[];
-  since: number;
-  lastByteAt: number;
-}
+/** A message that has not been received completely, in chunks as read from the socket. */
+type PartialMessage = { bytes: number; chunks: Buffer[]; since: number; lastByteAt: number };
 
 /** A class without per-socket closures: ten of them were a sixth of the memory of an idle channel. */
 export class SocketConnection implements Wire, Receiver {
@@ -120,7 +113,7 @@ export class SocketConnection implements Wire, Receiver {
     this.#partial.chunks.push(chunk);
     this.#partial.lastByteAt = now;
     if (!this.#isLongPartial) return;
-    if (this.#isFirst) this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
+    if (this.#isFirst) this.#refuseFirst();
     else if (this.#deps.slots.take(this)) return;
     else this.#isWaitingForSlot = true;
     // `ws` would continue to collect the message. Pauses the WebSocket, not the stream, which `ws` would resume.
@@ -138,11 +131,9 @@ export class SocketConnection implements Wire, Receiver {
     // `ws` copies a message of several chunks. The last chunk may contain the start of the next message.
     if (data.length > slotFromBytes) for (const chunk of this.#partial?.chunks.slice(0, -1) ?? []) freeBuffer(chunk);
     this.#endPartial();
-    if (!this.#budget.take(performance.now())) {
-      this.#refuseMore('Too many messages. The limit is 20 per second.');
-    } else if (data.length > maxJoinBytes && this.#isFirst) {
-      this.close(closeCodeOf('CONTENT_TOO_LARGE'), firstMessageTooLong);
-    } else this.#enqueue(data, isBinary);
+    if (!this.#budget.take(performance.now())) this.#refuseMore('Too many messages. The limit is 20 per second.');
+    else if (data.length > maxJoinBytes && this.#isFirst) this.#refuseFirst();
+    else this.#enqueue(data, isBinary);
   }
 
   /** Pings and pongs may arrive between the fragments of a message, which then continues. */
@@ -188,18 +179,14 @@ export class SocketConnection implements Wire, Receiver {
     if (this.#heldBytes + message.bytes > maxHeldBytes) {
       this.flush();
       this.#write(parts);
-    } else this.#hold(parts, message.bytes);
-  }
-
-  #hold(parts: readonly Uint8Array[], bytes: number): void {
-    if (!this.#held) {
-      this.#held = [];
-      const { unsent } = this.#deps;
-      // Runs after the promises that the current event has resolved, such as those of all writes of a commit.
-      if (unsent.push(this) === 1) process.nextTick(flushAll, unsent);
+      return;
     }
+    const { unsent } = this.#deps;
+    // Runs after the promises that the current event has resolved, such as those of all writes of a commit.
+    if (!this.#held && unsent.push(this) === 1) process.nextTick(flushAll, unsent);
+    this.#held ??= [];
     this.#held.push(...parts);
-    this.#heldBytes += bytes;
+    this.#heldBytes += message.bytes;
   }
 
   /** Writes the messages of this turn. */
@@ -212,10 +199,7 @@ export class SocketConnection implements Wire, Receiver {
   }
 
   #write(parts: readonly Uint8Array[]): void {
-    if (parts.length === 1) {
-      this.#stream.write(parts[0]);
-      return;
-    }
+    if (parts.length === 1) return void this.#stream.write(parts[0]);
     this.#stream.cork();
     for (const part of parts) this.#stream.write(part);
     this.#stream.uncork();
@@ -281,16 +265,11 @@ export class SocketConnection implements Wire, Receiver {
     const { turns } = this.#deps;
     const admitted = turns.budget.admit(this.client);
     // The message is parsed in any case: a client recognizes the refusal of its edit by the `ref`.
-    const refusal = admitted instanceof Promise ? await refusalOf(admitted) : undefined;
+    const refusal = admitted instanceof Promise ? await admitted.catch((error: PoproomError) => error) : undefined;
     return turns.run(this.client, data.length, () => this.#dispatch(data, isBinary, arrivedAt, refusal));
   }
 
-  async #dispatch(
-    data: Buffer,
-    isBinary: boolean,
-    arrivedAt: number,
-    refusal: PoproomError | undefined,
-  ): Promise<void> {
+  async #dispatch(data: Buffer, isBinary: boolean, arrivedAt: number, refusal?: PoproomError): Promise<void> {
     if (!this.#isOpen) return;
     const { parse, turns } = this.#deps;
     const parsing = parse(data, isBinary, (work) => turns.budget.measure(this.client, work));
@@ -320,9 +299,8 @@ export class SocketConnection implements Wire, Receiver {
 
   async #join(message: ClientMessage): Promise<void> {
     const guest = this.#guest;
-    if (message.type !== 'join' || !guest) {
+    if (message.type !== 'join' || !guest)
       throw new PoproomError('VALIDATION_FAILED', 'The first message must be a join.');
-    }
     clearTimeout(this.#joinTimer);
     const { pin, auth, deviceId, deviceName, deviceColor, seq, edits = false, version, timestamp } = message;
     const { client, roomId, ...ofGuest } = guest;
@@ -369,6 +347,10 @@ export class SocketConnection implements Wire, Receiver {
     this.#socket.close(closeCodeOf(code), cut(message));
   }
 
+  #refuseFirst(): void {
+    this.close(closeCodeOf('CONTENT_TOO_LARGE'), 'The first message exceeds the limit of 4 KiB.');
+  }
+
   #refuseMore(message: string): void {
     if (this.#isOpen)
       this.#deps.meter.refused(new PoproomError('RATE_LIMITED', message, { details: { reason: 'messages' } }));
@@ -384,12 +366,6 @@ export class SocketConnection implements Wire, Receiver {
 function flushAll(unsent: SocketConnection[]): void {
   for (const connection of unsent.splice(0)) connection.flush();
 }
-
-const refusalOf = (admitted: Promise<void>) =>
-  admitted.then(
-    () => undefined,
-    (error: PoproomError) => error,
-  );
 
 /** An empty message waits too. */
 const sizeOf = ({ length }: Buffer) => length || 1;

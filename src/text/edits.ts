@@ -24,7 +24,6 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
 export const lengthAfter = (length: number, edits: readonly TextEdit[]): number =>
   edits.reduce((sum, { from, to, insert }) => sum + insert.length - (to - from), length);
 
-/** The edits that undo these edits. */
 export function invertEdits(edits: readonly TextEdit[], before: string): TextEdit[] {
   let shift = 0;
   return edits.map(({ from, to, insert }) => {

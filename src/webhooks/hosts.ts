@@ -95,18 +95,15 @@ function ranges(...cidrs: string[]) {
   let list: BlockList | undefined;
   return {
     check(address: string, family: 'ipv4' | 'ipv6'): boolean {
-      list ??= listOf(cidrs);
+      list ??= cidrs.reduce(withSubnet, new BlockList());
       return list.check(address, family);
     },
   };
 }
 
-function listOf(cidrs: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const cidr of cidrs) {
-    const [address = '', prefix] = cidr.split('/');
-    list.addSubnet(address, Number(prefix), isIP(address) === 6 ? 'ipv6' : 'ipv4');
-  }
+function withSubnet(list: BlockList, cidr: string): BlockList {
+  const [address = '', prefix] = cidr.split('/');
+  list.addSubnet(address, Number(prefix), isIP(address) === 6 ? 'ipv6' : 'ipv4');
   return list;
 }
 

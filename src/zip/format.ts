@@ -69,7 +69,6 @@ export function localHeader({ path, file, isLarge }: ZipEntry): Uint8Array {
 export const descriptor = ({ file: { size }, isLarge }: ZipEntry, crc: number): Uint8Array =>
   pack(isLarge ? 'IIQQ' : 'IIII', 0x08074b50, crc, size, size);
 
-/** The record of a file in the directory. */
 export function directoryRecord(entry: ZipEntry, crc: number): Uint8Array {
   const { path, file, offset, isLarge } = entry;
   const fields = concatBytes([timeField(file), zip64FieldOf(entry)]);
@@ -83,7 +82,6 @@ export function directoryRecord(entry: ZipEntry, crc: number): Uint8Array {
   ]);
 }
 
-/** The end of the archive. */
 export function endRecords({ entries, directoryAt, directoryLength }: Omit<ZipPlan, 'length'>): Uint8Array {
   const count = Math.min(entries.length, max16);
   const [at, length] = [Math.min(directoryAt, max32), Math.min(directoryLength, max32)];
@@ -127,15 +125,13 @@ const widths: Readonly<Record<string, number>> = { B: 1, H: 2, I: 4, Q: 8 };
 function pack(format: string, ...values: number[]): Uint8Array {
   const sizes = [...format].map((letter) => widths[letter] as number);
   const bytes = allocate(sizes.reduce((sum, size) => sum + size, 0));
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   let at = 0;
   for (const [index, size] of sizes.entries()) {
-    const value = values[index] as number;
-    if (size === 1) view.setUint8(at, value);
-    else if (size === 2) view.setUint16(at, value, true);
-    else if (size === 4) view.setUint32(at, value, true);
-    else view.setBigUint64(at, BigInt(value), true);
-    at += size;
+    let rest = values[index] as number;
+    for (const end = at + size; at < end; at++) {
+      bytes[at] = rest % 256;
+      rest = Math.floor(rest / 256);
+    }
   }
   return bytes;
 }

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RoomCode } from '../../src/core/room-code.ts';
-import { TextCache } from '../../src/core/text/text-cache.ts';
-import { WorkingText } from '../../src/core/text/working-text.ts';
+import { TextCache, WorkingText } from '../../src/core/text/working-text.ts';
 
 import { eventually } from '../support/eventually.ts';
 

@@ -7,21 +7,24 @@ import { mapInBatches } from '../concurrency.ts';
 import { invalidField, orMissing, PoproomError, roomMissing } from '../errors.ts';
 import { reportLimits } from '../limits.ts';
 import type {
+  ActivityGauges,
   ActivityInterval,
+  ActivityStore,
+  ActivityTotals,
   AddressBlock,
   BlockStore,
   ClientTraffic,
   KeyUse,
   RoomReport,
   RoomSummary,
+  Traffic,
 } from '../ports/admin.ts';
-import type { Clock, Log } from '../ports/basics.ts';
+import type { ClientId, Clock, Log } from '../ports/basics.ts';
 import type { ApiKey } from '../ports/clients.ts';
 import type { Store } from '../ports/store.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
 import { maskCode, type RoomHandles } from '../tokens.ts';
-import { type Activity, activityLimits, add, totalNames } from './activity.ts';
 
 interface AdminDeps {
   store: Pick<Store, 'rooms' | 'summaries' | 'activity' | 'keys' | 'storage' | 'reports'>;
@@ -160,20 +163,24 @@ export function createAdmin(deps: AdminDeps) {
   };
 }
 
-const bytesOf = ({ fileBytes, textBytes }: RoomSummary) => fileBytes + textBytes;
-const byCode = (one: RoomSummary, other: RoomSummary) => (one.code < other.code ? -1 : 1);
+type Compare<T> = (one: T, other: T) => number;
 
-const roomOrders: Record<RoomOrder, (one: RoomSummary, other: RoomSummary) => number> = {
-  size: (one, other) => bytesOf(other) - bytesOf(one) || byCode(one, other),
-  age: (one, other) => one.createdAt - other.createdAt || byCode(one, other),
+/** The largest value first. Equal ones are in the order of their ids. */
+const descending = <T>(valueIn: (entry: T) => number, idOf: (entry: T) => string): Compare<T> => {
+  return (one, other) => valueIn(other) - valueIn(one) || (idOf(one) < idOf(other) ? -1 : 1);
 };
 
-const byClient = (one: ClientTraffic, other: ClientTraffic) => (one.client < other.client ? -1 : 1);
+const byRoom = (valueIn: (room: RoomSummary) => number) => descending(valueIn, ({ code }) => code);
+const roomOrders: Record<RoomOrder, Compare<RoomSummary>> = {
+  size: byRoom(({ fileBytes, textBytes }) => fileBytes + textBytes),
+  age: byRoom(({ createdAt }) => -createdAt),
+};
 
-const clientOrders: Record<ClientOrder, (one: ClientTraffic, other: ClientTraffic) => number> = {
-  requests: (one, other) => other.requests - one.requests || byClient(one, other),
-  refused: (one, other) => other.refused - one.refused || byClient(one, other),
-  bytes: (one, other) => other.received + other.sent - one.received - one.sent || byClient(one, other),
+const byClient = (valueIn: (traffic: ClientTraffic) => number) => descending(valueIn, ({ client }) => client);
+const clientOrders: Record<ClientOrder, Compare<ClientTraffic>> = {
+  requests: byClient(({ requests }) => requests),
+  refused: byClient(({ refused }) => refused),
+  bytes: byClient(({ received, sent }) => received + sent),
 };
 
 /** Sums of longer intervals, with the last rooms and bytes, and the most channels. */
@@ -193,7 +200,7 @@ function merge(intervals: readonly ActivityInterval[], intervalMs: number): Acti
 export type Page = { limit: number; offset: number };
 
 /** Sorts when it has twice as many entries as it keeps. */
-function createTop<T>({ limit, offset }: Page, compare: (one: T, other: T) => number) {
+function createTop<T>({ limit, offset }: Page, compare: Compare<T>) {
   const kept = limit + offset;
   const entries: T[] = [];
   let total = 0;
@@ -249,4 +256,91 @@ export function createBlocks({ store, clock, everyMs, maximum }: BlocksDeps) {
     refresh,
     stop: () => clearInterval(timer),
   };
+}
+
+const activityLimits = {
+  intervalMs: 5 * 60_000,
+  keptMs: 7 * 86_400_000,
+  clientsKeptMs: 24 * 3600_000,
+  clientsPerHour: 1000,
+  nodeSeenMs: 60_000,
+};
+
+/** The maximum number of clients in a report. The requests of all others count only in the totals. */
+const clientsPerReport = 2000;
+/** A node without traffic reports this often, so that it is known to run. */
+const idleReportMs = 20_000;
+
+/** A request or its rest: a live channel is counted when it opens, and its bytes when it closes. */
+export type Occurrence = ClientTraffic & Pick<ActivityTotals, 'failed' | 'roomsCreated'>;
+
+export type Activity = ReturnType<typeof createActivity>;
+
+type ActivityDeps = { store: ActivityStore; gauges: () => Promise<ActivityGauges>; clock: Clock; everyMs: number };
+
+export function createActivity({ store, gauges, clock, everyMs }: ActivityDeps) {
+  const node = randomBytes(6).toString('hex');
+  let totals = { ...noTotals };
+  let clients = new Map<ClientId, ClientTraffic>();
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  let running: Promise<void> = Promise.resolve();
+
+  async function report(current: ActivityGauges | undefined): Promise<void> {
+    const taken = { totals, clients: [...clients.values()] };
+    totals = { ...noTotals };
+    clients = new Map();
+    try {
+      await store.report({ node, ...taken, gauges: current }, activityLimits, clock());
+      reportedAt = performance.now();
+    } catch (error) {
+      // Counted again with the next report.
+      for (const traffic of taken.clients) noteClient(clients, traffic);
+      add(totals, taken.totals, totalNames);
+      throw error;
+    }
+  }
+
+  /** One after another, so that a slow store does not receive reports in the wrong order. */
+  function enqueue(work: () => Promise<void>): Promise<void> {
+    const done = running.then(work);
+    running = done.catch(() => undefined);
+    return done;
+  }
+
+  const flush = () => enqueue(async () => report(await gauges()));
+  const isDue = () => clients.size > 0 || performance.now() - reportedAt >= idleReportMs;
+  // A store that is unavailable is reported elsewhere.
+  const timer = setInterval(() => isDue() && void flush().catch(() => undefined), everyMs).unref();
+
+  return {
+    note(occurrence: Occurrence): void {
+      add(totals, occurrence, totalNames);
+      noteClient(clients, occurrence);
+    },
+    flush,
+    /** Adds everything so far, and removes this node from the list. */
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await enqueue(() => report(undefined)).catch(() => undefined);
+    },
+  };
+}
+
+const noTraffic: Readonly<Traffic> = { requests: 0, refused: 0, received: 0, sent: 0 };
+const noTotals: Readonly<ActivityTotals> = { ...noTraffic, failed: 0, roomsCreated: 0 };
+
+const trafficNames = Object.keys(noTraffic) as (keyof Traffic)[];
+const totalNames = Object.keys(noTotals) as (keyof ActivityTotals)[];
+
+function add<Name extends string>(sum: Record<Name, number>, more: Record<Name, number>, names: Name[]): void {
+  for (const name of names) sum[name] += more[name];
+}
+
+function noteClient(clients: Map<ClientId, ClientTraffic>, more: ClientTraffic): void {
+  const { client } = more;
+  const known = clients.get(client);
+  if (!known && clients.size >= clientsPerReport) return;
+  const sum = known ?? { client, ...noTraffic };
+  add(sum, more, trafficNames);
+  clients.set(client, sum);
 }

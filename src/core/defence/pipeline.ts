@@ -48,16 +48,6 @@ export function createPipeline(serve: Serve) {
 
   const isFull = (socket: PipelinedSocket) => total >= maxWaiting && (socket[waiting]?.length ?? 0) >= alwaysWaiting;
 
-  function begin(
-    socket: PipelinedSocket,
-    raw: IncomingMessage,
-    response: ServerResponse,
-    awaitsContinue: boolean,
-  ): void {
-    socket[current] = response;
-    serve(raw, response, awaitsContinue);
-  }
-
   function enqueue(socket: PipelinedSocket, request: Waiting): void {
     const others = socket[waiting];
     total += 1;
@@ -77,7 +67,8 @@ export function createPipeline(serve: Serve) {
       // If a request ends the connection, the next ones may be part of its body and are not served.
       if (next) total -= 1;
       if (!next || !response.shouldKeepAlive) return stopWaiting(socket);
-      begin(socket, next.raw, next.response, next.awaitsContinue);
+      socket[current] = next.response;
+      serve(next.raw, next.response, next.awaitsContinue);
       continueAfter(socket, next.response);
     });
   }
@@ -97,7 +88,10 @@ export function createPipeline(serve: Serve) {
       const before = socket[current];
       if (socket.destroyed || before?.shouldKeepAlive === false) return;
       if (before && !before.writableFinished) enqueue(socket, { raw, response, awaitsContinue });
-      else begin(socket, raw, response, awaitsContinue);
+      else {
+        socket[current] = response;
+        serve(raw, response, awaitsContinue);
+      }
     },
 
     /**

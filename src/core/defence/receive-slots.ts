@@ -14,7 +14,6 @@ export interface Receiver {
 }
 
 export class ReceiveSlots {
-  readonly #perClient = new Map<ClientId, number>();
   readonly #holders = new Set<Receiver>();
   /** In order of arrival. */
   readonly #waiting = new Set<Receiver>();
@@ -22,34 +21,24 @@ export class ReceiveSlots {
   /** Whether the receiver has a slot. If not, it is queued. */
   take(receiver: Receiver): boolean {
     if (this.#holders.has(receiver)) return true;
-    if (this.#isFreeFor(receiver)) {
-      this.#hold(receiver);
-      return true;
-    }
-    this.#waiting.add(receiver);
-    return false;
+    const isFree = this.#isFreeFor(receiver);
+    (isFree ? this.#holders : this.#waiting).add(receiver);
+    return isFree;
   }
 
   /** Works for a receiver that has a slot, waits for one, or neither. */
   release(receiver: Receiver): void {
     this.#waiting.delete(receiver);
     if (!this.#holders.delete(receiver)) return;
-    const held = (this.#perClient.get(receiver.client) ?? 0) - 1;
-    if (held > 0) this.#perClient.set(receiver.client, held);
-    else this.#perClient.delete(receiver.client);
     const next = this.#waiting.values().find((other) => this.#isFreeFor(other));
     if (!next) return;
     this.#waiting.delete(next);
-    this.#hold(next);
+    this.#holders.add(next);
     next.onSlot();
   }
 
   #isFreeFor({ client }: Receiver): boolean {
-    return this.#holders.size < maxTotal && (this.#perClient.get(client) ?? 0) < maxPerClient;
-  }
-
-  #hold(receiver: Receiver): void {
-    this.#holders.add(receiver);
-    this.#perClient.set(receiver.client, (this.#perClient.get(receiver.client) ?? 0) + 1);
+    const ofClient = this.#holders.values().filter((holder) => holder.client === client);
+    return this.#holders.size < maxTotal && ofClient.toArray().length < maxPerClient;
   }
 }

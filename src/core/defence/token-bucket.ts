@@ -15,7 +15,6 @@ export class TokenBucket {
     this.#left = burst;
   }
 
-  /** Takes a token if there is one. */
   take(now: number): boolean {
     this.#refill(now);
     if (this.#left < 1) return false;
@@ -66,7 +65,6 @@ export class ClientBuckets {
     this.#used(client, now).spend(tokens, now);
   }
 
-  /** How many tokens are missing in the bucket of a client. */
   missing(client: ClientId, now: number): number {
     return this.#buckets.get(client)?.missing(now) ?? 0;
   }

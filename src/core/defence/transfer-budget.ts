@@ -184,7 +184,6 @@ export class Transfer {
     if (this.#state === 'running') this.#state = 'lasting';
   }
 
-  /** Releases everything. */
   close(): void {
     this.#state = 'closed';
     this.release(this.held);
@@ -221,27 +220,21 @@ export function memoryLimits(largestBody: number): BudgetLimits {
   return { perClient, total: 3 * perClient };
 }
 
-/** The budgets that the transfers of a server share. */
-export interface Budgets {
-  /** Incomplete request bodies, in bytes. */
-  bodies: TransferBudget;
-  /** Unread responses that are in memory, in bytes. */
-  responses: TransferBudget;
-  /** Files that are being sent, in bytes of memory. */
-  downloads: TransferBudget;
-  /** Zip archives that are being sent, in bytes of memory. */
-  archives: TransferBudget;
-  /** Connections and open files. */
-  descriptors: TransferBudget;
-}
+export type Budgets = ReturnType<typeof createBudgets>;
 
-export function createBudgets(largestBody: number, descriptors: number, monotonic: Clock): Budgets {
+/** The budgets that the transfers of a server share. All but the last one are bytes in memory. */
+export function createBudgets(largestBody: number, descriptors: number, monotonic: Clock) {
   const budget = (limits: BudgetLimits) => new TransferBudget(limits, monotonic);
   return {
+    /** Incomplete request bodies. */
     bodies: budget(memoryLimits(largestBody)),
+    /** Unread responses. */
     responses: budget(memoryLimits(largestBody)),
+    /** Files that are being sent. */
     downloads: budget({ perClient: 32 * MiB, total: 128 * MiB }),
+    /** Zip archives that are being sent. */
     archives: budget({ perClient: 16 * MiB, total: 128 * MiB }),
+    /** Connections and open files. */
     descriptors: budget({ perClient: Math.floor(descriptors / 4), total: descriptors }),
   };
 }

@@ -52,20 +52,15 @@ class SharedBytes {
   total = 0;
 
   add(message: Message): void {
-    const known = this.#shared.get(sharedPart(message));
-    if (known) {
-      known.holders += 1;
-      return;
-    }
-    this.#shared.set(sharedPart(message), { bytes: message.bytes, holders: 1 });
-    this.total += message.bytes;
+    const known = this.#shared.get(sharedPart(message)) ?? { bytes: message.bytes, holders: 0 };
+    if (known.holders === 0) this.total += known.bytes;
+    known.holders += 1;
+    this.#shared.set(sharedPart(message), known);
   }
 
   remove(message: Message): void {
     const known = this.#shared.get(sharedPart(message));
-    if (!known) return;
-    known.holders -= 1;
-    if (known.holders > 0) return;
+    if (!known || --known.holders > 0) return;
     this.#shared.delete(sharedPart(message));
     this.total -= known.bytes;
   }

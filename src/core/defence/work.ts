@@ -46,12 +46,10 @@ export class Turns {
     this.budget = budget;
   }
 
-  /** The number of waiting turns. */
   get waiting(): number {
     return this.#waiting.values().reduce((sum, { length }) => sum + length, 0);
   }
 
-  /** Runs the work when its turn comes. */
   run<T>(client: ClientId, bytes: number, work: () => Promise<T>): Promise<T> {
     if (!isLarge(bytes) && !this.budget.isBusy(client)) return work();
     return new Promise((resolve, reject) => {
@@ -157,12 +155,12 @@ export class WorkBudget {
   }
 
   /** Waits while the client is over its limit. Rejects if that takes too long. */
-  admit(client: ClientId): MaybePromise<void> {
-    if (this.#overFor(client) > 0) return this.#wait(client);
+  admit(client: ClientId): MaybePromise<undefined> {
+    return this.#overFor(client) > 0 ? this.#wait(client) : undefined;
   }
 
   /** Others of the same client may work in the meantime, so one pause is not always enough. */
-  async #wait(client: ClientId): Promise<void> {
+  async #wait(client: ClientId): Promise<undefined> {
     const until = performance.now() + longestWaitMs;
     for (let overMs = this.#overFor(client); overMs > 0; overMs = this.#overFor(client)) {
       const leftMs = until - performance.now();

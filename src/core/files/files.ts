@@ -8,7 +8,6 @@ import type { FileEntry } from '../../protocol/types.ts';
 import { type AdmittedRoom, admit, type Caller, deviceOfLink, linkMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
 import { counted, hasCode, orMissing, PoproomError } from '../errors.ts';
-import { extendAfterWrite } from '../extension.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import { claimMs, uploadDeadlineMs } from '../limits.ts';
 import { filesSeenByLink } from '../links.ts';
@@ -20,7 +19,7 @@ import type { StoredFile } from '../ports/files.ts';
 import type { RoomCode } from '../room-code.ts';
 import { checkSealedMeta, encryptedBytes, notEncrypted } from '../sealed.ts';
 import { overQuota } from '../storage-quota.ts';
-import { trashOf } from '../sweep.ts';
+import { extendAfterWrite, trashOf } from '../sweep.ts';
 import { secondsUntil, toTimestamp } from '../timestamp.ts';
 import { areEqual } from '../tokens.ts';
 import type { FileSpace, ReservedFile } from './space.ts';
@@ -44,7 +43,6 @@ export interface Upload extends FileDescription {
   run?: KeyedRun<UploadedFile> | undefined;
 }
 
-/** The result of an upload. */
 export type UploadedFile = Pick<StoredFile, 'id' | 'name' | 'size' | 'once'>;
 
 type FileCheck = (file: StoredFile) => boolean;

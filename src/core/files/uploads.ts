@@ -4,7 +4,6 @@ import { type AdmittedRoom, admit, type Caller, linkMissing } from '../admission
 import { singleFlights } from '../concurrency.ts';
 import type { CoreDeps } from '../deps.ts';
 import { byteCount, hasCode, orMissing, PoproomError } from '../errors.ts';
-import { extending } from '../extension.ts';
 import { unfinishedUploadMs } from '../limits.ts';
 import type { MissingReason, Room } from '../ports/basics.ts';
 import type { BlobProgress, Checksum } from '../ports/blobs.ts';
@@ -12,7 +11,7 @@ import type { StoredFile, UnfinishedFile } from '../ports/files.ts';
 import type { StoredLink } from '../ports/links.ts';
 import type { RoomCode } from '../room-code.ts';
 import { encryptedBytes, headerBytes, notEncryptedFile } from '../sealed.ts';
-import { trashOf } from '../sweep.ts';
+import { extending, trashOf } from '../sweep.ts';
 import { createUploadTickets, type IssuedTicket } from '../tokens.ts';
 import { describeIn, type FileDescription, isFileId, uploaderOf } from './files.ts';
 import type { FileSpace } from './space.ts';
@@ -39,23 +38,21 @@ export type UploadStatus = Omit<UnfinishedFile, 'state'>;
 
 export type Uploads = ReturnType<typeof createUploads>;
 
-/** A request that sends bytes. */
-type Running = { aborter: AbortController; ended: Promise<unknown> };
-
 export function createUploads(deps: CoreDeps, space: FileSpace) {
   const { files, uploads, blobs, bus, clock, secret } = deps;
   const tickets = createUploadTickets(secret, clock);
-  const running = new Map<string, Running>();
+  /** Requests that send bytes. */
+  const running = new Map<string, { aborter: AbortController; ended: Promise<unknown> }>();
   /** The newest request for an upload, until the running one has stopped. */
   const waiting = new Map<string, AbortController>();
   const finishOnce = singleFlights<string, void>();
 
   /** Ends the requests that send bytes for an upload. A client that sends another one has lost them. */
-  function interrupt(fileId: string): Running | undefined {
+  function interrupt(fileId: string): Promise<unknown> | undefined {
     const earlier = running.get(fileId);
     waiting.get(fileId)?.abort(continuedElsewhere());
     earlier?.aborter.abort(continuedElsewhere());
-    return earlier;
+    return earlier?.ended;
   }
 
   /** Only a client that could continue an upload may interrupt it. */
@@ -70,7 +67,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
     const earlier = interrupt(fileId);
     if (earlier) {
       waiting.set(fileId, aborter);
-      await settledOrAborted(earlier.ended, either);
+      await settledOrAborted(earlier, either);
       if (waiting.get(fileId) === aborter) waiting.delete(fileId);
     }
     either.throwIfAborted();
@@ -187,20 +184,18 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
       const room = await admit(deps, caller, 'addFile');
       await checkBeforeInterrupting(room, fileId);
       if (room.link) await find(room, fileId);
-      await interrupt(fileId)?.ended.catch(() => undefined);
+      await interrupt(fileId)?.catch(() => undefined);
       orThrow(isFileId(fileId) ? await uploads.cancelUpload(room.code, fileId, clock()) : 'no-file');
       await trashOf(deps).emptySoon();
     },
   };
 }
 
-function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => resolve();
-    work.then(done, done);
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
-  });
+async function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  work.then(resolve, resolve);
+  signal.addEventListener('abort', resolve, { once: true });
+  if (!signal.aborted) await promise;
 }
 
 /** The holder of a link has access only to what was uploaded with it. Members have access to everything. */

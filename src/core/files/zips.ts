@@ -10,7 +10,6 @@ import type { RoomCode } from '../room-code.ts';
 import { createTickets, type IssuedTicket } from '../tokens.ts';
 import { localPaths } from './local-name.ts';
 
-/** A file in an archive. */
 interface ZippedFile extends Pick<StoredFile, 'id' | 'blob' | 'size'> {
   /** Unique in the archive, and safe on every system. */
   path: string;

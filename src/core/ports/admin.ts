@@ -4,14 +4,12 @@ import type { ReportReason } from '../../protocol/limits.ts';
 import type { RoomCode } from '../../protocol/room-code.ts';
 import type { ClientId, CreatedBy, MissingReason, Room } from './basics.ts';
 
-/** A blocked range of addresses. */
 export interface AddressBlock {
   id: string;
   /** In canonical form, such as `198.51.100.0/24`. */
   range: string;
   reason: string;
   createdAt: number;
-  /** Undefined if it has no end. */
   endsAt: number | undefined;
 }
 
@@ -36,7 +34,6 @@ export interface RoomReport {
   createdAt: number;
 }
 
-/** How many reports there may be, and for how long. */
 export type ReportLimits = { perRoom: number; perClient: number; inTotal: number; keptMs: number };
 
 export interface ReportStore {
@@ -50,13 +47,10 @@ export interface ReportStore {
   expire(before: number): Promise<void>;
 }
 
-/** Requests and bytes of one client, or of all. */
 export type Traffic = { requests: number; refused: number; received: number; sent: number };
 
-/** Sums over a time. */
 export type ActivityTotals = Traffic & { failed: number; roomsCreated: number };
 
-/** The state at a time. */
 export type ActivityGauges = { rooms: number; channels: number; storedBytes: number };
 
 export type ClientTraffic = Traffic & { client: ClientId };
@@ -71,7 +65,6 @@ export interface ActivityReport {
   gauges: ActivityGauges | undefined;
 }
 
-/** The limits of what is kept. Times are milliseconds. */
 export interface ActivityLimits {
   intervalMs: number;
   keptMs: number;
@@ -83,12 +76,10 @@ export interface ActivityLimits {
   nodeSeenMs: number;
 }
 
-/** It starts `at` this time. */
 export type ActivityInterval = ActivityTotals & ActivityGauges & { at: number };
 
 export type KeyUse = Traffic & { keyId: string; lastUsedAt: number };
 
-/** The use of all nodes together. */
 export interface ActivityStore {
   /** Adds a report to its interval, to the hour of its clients, and to the use of API keys. Drops what is too old. */
   report(report: ActivityReport, limits: ActivityLimits, now: number): Promise<void>;
@@ -110,7 +101,6 @@ export interface RoomSummary extends Omit<Room, 'name'> {
   createdBy?: CreatedBy | undefined;
 }
 
-/** The unexpired rooms of an engine, for operators. */
 export interface RoomSummaries {
   /** In no particular order. Rooms that change during the read may be missed. */
   list(now: number): AsyncIterable<RoomSummary>;
@@ -126,7 +116,6 @@ export interface RoomDirectory extends RoomSummaries {
   close(): Promise<void>;
 }
 
-/** A request of the command line to the server that owns the database. */
 export type OperatorRequest = { remove: readonly RoomCode[] } | { countDevices: readonly RoomCode[] };
 
 export interface OperatorInbox {

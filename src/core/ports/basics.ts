@@ -22,7 +22,6 @@ export interface Room {
   extendMs?: number;
   /** For an encrypted room: the salt of its key, as base64url. */
   salt?: string;
-  /** Undefined if it has none. */
   name: string | undefined;
   fileCount: number;
   fileBytes: number;
@@ -78,9 +77,7 @@ export interface IdempotencyStore {
   find(room: RoomCode, key: RequestKey, now: number): MaybePromise<FinishedRequest | undefined>;
   /** Reserves a key for a request until its lease ends, unless another request has reserved it or has finished. */
   begin(room: RoomCode, key: RequestKey, runner: string, now: number, leaseMs: number): Promise<BeginOutcome>;
-  /** Extends the lease of a running request. */
   renew(room: RoomCode, key: RequestKey, runner: string, now: number, leaseMs: number): Promise<void>;
-  /** Ends the lease. */
   end(room: RoomCode, key: RequestKey, runner: string): Promise<void>;
 }
 

@@ -28,7 +28,6 @@ export interface UnfinishedBlob extends BlobProgress {
   size: number;
 }
 
-/** Bytes that continue an unfinished blob. */
 export interface BlobAppend {
   unfinished: UnfinishedBlob;
   bytes: Readable;
@@ -52,9 +51,7 @@ export interface BlobStore {
   append(append: BlobAppend): Promise<void>;
   /** Turns an unfinished blob that has all its bytes into a blob. May be repeated. */
   finish(unfinished: UnfinishedBlob): Promise<void>;
-  /** Undefined if there is no such blob. */
   open(blob: string, range: ByteRange | undefined): Promise<Readable | undefined>;
-  /** The size in bytes; undefined if there is no such blob. */
   size(blob: string): Promise<number | undefined>;
   /** Removes a blob, or the bytes of an unfinished one by their {@link unfinishedName}. */
   remove(name: string): Promise<void>;

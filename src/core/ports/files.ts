@@ -44,7 +44,6 @@ type AddOutcome = { seq: number } | Repeated | 'full' | 'no-link';
 type Advancing = InRoom<'advanced' | 'stale' | 'no-file'>;
 type ClaimOutcome = { claimed: StoredFile } | { claimedUntil: number } | 'not-once' | 'no-file';
 
-/** The complete files of rooms. */
 export interface FileStore {
   /** From now on its bytes count for its owner, whether or not they were reserved. `no-link` if its link was revoked or has expired. */
   addFile(code: RoomCode, file: StoredFile, quota: FileQuota, record?: RequestRecord): InRoom<AddOutcome>;
@@ -89,9 +88,7 @@ export interface UploadStore {
 
 /** Names of blobs. A room or a file that ends moves its blobs here, in the same step. */
 export interface TrashStore {
-  /** Blobs that no file references any more. */
   listTrash(limit: number): Promise<string[]>;
-  /** Deletes the entries of removed blobs. */
   clearTrash(blobs: readonly string[]): Promise<void>;
   /** Which of these names of blobs, finished or not, belong to a file or are in the trash. */
   knownBlobs(names: readonly string[]): Promise<Set<string>>;

@@ -18,7 +18,6 @@ export interface StoredLink {
   lastUsed: number | undefined;
 }
 
-/** A link with the code of its room. */
 export type RoomLink = { code: RoomCode; link: StoredLink };
 
 /** An attempt to access a room by a link, which needs neither a PIN nor a key. */

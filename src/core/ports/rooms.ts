@@ -33,7 +33,6 @@ export interface RoomDraft extends Pick<Room, 'createdAt' | 'expiresAt' | 'salt'
   createdBy?: CreatedBy | undefined;
   /** Whether a long text counts against the quota of the owner. */
   countsText: boolean;
-  /** Whether the room keeps checkpoints of its text. */
   keepsHistory: boolean;
 }
 
@@ -57,7 +56,6 @@ export interface RoomUpdate extends Pick<AccessAttempt, 'client' | 'isCrossSite'
 /** Codes of this length are used for up to this many unexpired rooms. */
 export type CodeLength = { length: number; upTo: number };
 
-/** The state of a room for its members. */
 export interface RoomState {
   room: Room;
   /** Increases with every change of the room. */
@@ -126,7 +124,6 @@ export interface RoomStore {
   countRooms(now: number): Promise<number>;
 }
 
-/** An attempt to access a room. */
 export interface AccessAttempt {
   /** Undefined if the input cannot be a code. It still counts as a miss. */
   code: RoomCode | undefined;
@@ -200,7 +197,6 @@ export interface RoomChange {
   entry?: TextEntry | undefined;
   /** The channel that made the change. Not sent to other processes. */
   origin?: string | undefined;
-  /** Only the list of devices changed. */
   devicesOnly?: true | undefined;
   /** The id of a one-time file that was received. */
   received?: string | undefined;

@@ -80,7 +80,6 @@ export interface RoomRecord
   textCharge: number | undefined;
   /** Clients that gave the correct PIN, least recent first. */
   trusted: ClientId[];
-  /** Absent if the room has none. */
   webhooks?: StoredWebhooks;
   links: readonly StoredLink[];
 }

@@ -62,13 +62,11 @@ export interface StoredText {
   lastRefs: LastRefs;
   /** Identifies the current text; see {@link TextAppend}. */
   revision: number;
-  /** The version of the stored full text. */
   fullTextVersion: number;
   /** The version of the newest checkpoint; 0 if there is none. */
   checkpointVersion: number;
   keepsHistory: boolean;
   isEncrypted?: true;
-  /** Absent if the text does not count. */
   quota?: TextQuota;
 }
 
@@ -113,7 +111,6 @@ export type AppendOutcome =
   | { outcome: 'stale'; version: number; revision: number; entries: readonly TextEntry[] | undefined }
   | { outcome: MissingReason };
 
-/** The whole text of the current version. */
 export interface CurrentText {
   version: number;
   revision: number;
@@ -169,9 +166,7 @@ export interface TextState {
 /** A text that a reader has. The time distinguishes two texts with the same version, one of which was lost. */
 export type KnownText = Pick<TextState, 'version' | 'writtenAt'>;
 
-/** The texts of rooms, with their logs and histories. */
 export interface TextStore {
-  /** The text with its log, for editing. */
   readText(code: RoomCode, now: number): InRoom<StoredText>;
   /** Up to `limit` entries of the log after a version, oldest first; `no-log` if it does not go back that far. */
   readEdits(code: RoomCode, since: number, limit: number, now: number): InRoom<readonly TextEntry[] | 'no-log'>;

@@ -19,7 +19,6 @@ export interface WebhookScan {
   all: RoomCode[];
   /** Rooms that have changed, or whose deliveries are due. */
   due: RoomCode[];
-  /** Rooms that have ended. */
   ended: RoomCode[];
 }
 
@@ -39,7 +38,6 @@ export interface WebhookStore {
   takeEnded(code: RoomCode, now: number): Promise<string | undefined>;
 }
 
-/** A signed request to a webhook. */
 export type WebhookRequest = { url: string; headers: Readonly<Record<string, string>>; body: string };
 
 /** Why an attempt failed. The message is a sentence for the members of the room, without the URL. */

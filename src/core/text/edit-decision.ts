@@ -6,7 +6,7 @@ import { rebaseOver } from '../../text/rebase.ts';
 import { byteCount, invalidField, PoproomError } from '../errors.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import type { ClientId } from '../ports/basics.ts';
-import type { TextEntry } from '../ports/texts.ts';
+import type { StoredRef, TextEntry } from '../ports/texts.ts';
 import { encryptionRequired } from '../sealed.ts';
 import { toTimestamp } from '../timestamp.ts';
 import type { WorkingText } from './working-text.ts';
@@ -71,13 +71,9 @@ const manyEdits = 16;
 
 export function decideEdit(text: WorkingText, request: EditRequest): Decision {
   if (text.isEncrypted) throw encryptionRequired('Send "sealed" instead of "edits" and "append".', 'edits');
-  const { edits, deviceId, ref, ifVersions, baseVersion = text.version } = request;
-  if (deviceId !== undefined && ref !== undefined) {
-    const earlier = text.findByRef(deviceId, ref);
-    if (earlier) return { written: repeated(earlier, request) };
-    const last = text.findLastRef(deviceId, ref);
-    if (last) return { written: { version: last.version, writtenAt: last.writtenAt } };
-  }
+  const { edits, deviceId, ifVersions, baseVersion = text.version } = request;
+  const earlier = text.findByRef(request);
+  if (earlier) return repeated(earlier, (entry) => isSameEdit(entry, request));
   if (ifVersions && !ifVersions.includes(text.version)) return { refusal: conflict };
   if (baseVersion > text.version) return { refusal: ({ version }) => unknownBase(baseVersion, version) };
   // An earlier copy of this edit can only be among the entries since its base version.
@@ -100,22 +96,19 @@ function rebase(text: WorkingText, edits: readonly TextEdit[], deviceId: string 
   return rebased && rebased.length <= maxEdits ? rebased : undefined;
 }
 
-/**
- * The same edit sent again after its response was lost. Rebasing moves edits but keeps what they insert. If they only
- * remove, the ranges are compared, provided that both are for the same version.
- */
-function repeated(earlier: TextEntry, again: EditRequest): WrittenText {
-  const { version, writtenAt, edits } = earlier;
-  const inserted = insertedBy(edits);
-  const isSame = inserted === insertedBy(again.edits) && (inserted !== '' || removesSame(earlier, again));
-  if (!isSame) throw reusedRef(version);
-  return { version, writtenAt };
+/** For an edit that is sent again after its response was lost. Its entry is compared if the log still has it. */
+export function repeated(earlier: TextEntry | StoredRef, isSame: (entry: TextEntry) => boolean): Decision {
+  const { version, writtenAt } = earlier;
+  if (!('edits' in earlier) || isSame(earlier)) return { written: { version, writtenAt } };
+  throw invalidField('ref', '"ref" was already used for another edit. Use a new "ref" for each edit.', { version });
 }
 
-const insertedBy = (edits: readonly TextEdit[]) => edits.map(({ insert }) => insert).join('');
-
-const removesSame = ({ version, edits }: TextEntry, again: EditRequest): boolean =>
-  again.baseVersion !== version - 1 || JSON.stringify(edits) === JSON.stringify(again.edits);
+/** Rebasing moves edits but keeps what they insert. Mere removals are compared if both are for the same version. */
+function isSameEdit({ version, edits }: TextEntry, again: EditRequest): boolean {
+  const [inserted, insertedAgain] = [edits, again.edits].map((all) => all.map(({ insert }) => insert).join(''));
+  if (inserted !== insertedAgain) return false;
+  return inserted !== '' || again.baseVersion !== version - 1 || JSON.stringify(edits) === JSON.stringify(again.edits);
+}
 
 export const conflict: Refusal = ({ document, version, point }) =>
   new PoproomError('VERSION_CONFLICT', 'Someone else has changed the text. Nothing was overwritten.', {
@@ -159,9 +152,6 @@ export function checkSize(bytes: number, largest: number): void {
   const message = `The text exceeds the limit of ${byteCount(largest)} of UTF-8.`;
   throw new PoproomError('CONTENT_TOO_LARGE', message, { details: { maximum: largest } });
 }
-
-export const reusedRef = (version: number): PoproomError =>
-  invalidField('ref', '"ref" was already used for another edit. Use a new "ref" for each edit.', { version });
 
 /** Names the requested and the current version. */
 export function unknownBase(baseVersion: number, current: number): PoproomError {

@@ -1,5 +1,6 @@
 /** Retention of a text: its log, its full text and its checkpoints, and the quota that they count against. */
 
+import { TextDocument } from '../../text/document.ts';
 import type { TextEdit } from '../../text/edits.ts';
 import { PoproomError } from '../errors.ts';
 import type { Clock } from '../ports/basics.ts';
@@ -7,7 +8,7 @@ import type { ReachedLimit, StorageAccounts, StorageLimits } from '../ports/clie
 import { type HistoryLimits, recentEntries, type TextAppend, type TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
 import { quotaDetails } from '../storage-quota.ts';
-import type { Edition } from './edit-decision.ts';
+import { checkSize, type Edition } from './edit-decision.ts';
 import { bytesGained, bytesInserted, sizeOf, type WorkingText } from './working-text.ts';
 
 /** The full text is stored again after this many log entries, or when the log is larger than the text. */
@@ -33,8 +34,38 @@ const removalCheckpointEveryMs = 5000;
 /** In code units. A checkpoint of a longer one takes as much time as two replacements of it. */
 const longText = 32 * 1024;
 
+export interface AdvanceOptions {
+  revision: number;
+  keepsCheckpoint: boolean;
+  /** In bytes of UTF-8. */
+  largestContent: number;
+}
+
+/** Adds the entry to the text in memory, and returns the change for the store. */
+export function advance(text: WorkingText, entry: TextEntry, edition: Edition, options: AdvanceOptions): TextAppend {
+  const { revision, keepsCheckpoint, largestContent } = options;
+  const { replacement } = edition;
+  const { revision: previousRevision } = text.point;
+  // A replaced text is known already, so its edits need not be applied.
+  const document = replacement === undefined ? text.document.apply(edition.edits) : TextDocument.of(replacement);
+  const gained = bytesGained(text.point, edition);
+  const bytes = text.point.bytes + gained;
+  // A text over a lowered limit can still be shortened.
+  if (gained > 0) checkSize(bytes, largestContent);
+  const checkpoint = keepsCheckpoint ? planCheckpoint(text, entry) : undefined;
+  noteCheckpoint(text, checkpoint, entry.writtenAt);
+  text.add(entry, { document, bytes, revision });
+  const fullText = replacement === undefined ? undefined : planFullText(text, entry, replacement);
+  const compaction = fullText ?? planCompaction(text, largestContent);
+  if (compaction) text.noteFullText(fullText ? dropFromMemory(text) : compaction.dropThrough);
+  if (fullText) text.noteLogBytes(entry.version, 0);
+  // A text that is too large for the log leaves it empty.
+  else text.hasStoredLog = compaction?.dropThrough !== entry.version;
+  return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
+}
+
 /** Call this after the entry was added to the text. */
-export function planCompaction(text: WorkingText, largestContent: number): TextAppend['compaction'] {
+function planCompaction(text: WorkingText, largestContent: number): TextAppend['compaction'] {
   const { entries, bytes, edits } = text.distance;
   const isLong = entries >= maxEntriesSinceFullText || edits >= maxEditsSinceFullText;
   const isDue = isLong || bytes >= Math.max(minLogBytes, text.document.length);
@@ -58,7 +89,7 @@ export const logRetention = ({ point }: WorkingText) => ({
  * For a replaced text in a room without a log: storing a short text, or one that is almost all new, is cheaper than a
  * log entry. As long as texts are only replaced, edits of older versions are rebased over the entries in memory.
  */
-export function planFullText({ hasStoredLog, version, lastRefs }: WorkingText, entry: TextEntry, content: string) {
+function planFullText({ hasStoredLog, version, lastRefs }: WorkingText, entry: TextEntry, content: string) {
   // The log also records who wrote a text, for the history.
   if (hasStoredLog || entry.deviceId !== undefined) return undefined;
   if (content.length > minLogBytes && !isTooLargeToLog(entry)) return undefined;
@@ -66,7 +97,7 @@ export function planFullText({ hasStoredLog, version, lastRefs }: WorkingText, e
 }
 
 /** The last version whose entry is dropped from memory, for a text without a stored log. */
-export function dropFromMemory({ entries, version }: WorkingText): number {
+function dropFromMemory({ entries, version }: WorkingText): number {
   const newest = entries.at(-1);
   if (newest && isTooLargeToLog(newest)) return version;
   return entries.length > 2 * entriesInMemory ? version - entriesInMemory : 0;
@@ -93,7 +124,7 @@ export function newestWithin(entries: readonly TextEntry[], most: number, maxByt
 }
 
 /** Call this before the entry is added, because it needs the current text. */
-export function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend['checkpoint'] {
+function planCheckpoint(text: WorkingText, entry: TextEntry): TextAppend['checkpoint'] {
   const { document, version, point } = text;
   if (!isCheckpointDue(text, entry)) return undefined;
   const deviceId = text.entries.at(-1)?.deviceId;

@@ -16,11 +16,12 @@ import {
   type Decision,
   type EditRequest,
   type Replacement,
-  reusedRef,
+  repeated,
   unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
 import {
+  type AdvanceOptions,
   type createTextCharges,
   logRetention,
   newestWithin,
@@ -29,8 +30,7 @@ import {
   sealedChargeDue,
   textOverQuota,
 } from './retention.ts';
-import type { createLoadedTexts } from './text-cache.ts';
-import type { WorkingText } from './working-text.ts';
+import type { createLoadedTexts, WorkingText } from './working-text.ts';
 
 /** A client is asked for a snapshot from this many edits, or when they are longer than the full text and this. */
 const manyEdits = 200;
@@ -78,18 +78,14 @@ export type SealedEditRequest = Omit<EditRequest, 'edits'> & { sealed: string };
 export type SealedSnapshot = { content: string; version: number };
 
 export function decideSealedEdit(text: WorkingText, request: SealedEditRequest, largestContent: number): Decision {
-  const { sealed, deviceId, ref, ifVersions } = request;
+  const { sealed, ifVersions } = request;
   if (!text.isEncrypted) throw notEncrypted('sealed');
   const baseVersion = request.baseVersion ?? (ifVersions?.length === 1 ? ifVersions[0] : undefined);
   const longest = longestSealed(largestContent);
   checkSealed(sealed, 'edit', 'sealed', longest);
   if (baseVersion === undefined) throw baseVersionRequired('baseVersion');
-  if (deviceId !== undefined && ref !== undefined) {
-    const earlier = text.findByRef(deviceId, ref);
-    if (earlier && earlier.sealed !== sealed) throw reusedRef(earlier.version);
-    const stored = earlier ?? text.findLastRef(deviceId, ref);
-    if (stored) return { written: { version: stored.version, writtenAt: stored.writtenAt } };
-  }
+  const earlier = text.findByRef(request);
+  if (earlier) return repeated(earlier, (entry) => entry.sealed === sealed);
   if (ifVersions && !ifVersions.includes(text.version)) return conflict('VERSION_CONFLICT', baseVersion);
   if (baseVersion !== text.version) return conflict('EDIT_CONFLICT', baseVersion);
   const { edits, length } = tailOf(text.sinceFullText());
@@ -137,11 +133,15 @@ function baseVersionRequired(field: 'If-Match' | 'baseVersion'): PoproomError {
   return new PoproomError('BASE_VERSION_REQUIRED', message, { details: { field } });
 }
 
-type SealedChange = Pick<TextAppend, 'revision' | 'checkpoint'> & { replacement: string | undefined };
-
 /** Adds the entry to the text in memory, and returns the change for the store. */
-export function advanceSealed(text: WorkingText, entry: TextEntry, change: SealedChange): TextAppend {
-  const { revision, replacement, checkpoint } = change;
+export function advanceSealed(
+  text: WorkingText,
+  entry: TextEntry,
+  replacement: string | undefined,
+  { revision, keepsCheckpoint }: AdvanceOptions,
+): TextAppend {
+  const hasCheckpoint = keepsCheckpoint && replacement !== undefined;
+  const checkpoint = hasCheckpoint ? planSealedCheckpoint(text, entry.writtenAt) : undefined;
   const { revision: previousRevision, bytes } = text.point;
   noteCheckpoint(text, checkpoint, entry.writtenAt);
   text.add(entry, { document: text.document, bytes, revision });

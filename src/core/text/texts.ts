@@ -7,12 +7,11 @@
 import { randomInt } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 import { diffTexts } from '../../text/diff.ts';
-import { TextDocument } from '../../text/document.ts';
 import { unlimitedWork } from '../defence/work.ts';
 import type { CoreDeps } from '../deps.ts';
 import { orMissing, PoproomError, roomMissing } from '../errors.ts';
 import type { ClientId } from '../ports/basics.ts';
-import type { AppendOutcome, TextAppend, TextEntry } from '../ports/texts.ts';
+import type { AppendOutcome, TextEntry } from '../ports/texts.ts';
 import type { RoomCode } from '../room-code.ts';
 import { longestSealed } from '../sealed.ts';
 import {
@@ -29,18 +28,7 @@ import {
   unknownBase,
   type WrittenText,
 } from './edit-decision.ts';
-import {
-  chargeDue,
-  createTextCharges,
-  dropFromMemory,
-  noteCheckpoint,
-  planCheckpoint,
-  planCompaction,
-  planFullText,
-  planSealedCheckpoint,
-  type TextCharging,
-  textOverQuota,
-} from './retention.ts';
+import { advance, chargeDue, createTextCharges, type TextCharging, textOverQuota } from './retention.ts';
 import {
   advanceSealed,
   compactionHint,
@@ -49,8 +37,7 @@ import {
   decideSealedReplacement,
   type SealedEditRequest,
 } from './sealed-texts.ts';
-import { createLoadedTexts } from './text-cache.ts';
-import { bytesGained, type WorkingText } from './working-text.ts';
+import { createLoadedTexts, type WorkingText } from './working-text.ts';
 
 export type Texts = ReturnType<typeof createTexts>;
 
@@ -67,7 +54,7 @@ export function createTexts(
   charging?: TextCharging,
 ) {
   const charges = charging && createTextCharges(charging);
-  const { cache, load, reload, drop, isCurrent } = createLoadedTexts({ rooms, texts, clock });
+  const { cache, load, reload, drop, isCurrent } = createLoadedTexts(rooms, texts, clock);
   /** Unique across nodes: each node counts up from a random number. */
   let lastRevision: number | undefined;
   const maxReplacementBytes = longestSealed(largestContent);
@@ -149,7 +136,10 @@ export function createTexts(
     const { generation, point: before } = text;
     const written = { version: text.version + 1, edits, deviceId, ref, writtenAt: clock() };
     const entry = sealed === undefined ? written : { ...written, sealed };
-    const change = work.measure(client, () => advance(text, entry, edition, keepsCheckpoint));
+    const options = { revision: nextRevision(), keepsCheckpoint, largestContent };
+    const change = work.measure(client, () =>
+      text.isEncrypted ? advanceSealed(text, entry, replacement, options) : advance(text, entry, edition, options),
+    );
     // A text that a program replaces with `POST` was not typed.
     if (replacement === undefined || origin !== undefined) text.isTyped = true;
     const { version, writtenAt } = entry;
@@ -188,34 +178,6 @@ export function createTexts(
     return undefined;
   }
 
-  /** Adds the entry to the text in memory, and returns the change for the store. */
-  function advance(text: WorkingText, entry: TextEntry, edition: Edition, keepsCheckpoint: boolean): TextAppend {
-    const { replacement } = edition;
-    if (text.isEncrypted) {
-      const hasCheckpoint = keepsCheckpoint && replacement !== undefined;
-      const sealedCheckpoint = hasCheckpoint ? planSealedCheckpoint(text, entry.writtenAt) : undefined;
-      return advanceSealed(text, entry, { revision: nextRevision(), replacement, checkpoint: sealedCheckpoint });
-    }
-    const { revision: previousRevision } = text.point;
-    // A replaced text is known already, so its edits need not be applied.
-    const document = replacement === undefined ? text.document.apply(edition.edits) : TextDocument.of(replacement);
-    const gained = bytesGained(text.point, edition);
-    const bytes = text.point.bytes + gained;
-    // A text over a lowered limit can still be shortened.
-    if (gained > 0) checkSize(bytes, largestContent);
-    const revision = nextRevision();
-    const checkpoint = keepsCheckpoint ? planCheckpoint(text, entry) : undefined;
-    noteCheckpoint(text, checkpoint, entry.writtenAt);
-    text.add(entry, { document, bytes, revision });
-    const fullText = replacement === undefined ? undefined : planFullText(text, entry, replacement);
-    const compaction = fullText ?? planCompaction(text, largestContent);
-    if (compaction) text.noteFullText(fullText ? dropFromMemory(text) : compaction.dropThrough);
-    if (fullText) text.noteLogBytes(entry.version, 0);
-    // A text that is too large for the log leaves it empty.
-    else text.hasStoredLog = compaction?.dropThrough !== entry.version;
-    return { entry, revision, previousRevision, content: replacement ?? compaction?.content, compaction, checkpoint };
-  }
-
   const loaded = { load, drop, isCurrent };
 
   return {
@@ -230,7 +192,6 @@ export function createTexts(
       });
     },
 
-    /** Stores sealed edits of an encrypted room on the current version. */
     editSealed: (code: RoomCode, request: SealedEditRequest) =>
       write(code, request, (text) => decideSealedEdit(text, request, largestContent)),
 

@@ -1,7 +1,20 @@
-/** The text of a room in memory, with the newest entries of its log, which edits are rebased over. */
+/** The texts of rooms in memory, with the newest entries of their logs, which edits are rebased over. */
 import { TextDocument } from '../../text/document.ts';
 import { lengthAfter, type TextEdit } from '../../text/edits.ts';
-import { type LastRefs, type StoredText, type TextEntry, type TextQuota, withRefsOf } from '../ports/texts.ts';
+import { singleFlights } from '../concurrency.ts';
+import { orMissing } from '../errors.ts';
+import type { Clock } from '../ports/basics.ts';
+import type { RoomStore } from '../ports/rooms.ts';
+import {
+  type LastRefs,
+  type StoredRef,
+  type StoredText,
+  type TextEntry,
+  type TextQuota,
+  type TextStore,
+  withRefsOf,
+} from '../ports/texts.ts';
+import type { RoomCode } from '../room-code.ts';
 
 /** The size of an entry without its inserted text. */
 const entryBytes = 64;
@@ -92,7 +105,6 @@ export class WorkingText {
     return { entries: this.version - this.fullTextVersion, ...this.#sizeSinceFullText };
   }
 
-  /** Bytes of the stored log. */
   get logBytes(): number {
     return this.hasStoredLog ? this.#logBytes : 0;
   }
@@ -127,14 +139,11 @@ export class WorkingText {
     return this.#entries.slice(this.#entries.length - count);
   }
 
-  /** The entry of a device with this ref. */
-  findByRef(deviceId: string, ref: string): TextEntry | undefined {
-    return this.#byRef.get(refKey(deviceId, ref));
-  }
-
-  /** The same if its entry is no longer in the log. */
-  findLastRef(deviceId: string, ref: string) {
-    return this.lastRefs.find((last) => last.ref === ref && last.deviceId === deviceId);
+  /** The stored edit of a device with this ref, as its entry if the log still has it. */
+  findByRef({ deviceId, ref }: Partial<Pick<TextEntry, 'deviceId' | 'ref'>>): TextEntry | StoredRef | undefined {
+    if (deviceId === undefined || ref === undefined) return undefined;
+    const entry = this.#byRef.get(refKey(deviceId, ref));
+    return entry ?? this.lastRefs.find((last) => last.ref === ref && last.deviceId === deviceId);
   }
 
   lengthAt(newer: readonly TextEntry[]): number {
@@ -165,7 +174,6 @@ export class WorkingText {
     this.noteFullText(dropThrough);
   }
 
-  /** Records a checkpoint of the current version. */
   noteCheckpoint(now: number): void {
     this.checkpointVersion = this.version;
     this.changedSince = undefined;
@@ -206,7 +214,6 @@ export class WorkingText {
     return this.point;
   }
 
-  /** The approximate memory use. */
   get cost(): number {
     return 2 * this.document.length + 256 * this.#entries.length + 2 * this.#bytes;
   }
@@ -264,3 +271,101 @@ const longInsertions = new WeakMap<readonly TextEdit[], number>();
 const longInsertion = 4096;
 
 const refKey = (deviceId: string, ref: string) => `${deviceId} ${ref}`;
+
+/** The total for all texts, in approximate bytes. */
+const maxCost = 64 * 1024 * 1024;
+/** A text is dropped after one to two of these without use. Reading it again takes about a millisecond. */
+const idleMs = 10_000;
+
+interface CachedText {
+  text: WorkingText;
+  cost: number;
+  /** Since the last check for idle texts. */
+  wasUsed: boolean;
+}
+
+/** Texts that are being edited. The least recently used are dropped first, and all when idle. */
+export class TextCache {
+  /** Least recently used first. */
+  readonly #texts = new Map<RoomCode, CachedText>();
+  readonly #idleMs: number;
+  cost = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(idle: number = idleMs) {
+    this.#idleMs = idle;
+  }
+
+  get(code: RoomCode): WorkingText | undefined {
+    return this.#texts.get(code)?.text;
+  }
+
+  /** Marks the text as used and updates its cost. */
+  put(code: RoomCode, text: WorkingText): void {
+    const { cost } = text;
+    this.delete(code);
+    this.#texts.set(code, { text, cost, wasUsed: true });
+    this.cost += cost;
+    if (this.cost > maxCost) this.#evict(code);
+    this.#watchIdle();
+  }
+
+  delete(code: RoomCode): void {
+    this.cost -= this.#texts.get(code)?.cost ?? 0;
+    this.#texts.delete(code);
+  }
+
+  #evict(newest: RoomCode): void {
+    for (const [code, { text }] of this.#texts) {
+      if (this.cost <= maxCost) return;
+      if (code !== newest && text.pending === 0) this.delete(code);
+    }
+  }
+
+  #watchIdle(): void {
+    if (this.#timer || this.#texts.size === 0) return;
+    this.#timer = setTimeout(() => this.#dropIdle(), this.#idleMs).unref();
+  }
+
+  #dropIdle(): void {
+    for (const [code, cached] of [...this.#texts]) {
+      // Edits that the store has not confirmed depend on the text.
+      if (!cached.wasUsed && cached.text.pending === 0) this.delete(code);
+      cached.wasUsed = false;
+    }
+    this.#timer = undefined;
+    this.#watchIdle();
+  }
+}
+
+/** The texts in memory: loads them from the store, and drops those that may differ from it. */
+export function createLoadedTexts(rooms: RoomStore, texts: TextStore, clock: Clock) {
+  const cache = new TextCache();
+  const onceFor = singleFlights<RoomCode, WorkingText>();
+
+  const load = (code: RoomCode) => cache.get(code) ?? reload(code);
+
+  const reload = (code: RoomCode) => onceFor(code, () => read(code));
+
+  async function read(code: RoomCode): Promise<WorkingText> {
+    const text = new WorkingText(orMissing(await texts.readText(code, clock())));
+    cache.put(code, text);
+    return text;
+  }
+
+  function drop(code: RoomCode, text: WorkingText): void {
+    text.generation += 1;
+    if (cache.get(code) === text) cache.delete(code);
+  }
+
+  /** Whether the store has this text and nothing newer. If not, it will be read again. */
+  async function isCurrent(code: RoomCode, text: WorkingText): Promise<boolean> {
+    const { version, writtenAt } = await text.settle();
+    const state = orMissing(await rooms.readState(code, clock(), { version, writtenAt }));
+    if (state.text.version === version && text.version === version) return true;
+    if (text.pending === 0) drop(code, text);
+    return false;
+  }
+
+  return { cache, load, reload, drop, isCurrent };
+}

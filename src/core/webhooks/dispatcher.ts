@@ -7,12 +7,24 @@
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { singleFlight } from '../concurrency.ts';
+import { createRepetition } from '../concurrency.ts';
 import type { CoreDeps } from '../deps.ts';
 import type { WebhookProblem, WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
-import type { DocumentState, Webhook, WebhookDocument, WebhookDocuments } from './document.ts';
-import { dueAtOf, endOfRoom, requestFor, type SeenRoom, seenRoom, wants, withChanges, withEvents } from './events.ts';
+import {
+  type DocumentState,
+  dueAtOf,
+  endOfRoom,
+  requestFor,
+  type SeenRoom,
+  seenRoom,
+  type Webhook,
+  type WebhookDocument,
+  type WebhookDocuments,
+  wants,
+  withChanges,
+  withEvents,
+} from './document.ts';
 
 export interface DispatcherOptions {
   /** How often all rooms with webhooks are compared. */
@@ -42,7 +54,8 @@ const maxEnding = 1000;
 export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure }: DispatcherOptions) {
   const { core, documents } = deps;
   const { clock } = core;
-  let nodeId: string | undefined;
+  /** Names this node in leases. */
+  const nodeId = randomUUID();
   const stopping = new AbortController();
   const running = new Map<RoomCode, Promise<void>>();
   const waiting = new Set<RoomCode>();
@@ -50,14 +63,6 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
   const timers = new Map<RoomCode, { timer: NodeJS.Timeout; at: number }>();
   const startedAt = new Map<RoomCode, number>();
   let known = new Set<RoomCode>();
-  let lastScan = Promise.resolve();
-  let interval: NodeJS.Timeout | undefined;
-
-  /** Names this node in leases. */
-  function ownId(): string {
-    nodeId ??= randomUUID();
-    return nodeId;
-  }
 
   function wakeIn(code: RoomCode, ms: number): void {
     const at = performance.now() + ms;
@@ -95,10 +100,10 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
   async function pass(code: RoomCode): Promise<void> {
     const found = await documents.read(code);
     if (!found) return reportEnd(code);
-    if (isLeased(found.document, ownId(), clock())) return;
+    if (isLeased(found.document, nodeId, clock())) return;
     const seen = await look(core, code, found.document);
     if (!seen) return;
-    const claimed = await documents.update(code, (current) => current && claim(current, seen, ownId(), clock()));
+    const claimed = await documents.update(code, (current) => current && claim(current, seen, nodeId, clock()));
     if (typeof claimed !== 'object') return;
     if (claimed.lease) await sendDue(code, claimed, seen);
     else wakeFor(code, dueAtOf(claimed, seen.state, clock()));
@@ -108,7 +113,7 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
     const results = await sendAll(deps, document);
     const stored = await documents.update(
       code,
-      (current) => current && release(current, results, seen, ownId(), clock()),
+      (current) => current && release(current, results, seen, nodeId, clock()),
     );
     if (typeof stored === 'object') wakeFor(code, dueAtOf(stored, seen.state, clock()));
   }
@@ -149,16 +154,10 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
     for (const code of [...due, ...ended]) enqueue(code);
   }
 
-  const scanOnce = singleFlight(() => scan().catch(onFailure));
-  const startScan = () => {
-    lastScan = scanOnce();
-  };
+  const scans = createRepetition(scan, scanEveryMs, onFailure);
 
   return {
-    start(): void {
-      startScan();
-      interval = setInterval(startScan, scanEveryMs);
-    },
+    start: scans.start,
 
     /** A room has changed. Cheap if it has no webhooks. */
     notice(code: RoomCode): void {
@@ -175,9 +174,8 @@ export function createDispatcher(deps: DispatcherDeps, { scanEveryMs, onFailure 
 
     async stop(): Promise<void> {
       stopping.abort();
-      clearInterval(interval);
       for (const { timer } of timers.values()) clearTimeout(timer);
-      await lastScan;
+      await scans.stop();
       await Promise.all([...running.values(), ...ending]);
     },
   };
@@ -255,9 +253,10 @@ function withResults(document: WebhookDocument, results: readonly SendResult[], 
 
 function withResult(webhook: Webhook, { delivered, stopped }: SendResult, now: number): Webhook {
   const left = webhook.pending.filter(({ id }) => !delivered.includes(id));
+  const { lastError, ...others } = webhook;
   const reached: Webhook =
     delivered.length > 0
-      ? { ...withoutError(webhook), pending: left, failures: 0, nextAttemptAt: 0, lastDeliveredAt: now }
+      ? { ...others, pending: left, failures: 0, nextAttemptAt: 0, lastDeliveredAt: now }
       : { ...webhook, pending: left };
   if (!stopped) return reached;
   if (stopped.problem === undefined) return { ...reached, nextAttemptAt: now + passGapMs };
@@ -267,8 +266,6 @@ function withResult(webhook: Webhook, { delivered, stopped }: SendResult, now: n
   const pending = left.filter(({ at }) => nextAttemptAt <= at + retryForMs);
   return { ...reached, pending, failures, nextAttemptAt, lastError: { at: now, ...stopped.problem } };
 }
-
-const withoutError = ({ lastError: _, ...webhook }: Webhook): Webhook => webhook;
 
 /** The last event of a room. */
 function withEnd(document: WebhookDocument, now: number): WebhookDocument {

@@ -6,8 +6,15 @@ import { invalidField, orMissing, PoproomError } from '../errors.ts';
 import type { WebhookSender, WebhookStore } from '../ports/webhooks.ts';
 import type { RoomCode } from '../room-code.ts';
 import { createDispatcher, type DispatcherOptions } from './dispatcher.ts';
-import { createWebhookDocuments, type Webhook, type WebhookDocument, type WebhookEvent } from './document.ts';
-import { seenRoom, wants, webhookSecret } from './events.ts';
+import {
+  createWebhookDocuments,
+  seenRoom,
+  type Webhook,
+  type WebhookDocument,
+  type WebhookEvent,
+  wants,
+  webhookSecret,
+} from './document.ts';
 
 const maxPerRoom = 5;
 const maxUrlLength = 2048;

@@ -1,7 +1,6 @@
 /** The admin interface: records activity, enforces blocks, and checks the token of operators. */
 import type { BlockList } from 'node:net';
-import { createActivity } from '../../core/admin/activity.ts';
-import { createAdmin, createBlocks } from '../../core/admin/admin.ts';
+import { createActivity, createAdmin, createBlocks } from '../../core/admin/admin.ts';
 import { counted, PoproomError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports/basics.ts';
 import type { Quota, RateCounter } from '../../core/ports/clients.ts';

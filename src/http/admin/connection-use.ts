@@ -5,8 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, SocketAddress } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Activity } from '../../core/admin/activity.ts';
-import type { Blocks } from '../../core/admin/admin.ts';
+import type { Activity, Blocks } from '../../core/admin/admin.ts';
 import { PoproomError } from '../../core/errors.ts';
 import type { AddressBlock } from '../../core/ports/admin.ts';
 import type { ClientId } from '../../core/ports/basics.ts';
