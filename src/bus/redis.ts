@@ -127,17 +127,13 @@ const caretPrefix = 'caret ';
  * the devices changed, ` received FILE` if a one-time file was received, or ` caret {…}` if a device moved its caret.
  * Versions without a text log send and read only the first two words.
  */
-function encodeMessage(node: string, change: RoomChange): string {
-  const payload = payloadOf(change);
-  return payload === undefined ? `${node} ${change.seq}` : `${node} ${change.seq} ${payload}`;
-}
-
-function payloadOf({ entry, devicesOnly, received, caret }: RoomChange): string | undefined {
-  if (devicesOnly) return 'devices';
-  if (caret) return caretPrefix + JSON.stringify(caret);
-  if (received !== undefined) return receivedPrefix + received;
+function encodeMessage(node: string, { seq, entry, devicesOnly, received, caret }: RoomChange): string {
+  const head = `${node} ${seq}`;
+  if (devicesOnly) return `${head} devices`;
+  if (caret) return `${head} ${caretPrefix}${JSON.stringify(caret)}`;
+  if (received !== undefined) return `${head} ${receivedPrefix}${received}`;
   const json = entry && JSON.stringify(entry);
-  return json && Buffer.byteLength(json) <= maxEntryBytes ? `{"entry":${json}}` : undefined;
+  return json && Buffer.byteLength(json) <= maxEntryBytes ? `${head} {"entry":${json}}` : head;
 }
 
 /** A malformed payload or seq is ignored, so that listeners read the store. */

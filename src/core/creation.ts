@@ -69,7 +69,8 @@ export function createCreation({ mode, password, secret, rates, clock }: Creatio
 
   /** Counts a wrong password in the step that checks the limit: concurrent attempts reveal no more than it allows. */
   async function checkPassword(guesser: Guesser, given: string): Promise<void> {
-    const isRight = password !== undefined && isSame(given, password);
+    // Compares hashes, so that the time reveals nothing about the password.
+    const isRight = password !== undefined && areEqual(hash('sha256', given), hash('sha256', password));
     const now = clock();
     const count = isRight ? rates.peek : rates.take;
     for (const [counter, quota] of countersOf(guesser, trusted.has(guesser.client))) {
@@ -98,7 +99,8 @@ export function createCreation({ mode, password, secret, rates, clock }: Creatio
       if (mode === 'password') return requirePassword(applicant);
       if (mode !== 'proxy') return undefined;
       // The browser of a visitor sends its cookies to the proxy, whatever page sends the request.
-      if (user === undefined || isCrossSite) throw signInRequired();
+      if (user === undefined || isCrossSite)
+        throw new PoproomError('SIGN_IN_REQUIRED', 'Only users who have signed in may create rooms on this server.');
       return `user:${user}`;
     },
 
@@ -121,9 +123,6 @@ function countersOf({ client, isCrossSite }: Guesser, isTrusted: boolean): [coun
   return isCrossSite || isTrusted ? own : [...own, ['key:#create all', limitOfAll]];
 }
 
-/** Compares hashes, so that the time reveals nothing about the password. */
-const isSame = (given: string, expected: string) => areEqual(hash('sha256', given), hash('sha256', expected));
-
 function passwordRequired(): PoproomError {
   const wayIn = 'Send it, or a token from /api/create-token, as X-Create-Password.';
   return new PoproomError('PASSWORD_REQUIRED', `This server requires a password for creating rooms. ${wayIn}`);
@@ -133,6 +132,3 @@ function keyRequired(): PoproomError {
   const message = 'Only clients with an API key may create rooms on this server. Send it as Authorization: Bearer KEY.';
   return new PoproomError('API_KEY_REQUIRED', message);
 }
-
-const signInRequired = () =>
-  new PoproomError('SIGN_IN_REQUIRED', 'Only users who have signed in may create rooms on this server.');

@@ -49,7 +49,8 @@ export function createLinks(deps: CoreDeps, longestLifetime: number) {
       const { code } = await admit(deps, caller, 'manageLinks');
       const id = parseLinkId(linkId);
       const revoked = id ? orMissing(await links.revokeLink(code, id, clock())) : 'no-link';
-      if (revoked === 'no-link') throw noLink();
+      if (revoked === 'no-link')
+        throw new PoproomError('NOT_FOUND', 'This room has no such link.', { details: { field: 'linkId' } });
       bus.publish(code, { seq: 0 });
       await trashOf(deps).emptySoon();
     },
@@ -94,5 +95,3 @@ function tooManyLinks(): PoproomError {
   const message = `This room has reached its limit of ${maxLinksPerRoom} links. Revoke one and try again.`;
   return new PoproomError('TOO_MANY_LINKS', message, { details: { maximum: maxLinksPerRoom } });
 }
-
-const noLink = () => new PoproomError('NOT_FOUND', 'This room has no such link.', { details: { field: 'linkId' } });

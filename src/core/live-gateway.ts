@@ -1,7 +1,7 @@
 /** The interface between HTTP, the live channel and the metrics, which do not import each other. */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
-import type { ClientMessage, Join } from '../protocol/types.ts';
+import type { ClientMessage, Closed, Join } from '../protocol/types.ts';
 import type { Caller } from './admission.ts';
 import type { ClientId } from './ports/basics.ts';
 import type { StoredFile } from './ports/files.ts';
@@ -60,8 +60,7 @@ export interface LiveGateway {
 type LiveTransport = 'websocket' | 'events' | 'poll';
 
 /** Why a live channel ended: the client left, its room ended, or the server closed it. */
-type RoomEnd = 'deleted' | 'expired' | 'revoked';
-export type LeaveReason = 'left' | RoomEnd | 'shutdown' | 'too-slow' | 'no-heartbeat' | 'error';
+export type LeaveReason = 'left' | Closed['reason'] | 'too-slow' | 'no-heartbeat' | 'error';
 
 export interface LiveMeter {
   opened(transport: LiveTransport): void;

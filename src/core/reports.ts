@@ -21,11 +21,13 @@ export function createReports(deps: CoreDeps, hashClient: ClientHash, log: Log) 
         comment: removeUnsafeCharacters(comment) || undefined,
         client: hashClient(caller.client),
       };
-      if ((await deps.reports.put(report, reportLimits)) === 'full') throw tooManyReports();
+      const outcome = await deps.reports.put(report, reportLimits);
+      if (outcome === 'full')
+        throw new PoproomError(
+          'TOO_MANY_REPORTS',
+          'The operator has too many open reports. Contact the operator directly.',
+        );
       log.warn({ report: report.id, reason }, 'someone reported a room');
     },
   };
 }
-
-const tooManyReports = () =>
-  new PoproomError('TOO_MANY_REPORTS', 'The operator has too many open reports. Contact the operator directly.');

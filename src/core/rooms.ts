@@ -16,7 +16,7 @@ import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-c
 import { checkSealedMeta, longestSealed } from './sealed.ts';
 import { endRoom, expiryWithin, extendAfterWrite, extending } from './sweep.ts';
 import { checkContent, type EditRequest, type WrittenText } from './text/edit-decision.ts';
-import { type SealedEditRequest, type SealedSnapshot, sealedContentOf, sealedEditOf } from './text/sealed-texts.ts';
+import { type SealedEditRequest, type SealedSnapshot, sealedContentOf } from './text/sealed-texts.ts';
 import { createTexts } from './text/texts.ts';
 
 interface RoomRules {
@@ -77,8 +77,8 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     const { content, fullTextVersion, entries } = orMissing(await deps.texts.readText(code, clock()));
     if (salt === undefined) return content;
     const later = entries.filter(({ version }) => version > fullTextVersion);
-    const sealedEdits = later.map((entry) => sealedEditOf({ ...entry, deviceId: undefined, ref: undefined }));
-    return { ...content, contentVersion: fullTextVersion, sealedEdits };
+    const anonymous = later.map((entry) => ({ ...entry, deviceId: undefined, ref: undefined }));
+    return sealedContentOf(content, { contentVersion: fullTextVersion, entries: anonymous });
   }
 
   /** Changes the text, unless an earlier run of the request has done so, and moves the expiry of the room. */
@@ -204,7 +204,10 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
     async readHistory(caller: Caller, version: number): Promise<Checkpoint> {
       const { code } = await admit(deps, caller, 'useHistory');
       const found = orMissing(await deps.texts.readCheckpoint(code, version, clock()));
-      if (found === 'no-checkpoint') throw noCheckpoint(version);
+      if (found === 'no-checkpoint')
+        throw new PoproomError('NOT_FOUND', `The history has no version ${version}.`, {
+          details: { field: 'version' },
+        });
       return found;
     },
 
@@ -252,9 +255,6 @@ function checkForRoom({ name, pin }: CheckedChanges, { salt }: Room): void {
 }
 
 const noPin = () => invalidField('pin', 'An encrypted room cannot have a PIN. Its key protects it.');
-
-const noCheckpoint = (version: number) =>
-  new PoproomError('NOT_FOUND', `The history has no version ${version}.`, { details: { field: 'version' } });
 
 type Make = (draw: string, claimedLength?: number) => ReturnType<RoomStore['createRoom']>;
 

@@ -136,15 +136,16 @@ export function trashOf(deps: TrashDeps) {
 }
 
 /** Deletes a room with its files and notifies its members. Returns the reason if there is no such room. */
-export async function endRoom(deps: EndingDeps, code: RoomCode): Promise<MissingReason | undefined> {
+export async function endRoom(
+  deps: Pick<CoreDeps, 'rooms' | 'bus'> & TrashDeps,
+  code: RoomCode,
+): Promise<MissingReason | undefined> {
   const deleted = await deps.rooms.deleteRoom(code, deps.clock());
   if (typeof deleted === 'string') return deleted;
   deps.bus.publish(code, { seq: deleted.seq });
   await trashOf(deps).emptySoon();
   return undefined;
 }
-
-type EndingDeps = Pick<CoreDeps, 'rooms' | 'bus'> & TrashDeps;
 
 /** Removes bytes that no file references any more, each once, however many nodes and requests try. */
 function createTrash({ trash, trashClaims, blobs, clock }: TrashDeps) {

@@ -296,7 +296,11 @@ export class Session implements FeedSession {
 
   #moveCaret(caret: MoveCaret): void {
     const { feed, channel } = this.options;
-    checkCaret(caret, feed.view.text.sealed !== undefined);
+    const isEncrypted = feed.view.text.sealed !== undefined;
+    if (caret.type === 'sealed-caret') {
+      if (!isEncrypted) throw notEncrypted('sealed');
+      checkSealed(caret.sealed, 'caret', 'sealed', sealedCaretSize);
+    } else if (isEncrypted) throw encryptionRequired('Send "sealed-caret" instead.', 'type');
     feed.moveCaret({ ...caret, deviceId: channel.device.id });
   }
 
@@ -458,13 +462,6 @@ export class Session implements FeedSession {
 /** For the response to a message. */
 const echoOf = (message: ClientMessage): Echo =>
   'ref' in message && message.ref !== undefined ? { ref: message.ref } : {};
-
-function checkCaret(caret: MoveCaret, isEncrypted: boolean): void {
-  if (caret.type === 'caret' && isEncrypted) throw encryptionRequired('Send "sealed-caret" instead.', 'type');
-  if (caret.type === 'caret') return;
-  if (!isEncrypted) throw notEncrypted('sealed');
-  checkSealed(caret.sealed, 'caret', 'sealed', sealedCaretSize);
-}
 
 const versionOf = (message: Change) => ('version' in message ? message.version : undefined);
 

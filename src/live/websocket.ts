@@ -21,11 +21,9 @@ class LiveSocket extends WebSocket {
   connection: SocketConnection | undefined;
 }
 
-export interface WebSocketDeps extends Omit<SocketDeps, 'guests' | 'receiving' | 'slots' | 'unsent'> {
-  maxMessageBytes: number;
-}
+type GivenDeps = Omit<SocketDeps, 'guests' | 'receiving' | 'slots' | 'unsent'>;
 
-export function createWebSockets({ maxMessageBytes, ...given }: WebSocketDeps) {
+export function createWebSockets({ maxMessageBytes, ...given }: GivenDeps & { maxMessageBytes: number }) {
   const { hub } = given;
   const openingHeaders = new WeakMap<IncomingMessage, Record<string, string>>();
   const deps: SocketDeps = { ...given, guests: new Set(), receiving: new Set(), slots: new ReceiveSlots(), unsent: [] };

@@ -129,7 +129,7 @@ function shareLine(shorter: string, longer: string): boolean {
   return someLines(longer, (start, end) => {
     const mark = markOf(longer, start, end);
     for (let slot = mark; slot < mark + sameMarks && starts[slot] !== -1; slot++) {
-      if (shorter.startsWith(lineOf(longer, start, end), starts[slot])) return true;
+      if (shorter.startsWith(longer.slice(start, Math.min(end, start + maxWordLength)), starts[slot])) return true;
     }
     return false;
   });
@@ -173,8 +173,6 @@ function markOf(text: string, start: number, end: number): number {
   for (let at = start; at < end; at += distance) hash = Math.imul(hash ^ text.charCodeAt(at), hashFactor);
   return (hash ^ (hash >>> 16)) & (marks - 1);
 }
-
-const lineOf = (text: string, start: number, end: number) => text.slice(start, Math.min(end, start + maxWordLength));
 
 /** The parts of a change around the unchanged ones. */
 function between({ from, to, start, end }: Change, unchanged: readonly Change[]): Change[] {

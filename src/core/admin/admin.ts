@@ -50,9 +50,6 @@ export interface ListedReport extends Omit<RoomReport, 'code'> {
 export type ListedClient = ClientTraffic & { hash: string };
 export type ListedKey = ApiKey & { use: KeyUse | undefined };
 
-export type RoomOrder = 'size' | 'age';
-export type ClientOrder = 'requests' | 'refused' | 'bytes';
-
 const hourMs = 3600_000;
 
 export function createAdmin(deps: AdminDeps) {
@@ -107,7 +104,7 @@ export function createAdmin(deps: AdminDeps) {
       return { intervalMs, nodes: nodes.length, ...gauges, intervals: merge(intervals, intervalMs) };
     },
 
-    async listRooms(order: RoomOrder, client: string | undefined, page: Page) {
+    async listRooms(order: keyof typeof roomOrders, client: string | undefined, page: Page) {
       const top = createTop<RoomSummary>(page, roomOrders[order]);
       for await (const room of store.summaries.list(clock())) {
         if (client === undefined || room.client === client) top.add(room);
@@ -134,7 +131,7 @@ export function createAdmin(deps: AdminDeps) {
       return maskCode(code);
     },
 
-    async listClients(order: ClientOrder, hours: number, page: Page) {
+    async listClients(order: keyof typeof clientOrders, hours: number, page: Page) {
       await activity.flush();
       const now = clock();
       const top = createTop<ClientTraffic>(page, clientOrders[order]);
@@ -171,13 +168,13 @@ const descending = <T>(valueIn: (entry: T) => number, idOf: (entry: T) => string
 };
 
 const byRoom = (valueIn: (room: RoomSummary) => number) => descending(valueIn, ({ code }) => code);
-const roomOrders: Record<RoomOrder, Compare<RoomSummary>> = {
+const roomOrders = {
   size: byRoom(({ fileBytes, textBytes }) => fileBytes + textBytes),
   age: byRoom(({ createdAt }) => -createdAt),
 };
 
 const byClient = (valueIn: (traffic: ClientTraffic) => number) => descending(valueIn, ({ client }) => client);
-const clientOrders: Record<ClientOrder, Compare<ClientTraffic>> = {
+const clientOrders = {
   requests: byClient(({ requests }) => requests),
   refused: byClient(({ refused }) => refused),
   bytes: byClient(({ received, sent }) => received + sent),
@@ -271,9 +268,6 @@ const clientsPerReport = 2000;
 /** A node without traffic reports this often, so that it is known to run. */
 const idleReportMs = 20_000;
 
-/** A request or its rest: a live channel is counted when it opens, and its bytes when it closes. */
-export type Occurrence = ClientTraffic & Pick<ActivityTotals, 'failed' | 'roomsCreated'>;
-
 export type Activity = ReturnType<typeof createActivity>;
 
 type ActivityDeps = { store: ActivityStore; gauges: () => Promise<ActivityGauges>; clock: Clock; everyMs: number };
@@ -313,7 +307,8 @@ export function createActivity({ store, gauges, clock, everyMs }: ActivityDeps) 
   const timer = setInterval(() => isDue() && void flush().catch(() => undefined), everyMs).unref();
 
   return {
-    note(occurrence: Occurrence): void {
+    /** For a request or its rest: a live channel is counted when it opens, and its bytes when it closes. */
+    note(occurrence: ClientTraffic & ActivityTotals): void {
       add(totals, occurrence, totalNames);
       noteClient(clients, occurrence);
     },

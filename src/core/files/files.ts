@@ -83,7 +83,11 @@ export function createFiles(deps: CoreDeps, space: FileSpace) {
     const { code } = await admit(deps, caller, 'removeFile');
     // A file never changes, so nothing can happen between the check and the removal.
     const file = isExpected && (await files.findFile(fileId, clock()));
-    if (file && !isExpected?.(file)) throw otherFile();
+    if (file && !isExpected?.(file))
+      throw new PoproomError(
+        'VERSION_CONFLICT',
+        'The file is not the version that If-Match names. It was not removed.',
+      );
     const changed = orMissing(await files[action](code, fileId, clock()));
     if (changed === 'no-file') throw fileNotFound();
     bus.publish(code, { seq: changed.seq });
@@ -187,17 +191,7 @@ export function fileEntryOf(file: StoredFile, linkTo: FileAddresses['linkTo']): 
   };
 }
 
-const otherFile = () =>
-  new PoproomError('VERSION_CONFLICT', 'The file is not the version that If-Match names. It was not removed.');
-
 const fileNotFound = () => new PoproomError('FILE_NOT_FOUND', 'This file does not exist, or its room has ended.');
-
-interface ClaimedFile {
-  file: StoredFile;
-  /** The token. It is not stored, and grants read access until it expires. */
-  claim: string;
-  expiresAt: number;
-}
 
 export type Claims = ReturnType<typeof createClaims>;
 
@@ -206,7 +200,8 @@ export function createClaims(deps: CoreDeps) {
   const { files, bus, clock } = deps;
 
   return {
-    async claim(caller: Caller, fileId: string): Promise<ClaimedFile> {
+    /** The claim is a token. It is not stored, and grants read access until it expires. */
+    async claim(caller: Caller, fileId: string) {
       const { code } = await admit(deps, caller, 'receiveFile');
       const claim = randomBytes(16).toString('hex');
       const now = clock();
@@ -214,7 +209,8 @@ export function createClaims(deps: CoreDeps) {
       if (!isFileId(fileId)) throw fileNotFound();
       const outcome = orMissing(await files.claimFile(code, fileId, { hash: hashOf(claim), expiresAt }, now));
       if (outcome === 'no-file') throw fileNotFound();
-      if (outcome === 'not-once') throw notOneTimeFile();
+      if (outcome === 'not-once')
+        throw new PoproomError('NOT_ONE_TIME_FILE', 'This is not a one-time file. Download it from its URL.');
       if ('claimedUntil' in outcome) throw fileClaimed(outcome.claimedUntil, now);
       return { file: outcome.claimed, claim, expiresAt };
     },
@@ -261,9 +257,6 @@ function fileClaimed(until: number, now: number): PoproomError {
   const message = `Someone else is receiving this file. If they do not finish, it is available again within ${wait}.`;
   return new PoproomError('FILE_CLAIMED', message, { retryAfter, details: { retryAfter } });
 }
-
-const notOneTimeFile = () =>
-  new PoproomError('NOT_ONE_TIME_FILE', 'This is not a one-time file. Download it from its URL.');
 
 function claimNotFound(): PoproomError {
   const message = 'There is no such claim. It has expired, was given back, or its file was received or removed.';

@@ -12,7 +12,7 @@ import type { StoredLink } from '../ports/links.ts';
 import type { RoomCode } from '../room-code.ts';
 import { encryptedBytes, headerBytes, notEncryptedFile } from '../sealed.ts';
 import { extending, trashOf } from '../sweep.ts';
-import { createUploadTickets, type IssuedTicket } from '../tokens.ts';
+import { createUploadTickets } from '../tokens.ts';
 import { describeIn, type FileDescription, isFileId, uploaderOf } from './files.ts';
 import type { FileSpace } from './space.ts';
 
@@ -26,12 +26,6 @@ export interface UploadPart {
   length: number | undefined;
   checksum: Checksum | undefined;
   signal: AbortSignal;
-}
-
-interface Announcement extends IssuedTicket {
-  /** The code, or the id of the link. */
-  roomId: string;
-  uploads: number;
 }
 
 export type UploadStatus = Omit<UnfinishedFile, 'state'>;
@@ -105,13 +99,14 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
   /** A client that lost its connection may continue an upload while the server finishes it. It must not start again. */
   async function asConflictIfComplete({ link }: AdmittedRoom, fileId: string, error: unknown): Promise<unknown> {
     const file = hasCode(error, 'UPLOAD_NOT_FOUND') ? await findComplete(fileId, link) : undefined;
-    return file ? alreadyComplete(file.size) : error;
+    return file ? wrongOffset(file.size, 'The upload is complete.') : error;
   }
 
   async function receive(room: AdmittedRoom, fileId: string, part: UploadPart): Promise<UnfinishedFile> {
     const { code } = room;
     const file = await find(room, fileId);
-    if (part.offset !== file.received) throw wrongOffset(file.received);
+    if (part.offset !== file.received)
+      throw wrongOffset(file.received, `The upload has ${byteCount(file.received)}. Continue from there.`);
     if (part.offset + (part.length ?? 0) > file.size) throw tooManyBytes(file.size);
     await blobs.checkSpace(file.size - file.received);
     const isWithinHeader = file.meta !== undefined && part.offset < headerBytes;
@@ -133,7 +128,7 @@ export function createUploads(deps: CoreDeps, space: FileSpace) {
 
   return {
     /** Grants a ticket for uploads that are about to start, at most for as many as a room can have. */
-    async announce(caller: Caller, requested: number): Promise<Announcement> {
+    async announce(caller: Caller, requested: number) {
       const { code, link } = await admit(deps, caller, 'addFile');
       const roomId = link?.id ?? code;
       const uploads = Math.min(requested, deps.limits.filesPerRoom);
@@ -220,10 +215,5 @@ export function tooManyBytes(maximum: number): PoproomError {
   return new PoproomError('FILE_TOO_LARGE', message, { details: { maximum } });
 }
 
-const alreadyComplete = (offset: number) =>
-  new PoproomError('UPLOAD_CONFLICT', 'The upload is complete.', { details: { offset } });
-
-function wrongOffset(offset: number): PoproomError {
-  const message = `The upload has ${byteCount(offset)}. Continue from there.`;
-  return new PoproomError('UPLOAD_CONFLICT', message, { details: { offset } });
-}
+const wrongOffset = (offset: number, message: string) =>
+  new PoproomError('UPLOAD_CONFLICT', message, { details: { offset } });

@@ -69,7 +69,8 @@ export function createZips(deps: CoreDeps) {
 
     /** Checks again that the file is in its room: it may have been removed since it was listed. */
     async open({ id, blob }: ZippedFile): Promise<Readable> {
-      if (!(await files.findFile(id, clock()))) throw removedMeanwhile();
+      const isListed = await files.findFile(id, clock());
+      if (!isListed) throw notFound('A file was removed while the archive was being downloaded.');
       const bytes = await blobs.open(blob, undefined);
       if (!bytes) throw new Error('The bytes of a file are missing.');
       return bytes;
@@ -80,8 +81,8 @@ export function createZips(deps: CoreDeps) {
 function zippedFiles(all: readonly StoredFile[], selection: Selection): ZippedFile[] {
   // An archive must not use up one-time files.
   const files = all.filter(({ id, once }) => !once && (selection?.has(id) ?? true));
-  if (!selection && files.length === 0) throw noFiles();
-  if (selection && files.length < selection.size) throw notInRoom();
+  if (!selection && files.length === 0) throw notFound('There are no files in this room.');
+  if (selection && files.length < selection.size) throw notFound('At least one of these files is not in this room.');
   // Windows has the strictest rules for names.
   const named = files.map((file) => ({ ...file, fileName: file.name }));
   const paths = localPaths(named, 'win32').map((path) => path.join('/'));
@@ -93,7 +94,4 @@ function zippedFiles(all: readonly StoredFile[], selection: Selection): ZippedFi
 export const invalidTicket = () =>
   new PoproomError('INVALID_TICKET', 'This link has expired or belongs to another room. Request a new one.');
 
-const noFiles = () => new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
-const notInRoom = () => new PoproomError('FILE_NOT_FOUND', 'At least one of these files is not in this room.');
-const removedMeanwhile = () =>
-  new PoproomError('FILE_NOT_FOUND', 'A file was removed while the archive was being downloaded.');
+const notFound = (message: string) => new PoproomError('FILE_NOT_FOUND', message);

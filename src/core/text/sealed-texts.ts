@@ -44,14 +44,12 @@ const keptBytes = 64 * 1024;
 export type SealedContent = Content & { contentVersion: number; sealedEdits: SealedEdit[] };
 
 /** The number of the sealed edits since the full text, and the total of their lengths. */
-type SealedTail = ReturnType<typeof tailOf>;
-
 export const tailOf = (entries: readonly TextEntry[]) => ({
   edits: entries.length,
   length: entries.reduce((sum, { sealed = '' }) => sum + sealed.length, 0),
 });
 
-export const isCompactionDue = ({ edits, length }: SealedTail, fullTextLength: number): boolean =>
+export const isCompactionDue = ({ edits, length }: ReturnType<typeof tailOf>, fullTextLength: number): boolean =>
   edits >= manyEdits || length > Math.max(longLog, fullTextLength);
 
 const sealedContents = new WeakMap<SealedLog, SealedContent>();

@@ -277,17 +277,10 @@ const maxCost = 64 * 1024 * 1024;
 /** A text is dropped after one to two of these without use. Reading it again takes about a millisecond. */
 const idleMs = 10_000;
 
-interface CachedText {
-  text: WorkingText;
-  cost: number;
-  /** Since the last check for idle texts. */
-  wasUsed: boolean;
-}
-
 /** Texts that are being edited. The least recently used are dropped first, and all when idle. */
 export class TextCache {
-  /** Least recently used first. */
-  readonly #texts = new Map<RoomCode, CachedText>();
+  /** Least recently used first. `wasUsed` is about the time since the last check for idle texts. */
+  readonly #texts = new Map<RoomCode, { text: WorkingText; cost: number; wasUsed: boolean }>();
   readonly #idleMs: number;
   cost = 0;
   #timer: NodeJS.Timeout | undefined;

@@ -86,7 +86,8 @@ export function createWebhooks({ core, sender, ...options }: WebhooksDeps) {
     async remove(caller: Caller, id: string): Promise<void> {
       const { code } = await admit(core, caller, 'manageWebhooks');
       const outcome = await documents.update(code, (current) => {
-        if (!current?.document.webhooks.some((webhook) => webhook.id === id)) throw noWebhook();
+        if (!current?.document.webhooks.some((webhook) => webhook.id === id))
+          throw new PoproomError('NOT_FOUND', 'The room has no such webhook.', { details: { field: 'webhookId' } });
         const webhooks = current.document.webhooks.filter((webhook) => webhook.id !== id);
         return { ...current, document: { ...current.document, webhooks } };
       });
@@ -119,6 +120,3 @@ function tooManyWebhooks(): PoproomError {
   const message = `A room can have at most ${maxPerRoom} webhooks.`;
   return new PoproomError('TOO_MANY_WEBHOOKS', message, { details: { maximum: maxPerRoom } });
 }
-
-const noWebhook = () =>
-  new PoproomError('NOT_FOUND', 'The room has no such webhook.', { details: { field: 'webhookId' } });
