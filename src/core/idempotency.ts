@@ -81,7 +81,10 @@ function createRun<T extends Result>(
 
     /** The same for a request that the store has returned. */
     replay(earlier: FinishedRequest): T {
-      if (!areEqual(compared(), earlier.fingerprint)) throw otherRequest();
+      if (!areEqual(compared(), earlier.fingerprint)) {
+        const message = 'This Idempotency-Key was used for a different request. Use a new key for each request.';
+        throw new PoproomError('IDEMPOTENCY_KEY_REUSED', message, { details });
+      }
       run.isReplayed = true;
       return run.unseal(earlier);
     },
@@ -132,11 +135,6 @@ export async function changeOnce<T extends Result>(run: KeyedRun<T>, change: () 
 const leaseMs = 10_000;
 
 const details = { field: 'Idempotency-Key' };
-
-function otherRequest(): PoproomError {
-  const message = 'This Idempotency-Key was used for a different request. Use a new key for each request.';
-  return new PoproomError('IDEMPOTENCY_KEY_REUSED', message, { details });
-}
 
 function stillRunning(leaseMs: number): PoproomError {
   const retryAfter = secondsUntil(leaseMs, 0);

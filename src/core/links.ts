@@ -35,7 +35,10 @@ export function createLinks(deps: CoreDeps, longestLifetime: number) {
         lastUsed: undefined,
       };
       const created = orMissing(await links.createLink(room.code, link, maxLinksPerRoom, now));
-      if (created === 'full') throw tooManyLinks();
+      if (created === 'full') {
+        const message = `This room has reached its limit of ${maxLinksPerRoom} links. Revoke one and try again.`;
+        throw new PoproomError('TOO_MANY_LINKS', message, { details: { maximum: maxLinksPerRoom } });
+      }
       return link;
     },
 
@@ -90,8 +93,3 @@ export function filesSeenByLink(deps: CoreDeps, files: StoredFile[], link: Store
 
 /** For tokens, which name a link instead of the code, and end with it. */
 export const tokenRoomOf = ({ id: code, createdAt }: StoredLink) => ({ room: { code, createdAt }, pinMac: undefined });
-
-function tooManyLinks(): PoproomError {
-  const message = `This room has reached its limit of ${maxLinksPerRoom} links. Revoke one and try again.`;
-  return new PoproomError('TOO_MANY_LINKS', message, { details: { maximum: maxLinksPerRoom } });
-}

@@ -40,7 +40,6 @@ export interface Upgrade extends FileAddresses {
 /** A client that has some versions of a text and waits for another one. */
 export interface TextWait {
   code: RoomCode;
-  /** Set if the client has access by a link. */
   link?: StoredLink | undefined;
   isKnown: (version: number) => boolean;
   /** Aborts when the time is over, or the client has disconnected. */

@@ -33,7 +33,6 @@ export interface NewRoom {
   /** Seconds; undefined means the default lifetime. */
   expiresIn: number | undefined;
   name?: string | null | undefined;
-  /** Whether the room keeps earlier texts. */
   history: boolean;
   /** Whether each write moves the expiry to the lifetime after it. */
   extend?: boolean | undefined;

@@ -11,7 +11,6 @@ import {
 } from '../protocol/sealed.ts';
 import { invalidField, PoproomError } from './errors.ts';
 
-/** Checks a sealed text or edit. */
 export function checkSealed(text: string, kind: EnvelopeKind, field: string, longest: number): void {
   checkForm(text, kind, field);
   if (text.length > longest) throw tooLong('CONTENT_TOO_LARGE', field, longest);

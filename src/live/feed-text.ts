@@ -15,11 +15,8 @@ const checksumEvery = 8;
 /** UTF-16 code units that a checksum covers, per edit. */
 const unitsPerEdit = 4096;
 
-interface SealedPart {
-  contentVersion: number;
-  /** The entries since the full text. */
-  edits: readonly TextEntry[];
-}
+/** The version of the full text, and the entries since then. */
+type SealedPart = { contentVersion: number; edits: readonly TextEntry[] };
 
 /** Immutable: sessions keep a reference to the one they have sent. */
 export class FeedText {
@@ -79,11 +76,8 @@ export class FeedText {
   next(entry: TextEntry): FeedText {
     const sealed = this.sealed && { ...this.sealed, edits: [...this.sealed.edits, entry] };
     const lastRefs = withRefsOf(this.lastRefs, [entry]);
-    return new FeedText(entry, this.#document.apply(entry.edits), {
-      recent: this.#recent.with(entry),
-      lastRefs,
-      sealed,
-    });
+    const recent = this.#recent.with(entry);
+    return new FeedText(entry, this.#document.apply(entry.edits), { recent, lastRefs, sealed });
   }
 
   /** Keeps the entries for sessions that fell behind, if those up to the next version are known. */

@@ -156,6 +156,8 @@ export type Validate = (schema: object, value: unknown) => MaybePromise<PoproomE
 const longestRef = writeText.properties.ref.maxLength;
 
 const schemas = new Map<unknown, object>(Object.entries(clientMessages));
+const unknownType =
+  'The "type" of a message must be join, content, edit, sealed-edit, compact, caret, sealed-caret or heartbeat.';
 
 /** Parses and validates messages of clients. Others are served between the steps of a large one. */
 export function createParseMessage(validate: Validate): ParseMessage {
@@ -163,12 +165,7 @@ export function createParseMessage(validate: Validate): ParseMessage {
     if (value === undefined) return invalidMessage('INVALID_JSON', 'The message is not well-formed JSON.');
     const { type, ref } = (value ?? {}) as { type?: unknown; ref?: unknown };
     const schema = schemas.get(type);
-    if (!schema)
-      return invalidMessage(
-        'VALIDATION_FAILED',
-        'The "type" of a message must be join, content, edit, sealed-edit, compact, caret, sealed-caret or heartbeat.',
-        ref,
-      );
+    if (!schema) return invalidMessage('VALIDATION_FAILED', unknownType, ref);
     return chain(validate(schema, value), (problem) =>
       problem ? { problem, ref: refOf(ref) } : { message: value as ClientMessage },
     );

@@ -153,7 +153,6 @@ export function checkSize(bytes: number, largest: number): void {
   throw new PoproomError('CONTENT_TOO_LARGE', message, { details: { maximum: largest } });
 }
 
-/** Names the requested and the current version. */
 export function unknownBase(baseVersion: number, current: number): PoproomError {
   const message =
     baseVersion > current

@@ -29,7 +29,6 @@ export interface TextPoint {
   writtenAt: number;
   document: TextDocument;
   bytes: number;
-  /** The last stored edit of each writer. */
   lastRefs: LastRefs;
 }
 
@@ -54,7 +53,6 @@ export class WorkingText {
   checkpointVersion: number;
   /** When the text started to differ from its newest checkpoint; undefined if it does not. */
   changedSince: number | undefined;
-  /** When the last known checkpoint was made. */
   checkpointedAt = 0;
   /** Whether it may have been typed since its newest checkpoint. True if unknown: just loaded, or of another node. */
   isTyped = true;

@@ -66,7 +66,10 @@ export function createWebhooks({ core, sender, ...options }: WebhooksDeps) {
       const fresh: WebhookDocument = { webhooks: [], reported: state, textAt: 0, deviceAt: 0 };
       const outcome = await documents.update(code, (current) => {
         const { document, ...rest } = current ?? { document: fresh, seq, dueAt: now };
-        if (document.webhooks.length >= maxPerRoom) throw tooManyWebhooks();
+        if (document.webhooks.length >= maxPerRoom) {
+          const message = `A room can have at most ${maxPerRoom} webhooks.`;
+          throw new PoproomError('TOO_MANY_WEBHOOKS', message, { details: { maximum: maxPerRoom } });
+        }
         // Nobody has followed the devices so far.
         const devices = wants(document, 'device') ? document.reported.devices : state.devices;
         const reported = { ...document.reported, devices };
@@ -114,9 +117,4 @@ function checkUrl(text: string, sender: WebhookSender): URL {
   const message =
     'This server does not allow webhooks to this host. The operator can allow it with POPROOM_WEBHOOK_HOSTS.';
   throw new PoproomError('WEBHOOK_NOT_ALLOWED', message, { details: { field: 'url' } });
-}
-
-function tooManyWebhooks(): PoproomError {
-  const message = `A room can have at most ${maxPerRoom} webhooks.`;
-  return new PoproomError('TOO_MANY_WEBHOOKS', message, { details: { maximum: maxPerRoom } });
 }
