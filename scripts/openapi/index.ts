@@ -82,7 +82,7 @@ function operation(operationId: string, endpoint: Endpoint): document.Operation 
       .join('\n\n'),
     ...(endpoint.operation && { 'x-link-roles': linkRights[endpoint.operation].roles }),
     ...(!counted && { security: isTokenNeeded ? [{ adminToken: [] }] : [] }),
-    ...(parameters && { parameters: parameters.map(parameterOrRef) }),
+    ...(parameters.length > 0 && { parameters: parameters.map(parameterOrRef) }),
     ...(body && { requestBody: requestBodyOf(body) }),
     responses: {
       ...Object.fromEntries(successes.map((success) => [String(success.status), response(success)])),

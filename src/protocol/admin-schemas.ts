@@ -9,6 +9,7 @@ import {
   natural,
   object,
   objectWith,
+  oneOf,
   reportReason,
   roomId,
   string,
@@ -146,7 +147,7 @@ export const createBlockRequest = object({
 export const adminKey = object({
   id: string('the id of the key', '0a1b2c3d4e'),
   name: string('the name that the operator gave it', 'build-server'),
-  tier: { type: 'string', enum: ['free', 'pro'], description: 'the tier of its rate limit', examples: ['pro'] },
+  tier: oneOf(['free', 'pro'], 'the tier of its rate limit', 'pro'),
   createdAt: timestamp('when the key was created'),
   'revokedAt?': timestamp('when the key was revoked; missing if it is active'),
   'lastUsedAt?': timestamp('when the key was last used; missing if it has not been used'),

@@ -22,6 +22,14 @@ export function objectWith<const F extends Fields, const T extends object>(schem
   };
 }
 
+/** With an example of all fields but those that may be missing. */
+export function objectWithExample<const F extends Fields, const T extends object>(schema: T & { properties: F }) {
+  const always = Object.entries<{ const?: unknown; examples?: readonly unknown[] }>(schema.properties)
+    .filter(([name]) => !name.endsWith('?'))
+    .map(([name, field]) => [name, field.examples ? field.examples[0] : field.const]);
+  return objectWith({ examples: [Object.fromEntries(always)], ...schema });
+}
+
 /** The same schema of another field. */
 export const described = <const S extends object>(schema: S, description: string) => ({ ...schema, description });
 
@@ -36,6 +44,10 @@ export const uri = (description: string, example: string) =>
 
 export const natural = (description: string, example: number) =>
   ({ type: 'integer', minimum: 0, description, examples: [example] }) as const;
+
+/** One of several values. */
+export const oneOf = <const V extends readonly string[]>(values: V, description: string, example: V[number]) =>
+  ({ type: 'string', enum: values, description, examples: [example] }) as const;
 
 /** A text or a number within bounds. */
 export const bounded = <const T extends 'string' | 'integer', const B extends object>(
@@ -68,12 +80,7 @@ export const roomId = {
   examples: ['7KQ2MX', 'E7KQ2MX'],
 } as const;
 
-export const linkRole = {
-  type: 'string',
-  enum: linkRoles,
-  description: 'the role of the link, `read` or `drop`; missing for members',
-  examples: ['read'],
-} as const;
+export const linkRole = oneOf(linkRoles, 'the role of the link, `read` or `drop`; missing for members', 'read');
 
 export const pin = matching('^[0-9]{4}$', 'a string of exactly four digits, for example "0427"', '0427');
 
@@ -111,21 +118,22 @@ export const roomName = bounded(
   'Kitchen table',
 );
 
-export const reportReason = {
-  type: 'string',
-  enum: reportReasons,
-  description: `one of ${reportReasons.join(', ')}`,
-  examples: ['malware'],
+/** What every device in a room knows of it. */
+export const roomState = {
+  expiresAt,
+  'extend?': extend,
+  hasPin,
+  'encrypted?': encrypted,
+  'name?': roomName,
 } as const;
+
+export const reportReason = oneOf(reportReasons, `one of ${reportReasons.join(', ')}`, 'malware');
 
 export const content = string('a string, the shared text', 'Hello');
 
-export const version = bounded(
-  'integer',
-  { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-  'a whole number, the version of the text',
-  7,
-);
+const wholeNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+
+export const version = bounded('integer', wholeNumber, 'a whole number, the version of the text', 7);
 
 export const deviceId = matching(
   '^[A-Za-z0-9_-]{1,64}$',
@@ -133,12 +141,7 @@ export const deviceId = matching(
   'my-phone',
 );
 
-const position = bounded(
-  'integer',
-  { minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
-  'a whole number, a position in UTF-16 code units',
-  5,
-);
+const position = bounded('integer', wholeNumber, 'a whole number, a position in UTF-16 code units', 5);
 
 /** A replaced range. */
 export const textEdit = objectWith({
@@ -168,12 +171,6 @@ export const sealed = string(
   'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX…',
 );
 
-/** The text of an encrypted room: the last full text, and the sealed edits since. */
-export const contentVersion = described(
-  version,
-  'in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version`',
-);
-
 export const sealedEditFields = {
   version: described(version, 'the version that it created'),
   sealed,
@@ -184,11 +181,22 @@ export const sealedEditFields = {
 
 export const sealedEdit = objectWith({ description: 'a sealed edit', properties: sealedEditFields });
 
-export const sealedEdits = {
-  type: 'array',
-  items: sealedEdit,
-  description: 'in an encrypted room: the sealed edits after `contentVersion`, oldest first',
-} as const;
+/** A text. In an encrypted room, it is the last full text, and the sealed edits since. */
+export const textWith = (timestampDescription: string) =>
+  ({
+    content,
+    version,
+    timestamp: timestamp(timestampDescription),
+    'contentVersion?': described(
+      version,
+      'in an encrypted room: the version of `content`; `sealedEdits` lead from it to `version`',
+    ),
+    'sealedEdits?': {
+      type: 'array',
+      items: sealedEdit,
+      description: 'in an encrypted room: the sealed edits after `contentVersion`, oldest first',
+    },
+  }) as const;
 
 export const compact = onlyTrue(
   'in an encrypted room: true if the log is long; store a snapshot of this or a later version',

@@ -4,16 +4,11 @@ import {
   bounded,
   compact,
   content,
-  contentVersion,
   described,
   deviceId,
   edits,
-  encrypted,
-  expiresAt,
-  extend,
   type Fields,
   flag,
-  hasPin,
   linkRole,
   natural,
   object,
@@ -22,10 +17,10 @@ import {
   pin,
   resumeToken,
   roomId,
-  roomName,
+  roomState,
   sealed,
   sealedEditFields,
-  sealedEdits,
+  textWith,
   timestamp,
   version,
 } from './fields.ts';
@@ -65,11 +60,7 @@ export const device = objectWith({
 const devices = { type: 'array', description: 'the devices in the room', items: device } as const;
 
 const textFields = {
-  content,
-  version,
-  timestamp: timestamp('when this text was written'),
-  'contentVersion?': contentVersion,
-  'sealedEdits?': sealedEdits,
+  ...textWith('when this text was written'),
   'lastRefs?': {
     type: 'array',
     maxItems: 100,
@@ -213,6 +204,7 @@ export const moveSealedCaret = message('sealed-caret', 'Like `caret`, in an encr
 export const clientHeartbeat = message('heartbeat', 'Keeps the connection alive. A WebSocket pong does the same.', {});
 
 const { link: _, ...exampleRoom } = roomCreated.examples[0];
+const { 'encrypted?': __, ...changingState } = roomState;
 
 export const snapshot = message('snapshot', 'The whole room.', {
   seq,
@@ -221,11 +213,7 @@ export const snapshot = message('snapshot', 'The whole room.', {
     properties: {
       roomId,
       'role?': linkRole,
-      expiresAt,
-      'extend?': extend,
-      hasPin,
-      'encrypted?': encrypted,
-      'name?': roomName,
+      ...roomState,
       limits: roomLimits,
     },
     examples: [exampleRoom],
@@ -319,10 +307,7 @@ export const roomChanged = message(
   'The expiry time, the PIN or the name of the room has changed. Contains the current values, but never the PIN.',
   {
     seq,
-    expiresAt,
-    'extend?': extend,
-    hasPin,
-    'name?': roomName,
+    ...changingState,
     'pinChanged?': onlyTrue(
       'true if the PIN has changed: new requests and channels need the new one; missing otherwise',
     ),

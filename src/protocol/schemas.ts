@@ -5,29 +5,28 @@ import {
   bounded,
   compact,
   content,
-  contentVersion,
   described,
   deviceId,
   edits,
-  encrypted,
   expiresAt,
-  extend,
   flag,
-  hasPin,
   linkRole,
   matching,
   natural,
   object,
   objectWith,
+  objectWithExample,
+  oneOf,
   onlyTrue,
   pin,
   reportReason,
   roomId,
   roomName,
+  roomState,
   salt,
   sealed,
-  sealedEdits,
   string,
+  textWith,
   timestamp,
   uri,
   version,
@@ -135,11 +134,7 @@ export const roomCreated = objectWith({
       'the URL of the page of the room, to share with people; missing if the Host header is malformed',
       'http://localhost:8080/r/7KQ2MX',
     ),
-    expiresAt,
-    'extend?': extend,
-    hasPin,
-    'encrypted?': encrypted,
-    'name?': roomName,
+    ...roomState,
     limits: roomLimits,
   },
 });
@@ -173,10 +168,7 @@ export const roomInfo = objectWith({
   properties: {
     roomId,
     'role?': linkRole,
-    expiresAt,
-    'extend?': extend,
-    hasPin,
-    'encrypted?': encrypted,
+    ...roomState,
     'name?': described(roomName, `${roomName.description}; for a drop link, the name of the link`),
     deviceCount: natural('the number of devices in the room', 2),
     fileCount: natural('the number of files, with unfinished uploads and files that can be restored', 3),
@@ -281,8 +273,7 @@ export const editContentRequest = objectWith({
   },
 });
 
-export const contentEdited = objectWith({
-  examples: [{ success: true, version: 7, timestamp: '2026-11-15T09:30:00.000Z' }],
+export const contentEdited = objectWithExample({
   properties: { success, version, timestamp: timestamp('when it was written'), 'compact?': compact },
 });
 
@@ -300,13 +291,7 @@ export const historyList = object({ history: { type: 'array', description: 'newe
 export const historyText = object({ content, ...checkpointProperties });
 
 export const contentRead = objectWith({
-  properties: {
-    content,
-    version,
-    timestamp: timestamp('when this text was written; for a new room, when it was created'),
-    'contentVersion?': contentVersion,
-    'sealedEdits?': sealedEdits,
-  },
+  properties: textWith('when this text was written; for a new room, when it was created'),
   examples: [{ content: 'Hello', version: 7, timestamp: '2026-11-15T09:30:00.000Z' }],
 });
 
@@ -330,27 +315,16 @@ export const uploadForm = object({
   },
 });
 
-export const fileUploaded = objectWith({
-  examples: [
-    {
-      success: true,
-      fileId: fileId.examples[0],
-      fileUrl: fileUrl.examples[0],
-      fileName: fileName.examples[0],
-      fileSize: fileSize.examples[0],
-    },
-  ],
+export const fileUploaded = objectWithExample({
   properties: { success, fileId, fileUrl, fileName, fileSize, 'once?': once },
 });
 
 export const fileClaimed = object({
   claim: matching('^[0-9a-f]{32}$', 'the claim, a secret', '4b2ae1f4d7c09a3361f08c5e92d7b6a0'),
-  url: {
-    type: 'string',
-    format: 'uri',
-    description: 'the URL of the file with the claim; it works until the claim ends',
-    examples: [`${fileUrl.examples[0]}?claim=4b2ae1f4d7c09a3361f08c5e92d7b6a0`],
-  },
+  url: uri(
+    'the URL of the file with the claim; it works until the claim ends',
+    `${fileUrl.examples[0]}?claim=4b2ae1f4d7c09a3361f08c5e92d7b6a0`,
+  ),
   expiresAt: timestamp('when the claim expires', '2026-11-15T10:00:00.000Z'),
 });
 
@@ -373,17 +347,7 @@ export const ticketIssued = object({
   ),
 });
 
-export const fileEntry = objectWith({
-  examples: [
-    {
-      fileId: '9f86d081884c7d659a2feaa0c55ad015',
-      fileUrl: fileUrl.examples[0],
-      fileName: fileName.examples[0],
-      fileSize: fileSize.examples[0],
-      contentType: 'image/jpeg',
-      uploadedAt: '2026-11-15T09:30:00.000Z',
-    },
-  ],
+export const fileEntry = objectWithExample({
   description: 'a file, with its URL, name, size and type',
   properties: {
     fileId,
@@ -482,14 +446,12 @@ const serverLimitProperties = {
   ...limitProperties(() => true),
   storedBytes: natural('the bytes that you have stored on this server', 34_567),
   apiKeyRequired: flag('whether every request needs an API key', false),
-  roomCreation: {
-    type: 'string',
-    enum: creationModes,
-    description:
-      'who may create rooms: everyone (`open`), clients with an API key (`key`) or the password (`password`), or users ' +
+  roomCreation: oneOf(
+    creationModes,
+    'who may create rooms: everyone (`open`), clients with an API key (`key`) or the password (`password`), or users ' +
       'who have signed in at the proxy of the server (`proxy`). An API key always works.',
-    examples: ['open'],
-  },
+    'open',
+  ),
   webhooks: flag('whether rooms can have webhooks', false),
   reports: flag('whether rooms can be reported to the operator', false),
   'abuseContact?': string(
@@ -549,25 +511,22 @@ export const readiness = object({
   },
 });
 
-export const apiDescription = {
-  type: 'object',
-  required: ['openapi', 'info', 'paths'],
-  properties: {
-    openapi: string('the version of OpenAPI', '3.1.0'),
-    info: { type: 'object', examples: [{ title: 'Poproom' }] },
-    paths: { type: 'object', description: 'the endpoints by path', examples: [{}] },
-  },
-} as const;
+/** A document in a standard format, of which only the main parts are described. */
+const machineReadable = (format: string, version: string, parts: string, description: string) => {
+  const name = format.toLowerCase();
+  return {
+    type: 'object',
+    required: [name, 'info', parts],
+    properties: {
+      [name]: string(`the version of ${format}`, version),
+      info: { type: 'object', examples: [{ title: 'Poproom' }] },
+      [parts]: { type: 'object', description, examples: [{}] },
+    },
+  } as const;
+};
 
-export const liveDescription = {
-  type: 'object',
-  required: ['asyncapi', 'info', 'channels'],
-  properties: {
-    asyncapi: string('the version of AsyncAPI', '3.0.0'),
-    info: { type: 'object', examples: [{ title: 'Poproom' }] },
-    channels: { type: 'object', description: 'the ways to follow a room', examples: [{}] },
-  },
-} as const;
+export const apiDescription = machineReadable('OpenAPI', '3.1.0', 'paths', 'the endpoints by path');
+export const liveDescription = machineReadable('AsyncAPI', '3.0.0', 'channels', 'the ways to follow a room');
 
 /** Later versions may add codes. */
 export const errorCode = {

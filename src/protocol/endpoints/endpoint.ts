@@ -2,8 +2,7 @@
 import type { ErrorCode } from '../error-codes.ts';
 import { auth, pin } from '../fields.ts';
 import type { RoomOperation } from '../link-rights.ts';
-import { confirmation } from '../schemas.ts';
-import { envelopeSize, maxDropEnvelope, maxPayloadBytes } from '../sealed.ts';
+import { confirmation, pinOnlyRequest } from '../schemas.ts';
 
 export interface Parameter {
   name: string;
@@ -52,7 +51,7 @@ export interface Endpoint {
   summary: string;
   /** In Markdown, with limits as `{{textSize}}`: see `LimitPhrases`. */
   description: string;
-  parameters?: readonly Parameter[];
+  parameters: readonly Parameter[];
   /** A JSON body by its schema, the two forms of an upload, the bytes of a file, or bytes of a resumable upload. */
   body?: { schema: object; required: boolean; plainText?: string } | 'file' | 'raw-file' | 'bytes';
   successes: readonly Success[];
@@ -99,47 +98,55 @@ export const anyRoom = [
   'ROOM_NOT_FOUND',
   'ROOM_EXPIRED',
 ] as const;
-export const anyUpload = [
-  'FILE_TOO_LARGE',
-  'ROOM_FULL',
-  'ENCRYPTION_REQUIRED',
-  'QUOTA_EXCEEDED',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'STORAGE_FULL',
-] as const;
-export const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
+const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
 /** Of requests that accept an Idempotency-Key. An upload reserves it while the file is received. */
 export const anyKeyed = ['IDEMPOTENCY_KEY_REUSED'] as const;
-export const anyKeyedUpload = ['REQUEST_IN_PROGRESS', ...anyKeyed] as const;
 
-/** For the endpoints of one topic: adds what they share to what each of them begins with. */
+type Shared = Pick<Endpoint, 'tag'> & Partial<Endpoint>;
+type Details = Pick<Endpoint, 'description'> & Partial<Endpoint>;
+
+/** For the endpoints of one topic: adds what they share. The parameters and errors of an endpoint follow the shared ones. */
 export const endpointsWith =
-  <const S extends Partial<Endpoint>>(shared: S) =>
-  <const M extends Endpoint['method'], const P extends string>(
-    method: M,
-    path: P,
-    summary: string,
-    operation?: RoomOperation,
-  ) => ({ ...(operation && { operation }), ...shared, method, path, summary });
+  (shared: Shared) =>
+  (method: Endpoint['method'], path: string, summary: string, details: Details): Endpoint => ({
+    ...{ counted: true, successes: [], ...shared, ...details, method, path, summary },
+    parameters: [...(shared.parameters ?? []), ...(details.parameters ?? [])],
+    errors: [...(shared.errors ?? []), ...(typeof details.body === 'object' ? anyBody : []), ...(details.errors ?? [])],
+  });
+
+/** The same for requests to a room. `path` follows that of the room. A change without a body may have one with the PIN. */
+export const roomEndpointsWith = (shared: Shared) => {
+  const endpoint = endpointsWith({ ...shared, parameters: roomAccess, errors: [...anyRoom, ...(shared.errors ?? [])] });
+  return (operation: RoomOperation, method: Endpoint['method'], path: string, summary: string, details: Details) => {
+    const body = method !== 'GET' && { body: { schema: pinOnlyRequest, required: false } };
+    return endpoint(method, `/api/rooms/:roomId${path}`, summary, { operation, ...body, ...details });
+  };
+};
 
 /** A response in JSON. */
-export const responds = <const T extends Partial<Success>>(description: string, schema: object, more?: T) => ({
-  status: 200,
-  description,
-  schema,
+export const responds = (description: string, schema: object, more?: Partial<Success>): Success => ({
+  ...{ status: 200, description, schema },
   ...more,
 });
 
 /** A response with only a sentence. */
-export const confirms = (description: string, message = description) =>
-  ({ status: 200, description, schema: confirmation, example: { success: true, message } }) as const;
+export const confirms = (description: string, message = description): Success =>
+  responds(description, confirmation, { example: { success: true, message } });
 
-/** Responses with a document that browsers show. */
-export const pageResponses = [
-  { status: 200, description: 'The page.', mediaType: 'text/html', headers: ['PageETag'], example: '<!doctype html>…' },
+/** Responses with a file of the page, which browsers keep. */
+export const pageFile = (description: string, mediaType: string, example?: string): readonly Success[] => [
+  { status: 200, description, mediaType, headers: ['PageETag'], example },
   { status: 304, description: 'Your version is current.', headers: ['PageETag'] },
-] as const;
+];
+
+export const pages = endpointsWith({
+  tag: 'Page',
+  errors: ['VALIDATION_FAILED', 'ADDRESS_BLOCKED', 'NOT_FOUND', 'INTERNAL'],
+  counted: false,
+  sameOriginOnly: true,
+  successes: pageFile('The page.', 'text/html', '<!doctype html>…'),
+});
 
 /** Only parameters in the path are always required. */
 const inPlace =
@@ -163,8 +170,6 @@ export const roomId = inPath(
   '7KQ2MX',
 );
 export const fileId = inPath('fileId', 'The id of the file.', '9f86d081884c7d659a2feaa0c55ad015', '^[0-9a-f]{32}$');
-export const linkId = inPath('linkId', 'The id of the link.', '4VNR8M2KQX7D5HWT9CJZ3BPA');
-export const checkpointVersion = inPath('version', 'A version from the history.', '7', '^[0-9]{1,15}$');
 const pinHeader = inHeader(
   'X-Room-Pin',
   'The PIN of the room. Recommended: unlike the query, it stays out of access logs.',
@@ -191,17 +196,6 @@ export const idempotencyKey = inHeader(
   '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
   '^"?[!#-\\[\\]-~]{16,128}"?$',
 );
-export const createPassword = inHeader(
-  'X-Create-Password',
-  'On a server that requires a password for creating rooms: the password, or a token from `POST /api/create-token`.',
-  'correct horse battery',
-);
-export const webhookId = inPath(
-  'webhookId',
-  'The id of the webhook.',
-  '1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10',
-  '^[0-9a-f]{32}$',
-);
 export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
 
 /** By their names in the OpenAPI document. */
@@ -221,65 +215,9 @@ export const listLimit = inQuery(
   '^[1-9][0-9]{0,3}$',
 );
 
-export const details = inQuery(
-  'details',
-  '`true` also returns the version and the size of the text, and the list of files.',
-  'true',
-  '^(true|false)$',
-);
-
-export const claim = inPath(
-  'claim',
-  'The claim of a one-time file.',
-  '4b2ae1f4d7c09a3361f08c5e92d7b6a0',
-  '^[0-9a-f]{32}$',
-);
-export const uploadId: Parameter = { ...fileId, description: 'The id of the upload, from its `Location`.' };
-export const tusResumable: Parameter = {
-  name: 'Tus-Resumable',
-  in: 'header',
-  required: true,
-  description: 'The version of tus.',
-  enum: ['1.0.0'],
-  example: '1.0.0',
-};
-const byteHeader = (name: string, description: string, example: string): Parameter => ({
-  ...inHeader(name, description, example, '^[0-9]{1,15}$'),
-  required: true,
-});
-export const uploadLength = byteHeader('Upload-Length', 'The size of the file in bytes.', '104857600');
-export const uploadOffset = byteHeader('Upload-Offset', 'The number of bytes that the server has.', '5242880');
-export const uploadMetadata = inHeader(
-  'Upload-Metadata',
-  'Keys with base64 values, separated by commas: `filename`, `filetype`, `folder` and, for a one-time file, ' +
-    '`once`. `name`, `type` and `relativePath` are understood too. In an encrypted room: `meta`, the sealed metadata.',
-  'filename dmlkZW8ubXA0,filetype dmlkZW8vbXA0',
-);
-export const fileMeta = inHeader(
-  'X-File-Meta',
-  `For an encrypted room: the sealed metadata of the file, at most ${envelopeSize('file', maxPayloadBytes.file)} characters, or with a drop link ${maxDropEnvelope}.`,
-  'pop1.QEFCQ0RFRkdISUpLTE1OT1BRUlNUVVZX',
-  '^pop1(-drop)?\\.[A-Za-z0-9_-]+$',
-);
 export const uploadTicketHeader = 'X-Upload-Ticket';
 export const uploadTicket = inHeader(
   uploadTicketHeader,
   'A ticket for several uploads, from `POST /api/rooms/{roomId}/tickets`. The upload then does not count as a request.',
   'thh5rk.14.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
-);
-export const uploadChecksum = inHeader(
-  'Upload-Checksum',
-  'The algorithm (`sha1`, `sha256` or `md5`) and the base64 checksum of the bytes in this request.',
-  'sha1 Lve95gjOVATpfV8EL5X4nxwjKHE=',
-);
-export const selectedFiles = inQuery(
-  'files',
-  'The ids of the files to include, separated by commas; at most 200. Default: all files.',
-  '9f86d081884c7d659a2feaa0c55ad015',
-  '^[0-9a-f]{32}(,[0-9a-f]{32}){0,199}$',
-);
-export const ticketQuery = inQuery(
-  'ticket',
-  'A ticket for this room, instead of the PIN. The request then does not count.',
-  'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0',
 );
