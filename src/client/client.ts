@@ -2,8 +2,8 @@
 import type { CreateRoomRequest, FileUploaded, HealthReport } from '../protocol/types.ts';
 import { check, checkFiles, checkOptions, withArgumentChecks } from './arguments.ts';
 import { type ClientOptions, openTransport } from './client-options.ts';
-import { watchDownloads } from './download.ts';
-import { createEncryptedRoom, type KeyOptions, loadEncryption } from './encrypted-room.ts';
+import { type WatchOptions, watchBody } from './download.ts';
+import { type KeyOptions, loadEncryption, openEncryptedRoom } from './encrypted-room.ts';
 import type { LiveOptions } from './live-channel.ts';
 import { createRoomText, type LiveRoom, type LiveText, type LiveTextOptions, withLiveEnd } from './live-end.ts';
 import { streamBody } from './measured-stream.ts';
@@ -67,7 +67,7 @@ export function createClient(options: ClientOptions): Client {
   const access = (code: string, pin?: string) => ({ code, pin: createRoomPin(pin), deviceId, deviceName, deviceColor });
   const plainRoom = (code: string, pin?: string) => toRoom(openRoom(transport, access(code, pin)), deviceId);
   const sealedRoom = (code: string, source: KeyOptions) =>
-    toRoom(createEncryptedRoom(transport, access(code), source, openRoom), deviceId);
+    toRoom(openEncryptedRoom(transport, access(code), source, openRoom).room, deviceId);
 
   async function createEncrypted(request: CreateRoomRequest, options?: CallOptions) {
     const { createEncrypted } = await loadEncryption();
@@ -99,10 +99,16 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Sends requests without sealing anything. */
+/** Sends requests without sealing anything, and watches downloads. */
 function openRoom(transport: Transport, access: RoomAccess): RoomBase {
   const room = createRoomHandle(transport, access);
-  return { ...room, ...watchDownloads(transport, room) };
+  const watched = (response: Response, { timeoutSeconds = transport.timeouts?.seconds, ...options }: WatchOptions) =>
+    watchBody(response, { ...options, timeoutSeconds });
+  return {
+    ...room,
+    download: async (file, options = {}) => watched(await room.download(file, options), options),
+    downloadZip: async (options = {}) => watched(await room.downloadZip(options), options),
+  };
 }
 
 /** Adds what only programs need: checks of arguments, the end of a live channel, and the shared text. */

@@ -1,9 +1,9 @@
 /** Downloads files: watches the bodies of downloads, and receives one-time files. */
-import type { Confirmation, FileClaimed, FileEntry } from '../protocol/types.ts';
+import type { Confirmation, FileClaimed } from '../protocol/types.ts';
 import { connectionError, invalidMessage, offlineError, PoproomError } from './error.ts';
 import { delay, type OnRetry, retryDelay, temporaryFailures } from './retry.ts';
 import { limitOf, withinSeconds } from './silence-limit.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import type { CallOptions } from './transport.ts';
 import type { OnProgress } from './upload.ts';
 
 export interface DownloadOptions extends CallOptions {
@@ -186,26 +186,10 @@ function createResumingBody(
 
 const tooLong = () => invalidMessage('more bytes than the file has');
 
-/** The requests whose bodies are downloads. */
-interface Downloads {
-  download(file: Pick<FileEntry, 'fileUrl' | 'meta'>, options?: DownloadOptions): Promise<Response>;
-  downloadZip(options?: ZipOptions): Promise<Response>;
-}
-
-type WatchOptions = Pick<DownloadOptions, keyof CallOptions | 'onProgress'>;
-
-/** The downloads of a room whose bodies are watched. */
-export function watchDownloads({ timeouts }: Transport, { download, downloadZip }: Downloads): Downloads {
-  const watched = (response: Response, { timeoutSeconds = timeouts?.seconds, ...options }: WatchOptions) =>
-    watchBody(response, { ...options, timeoutSeconds });
-  return {
-    download: async (file, options = {}) => watched(await download(file, options), options),
-    downloadZip: async (options = {}) => watched(await downloadZip(options), options),
-  };
-}
+export type WatchOptions = Pick<DownloadOptions, keyof CallOptions | 'onProgress'>;
 
 /** The same response. Its body fails with a PoproomError. */
-function watchBody(response: Response, options: WatchOptions): Response {
+export function watchBody(response: Response, options: WatchOptions): Response {
   const { body, status, statusText, headers, url } = response;
   if (!body || (!options.onProgress && limitOf(options.timeoutSeconds) === undefined)) return response;
   const stream = watch(body, totalOf(response), options);

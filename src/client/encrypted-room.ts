@@ -4,7 +4,7 @@ import type { EncryptedRoom } from './crypto/keys.ts';
 import { PoproomError } from './error.ts';
 import { type LiveOptions, openLive } from './live-channel.ts';
 import type { RoomBase } from './room.ts';
-import { type RoomAccess, randomId } from './room-access.ts';
+import { type RoomAccess, randomId, roomPath } from './room-access.ts';
 import type { SeenVersion } from './room-encryption.ts';
 import type { KeySource, Unlocked } from './sealed/index.ts';
 import type { Transport } from './transport.ts';
@@ -23,24 +23,18 @@ export interface KeyOptions extends Omit<KeySource, 'key'> {
   onUnlocked?: ((room: EncryptedRoom) => void) | undefined;
 }
 
-export interface OpenedRoom {
-  readonly room: RoomBase;
-  /** The keys of the room, for code that seals data itself. */
-  unlock(): Promise<Unlocked>;
-}
-
-export const createEncryptedRoom = (...args: Parameters<typeof openEncryptedRoom>): RoomBase =>
-  openEncryptedRoom(...args).room;
-
-/** Every request waits until the room is unlocked, so nothing is sent without the key or in plaintext. */
+/**
+ * Every request waits until the room is unlocked, so nothing is sent without the key or in plaintext. `unlock` returns the
+ * keys, for code that seals data itself.
+ */
 export function openEncryptedRoom(
   transport: Transport,
   access: RoomAccess,
   source: KeyOptions,
   openPlain: (transport: Transport, access: RoomAccess) => RoomBase,
-): OpenedRoom {
+): { room: RoomBase; unlock(): Promise<Unlocked> } {
   const code = parseRoomCode(access.code) ?? (access.code as RoomCode);
-  const path = `/api/rooms/${encodeURIComponent(code)}`;
+  const path = roomPath(code);
   const { key } = source;
   let { seen, salt } = source;
   let unlocked: Promise<Unlocked> | undefined;

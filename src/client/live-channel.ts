@@ -160,8 +160,27 @@ function createLiveChannel(
     const isPrepared = join.then(() => true, onFailed);
     yield* openConnection(scope.signal, join, protocols);
     if (scope.signal.aborted || !(await isPrepared) || state.name !== 'connecting') return;
+    await throwRefusal(protocols !== undefined, withTimeout).catch(onFailed);
+  }
+
+  /** Throws the reason why no channel opened, which browsers hide. No limit applies to one that a token resumes. */
+  async function throwRefusal(wasResumed: boolean, withTimeout: () => AbortSignal): Promise<never> {
+    if (wasResumed) {
+      await ping(transport, withTimeout());
+      if (token.onRefused()) throw noChannel();
+    }
     const headers = await accessHeaders(currentAccess());
-    await throwRefusal(transport, path, headers, protocols && token, withTimeout).catch(onFailed);
+    const signal = withTimeout();
+    await pingWithinLimit(transport, signal);
+    await transport.call(path, isRoomInfo, { headers, signal });
+    // Only pages have a location. A plain request says whether the server allows the origin of this one.
+    const { location } = globalThis as { location?: { origin: string } };
+    if (location && location.origin !== new URL(transport.url).origin)
+      await transport.send(`${path}/live`, { signal }).catch((error) => {
+        if (error.code === 'ORIGIN_NOT_ALLOWED') throw error;
+      });
+    // The server responds but the channel did not open: too many are open, or a proxy blocks it.
+    throw noChannel();
   }
 
   async function prepareCodec(): Promise<void> {
@@ -253,31 +272,6 @@ const roomEnded = (reason: Exclude<Ended, 'left'>): PoproomError =>
   reason === 'expired'
     ? new PoproomError('ROOM_EXPIRED', 'This room has expired.')
     : new PoproomError('ROOM_NOT_FOUND', `This ${reason === 'deleted' ? 'room' : 'link'} was ${reason}.`);
-
-/** Throws the reason why no channel opened, which browsers hide. No limit applies to one that a token resumes. */
-async function throwRefusal(
-  transport: Transport,
-  path: string,
-  headers: Readonly<Record<string, string | undefined>>,
-  token: ResumeToken | undefined,
-  withTimeout: () => AbortSignal,
-): Promise<never> {
-  if (token) {
-    await ping(transport, withTimeout());
-    if (token.onRefused()) throw noChannel();
-  }
-  const signal = withTimeout();
-  await pingWithinLimit(transport, signal);
-  await transport.call(path, isRoomInfo, { headers, signal });
-  // Only pages have a location. A plain request says whether the server allows the origin of this one.
-  const { location } = globalThis as { location?: { origin: string } };
-  if (location && location.origin !== new URL(transport.url).origin)
-    await transport.send(`${path}/live`, { signal }).catch((error) => {
-      if (error.code === 'ORIGIN_NOT_ALLOWED') throw error;
-    });
-  // The server responds but the channel did not open: too many are open, or a proxy blocks it.
-  throw noChannel();
-}
 
 const noChannel = () => new PoproomError('UNAVAILABLE', 'The server responds, but does not open a live channel.');
 

@@ -80,68 +80,28 @@ export interface JsonRequests {
   report(request: types.CreateReportRequest, options?: CallOptions): Promise<types.Confirmation>;
 }
 
-/** How to call a room: its code in its usual form, its path, and what adds the PIN or the key to a request. */
+/** How to call a room: its code in its usual form, its path, and requests with its PIN or key, to a path below that. */
 export function createRoomCalls(transport: Transport, access: RoomAccess) {
   const code = parseRoomCode(access.code) ?? access.code;
   const path = roomPath(code);
-  const withAccess: AddAccess = async ({ headers, ...call }) => ({
+  const withAccess = async ({ headers, ...call }: Call): Promise<Call> => ({
     ...call,
     headers: { ...(await accessHeaders(access)), ...headers },
   });
   const call: RoomCall = async (end, shape, call = {}) => transport.call(path + end, shape, await withAccess(call));
-  return { code, path, withAccess, call };
+  const post = <T>(end: string, shape: Shape<T>, options?: CallOptions, json?: unknown) =>
+    call(end, shape, { method: 'POST', json, ...options });
+  const confirm = (method: 'POST' | 'DELETE', end: string, options?: CallOptions) =>
+    call(end, checks.isConfirmation, { method, ...options });
+  return { code, path, withAccess, call, post, confirm };
 }
 
-type AddAccess = (call: Call) => Promise<Call>;
-/** Sends a request to a path below that of the room, with its PIN or key. */
 export type RoomCall = <T>(end: string, shape: Shape<T>, call?: Call) => Promise<T>;
 
 /** A change of the PIN also changes `access`. */
 export function createJsonRequests(transport: Transport, access: RoomAccess): JsonRequests {
-  const calls = createRoomCalls(transport, access);
-  const { code, call } = calls;
-  const remove = (end: string, options?: CallOptions) =>
-    call(end, checks.isConfirmation, { method: 'DELETE', ...options });
+  const { code, path, withAccess, call, post, confirm } = createRoomCalls(transport, access);
 
-  const room: JsonRequests = {
-    ...createTextRequests(transport, calls),
-    code,
-    link: `${transport.url}/r/${encodeURIComponent(code)}`,
-    pin: access.pin.current,
-    info: (options) => call('', checks.isRoomInfo, options),
-    details: (options) => call('?details=true', checks.isRoomDetails, options),
-    async update(changes, options) {
-      const request = call('', checks.isRoomInfo, { method: 'PATCH', json: changes, ...options });
-      return changes.pin === undefined ? request : access.pin.change(changes.pin, request);
-    },
-    history: async (options) => (await call('/history', checks.isHistoryList, options)).history,
-    historyText: (version, options) => call(`/history/${version}`, checks.isHistoryText, options),
-    restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
-    clearHistory: (options) => remove('/history', options),
-    files: async (options) => (await call('/files', checks.isFileList, options)).files,
-    removeFile: (fileId, options) => remove(`/files/${encodeURIComponent(fileId)}`, options),
-    restoreFile: (fileId, options) =>
-      call(`/files/${encodeURIComponent(fileId)}/restore`, checks.isConfirmation, { method: 'POST', ...options }),
-    createWebhook: (webhook, options) =>
-      call('/webhooks', checks.isWebhookCreated, { method: 'POST', json: webhook, ...options }),
-    webhooks: async (options) => (await call('/webhooks', checks.isWebhookList, options)).webhooks,
-    deleteWebhook: (id, options) => remove(`/webhooks/${encodeURIComponent(id)}`, options),
-    delete: (options) => remove('', options),
-    createLink: (request, options) => call('/links', checks.isLink, { method: 'POST', json: request, ...options }),
-    links: async (options) => (await call('/links', checks.isLinkList, options)).links,
-    revokeLink: (linkId, options) => remove(`/links/${encodeURIComponent(linkId)}`, options),
-    report: (request, options) =>
-      call('/reports', checks.isConfirmation, { method: 'POST', json: request, ...options }),
-  };
-  return room;
-}
-
-type TextRequests = Pick<JsonRequests, 'read' | 'write' | 'edit' | 'append'>;
-
-function createTextRequests(
-  transport: Transport,
-  { path, withAccess, call }: ReturnType<typeof createRoomCalls>,
-): TextRequests {
   async function text(call: Call): Promise<types.RoomText> {
     const request = await withAccess(call);
     const { status, body, header } = await transport.request(`${path}/content`, checks.isContentRead, request);
@@ -155,7 +115,16 @@ function createTextRequests(
     return call('/content', checks.isContentEdited, { method: 'PATCH', json, headers, signal, timeoutSeconds });
   };
 
-  return {
+  const room: JsonRequests = {
+    code,
+    link: `${transport.url}/r/${encodeURIComponent(code)}`,
+    pin: access.pin.current,
+    info: (options) => call('', checks.isRoomInfo, options),
+    details: (options) => call('?details=true', checks.isRoomDetails, options),
+    async update(changes, options) {
+      const request = call('', checks.isRoomInfo, { method: 'PATCH', json: changes, ...options });
+      return changes.pin === undefined ? request : access.pin.change(changes.pin, request);
+    },
     read: (options = {}) => text(options),
     write: (content, { baseVersion, ...options } = {}) => {
       const ifMatch = baseVersion === undefined ? undefined : `"${baseVersion}"`;
@@ -165,7 +134,23 @@ function createTextRequests(
     edit: (edits, { baseVersion, ...options } = {}) =>
       patch({ edits: [...edits], ...(baseVersion !== undefined && { baseVersion }) }, options),
     append: (text, options) => patch({ append: text }, options),
+    history: async (options) => (await call('/history', checks.isHistoryList, options)).history,
+    historyText: (version, options) => call(`/history/${version}`, checks.isHistoryText, options),
+    restore: async (version, options) => room.write((await room.historyText(version, options)).content, options),
+    clearHistory: (options) => confirm('DELETE', '/history', options),
+    files: async (options) => (await call('/files', checks.isFileList, options)).files,
+    removeFile: (fileId, options) => confirm('DELETE', `/files/${encodeURIComponent(fileId)}`, options),
+    restoreFile: (fileId, options) => confirm('POST', `/files/${encodeURIComponent(fileId)}/restore`, options),
+    createWebhook: (webhook, options) => post('/webhooks', checks.isWebhookCreated, options, webhook),
+    webhooks: async (options) => (await call('/webhooks', checks.isWebhookList, options)).webhooks,
+    deleteWebhook: (id, options) => confirm('DELETE', `/webhooks/${encodeURIComponent(id)}`, options),
+    delete: (options) => confirm('DELETE', '', options),
+    createLink: (request, options) => post('/links', checks.isLink, options, request),
+    links: async (options) => (await call('/links', checks.isLinkList, options)).links,
+    revokeLink: (linkId, options) => confirm('DELETE', `/links/${encodeURIComponent(linkId)}`, options),
+    report: (request, options) => post('/reports', checks.isConfirmation, options, request),
   };
+  return room;
 }
 
 /** Ignores what a proxy may add to the tag, such as `W/` or `-gzip`. */

@@ -1,6 +1,6 @@
 /** Uploads a file in parts by tus 1.0, so that an interruption does not start it again. */
 import type { FileUploaded } from '../protocol/types.ts';
-import { errorFrom, invalidMessage, offlineError, PoproomError } from './error.ts';
+import { invalidMessage, offlineError, PoproomError } from './error.ts';
 import { delay, retryDelay, temporaryFailures } from './retry.ts';
 import { type Call, type CallOptions, definedHeaders, type Transport } from './transport.ts';
 
@@ -70,19 +70,19 @@ export async function uploadResumably(
   async function create(): Promise<{ id: string; position: Position }> {
     const { once } = file;
     const metadata = { ...labelsOf(file), ...(once && { once: 'true' }) };
-    const { headers: created } = await transport.send(`${path}/uploads`, {
+    const response = await transport.send(`${path}/uploads`, {
       method: 'POST',
       headers: { ...headers, 'Upload-Length': String(file.bytes.size), 'Upload-Metadata': encodeMetadata(metadata) },
       ...callOptions,
     });
-    const [id] = /[0-9a-f]{32}$/.exec(created.get('Location') ?? '') ?? [];
+    const [id] = /[0-9a-f]{32}$/.exec(response.headers.get('Location') ?? '') ?? [];
     if (!id) throw invalidMessage('an upload without an id');
     // An older server ignores the key. Nothing has been sent yet.
-    if (once && !/(^|,)once /.test(created.get('Upload-Metadata') ?? '')) {
+    if (once && !/(^|,)once /.test(response.headers.get('Upload-Metadata') ?? '')) {
       await transport.send(`${path}/uploads/${id}`, { method: 'DELETE', headers, ...callOptions });
       throw noOneTimeFiles();
     }
-    return { id, position: parsePosition((name) => created.get(name)) };
+    return { id, position: positionIn(response) };
   }
 
   async function positionOf(id: string): Promise<Position> {
@@ -92,31 +92,26 @@ export async function uploadResumably(
       if (error instanceof PoproomError && error.details.status !== 404) await transport.send(path, call);
       throw error;
     });
-    return parsePosition((name) => response.headers.get(name));
+    return positionIn(response);
   }
 
   /** Undefined if there is no such upload any more. */
   async function resume(id: string): Promise<{ id: string; position: Position } | undefined> {
-    try {
-      return { id, position: await positionOf(id) };
-    } catch (error) {
-      if (error instanceof PoproomError && error.details.status === 404) return undefined;
-      throw error;
-    }
+    const position = await positionOf(id).catch((error): undefined => {
+      if (error.details?.status !== 404) throw error;
+    });
+    return position && { id, position };
   }
 
   async function sendPart(id: string, source: PartSource, offset: number, bytes: number): Promise<Position> {
     const part = await source.slice(offset, Math.min(offset + bytes, source.size));
     const partHeaders = { 'Content-Type': 'application/offset+octet-stream', 'Upload-Offset': String(offset) };
-    const call = { method: 'PATCH', headers: { ...headers, ...partHeaders }, body: part, ...callOptions };
-    const url = `${path}/uploads/${id}`;
-    // Only XMLHttpRequest reports the progress within a part, and only browsers have it.
-    if ('XMLHttpRequest' in globalThis) {
-      const request = { ...call, path: url, onProgress: (sent: number) => onProgress?.(offset + sent) };
-      return sendWithXhr(transport, request, ({ header }) => parsePosition(header));
-    }
-    const response = await transport.send(url, call);
-    return parsePosition((name) => response.headers.get(name));
+    const response = await transport.send(`${path}/uploads/${id}`, {
+      ...{ method: 'PATCH', headers: { ...headers, ...partHeaders }, body: part, ...callOptions },
+      // Elsewhere, the progress within a part would be what was read and not what was sent.
+      ...(hasXhr() && { sendBody: sendWithXhr, onProgress: (sent) => onProgress?.(offset + sent) }),
+    });
+    return positionIn(response);
   }
 
   async function sendAll(id: string, source: PartSource, from: Position): Promise<string> {
@@ -189,10 +184,10 @@ function nextPartBytes(bytes: number, ms: number): number {
   return ms > slowPartMs ? Math.max(bytes / 2, smallestPart) : bytes;
 }
 
-function parsePosition(header: (name: string) => string | null): Position {
-  const offset = Number(header('Upload-Offset') ?? Number.NaN);
+function positionIn({ headers }: Response): Position {
+  const offset = Number(headers.get('Upload-Offset') ?? Number.NaN);
   if (!Number.isSafeInteger(offset) || offset < 0) throw invalidMessage('an upload without an offset');
-  return { offset, fileUrl: header('X-File-Url') ?? undefined };
+  return { offset, fileUrl: headers.get('X-File-Url') ?? undefined };
 }
 
 function encodeMetadata(values: Record<string, string>): string {
@@ -205,13 +200,6 @@ function encodeMetadata(values: Record<string, string>): string {
     .join(',');
 }
 
-interface XhrCall extends Pick<Call, 'onProgress' | 'signal' | 'timeoutSeconds'> {
-  method: string;
-  path: string;
-  body: Blob;
-  headers: Readonly<Record<string, string>>;
-}
-
 type XhrEvent = 'onprogress' | 'onload' | 'onerror' | 'onabort' | 'onloadend';
 
 /** The subset used here, because the types for Node do not include it. */
@@ -221,57 +209,41 @@ interface XmlHttpRequest extends Record<XhrEvent, (() => void) | null> {
   readonly upload: { onprogress: ((progress: { loaded: number }) => void) | null };
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
-  getResponseHeader(name: string): string | null;
+  getAllResponseHeaders(): string;
   send(body: Blob): void;
   abort(): void;
 }
 
-interface XhrResponse {
-  status: number;
-  text: string;
-  header(name: string): string | null;
-}
+export const hasXhr = () => 'XMLHttpRequest' in globalThis;
 
-/** `parse` converts a successful response. */
-export function sendWithXhr<T>(
-  transport: Transport,
-  { method, path, body, headers, onProgress, signal, timeoutSeconds }: XhrCall,
-  parse: (response: XhrResponse) => T,
-): Promise<T> {
-  return new Promise((resolve, reject) => {
+/** For browsers, whose `fetch` does not report the progress of uploads. */
+export const sendWithXhr: NonNullable<Call['sendBody']> = (url, { method, headers, body, signal }, onBytes) =>
+  new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const { XMLHttpRequest } = globalThis as unknown as { XMLHttpRequest: new () => XmlHttpRequest };
     const request = new XMLHttpRequest();
-    const silence = transport.timeouts?.watch({ signal, timeoutSeconds }, 0);
-    const stopped = silence?.signal ?? signal;
-    request.open(method, transport.url + path);
-    for (const [header, value] of Object.entries({ ...transport.headers, ...headers }))
-      request.setRequestHeader(header, value);
-    request.onprogress = () => silence?.onBytes();
+    request.open(method, url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.onprogress = () => onBytes();
     request.upload.onprogress = ({ loaded }) => {
-      silence?.onBytes();
       try {
-        onProgress?.(loaded);
+        onBytes(loaded);
       } catch (error) {
         reject(error);
         request.abort();
       }
     };
-    request.onload = () => {
-      const header = (header: string) => request.getResponseHeader(header);
-      transport.recordRateLimit(header);
-      const { status, responseText: text } = request;
-      if (status >= 200 && status < 300) resolve(new Promise((done) => done(parse({ status, text, header }))));
-      else reject(errorFrom(status, text, header));
-    };
+    request.onload = () => resolve(new Promise((done) => done(responseOf(request))));
     request.onerror = () => reject(offlineError());
-    request.onabort = () => reject(stopped?.reason);
+    request.onabort = () => reject(signal?.reason);
     const abort = () => request.abort();
-    stopped?.addEventListener('abort', abort);
-    request.onloadend = () => {
-      silence?.stop();
-      stopped?.removeEventListener('abort', abort);
-    };
+    signal?.addEventListener('abort', abort);
+    request.onloadend = () => signal?.removeEventListener('abort', abort);
     request.send(body);
   });
+
+function responseOf(request: XmlHttpRequest): Response {
+  const lines = request.getAllResponseHeaders().matchAll(/^(.+?): (.*)$/gm);
+  const headers = [...lines].map(([, name = '', value = '']): [string, string] => [name, value]);
+  return new Response(request.responseText || null, { status: request.status, headers });
 }

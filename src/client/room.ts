@@ -3,7 +3,7 @@ import { type DownloadOptions, type ReceiveOptions, receive, retainResponse, typ
 import { invalidMessage, PoproomError, unexpectedResponse } from './error.ts';
 import { type LiveOptions, type LiveRoom, openLive } from './live-channel.ts';
 import { createJsonRequests, createRoomCalls, type JsonRequests } from './requests.ts';
-import { isConfirmation, isFileClaimed, isTicketIssued } from './response-checks.ts';
+import { isFileClaimed, isTicketIssued } from './response-checks.ts';
 import { accessHeaders, type RoomAccess } from './room-access.ts';
 import type { SeenVersion } from './room-encryption.ts';
 import type { CallOptions, Transport } from './transport.ts';
@@ -81,7 +81,7 @@ export type MethodWithArgument = {
 
 /** A change of the PIN also changes `access`. */
 export function createRoomHandle(transport: Transport, access: RoomAccess): RoomBase {
-  const { path, withAccess, call } = createRoomCalls(transport, access);
+  const { path, withAccess, post, confirm } = createRoomCalls(transport, access);
 
   const room: RoomBase = {
     ...createJsonRequests(transport, access),
@@ -91,7 +91,7 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
     upload: async (source, options = {}) =>
       upload({ transport, path, headers: await senderHeaders(access) }, source, options),
     uploadTicket: async (uploads, options) => {
-      const issued = await call('/tickets', isTicketIssued, { method: 'POST', json: { uploads }, ...options });
+      const issued = await post('/tickets', isTicketIssued, options, { uploads });
       // A server before this feature has issued a ticket for something else.
       if (issued.uploads === undefined) throw invalidMessage('a ticket that is not for uploads');
       return { ticket: issued.ticket, uploads: issued.uploads, expiresAt: issued.expiresAt };
@@ -111,16 +111,13 @@ export function createRoomHandle(transport: Transport, access: RoomAccess): Room
       const { timeoutSeconds = transport.timeouts?.seconds, onRetry = transport.onRetry } = options;
       return receive(calls, fileSize, { ...options, timeoutSeconds, onRetry });
     },
-    claim: (fileId, options) =>
-      call(`/files/${encodeURIComponent(fileId)}/claim`, isFileClaimed, { method: 'POST', ...options }),
-    confirmClaim: (claim, options) =>
-      call(`/claims/${encodeURIComponent(claim)}/done`, isConfirmation, { method: 'POST', ...options }),
-    releaseClaim: (claim, options) =>
-      call(`/claims/${encodeURIComponent(claim)}`, isConfirmation, { method: 'DELETE', ...options }),
+    claim: (fileId, options) => post(`/files/${encodeURIComponent(fileId)}/claim`, isFileClaimed, options),
+    confirmClaim: (claim, options) => confirm('POST', `/claims/${encodeURIComponent(claim)}/done`, options),
+    releaseClaim: (claim, options) => confirm('DELETE', `/claims/${encodeURIComponent(claim)}`, options),
     downloadZip: async ({ files, signal, timeoutSeconds } = {}) =>
       retainResponse(await transport.send(zipPath(path, files), await withAccess({ signal, timeoutSeconds }))),
     zipUrl: async ({ files, signal, timeoutSeconds } = {}) => {
-      const { ticket } = await call('/tickets', isTicketIssued, { method: 'POST', signal, timeoutSeconds });
+      const { ticket } = await post('/tickets', isTicketIssued, { signal, timeoutSeconds });
       return transport.url + zipPath(path, files, ticket);
     },
     cancelUpload: async (uploadId, options) => {

@@ -20,6 +20,15 @@ export interface Call extends CallOptions {
   acceptedStatus?: number;
   /** Called with the number of bytes of the body that were sent. */
   onProgress?: ((sent: number) => void) | undefined;
+  /** Sends the body instead of `fetch`, and calls `onBytes` for all progress. Rejects with the error for the program. */
+  sendBody?: (url: string, init: BodyInit, onBytes: (sent?: number) => void) => Promise<Response>;
+}
+
+export interface BodyInit {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body: Blob;
+  signal: AbortSignal | null;
 }
 
 export interface Transport {
@@ -36,12 +45,10 @@ export interface Transport {
   request<T>(path: string, shape: Shape<T>, call?: Call): Promise<{ status: number; body: T; header: ReadHeader }>;
   /** Returns only the body. */
   call<T>(path: string, shape: Shape<T>, call?: Call): Promise<T>;
-  /** Records the rate limit of a response, also for requests that do not use `send`. */
+  /** Records the rate limit of a response. */
   recordRateLimit(header: ReadHeader): void;
   /** A header that makes a change safe to send again. Empty if the client does not retry. */
   newIdempotencyKey(): Record<string, string>;
-  /** Retries temporary failures, if the client is configured to. */
-  readonly withRetry: Retry;
   /** Called before each wait for a retry. */
   readonly onRetry: OnRetry | undefined;
   /** Measures the progress of a body. The page has none: it sends files with XMLHttpRequest. */
@@ -50,10 +57,11 @@ export interface Transport {
 
 type ReadHeader = (name: string) => string | null;
 
-interface TransportOptions
-  extends Pick<Transport, 'url' | 'withRetry'>,
-    Partial<Pick<Transport, 'timeouts' | 'onRetry' | 'streamBody'>> {
+interface TransportOptions extends Partial<Pick<Transport, 'timeouts' | 'onRetry' | 'streamBody'>> {
+  url: string;
   apiKey: string | undefined;
+  /** Retries temporary failures, if the client is configured to. */
+  withRetry: Retry;
   /** Default: requests have no key. */
   newIdempotencyKey?: Transport['newIdempotencyKey'] | undefined;
 }
@@ -69,7 +77,7 @@ export function createTransport(options: TransportOptions): Transport {
   const transport: Transport = {
     url: url.replace(/\/+$/, ''),
     headers: definedHeaders({ Authorization: apiKey && `Bearer ${apiKey}` }),
-    ...{ newIdempotencyKey, withRetry, timeouts, onRetry, streamBody },
+    ...{ newIdempotencyKey, timeouts, onRetry, streamBody },
 
     get rateLimit() {
       return rateLimit;
@@ -98,7 +106,7 @@ export function createTransport(options: TransportOptions): Transport {
 async function sendOnce(transport: Transport, path: string, call: Call): Promise<Response> {
   const json = call.json === undefined ? undefined : JSON.stringify(call.json);
   const silence = transport.timeouts?.watch(call, json?.length ?? 0);
-  const body = call.body && transport.streamBody?.(call.body, silence, call.onProgress);
+  const body = call.sendBody ? undefined : call.body && transport.streamBody?.(call.body, silence, call.onProgress);
   try {
     return await fetchResponse(transport, path, call, json, body, silence);
   } catch (error) {
@@ -118,25 +126,33 @@ async function fetchResponse(
   silence: SilenceLimit | undefined,
 ): Promise<Response> {
   const { method = 'GET', omitsApiKey, signal, reload, acceptedStatus } = call;
+  const url = transport.url + path;
   const headers = definedHeaders({
     'Content-Type': json && 'application/json',
     // Otherwise fetch sends a stream in chunks, of which the server does not know the size.
-    'Content-Length': call.body instanceof Blob ? String(call.body.size) : undefined,
+    'Content-Length': body && call.body instanceof Blob ? String(call.body.size) : undefined,
     ...call.headers,
   });
-  const init: RequestInit & { duplex: 'half' } = {
+  const init = {
     method,
     headers: { ...(!omitsApiKey && transport.headers), ...headers },
     body: json ?? body?.stream ?? call.body ?? null,
     // Required for streams where they are supported, ignored elsewhere.
-    duplex: 'half',
+    duplex: 'half' as const,
     ...(reload && { cache: 'reload' as const }),
     signal: silence?.signal ?? signal ?? null,
   };
-  const response = await fetchFromOrigin(transport.url + path, init).catch((cause) => {
-    if (signal?.aborted) throw signal.reason;
-    throw silence?.isExceeded() ? silence.signal.reason : (body?.failure() ?? connectionError(cause, transport.url));
-  });
+  const onBytes = (sent?: number) => {
+    silence?.onBytes();
+    if (sent !== undefined) call.onProgress?.(sent);
+  };
+  const fetched =
+    call.sendBody?.(url, init as BodyInit, onBytes) ??
+    fetchFromOrigin(url, init).catch((cause) => {
+      if (signal?.aborted) throw signal.reason;
+      throw silence?.isExceeded() ? silence.signal.reason : (body?.failure() ?? connectionError(cause, transport.url));
+    });
+  const response = await fetched;
   silence?.stop();
   const header = (name: string) => response.headers.get(name);
   transport.recordRateLimit(header);
@@ -173,7 +189,7 @@ async function readBounded({ timeouts }: Transport, response: Response, call: Ca
 }
 
 /** Captive portals, for example, answer every request with 200 and HTML. */
-export function parseBody<T>(status: number, text: string, isValid: Shape<T>): T {
+function parseBody<T>(status: number, text: string, isValid: Shape<T>): T {
   const body = parseJson(text);
   if (!isValid(body)) throw unexpectedResponse(status);
   return body;

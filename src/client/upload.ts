@@ -1,10 +1,10 @@
 /** Uploads a file, with progress: opens its source, and sends it by parts or in one request. */
 import type { FileUploaded } from '../protocol/types.ts';
 import { PoproomError } from './error.ts';
-import { measure } from './measured-stream.ts';
 import { isConfirmation, isFileUploaded } from './response-checks.ts';
 import {
   type FileLabels,
+  hasXhr,
   noOneTimeFiles,
   type PartSource,
   type ResumableOptions,
@@ -13,7 +13,7 @@ import {
   type UploadTarget,
   uploadResumably,
 } from './resumable-upload.ts';
-import { type CallOptions, definedHeaders, parseBody } from './transport.ts';
+import { type CallOptions, definedHeaders } from './transport.ts';
 
 /** A string is the path of a file, and works only where there is a file system. */
 export type UploadSource =
@@ -193,8 +193,6 @@ async function undoUpload({ transport, path, headers }: UploadTarget, { fileId }
   throw noOneTimeFiles();
 }
 
-export const hasXhr = () => 'XMLHttpRequest' in globalThis;
-
 /** Outside browsers, a single request would report what was read and not what was sent. */
 const isResumable = ({ size }: PartSource, { onProgress }: TransferOptions) =>
   size > resumableFrom || (onProgress !== undefined && !hasXhr());
@@ -214,12 +212,8 @@ function uploadWhole(
     ...transport.newIdempotencyKey(),
     'Content-Length': bytes instanceof ReadableStream && size !== undefined ? String(size) : undefined,
   });
-  // In browsers, fetch does not report upload progress.
   const call = { method: 'POST', body: bytes, headers, onProgress, signal, timeoutSeconds };
-  if (!hasXhr() || bytes instanceof ReadableStream) return transport.call(url, isFileUploaded, call);
-  const request = { ...call, path: url, body: bytes };
-  const attempt = () => sendWithXhr(transport, request, ({ status, text }) => parseBody(status, text, isFileUploaded));
-  return transport.withRetry(attempt, { method: 'POST', headers, signal });
+  return transport.call(url, isFileUploaded, hasXhr() ? { ...call, sendBody: sendWithXhr } : call);
 }
 
 function labelHeaders(labels: FileLabels): Record<string, string> {
@@ -248,19 +242,9 @@ export function versionOf(source: UploadSource): string {
 }
 
 /** Reads the whole stream, for browsers that cannot send one. */
-export async function readIntoBlob(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
-  const { stream, stop } = measure(source);
-  const abort = () => stop(signal?.reason);
-  signal?.addEventListener('abort', abort);
-  try {
-    signal?.throwIfAborted();
-    return await new Response(stream).blob();
-  } catch (error) {
-    stop(error);
-    throw error;
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
+export function readIntoBlob(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
+  const stream = source.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), signal && { signal });
+  return new Response(stream).blob();
 }
 
 /** Node 26 truncates the size of a larger Blob, so that only a part of the file would be uploaded. */

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { deriveKeys } from '../../src/client/crypto/keys.ts';
-import { createEncryptedRoom } from '../../src/client/encrypted-room.ts';
+import { openEncryptedRoom } from '../../src/client/encrypted-room.ts';
 import { createClient, EncryptionError, PoproomError } from '../../src/client/index.ts';
 import { createRoomPin } from '../../src/client/room-access.ts';
 import { createTransport } from '../../src/client/transport.ts';
@@ -76,7 +76,7 @@ describe('an encrypted room in the SDK', () => {
     };
     const transport = createTransport({ url: proxy.url, apiKey: undefined, withRetry: (attempt) => attempt() });
     const openPlain = () => started.client.room(room.code);
-    const other = createEncryptedRoom(transport, access, { key: room.key ?? '', derive }, openPlain);
+    const { room: other } = openEncryptedRoom(transport, access, { key: room.key ?? '', derive }, openPlain);
     for await (const event of other.live()) if (event.type === 'snapshot') break;
     assert.ok(hasChannel());
     proxy.sent.length = 0;

@@ -23,12 +23,11 @@ import {
 import type { DownloadOptions, ReceiveOptions } from '../download.ts';
 import { PoproomError } from '../error.ts';
 import { countBytes, measure } from '../measured-stream.ts';
-import type { UploadTarget } from '../resumable-upload.ts';
+import { hasXhr, type UploadTarget } from '../resumable-upload.ts';
 import type { ReceivableFile, RoomBase } from '../room.ts';
 import { attempt } from '../shapes.ts';
 import type { CallOptions } from '../transport.ts';
 import {
-  hasXhr,
   missingName,
   nameOf,
   type OnProgress,
