@@ -81,10 +81,11 @@ export const adminRoom = object({
   }),
 });
 
-export const adminRoomList = object({
-  total: natural('the number of all rooms that match', 42),
-  rooms: { type: 'array', items: adminRoom },
-});
+/** A part of a list, and how long the whole list is. */
+const listOf = (name: string, items: object, total: object, description?: string) =>
+  object({ total, [name]: { type: 'array', items, ...(description && { description }) } });
+
+export const adminRoomList = listOf('rooms', adminRoom, natural('the number of all rooms that match', 42));
 
 export const adminRoomRevealed = object({ roomId });
 
@@ -98,10 +99,12 @@ export const adminReport = object({
   clientHash: string('the hash of the client that sent the report, as in the log', '3f9c0a51be77'),
 });
 
-export const adminReportList = object({
-  total: natural('the number of all open reports', 1),
-  reports: { type: 'array', items: adminReport, description: 'newest first' },
-});
+export const adminReportList = listOf(
+  'reports',
+  adminReport,
+  natural('the number of all open reports', 1),
+  'newest first',
+);
 
 export const adminClient = object({
   client: string('an IPv4 address, an IPv6 /64, or `key:` and the id of an API key', '203.0.113.7'),
@@ -109,10 +112,7 @@ export const adminClient = object({
   ...traffic,
 });
 
-export const adminClientList = object({
-  total: natural('the number of known clients', 42),
-  clients: { type: 'array', items: adminClient },
-});
+export const adminClientList = listOf('clients', adminClient, natural('the number of known clients', 42));
 
 export const adminBlock = object({
   id: matching('^[0-9a-f]{10}$', 'the id of the block', '5e0c9ab412'),
@@ -154,7 +154,4 @@ export const adminKey = object({
   ...traffic,
 });
 
-export const adminKeyList = object({
-  total: natural('the number of all keys', 3),
-  keys: { type: 'array', items: adminKey, description: 'newest first' },
-});
+export const adminKeyList = listOf('keys', adminKey, natural('the number of all keys', 3), 'newest first');

@@ -57,6 +57,10 @@ export const bounded = <const T extends 'string' | 'integer', const B extends ob
   example: T extends 'string' ? string : number,
 ) => ({ type, ...bounds, description, examples: [example] }) as const;
 
+/** A number that clients send, which JSON and programs must represent exactly. */
+export const wholeNumber = (description: string, example: number) =>
+  bounded('integer', { minimum: 0, maximum: Number.MAX_SAFE_INTEGER }, description, example);
+
 export const flag = (description: string, example: boolean) =>
   ({ type: 'boolean', description, examples: [example] }) as const;
 
@@ -131,9 +135,7 @@ export const reportReason = oneOf(reportReasons, `one of ${reportReasons.join(',
 
 export const content = string('a string, the shared text', 'Hello');
 
-const wholeNumber = { minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
-
-export const version = bounded('integer', wholeNumber, 'a whole number, the version of the text', 7);
+export const version = wholeNumber('a whole number, the version of the text', 7);
 
 export const deviceId = matching(
   '^[A-Za-z0-9_-]{1,64}$',
@@ -141,7 +143,7 @@ export const deviceId = matching(
   'my-phone',
 );
 
-const position = bounded('integer', wholeNumber, 'a whole number, a position in UTF-16 code units', 5);
+const position = wholeNumber('a whole number, a position in UTF-16 code units', 5);
 
 /** A replaced range. */
 export const textEdit = objectWith({

@@ -14,9 +14,9 @@ export interface LimitSetting {
   inDemo?: number;
   /** With 0, there is no limit, which is null in the API. */
   mayBeOff?: true;
-  /** The name in the API, and the description in its schema. */
+  /** The name in the API, and the description in its schema. Default: `help`. */
   name: string;
-  description: string;
+  description?: string;
   /** The name of its phrase: texts of the documents contain `{{textSize}}`. */
   phrase: string;
   /** Seconds, bytes, or what it counts. */
@@ -142,7 +142,6 @@ const limitSettings = {
     default: 100,
     mayBeOff: true,
     name: 'freeRequestsPerHour',
-    description: 'requests per hour without an API key',
     phrase: 'freeRequests',
     unit: 'request',
     isPerHour: true,
@@ -154,7 +153,6 @@ const limitSettings = {
     default: 1000,
     mayBeOff: true,
     name: 'proRequestsPerHour',
-    description: 'requests per hour with a pro key',
     phrase: 'proRequests',
     unit: 'request',
     isPerHour: true,
@@ -166,7 +164,6 @@ const limitSettings = {
     default: 20,
     mayBeOff: true,
     name: 'missesPerHour',
-    description: 'unknown codes and wrong PINs per client and hour',
     phrase: 'misses',
     unit: 'failed lookup',
     isPerHour: true,

@@ -23,6 +23,7 @@ import {
   textWith,
   timestamp,
   version,
+  wholeNumber,
 } from './fields.ts';
 import { deviceColors, maxNameLength } from './limits.ts';
 import { compactContentRequest, fileEntry, roomCreated, roomLimits } from './schemas.ts';
@@ -167,21 +168,14 @@ export const compactText = message(
   { ...compactContentRequest.properties, 'ref?': ref },
 );
 
-const caretPosition = {
-  ...version,
-  description: 'the position in the text of `version`, in UTF-16 code units',
-  examples: [5],
-} as const;
-
 /** Where a device has its caret. */
 const caret = {
   version: described(version, 'the version of the text that the position refers to'),
-  position: caretPosition,
-  'selectionEnd?': {
-    ...caretPosition,
-    description: 'the other end of the selection, before or after `position`; missing if nothing is selected',
-    examples: [9],
-  },
+  position: wholeNumber('the position in the text of `version`, in UTF-16 code units', 5),
+  'selectionEnd?': wholeNumber(
+    'the other end of the selection, before or after `position`; missing if nothing is selected',
+    9,
+  ),
 } as const;
 
 const sealedCaret = described(

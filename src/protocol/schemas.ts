@@ -71,7 +71,7 @@ const limitProperties = (isIncluded: (limit: LimitSetting) => boolean) =>
     limitTable.filter(([, limit]) => isIncluded(limit)).map(([, limit]) => [limit.name, limitSchema(limit)]),
   );
 
-function limitSchema({ description, default: value, mayBeOff }: LimitSetting) {
+function limitSchema({ help, description = help, default: value, mayBeOff }: LimitSetting) {
   if (!mayBeOff) return natural(description, value);
   const orNull = ['integer', 'null'] as const;
   return { type: orNull, minimum: 0, description: `${description}; null for no limit`, examples: [value] } as const;

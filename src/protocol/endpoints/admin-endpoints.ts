@@ -4,7 +4,7 @@ import { confirms, endpointsWith, inPath, inQuery, pages, responds } from './end
 
 const admin = endpointsWith({
   tag: 'Admin',
-  errors: ['VALIDATION_FAILED', 'INVALID_ADMIN_TOKEN', 'NOT_FOUND', 'RATE_LIMITED', 'INTERNAL', 'UNAVAILABLE'],
+  errors: ['INVALID_ADMIN_TOKEN', 'NOT_FOUND', 'RATE_LIMITED', 'UNAVAILABLE'],
   counted: false,
   sameOriginOnly: true,
   isAdmin: true,

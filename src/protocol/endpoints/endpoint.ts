@@ -77,12 +77,10 @@ export interface Endpoint {
 }
 
 export const anyRequest = [
-  'VALIDATION_FAILED',
   'API_KEY_REQUIRED',
   'INVALID_API_KEY',
   'ADDRESS_BLOCKED',
   'RATE_LIMITED',
-  'INTERNAL',
   'UNAVAILABLE',
 ] as const;
 export const anyRoom = [
@@ -100,20 +98,20 @@ export const anyRoom = [
 ] as const;
 const anyBody = ['INVALID_JSON', 'CONTENT_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'] as const;
 
-/** Of requests that accept an Idempotency-Key. An upload reserves it while the file is received. */
-export const anyKeyed = ['IDEMPOTENCY_KEY_REUSED'] as const;
-
 type Shared = Pick<Endpoint, 'tag'> & Partial<Endpoint>;
 type Details = Pick<Endpoint, 'description'> & Partial<Endpoint>;
 
-/** For the endpoints of one topic: adds what they share. The parameters and errors of an endpoint follow the shared ones. */
+/** For the endpoints of one topic: adds what they share. Parameters and errors are added to the shared ones. */
 export const endpointsWith =
   (shared: Shared) =>
   (method: Endpoint['method'], path: string, summary: string, details: Details): Endpoint => ({
     ...{ counted: true, successes: [], ...shared, ...details, method, path, summary },
     parameters: [...(shared.parameters ?? []), ...(details.parameters ?? [])],
-    errors: [...(shared.errors ?? []), ...(typeof details.body === 'object' ? anyBody : []), ...(details.errors ?? [])],
+    errors: ['VALIDATION_FAILED', 'INTERNAL', ...errorsOf(shared), ...errorsOf(details)],
   });
+
+const errorsOf = ({ body, errors = [] }: Partial<Endpoint>) =>
+  typeof body === 'object' ? [...anyBody, ...errors] : errors;
 
 /** The same for requests to a room. `path` follows that of the room. A change without a body may have one with the PIN. */
 export const roomEndpointsWith = (shared: Shared) => {
@@ -142,7 +140,7 @@ export const pageFile = (description: string, mediaType: string, example?: strin
 
 export const pages = endpointsWith({
   tag: 'Page',
-  errors: ['VALIDATION_FAILED', 'ADDRESS_BLOCKED', 'NOT_FOUND', 'INTERNAL'],
+  errors: ['ADDRESS_BLOCKED', 'NOT_FOUND'],
   counted: false,
   sameOriginOnly: true,
   successes: pageFile('The page.', 'text/html', '<!doctype html>…'),
@@ -183,7 +181,7 @@ const authHeader = inHeader(
   auth.examples[0],
   auth.pattern,
 );
-const device = inHeader(
+const deviceId = inHeader(
   'X-Device-Id',
   'The id of the device: 1 to 64 letters, digits, dashes or underscores. The device counts as present for 60 seconds.',
   'my-phone',
@@ -196,7 +194,7 @@ export const idempotencyKey = inHeader(
   '5f0c2a8e-6d1b-4c8e-9a37-2f6f1e0b7c55',
   '^"?[!#-\\[\\]-~]{16,128}"?$',
 );
-export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, device] as const;
+export const roomAccess = [roomId, pinHeader, pinQuery, authHeader, deviceId] as const;
 
 /** By their names in the OpenAPI document. */
 export const sharedParameters: Record<string, Parameter> = {
@@ -205,7 +203,7 @@ export const sharedParameters: Record<string, Parameter> = {
   pinHeader,
   pinQuery,
   authHeader,
-  deviceId: device,
+  deviceId,
 };
 
 export const listLimit = inQuery(

@@ -2,7 +2,6 @@
 import * as schemas from '../schemas.ts';
 import { envelopeSize, maxDropEnvelope, maxPayloadBytes } from '../sealed.ts';
 import {
-  anyKeyed,
   anyRoom,
   confirms,
   endpointsWith,
@@ -12,15 +11,12 @@ import {
   inPath,
   inQuery,
   listLimit,
-  type Parameter,
   responds,
   roomAccess,
   roomEndpointsWith,
   type Success,
   uploadTicket,
 } from './endpoint.ts';
-
-const oneTime = inQuery('once', 'With `true`: a one-time file, which is erased after one receipt.', 'true');
 
 const fileMeta = inHeader(
   'X-File-Meta',
@@ -44,20 +40,17 @@ const ticketQuery = inQuery(
 const fileHeaders = ['FileETag', 'Last-Modified', 'Content-Disposition'];
 const files = roomEndpointsWith({ tag: 'Files' });
 
-const anyUpload = [
-  'FILE_TOO_LARGE',
-  'ROOM_FULL',
-  'ENCRYPTION_REQUIRED',
-  'QUOTA_EXCEEDED',
-  'UNSUPPORTED_MEDIA_TYPE',
-  'STORAGE_FULL',
-] as const;
+const anyBytes = ['FILE_TOO_LARGE', 'ENCRYPTION_REQUIRED', 'UNSUPPORTED_MEDIA_TYPE', 'STORAGE_FULL'] as const;
+const anyUpload = [...anyBytes, 'ROOM_FULL', 'QUOTA_EXCEEDED'] as const;
+
+const oneTime = inQuery('once', 'With `true`: a one-time file, which is erased after one receipt.', 'true');
+const uploadOptions = [fileMeta, oneTime, uploadTicket];
 
 /** A key is reserved while the file is received. */
 const wholeUpload = roomEndpointsWith({
   tag: 'Files',
   successes: [responds('The file was stored.', schemas.fileUploaded, { status: 201, headers: ['FileLocation'] })],
-  errors: ['REQUEST_IN_PROGRESS', ...anyKeyed, ...anyUpload],
+  errors: ['REQUEST_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED', ...anyUpload],
   acceptsUploadTicket: true,
 });
 
@@ -71,9 +64,7 @@ export const filesEndpoints = {
       idempotencyKey,
       inHeader('X-File-Name', 'The file name for an upload of raw bytes, as percent-encoded UTF-8.', 'caf%C3%A9.txt'),
       inQuery('fileName', 'The file name for an upload of raw bytes, instead of the header.', 'a.txt'),
-      fileMeta,
-      oneTime,
-      uploadTicket,
+      ...uploadOptions,
     ],
     body: 'file',
   }),
@@ -84,9 +75,7 @@ export const filesEndpoints = {
     parameters: [
       idempotencyKey,
       inPath('name', 'The file name, as percent-encoded UTF-8.', 'photo.jpg'),
-      fileMeta,
-      oneTime,
-      uploadTicket,
+      ...uploadOptions,
     ],
     body: 'raw-file',
   }),
@@ -139,15 +128,7 @@ export const filesEndpoints = {
         },
       },
     ],
-    errors: [
-      'VALIDATION_FAILED',
-      'ADDRESS_BLOCKED',
-      'FILE_NOT_FOUND',
-      'ONE_TIME_FILE',
-      'CLAIM_NOT_FOUND',
-      'INTERNAL',
-      'UNAVAILABLE',
-    ],
+    errors: ['ADDRESS_BLOCKED', 'FILE_NOT_FOUND', 'ONE_TIME_FILE', 'CLAIM_NOT_FOUND', 'UNAVAILABLE'],
     counted: false,
   }),
   downloadZip: files('listFiles', 'GET', '/files.zip', 'Download all files as a zip archive', {
@@ -234,21 +215,13 @@ const answers = (status: number, description: string, ...headers: string[]): Suc
   headers: [...headers, 'Upload-Expires', 'Tus-Resumable'],
 });
 
-const tusResumable: Parameter = {
-  name: 'Tus-Resumable',
-  in: 'header',
-  required: true,
-  description: 'The version of tus.',
-  enum: ['1.0.0'],
-  example: '1.0.0',
-};
-const uploadId: Parameter = { ...fileId, description: 'The id of the upload, from its `Location`.' };
-const byteHeader = (name: string, description: string, example: string): Parameter => ({
-  ...inHeader(name, description, example, '^[0-9]{1,15}$'),
-  required: true,
-});
-const uploadLength = byteHeader('Upload-Length', 'The size of the file in bytes.', '104857600');
-const uploadOffset = byteHeader('Upload-Offset', 'The number of bytes that the server has.', '5242880');
+const inRequiredHeader = (...of: Parameters<typeof inHeader>) => ({ ...inHeader(...of), required: true }) as const;
+
+const tusResumable = { ...inRequiredHeader('Tus-Resumable', 'The version of tus.', '1.0.0'), enum: ['1.0.0'] };
+const bytes = '^[0-9]{1,15}$';
+const uploadLength = inRequiredHeader('Upload-Length', 'The size of the file in bytes.', '104857600', bytes);
+const uploadOffset = inRequiredHeader('Upload-Offset', 'The number of bytes that the server has.', '5242880', bytes);
+const uploadId = { ...fileId, description: 'The id of the upload, from its `Location`.' };
 const uploadMetadata = inHeader(
   'Upload-Metadata',
   'Keys with base64 values, separated by commas: `filename`, `filetype`, `folder` and, for a one-time file, ' +
@@ -287,15 +260,7 @@ export const uploadsEndpoints = {
     parameters: [uploadId, tusResumable, uploadOffset, uploadChecksum],
     body: 'bytes',
     successes: [answers(204, 'The bytes were stored.', 'Upload-Offset')],
-    errors: [
-      'UPLOAD_NOT_FOUND',
-      'UPLOAD_CONFLICT',
-      'ENCRYPTION_REQUIRED',
-      'FILE_TOO_LARGE',
-      'CHECKSUM_MISMATCH',
-      'UNSUPPORTED_MEDIA_TYPE',
-      'STORAGE_FULL',
-    ],
+    errors: ['UPLOAD_NOT_FOUND', 'UPLOAD_CONFLICT', 'CHECKSUM_MISMATCH', ...anyBytes],
     free: true,
   }),
   cancelUpload: tus('DELETE', '/api/rooms/:roomId/uploads/:fileId', 'Cancel an upload', {

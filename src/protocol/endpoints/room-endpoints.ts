@@ -3,7 +3,6 @@ import { resumeToken } from '../fields.ts';
 import { resumeHeader } from '../live-protocol.ts';
 import * as schemas from '../schemas.ts';
 import {
-  anyKeyed,
   anyRequest,
   confirms,
   endpointsWith,
@@ -17,7 +16,7 @@ import {
   roomId,
 } from './endpoint.ts';
 
-const creation = endpointsWith({ tag: 'Rooms', errors: anyRequest });
+const creation = endpointsWith({ tag: 'Rooms', errors: [...anyRequest, 'PASSWORD_INCORRECT'] });
 const rooms = roomEndpointsWith({ tag: 'Rooms' });
 
 const createPassword = inHeader(
@@ -42,14 +41,7 @@ export const roomsEndpoints = {
     parameters: [idempotencyKey, createPassword],
     body: { schema: schemas.createRoomRequest, required: false },
     successes: [responds('The room was created.', schemas.roomCreated, { status: 201, headers: ['RoomLocation'] })],
-    errors: [
-      ...anyKeyed,
-      'PASSWORD_REQUIRED',
-      'PASSWORD_INCORRECT',
-      'SIGN_IN_REQUIRED',
-      'ENCRYPTION_REQUIRED',
-      'STORAGE_FULL',
-    ],
+    errors: ['IDEMPOTENCY_KEY_REUSED', 'PASSWORD_REQUIRED', 'SIGN_IN_REQUIRED', 'ENCRYPTION_REQUIRED', 'STORAGE_FULL'],
   }),
   getRoom: rooms('readRoom', 'GET', '', 'Get room information', {
     description:
@@ -108,20 +100,14 @@ export const roomsEndpoints = {
       'can keep instead: it works as `X-Create-Password` for 30 days, or until the operator changes the password.',
     body: { schema: schemas.createTokenRequest, required: true },
     successes: [responds('The token.', schemas.createTokenIssued)],
-    errors: ['PASSWORD_INCORRECT', 'NOT_FOUND'],
+    errors: ['NOT_FOUND'],
   }),
 };
 
 const text = roomEndpointsWith({ tag: 'Text' });
 
-const anyWrite = [
-  ...anyKeyed,
-  'ENCRYPTION_REQUIRED',
-  'BASE_VERSION_REQUIRED',
-  'VERSION_CONFLICT',
-  'QUOTA_EXCEEDED',
-  'STORAGE_FULL',
-] as const;
+const anyChange = ['ENCRYPTION_REQUIRED', 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'] as const;
+const anyWrite = [...anyChange, 'BASE_VERSION_REQUIRED', 'IDEMPOTENCY_KEY_REUSED'] as const;
 
 export const textEndpoints = {
   writeContent: text('writeText', 'POST', '/content', 'Update room content', {
@@ -182,7 +168,7 @@ export const textEndpoints = {
       'The text and its version stay the same. Send this when a response contains `compact`. You can safely repeat it.',
     body: { schema: schemas.compactContentRequest, required: true },
     successes: [responds('The snapshot was stored.', schemas.contentEdited, { headers: ['ETag'] })],
-    errors: ['ENCRYPTION_REQUIRED', 'VERSION_CONFLICT', 'QUOTA_EXCEEDED', 'STORAGE_FULL'],
+    errors: anyChange,
   }),
   listHistory: text('useHistory', 'GET', '/history', 'List earlier texts', {
     description:

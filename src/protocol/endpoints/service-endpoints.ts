@@ -2,7 +2,7 @@
 import * as schemas from '../schemas.ts';
 import { anyRequest, endpointsWith, inPath, pageFile, pages, responds, roomId } from './endpoint.ts';
 
-const service = endpointsWith({ tag: 'Service', errors: ['VALIDATION_FAILED', 'INTERNAL'], counted: false });
+const service = endpointsWith({ tag: 'Service', counted: false });
 const information = endpointsWith({ tag: 'Service', errors: anyRequest });
 
 export const serviceEndpoints = {
