@@ -81,10 +81,8 @@ async function claimFile(calls: ReceiveCalls, { signal, timeoutSeconds }: CallOp
   }
 }
 
-const readBlob = (response: Response): Promise<Blob> => response.blob();
-
 async function saveWhole<T>(calls: ReceiveCalls, claim: string, size: number, options: ReceiveOptions<T>): Promise<T> {
-  const { save = readBlob as (response: Response) => Promise<T>, signal, timeoutSeconds } = options;
+  const { save = (response: Response) => response.blob() as Promise<T>, signal, timeoutSeconds } = options;
   signal?.throwIfAborted();
   const download = (offset: number) => calls.download(claim, offset, { signal, timeoutSeconds });
   const first = await download(0);
@@ -188,36 +186,18 @@ const tooLong = () => invalidMessage('more bytes than the file has');
 
 export type WatchOptions = Pick<DownloadOptions, keyof CallOptions | 'onProgress'>;
 
-/** The same response. Its body fails with a PoproomError. */
-export function watchBody(response: Response, options: WatchOptions): Response {
+/** The same response. Its body fails with a PoproomError. The time that the program takes to read does not count. */
+export function watchBody(response: Response, { onProgress, timeoutSeconds, signal }: WatchOptions): Response {
   const { body, status, statusText, headers, url } = response;
-  if (!body || (!options.onProgress && limitOf(options.timeoutSeconds) === undefined)) return response;
-  const stream = watch(body, totalOf(response), options);
-  retainResponse(response, stream);
-  return Object.defineProperty(new Response(stream, { status, statusText, headers }), 'url', { value: url });
-}
-
-const responsesByBody = new WeakMap<object, Response>();
-
-/** Node ends the body when the response is garbage-collected, so the body must keep a reference to it. */
-export function retainResponse(response: Response, body: object | null = response.body): Response {
-  if (body) responsesByBody.set(body, response);
-  return response;
-}
-
-/** A stream of the same bytes. The time that the program takes to read does not count. */
-function watch(
-  source: ReadableStream<Uint8Array<ArrayBuffer>>,
-  total: number | undefined,
-  { onProgress, timeoutSeconds, signal }: WatchOptions,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
-  const reader = source.getReader();
+  if (!body || (!onProgress && limitOf(timeoutSeconds) === undefined)) return response;
+  const reader = body.getReader();
+  const total = totalOf(response);
   let bytes = 0;
   const read = () =>
     withinSeconds(timeoutSeconds, reader.read(), () => reader.cancel()).catch((cause) => {
       throw signal?.aborted ? signal.reason : connectionError(cause);
     });
-  return new ReadableStream({
+  const stream = new ReadableStream({
     // As that of fetch, so that a program can read into its own buffer.
     type: 'bytes',
     async pull(controller) {
@@ -232,6 +212,16 @@ function watch(
     },
     cancel: (reason) => reader.cancel(reason),
   });
+  retainResponse(response, stream);
+  return Object.defineProperty(new Response(stream, { status, statusText, headers }), 'url', { value: url });
+}
+
+const responsesByBody = new WeakMap<object, Response>();
+
+/** Node ends the body when the response is garbage-collected, so the body must keep a reference to it. */
+export function retainResponse(response: Response, body: object | null = response.body): Response {
+  if (body) responsesByBody.set(body, response);
+  return response;
 }
 
 /** Undefined if the server does not know it, or has compressed the body. */

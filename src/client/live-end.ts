@@ -164,8 +164,7 @@ export function createRoomText(
 /** Runs the channel. The text receives its messages separately. */
 async function follow(live: BaseLiveRoom): Promise<Ended> {
   const events = live[Symbol.asyncIterator]();
-  for (;;) {
-    const { done, value } = await events.next();
-    if (done) return value;
-  }
+  let next = await events.next();
+  while (!next.done) next = await events.next();
+  return next.value;
 }

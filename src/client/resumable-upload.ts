@@ -98,7 +98,7 @@ export async function uploadResumably(
   /** Undefined if there is no such upload any more. */
   async function resume(id: string): Promise<{ id: string; position: Position } | undefined> {
     const position = await positionOf(id).catch((error): undefined => {
-      if (error.details?.status !== 404) throw error;
+      if (!(error instanceof PoproomError) || error.details.status !== 404) throw error;
     });
     return position && { id, position };
   }
@@ -210,7 +210,7 @@ interface XmlHttpRequest extends Record<XhrEvent, (() => void) | null> {
   open(method: string, url: string): void;
   setRequestHeader(name: string, value: string): void;
   getAllResponseHeaders(): string;
-  send(body: Blob): void;
+  send(body: unknown): void;
   abort(): void;
 }
 

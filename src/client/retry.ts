@@ -93,10 +93,7 @@ const randomHex = () =>
 export function createRetry(options: RetryOptions | undefined, onRetry?: OnRetry): Retry {
   const { attempts = options ? 5 : 1, maxSeconds = 60 } = options ?? {};
 
-  return async function withRetry<T>(
-    attempt: () => Promise<T>,
-    { method = 'GET', headers, signal }: RetryableRequest,
-  ): Promise<T> {
+  return async (attempt, { method = 'GET', headers, signal }) => {
     const hasKey = headers?.[idempotencyHeader] !== undefined;
     for (let failures = 1; ; failures++) {
       try {

@@ -21,15 +21,10 @@ export interface Call extends CallOptions {
   /** Called with the number of bytes of the body that were sent. */
   onProgress?: ((sent: number) => void) | undefined;
   /** Sends the body instead of `fetch`, and calls `onBytes` for all progress. Rejects with the error for the program. */
-  sendBody?: (url: string, init: BodyInit, onBytes: (sent?: number) => void) => Promise<Response>;
+  sendBody?: (url: string, init: SentBody, onBytes: (sent?: number) => void) => Promise<Response>;
 }
 
-export interface BodyInit {
-  method: string;
-  headers: Readonly<Record<string, string>>;
-  body: Blob;
-  signal: AbortSignal | null;
-}
+type SentBody = { method: string; headers: Record<string, string>; body: unknown; signal: AbortSignal | null };
 
 export interface Transport {
   /** Without a trailing slash. */
@@ -147,7 +142,7 @@ async function fetchResponse(
     if (sent !== undefined) call.onProgress?.(sent);
   };
   const fetched =
-    call.sendBody?.(url, init as BodyInit, onBytes) ??
+    call.sendBody?.(url, init, onBytes) ??
     fetchFromOrigin(url, init).catch((cause) => {
       if (signal?.aborted) throw signal.reason;
       throw silence?.isExceeded() ? silence.signal.reason : (body?.failure() ?? connectionError(cause, transport.url));

@@ -244,7 +244,9 @@ export function versionOf(source: UploadSource): string {
 /** Reads the whole stream, for browsers that cannot send one. */
 export function readIntoBlob(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): Promise<Blob> {
   const stream = source.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), signal && { signal });
-  return new Response(stream).blob();
+  const blob = new Response(stream).blob();
+  // Chrome reports another error than that of the stream.
+  return blob.catch((error) => Promise.reject(signal?.aborted ? signal.reason : error));
 }
 
 /** Node 26 truncates the size of a larger Blob, so that only a part of the file would be uploaded. */
