@@ -159,7 +159,7 @@ const linkKeysRequired =
 /** Accepts a key or a link. A typo is detected locally, so that it does not use up a try. */
 async function askKey(question: string, isLink: boolean): Promise<string | undefined> {
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
-  const { parseFragment } = await import('../client/crypto/link-keys.ts');
+  const { parseFragment } = await import('../client/crypto/keys.ts');
   for (;;) {
     const text = await askHidden(question);
     if (text === undefined) return undefined;

@@ -45,9 +45,8 @@ type RoomMemory = { learn(details: RoomDetails): void; forget(): void };
 
 /** Derives the keys of a room for programs that send their own requests. `auth` is for the header `X-Room-Auth`. */
 export async function unlockRoom(input: Input): Promise<{ room: EncryptedRoom; auth: string | undefined }> {
-  const { authToken, deriveKeys, parseSalt } = await import('../client/crypto/keys.ts');
+  const { authToken, deriveKeys, parseFragment, parseSalt } = await import('../client/crypto/keys.ts');
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
-  const { parseFragment } = await import('../client/crypto/link-keys.ts');
   return withRoom(input, async (room) => {
     await room.info();
     const { code, key, salt } = room;

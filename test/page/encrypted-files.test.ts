@@ -189,7 +189,7 @@ async function assertSealed(t: TestContext, unit: number): Promise<void> {
   const saved = await downloaded(page, () => button(page, 'Download large.bin').click());
   assert.equal(saved.suggestedFilename(), 'large.bin');
   assert.equal(hash(await bytesOf(saved)), hash(bytes));
-  assert.ok(page.workers().some((worker) => worker.url().includes('chunk-worker')));
+  assert.ok(page.workers().some((worker) => worker.url().includes('crypto-worker')));
   const text = await downloaded(page, () => button(page, `Download ${strangeName}`).click());
   assert.equal(String(await bytesOf(text)), secretText);
 

@@ -154,7 +154,7 @@ describe('the page, the time until an encrypted room is shown', () => {
     await guest.page.keyboard.press('Enter');
     await channel;
     assert.deepEqual(
-      asked.filter((url) => !url.includes('key-worker')),
+      asked.filter((url) => !url.includes('crypto-worker')),
       [],
     );
     await textOf(guest).waitFor();

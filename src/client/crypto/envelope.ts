@@ -6,7 +6,6 @@ import type { RoomCode } from '../../protocol/room-code.ts';
 import {
   type EnvelopeKind,
   hashBytes,
-  maxRecentHashes,
   minimumSizes,
   nonceBytes,
   paddedSize,
@@ -15,7 +14,7 @@ import {
 } from '../../protocol/sealed.ts';
 import { EncryptionError } from '../error.ts';
 import { attempt } from '../shapes.ts';
-import { decodeBase64url, decodeBytes, encodeBase64url } from './base64url.ts';
+import { decodeBase64url, encodeBase64url } from './base64url.ts';
 
 /** Authenticated but not sealed: an envelope opens only with the same context. */
 export interface EnvelopeContext {
@@ -38,15 +37,12 @@ const names: Record<EnvelopeKind, string> = {
   ...{ file: 'file', device: 'name', room: 'name', upload: 'upload', caret: 'caret' },
 };
 
-export const sealEnvelope = (key: Uint8Array, context: EnvelopeContext, content: EnvelopeContent): string =>
-  sealWithNonce(key, context, content, randomBytes(nonceBytes));
-
-/** For test vectors only: a nonce must never be used twice. */
-export function sealWithNonce(
+/** Only test vectors give a nonce: it must never be used twice. */
+export function sealEnvelope(
   key: Uint8Array,
   context: EnvelopeContext,
   { previous, payload }: EnvelopeContent,
-  nonce: Uint8Array,
+  nonce: Uint8Array = randomBytes(nonceBytes),
 ): string {
   const padded = pad(concatBytes(previous, payload), minimumSizes[context.kind]);
   const sealed = xchacha20poly1305(key, nonce, associatedData(context)).encrypt(padded);
@@ -101,28 +97,6 @@ export function unpad(padded: Uint8Array, minimum: number): Uint8Array | undefin
   return padded.subarray(0, end);
 }
 
-/** The payload of a text or a snapshot. */
-interface FullText {
-  readonly text: string;
-  /** The hashes of the versions before the one that `previous` names, newest first. */
-  readonly recent: readonly string[];
-}
-
-export function encodeFullText({ text, recent }: FullText): Uint8Array {
-  if (recent.length > maxRecentHashes) throw new RangeError(`A full text has at most ${maxRecentHashes} hashes.`);
-  return concatBytes(Uint8Array.of(recent.length), ...recent.map(decodeHash), encodeText(text));
-}
-
-export function decodeFullText(bytes: Uint8Array): FullText {
-  const [count = maxRecentHashes + 1] = bytes;
-  const end = 1 + count * hashBytes;
-  if (count > maxRecentHashes || end > bytes.length) throw damaged('The text');
-  const recent = Array.from({ length: count }, (_, index) =>
-    encodeBase64url(bytes.subarray(1 + index * hashBytes, 1 + (index + 1) * hashBytes)),
-  );
-  return { text: decodeText(bytes.subarray(end)), recent };
-}
-
 /** Throws for half a surrogate pair, which UTF-8 cannot represent. */
 export function encodeText(text: string): Uint8Array {
   if (!text.isWellFormed()) throw new TypeError('The text has half of a surrogate pair.');
@@ -133,13 +107,6 @@ export function decodeText(bytes: Uint8Array): string {
   const text = attempt(() => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
   if (text === undefined) throw damaged('The text');
   return text;
-}
-
-/** The bytes of the hash of an envelope. */
-export function decodeHash(hash: string): Uint8Array {
-  const bytes = decodeBytes(hash, hashBytes);
-  if (!bytes) throw new RangeError(`The hash of a version has ${hashBytes} bytes.`);
-  return bytes;
 }
 
 /** `what` starts the message, for example "The text". */

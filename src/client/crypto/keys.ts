@@ -1,10 +1,13 @@
-/** Derives the keys of an encrypted room from its room key and its salt. */
+/** The keys of an encrypted room: derived from its room key and its salt, or from the fragment of a link. */
+import { x25519 } from '@noble/curves/ed25519.js';
 import { expand } from '@noble/hashes/hkdf.js';
 import { scrypt as nobleScrypt, scryptAsync } from '@noble/hashes/scrypt.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { RoomCode } from '../../protocol/room-code.ts';
-import { decodeBytes, encodeBase64url } from './base64url.ts';
+import type { LinkRole } from '../../protocol/link-rights.ts';
+import { parseRoomCode, type RoomCode } from '../../protocol/room-code.ts';
+import { EncryptionError } from '../error.ts';
+import { decodeBase64url, decodeBytes, encodeBase64url } from './base64url.ts';
 import { damaged } from './envelope.ts';
 import { findNativeCrypto } from './native.ts';
 import type { RoomKey } from './room-key.ts';
@@ -93,3 +96,29 @@ export const blockingScrypt: typeof scrypt = async (password, salt, bytes) =>
 interface TaskScheduler {
   postTask<T>(task: () => Promise<T>, options: { priority: 'background' }): Promise<T>;
 }
+
+/** The content of a link's fragment: the keys for reading, or the public key for dropping. */
+type LinkKeys =
+  | { readonly role: 'read'; readonly code: RoomCode; readonly keys: RoomKeys }
+  | { readonly role: 'drop'; readonly publicKey: Uint8Array };
+
+/** After `#`, which browsers do not send. A reader gets neither the room key nor `auth`, so it cannot become a member. */
+export function fragmentOf({ code, keys }: EncryptedRoom, role: LinkRole): string {
+  if (role === 'drop') return encodeBase64url(x25519.getPublicKey(keys.drop));
+  return `${code}.${encodeBase64url(concatBytes(keys.text, keys.meta, keys.file))}`;
+}
+
+/** Throws `KEY_WRONG` if it is not the fragment of a link. */
+export function parseFragment(fragment: string): LinkKeys {
+  const [first = '', second, ...rest] = fragment.split('.');
+  const bytes = decodeBase64url(second ?? first);
+  if (second === undefined && bytes?.length === keyBytes) return { role: 'drop', publicKey: bytes };
+  const code = parseRoomCode(first);
+  if (!code || rest.length > 0 || bytes?.length !== 3 * keyBytes) throw wrongFragment();
+  const [text, meta, file] = [0, 1, 2].map((n) => bytes.slice(n * keyBytes, (n + 1) * keyBytes));
+  const none = new Uint8Array(0);
+  return { role: 'read', code, keys: { auth: none, drop: none, text, meta, file } as RoomKeys };
+}
+
+const wrongFragment = () =>
+  new EncryptionError('KEY_WRONG', 'The part of the link after # is missing or incomplete. Copy the whole link.');

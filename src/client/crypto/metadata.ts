@@ -1,15 +1,22 @@
 /** Seals and opens names, and everything about a file except its bytes. */
-import { expand } from '@noble/hashes/hkdf.js';
+import { xchacha20poly1305 } from '@noble/ciphers/chacha.js';
+import { x25519 } from '@noble/curves/ed25519.js';
+import { expand, hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
-import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { LinkRole } from '../../protocol/link-rights.ts';
-import { dropEnvelopePrefix, type EnvelopeKind, hashBytes } from '../../protocol/sealed.ts';
-import { isWhole, parseJson } from '../shapes.ts';
-import { decodeBytes, encodeBase64url } from './base64url.ts';
-import { damaged, decodeText, encodeText, openEnvelope, sealEnvelope } from './envelope.ts';
-import { largestSize } from './file-chunks.ts';
+import {
+  dropEnvelopePrefix,
+  type EnvelopeKind,
+  hashBytes,
+  minimumSizes,
+  nonceBytes,
+  tagBytes,
+} from '../../protocol/sealed.ts';
+import { attempt, isWhole, parseJson } from '../shapes.ts';
+import { decodeBase64url, decodeBytes, encodeBase64url } from './base64url.ts';
+import { damaged, decodeText, encodeText, openEnvelope, pad, sealEnvelope, unpad } from './envelope.ts';
 import type { EncryptedRoom } from './keys.ts';
-import { openDrop, sealDrop } from './link-keys.ts';
 
 /**
  * The key of the bytes derives from the salt, so the bytes of another file do not open with this metadata. Other people
@@ -29,6 +36,8 @@ export interface FileMetadata {
 }
 
 export const fileSaltBytes = 32;
+/** Far beyond any disk, and all sizes with padding are still exact numbers. */
+export const largestSize = 2 ** 50;
 
 export const createFileSalt = (): Uint8Array => randomBytes(fileSaltBytes);
 
@@ -129,11 +138,52 @@ function open({ code, keys }: EncryptedRoom, kind: EnvelopeKind, envelope: strin
 /** Ignores other fields, because a newer client may send more. */
 function readMetadata(value: unknown): FileMetadata | undefined {
   const { name, type, folder, size, salt, key } = (value ?? {}) as Partial<Record<keyof FileMetadata, unknown>>;
-  const [keyBytes, saltBytes] = [decodeBytes(key, 32), decodeBytes(salt, fileSaltBytes)];
-  if (key !== undefined && !keyBytes) return undefined;
+  const [fileKey, saltBytes] = [decodeBytes(key, keyBytes), decodeBytes(salt, fileSaltBytes)];
+  if (key !== undefined && !fileKey) return undefined;
   if (typeof name !== 'string' || typeof type !== 'string' || !saltBytes) return undefined;
   if (!isWhole(size) || (size as number) > largestSize) return undefined;
   if (folder !== undefined && typeof folder !== 'string') return undefined;
   const known = { name, type, ...(folder !== undefined && { folder }), size: size as number, salt: saltBytes };
-  return keyBytes ? { ...known, key: keyBytes } : known;
+  return fileKey ? { ...known, key: fileKey } : known;
+}
+
+const keyBytes = 32;
+const context = utf8ToBytes('poproom/v1/drop');
+
+/** Seals the metadata of a file for the members of a room. Throws `DATA_DAMAGED` for a public key of low order. */
+export const sealDrop = (publicKey: Uint8Array, payload: string): string =>
+  sealDropWith(x25519.utils.randomSecretKey(), randomBytes(nonceBytes), publicKey, payload);
+
+/** For test vectors only: neither the secret key nor the nonce must be used twice. */
+export function sealDropWith(ephemeralKey: Uint8Array, nonce: Uint8Array, publicKey: Uint8Array, payload: string) {
+  const ephemeral = x25519.getPublicKey(ephemeralKey);
+  const key = sharedKey(ephemeralKey, publicKey, ephemeral, publicKey);
+  if (!key) throw damaged('The key of the link');
+  const sealed = xchacha20poly1305(key, nonce, context).encrypt(pad(utf8ToBytes(payload), minimumSizes.file));
+  return dropEnvelopePrefix + encodeBase64url(concatBytes(ephemeral, nonce, sealed));
+}
+
+/** Throws `DATA_DAMAGED` unless it was sealed for this room. */
+export function openDrop({ keys }: EncryptedRoom, envelope: string): string {
+  const opened = tryOpen(keys.drop, envelope);
+  if (!opened) throw damaged('The metadata of a file');
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(opened);
+}
+
+function tryOpen(secret: Uint8Array, envelope: string): Uint8Array | undefined {
+  const bytes = decodeBase64url(envelope.slice(dropEnvelopePrefix.length));
+  // A reader does not have the secret.
+  if (!bytes || secret.length === 0 || bytes.length < keyBytes + nonceBytes + tagBytes) return undefined;
+  const ephemeral = bytes.subarray(0, keyBytes);
+  const nonce = bytes.subarray(keyBytes, keyBytes + nonceBytes);
+  const key = sharedKey(secret, ephemeral, ephemeral, x25519.getPublicKey(secret));
+  const sealed = bytes.subarray(keyBytes + nonceBytes);
+  const padded = key && attempt(() => xchacha20poly1305(key, nonce, context).decrypt(sealed));
+  return padded && unpad(padded, minimumSizes.file);
+}
+
+/** Undefined for a public key of low order. Exported for test vectors. */
+export function sharedKey(secretKey: Uint8Array, publicKey: Uint8Array, ephemeral: Uint8Array, ofRoom: Uint8Array) {
+  const shared = attempt(() => x25519.getSharedSecret(secretKey, publicKey));
+  return shared && hkdf(sha256, shared, concatBytes(ephemeral, ofRoom), context, keyBytes);
 }

@@ -1,21 +1,11 @@
 /** Seals and opens the text of a room and its edits. Each contains the hash of the one before it, so a server cannot drop or replace one unnoticed. */
-import { type EnvelopeKind, maxRecentHashes } from '../../protocol/sealed.ts';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { type EnvelopeKind, hashBytes, maxRecentHashes } from '../../protocol/sealed.ts';
 import type { TextEdit } from '../../protocol/types.ts';
 import { EncryptionError } from '../error.ts';
 import { areEdits as areOrdered, parseJson } from '../shapes.ts';
-import { encodeBase64url } from './base64url.ts';
-import {
-  damaged,
-  decodeFullText,
-  decodeHash,
-  decodeText,
-  encodeFullText,
-  encodeText,
-  hashOf,
-  openEnvelope,
-  sealEnvelope,
-  tryOpenEnvelope,
-} from './envelope.ts';
+import { decodeBytes, encodeBase64url } from './base64url.ts';
+import { damaged, decodeText, encodeText, hashOf, openEnvelope, sealEnvelope, tryOpenEnvelope } from './envelope.ts';
 import type { EncryptedRoom } from './keys.ts';
 
 /** A version of the text, with the versions before it that are known. It can be stored as JSON. */
@@ -89,6 +79,35 @@ const fullText = ({ earlier: recent = [] }: ChainPosition, text: string) => enco
 
 function seal(room: EncryptedRoom, kind: EnvelopeKind, version: number, { hash }: ChainPosition, payload: Uint8Array) {
   return sealEnvelope(room.keys.text, { kind, code: room.code, version }, { previous: decodeHash(hash), payload });
+}
+
+/** The payload of a text or a snapshot. */
+interface FullText {
+  readonly text: string;
+  /** The hashes of the versions before the one that `previous` names, newest first. */
+  readonly recent: readonly string[];
+}
+
+export function encodeFullText({ text, recent }: FullText): Uint8Array {
+  if (recent.length > maxRecentHashes) throw new RangeError(`A full text has at most ${maxRecentHashes} hashes.`);
+  return concatBytes(Uint8Array.of(recent.length), ...recent.map(decodeHash), encodeText(text));
+}
+
+export function decodeFullText(bytes: Uint8Array): FullText {
+  const [count = maxRecentHashes + 1] = bytes;
+  const end = 1 + count * hashBytes;
+  if (count > maxRecentHashes || end > bytes.length) throw damaged('The text');
+  const recent = Array.from({ length: count }, (_, index) =>
+    encodeBase64url(bytes.subarray(1 + index * hashBytes, 1 + (index + 1) * hashBytes)),
+  );
+  return { text: decodeText(bytes.subarray(end)), recent };
+}
+
+/** The bytes of the hash of an envelope. */
+function decodeHash(hash: string): Uint8Array {
+  const bytes = decodeBytes(hash, hashBytes);
+  if (!bytes) throw new RangeError(`The hash of a version has ${hashBytes} bytes.`);
+  return bytes;
 }
 
 /** Opens a text or a snapshot. The envelope itself proves which of them it is. */

@@ -12,7 +12,7 @@ import { attempt } from '../shapes.ts';
 import { createCompaction } from './compaction.ts';
 import { createFileList, notEncrypted, openDevice, withRoomName } from './opened.ts';
 import { lostWords, type OwnWords, onEdit, onOwnEdit } from './own-words.ts';
-import { exceeds, type OpenedVersion, openNext, type SeenVersions, tooLarge, versionsIn } from './versions.ts';
+import { exceeds, type OpenedVersion, openNext, openVersions, type SeenVersions, tooLarge } from './versions.ts';
 
 /** A text or edit that was sent and is not answered yet. */
 interface SentChange {
@@ -24,6 +24,8 @@ interface SentChange {
 }
 
 interface ChannelVersion extends OpenedVersion {
+  /** When it was written. */
+  readonly timestamp: string;
   /** The parts that this device has written and the server has confirmed. */
   readonly own: OwnWords;
 }
@@ -34,12 +36,14 @@ export function createChannelCodec(
   start: SealedStart | undefined,
 ): ChannelCodec {
   const hasText = start !== undefined;
-  let current = start && startVersion(start);
+  let current: ChannelVersion | undefined;
+  // Otherwise, the text has no chain to continue.
+  if (start?.seen)
+    current = { position: start.seen, document: TextDocument.of(start.content), timestamp: start.timestamp, own: [] };
   /** The version before a change that the shared text may have left out, because it first needs the edits before it. */
   let earlier: ChannelVersion | undefined;
   /** Own words that are missing in a version, and nothing proves that others have removed them. */
   let lost: { version: number; words: string } | undefined;
-  let timestamp = start?.timestamp ?? '';
   /** The next full text must be at least as new as this version. */
   let floor = current?.position;
   /** The version of the last full text that the server has. */
@@ -55,9 +59,8 @@ export function createChannelCodec(
     return { version: position.version, content: sealSnapshot(room, position, document.toString()) };
   });
 
-  function advance(next: ChannelVersion, writtenAt: string): void {
+  function advance(next: ChannelVersion): void {
     current = next;
-    timestamp = writtenAt;
     if (isCurrent()) floor = next.position;
     seen.note(next.position);
   }
@@ -65,19 +68,12 @@ export function createChannelCodec(
   /** Not after a return to an earlier version, until the edits after it have arrived again. */
   const isCurrent = () => (current?.position.version ?? 0) >= (floor?.version ?? 0);
 
-  function returnTo(version: number | undefined, writtenAt: string | undefined): void {
-    if (!earlier || earlier.position.version !== version || current?.position.version === version) return;
-    current = earlier;
-    timestamp = writtenAt ?? '';
-  }
-
   function load(text: types.RoomText): types.RoomText {
     earlier = current;
-    const versions = versionsIn(room, text, floor);
-    const newest = versions.at(-1) ?? versions[0];
-    fullText = versions[0].position.version;
-    const own = current ? ownAfterGap(current, versions[0], newest) : [];
-    advance({ ...newest, own }, text.timestamp);
+    const { first, newest } = openVersions(room, text, floor);
+    fullText = first.position.version;
+    const own = current ? ownAfterGap(current, first, newest) : [];
+    advance({ ...newest, timestamp: text.timestamp, own });
     return { ...plainText(), lastRefs: storedRefs(text).filter(({ ref }) => isPlausible(ref, newest.position)) };
   }
 
@@ -103,7 +99,7 @@ export function createChannelCodec(
   const plainText = (): types.RoomText => ({
     content: current?.document.toString() ?? '',
     version: current?.position.version ?? 0,
-    timestamp,
+    timestamp: current?.timestamp ?? '',
   });
 
   function onSealedEdit(message: types.SealedEdited): types.ServerMessage {
@@ -117,7 +113,7 @@ export function createChannelCodec(
     // The shared text ignores versions that it knows.
     if (entry.version <= known) return { type: 'edit', edits: [], ...entry };
     const { version, edits } = openNext(room, current, message, floor);
-    advance({ ...version, own: (isOwn ? onOwnEdit : onEdit)(current.own, edits) }, entry.timestamp);
+    advance({ ...version, timestamp: entry.timestamp, own: (isOwn ? onOwnEdit : onEdit)(current.own, edits) });
     return hasText ? { type: 'edit', edits, ...entry } : { type: 'content', seq: entry.seq, ...plainText() };
   }
 
@@ -138,7 +134,7 @@ export function createChannelCodec(
     if (version !== position.version || change.base.version !== current.position.version)
       throw invalidMessage('a response without the edits before it');
     earlier = current;
-    advance({ position, ...change.apply(current) }, message.timestamp);
+    advance({ position, timestamp: message.timestamp, ...change.apply(current) });
     return message;
   }
 
@@ -219,11 +215,6 @@ export function createChannelCodec(
     return { type: 'content', content: envelope, baseVersion, ref };
   }
 
-  /** Whole texts are not sent again. */
-  function forgetWrites(): void {
-    for (const [ref, { json }] of sent) if (json === undefined) sent.delete(ref);
-  }
-
   const openDevices = (devices: readonly types.RoomDevice[]) => devices.map((device) => openDevice(room, device));
 
   return {
@@ -236,7 +227,8 @@ export function createChannelCodec(
     seenAt: (version) => [current, earlier].find((opened) => opened?.position.version === version)?.position,
 
     join(join) {
-      forgetWrites();
+      // Whole texts are not sent again.
+      for (const [ref, { json }] of sent) if (json === undefined) sent.delete(ref);
       floor = seen.newest(floor);
       const { deviceId, deviceName } = join;
       ownDevice = deviceId ?? '';
@@ -288,18 +280,15 @@ export function createChannelCodec(
 
   /** The server can send only what was missed if it knows the version that this channel has. */
   function continued(join: types.Join): types.Join {
-    const { seq, version, timestamp: writtenAt, ...rest } = join;
-    if (hasText) returnTo(version, writtenAt);
+    const { seq, version, timestamp: _writtenAt, ...rest } = join;
+    const [now, before] = [current, earlier].map((opened) => opened?.position.version);
+    if (hasText && version !== undefined && before === version && now !== version) current = earlier;
     const isKnown = current !== undefined && (hasText ? version === current.position.version : seq !== undefined);
     if (!isKnown) return rest as types.Join;
-    const known = { version: current?.position.version ?? 0, timestamp, edits: true };
-    return { ...rest, ...(seq !== undefined && { seq }), ...known };
+    const { content: _content, ...known } = plainText();
+    return { ...rest, ...(seq !== undefined && { seq }), ...known, edits: true };
   }
 }
-
-/** Undefined if the text has no chain to continue. */
-const startVersion = ({ seen, content }: SealedStart): ChannelVersion | undefined =>
-  seen && { position: seen, document: TextDocument.of(content), own: [] };
 
 /** The edits that a text contains, as far as they are known. */
 function storedRefs({ lastRefs = [], sealedEdits = [] }: types.RoomText): NonNullable<types.RoomText['lastRefs']> {

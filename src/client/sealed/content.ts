@@ -12,7 +12,7 @@ import type { EditOptions, RoomCall, WriteOptions } from '../requests.ts';
 import { isContentEdited, isContentRead, isHistoryText, isRoomInfo } from '../response-checks.ts';
 import { delay, retryDelay } from '../retry.ts';
 import type { CallOptions } from '../transport.ts';
-import { exceeds, type OpenedVersion, type SeenVersions, tooLarge, versionsIn } from './versions.ts';
+import { exceeds, type OpenedVersion, openVersions, type SeenVersions, tooLarge } from './versions.ts';
 
 /** The current text, with the versions that its response contains. */
 interface Current extends OpenedVersion {
@@ -30,35 +30,31 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
   async function readVersions(options: CallOptions = {}): Promise<Current> {
     const before = seen.position();
     const { version = -1, ...text } = await call('/content', isContentRead, options);
-    const versions = versionsIn(room, { ...text, version }, before);
-    const newest = versions.at(-1) as OpenedVersion;
+    const { newest, versions } = openVersions(room, { ...text, version }, before);
     seen.note(newest.position);
     return { ...newest, versions, timestamp: text.timestamp };
   }
 
   /** Writes again if someone else was faster. `prepare` returns the request, and may refuse the write for good. */
-  async function write<T>(
-    prepare: (current: Current) => Promise<() => Promise<T>>,
-    { signal, timeoutSeconds }: CallOptions,
-  ): Promise<T> {
+  async function write<T>(prepare: (current: Current) => Promise<() => Promise<T>>, options: CallOptions): Promise<T> {
     for (let attempts = 1; ; attempts++) {
-      const current = await readVersions({ signal, timeoutSeconds });
+      const current = await readVersions(options);
       const attempt = await prepare(current);
       try {
         return await attempt();
       } catch (error) {
         if (!(error instanceof PoproomError) || attempts >= maxAttempts) throw error;
-        if (error.code === 'COMPACTION_REQUIRED') await compact(current, { signal, timeoutSeconds });
-        else if (!conflicts.has(error.code)) throw error;
-        else if (attempts > 1) await delay(retryDelay(error, 1) / 10, signal);
+        if (error.code === 'COMPACTION_REQUIRED') await compact(current, options);
+        else if (!/^(EDIT|VERSION)_CONFLICT$/.test(error.code)) throw error;
+        else if (attempts > 1) await delay(retryDelay(error, 1) / 10, options.signal);
       }
     }
   }
 
   /** Only the clients can check the size of the text. Short texts need no request for the limit. */
-  async function checkSize(document: TextDocument, { signal, timeoutSeconds }: CallOptions): Promise<void> {
+  async function checkSize(document: TextDocument, options: CallOptions): Promise<void> {
     if (!exceeds(document, smallestLimit)) return;
-    const { limits } = await call('', isRoomInfo, { signal, timeoutSeconds });
+    const { limits } = await call('', isRoomInfo, options);
     if (limits && exceeds(document, limits.textBytes)) throw tooLarge(limits.textBytes);
   }
 
@@ -148,18 +144,16 @@ function checkVersion(version: number, expected: ChainPosition): void {
   if (version !== expected.version) throw invalidMessage('the number of another version');
 }
 
-const conflicts: ReadonlySet<string> = new Set(['EDIT_CONFLICT', 'VERSION_CONFLICT']);
-
 /** Rebases edits of an older version over the newer ones. */
-function rebaseFrom({ versions }: Current, edits: readonly TextEdit[], baseVersion: number): TextEdit[] {
-  const newer = versions.at(-1) as OpenedVersion;
-  const base = versions.find(({ position }) => position.version === baseVersion);
-  if (!base) throw unknownBase(baseVersion, newer.position.version);
+function rebaseFrom(current: Current, edits: readonly TextEdit[], baseVersion: number): TextEdit[] {
+  const { version } = current.position;
+  const base = current.versions.find(({ position }) => position.version === baseVersion);
+  if (!base) throw unknownBase(baseVersion, version);
   const problem = findProblem(edits, base.document.length);
   if (problem) throw invalidEdit(problem.index);
-  if (newer === base) return [...edits];
+  if (baseVersion === version) return [...edits];
   const before = base.document.toString();
-  const theirs = toChanges(diffTexts(before, newer.document.toString()), before.length);
+  const theirs = toChanges(diffTexts(before, current.document.toString()), before.length);
   return toEdits(rebase(toChanges(edits, before.length), theirs, insertsBefore(undefined, undefined)).mine);
 }
 

@@ -1,13 +1,14 @@
 /** Uploads and downloads files of an encrypted room. */
 import type { FileEntry, FileUploaded } from '../../protocol/types.ts';
 import { encodeBase64url } from '../crypto/base64url.ts';
+import type { CreateChunkCipher } from '../crypto/chunk-cipher.ts';
 import { damaged } from '../crypto/envelope.ts';
-import { type CreateChunkCipher, fileLayout } from '../crypto/file-chunks.ts';
 import {
   createFileCipher,
   createSealedTags,
   type FileCipher,
   fileChanged,
+  fileLayout,
   type SealedTags,
 } from '../crypto/file-cipher.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
@@ -52,7 +53,40 @@ export function createSealedFiles(
   /** The public key of a drop link. Its holder can seal files, and open nothing. */
   dropKey?: Uint8Array,
 ) {
-  const cipherOf = (metadata: FileMetadata) => createFileCipher(room.keys, metadata, createCipher);
+  const cipherOf = (metadata: FileMetadata, tags?: SealedTags) =>
+    createFileCipher(room.keys, metadata, createCipher, tags);
+
+  /** Nothing that the server says decides the key or a nonce of a file. */
+  async function upload(source: UploadSource, options: UploadOptions = {}): Promise<FileUploaded> {
+    const bytes = await knownBytes(source, options);
+    const file = describe(source, bytes, options);
+    // A dropper has no secret by which it could keep the key of an upload.
+    const fingerprint = dropKey ? undefined : await fingerprintOf(file, bytes, options);
+    const earlier = openEarlier(room, options.uploadId, fingerprint);
+    const used: Uint8Array[] = [];
+
+    /** Every new upload needs another salt. */
+    function sealWith(salt: Uint8Array) {
+      used.push(salt);
+      const metadata = dropKey ? { ...file, salt, key: createFileSalt() } : { ...file, salt };
+      const labels = { meta: dropKey ? sealDroppedMetadata(dropKey, metadata) : sealFileMetadata(room, metadata) };
+      const idToKeep = (id: string) => (fingerprint ? `${id}.${sealUpload(room, id, { salt, fingerprint })}` : id);
+      return { ...sealedBytes(cipherOf(metadata, tagsOf(salt)), bytes, idToKeep), labels, idToKeep };
+    }
+
+    const { parts, labels } = sealWith(createFileSalt());
+    let inOneRequest: ReturnType<typeof sealWith> | undefined;
+    async function whole() {
+      inOneRequest = sealWith(createFileSalt());
+      return { ...inOneRequest, bytes: await inOneRequest.whole() };
+    }
+    const outgoing = { parts, continued: earlier && sealWith(earlier.salt).parts, labels, whole };
+    const onProgress = plainProgress(file, options.onProgress);
+    const uploaded = await transfer(await target(), outgoing, { ...options, uploadId: earlier?.uploadId, onProgress });
+    if (inOneRequest && fingerprint) options.onUploadId?.(inOneRequest.idToKeep(uploaded.fileId));
+    for (const salt of used) sealedTags.delete(encodeBase64url(salt));
+    return { ...uploaded, fileName: file.name, fileSize: file.size };
+  }
 
   /** A caller may have only the URL of a file. */
   async function entryOf(file: Pick<FileEntry, 'fileUrl' | 'meta'>): Promise<Pick<FileEntry, 'meta'>> {
@@ -63,8 +97,7 @@ export function createSealedFiles(
   }
 
   return {
-    upload: async (source: UploadSource, options: UploadOptions = {}): Promise<FileUploaded> =>
-      uploadSealed(room, await target(), source, options, createCipher, dropKey),
+    upload,
 
     cancelUpload: (uploadId: string, options?: CallOptions): Promise<void> =>
       plain.cancelUpload(serverIdOf(uploadId), options),
@@ -80,7 +113,7 @@ export function createSealedFiles(
       const length = range ? range.to - range.from : metadata.size;
       const onFailure = () => noteDamage(file.fileUrl);
       const { stream } = measure(bodyOf(response).pipeThrough(cipher.decrypt(range)), { onFailure });
-      return plainResponse(withProgress(stream, length, onProgress), metadata, length);
+      return plainResponse(stream, metadata, length, onProgress);
     },
 
     /** Confirms the receipt only if every byte was verified. */
@@ -95,9 +128,7 @@ export function createSealedFiles(
           isVerified = true;
         });
         const opened = bodyOf(response).pipeThrough(cipher.decrypt()).pipeThrough(end);
-        const saved = await save(
-          plainResponse(withProgress(opened, metadata.size, onProgress), metadata, metadata.size),
-        );
+        const saved = await save(plainResponse(opened, metadata, metadata.size, onProgress));
         if (!isVerified) throw damaged('The file');
         return saved;
       };
@@ -116,69 +147,24 @@ function noteDamage(fileUrl: string): void {
   if (damagedUrls.size > maxDamaged && oldest) damagedUrls.delete(oldest);
 }
 
-const withProgress = (stream: ReadableStream<Uint8Array>, total: number, onProgress: OnProgress | undefined) =>
-  onProgress ? stream.pipeThrough(countBytes(total, onProgress)) : stream;
-
 const readBlob = (response: Response): Promise<Blob> => response.blob();
 
 /** Names and types are from other people, and a type must be a valid header. */
-function plainResponse(stream: ReadableStream<Uint8Array>, { type }: FileMetadata, length: number): Response {
+function plainResponse(
+  stream: ReadableStream<Uint8Array>,
+  { type }: FileMetadata,
+  length: number,
+  onProgress?: OnProgress,
+): Response {
   const isType = /^[\w.+-]+\/[\w.+-]+(?:;[\x20-\x7e]*)?$/.test(type);
   const headers = { 'Content-Type': isType ? type : 'application/octet-stream', 'Content-Length': String(length) };
-  return new Response(stream as ReadableStream<Uint8Array<ArrayBuffer>>, { headers });
+  const body = onProgress ? stream.pipeThrough(countBytes(length, onProgress)) : stream;
+  return new Response(body as ReadableStream<Uint8Array<ArrayBuffer>>, { headers });
 }
 
 const bodyOf = (response: Response): ReadableStream<Uint8Array<ArrayBuffer>> => response.body ?? new Blob([]).stream();
 
 const transformAtEnd = (flush: () => void) => new TransformStream<Uint8Array, Uint8Array>({ flush });
-
-/** Nothing that the server says decides the key or a nonce of a file. */
-async function uploadSealed(
-  room: EncryptedRoom,
-  target: UploadTarget,
-  source: UploadSource,
-  options: UploadOptions,
-  createCipher?: CreateChunkCipher,
-  dropKey?: Uint8Array,
-): Promise<FileUploaded> {
-  const bytes = await knownBytes(source, options);
-  const file = describe(source, bytes, options);
-  // A dropper has no secret by which it could keep the key of an upload.
-  const fingerprint = dropKey ? undefined : await fingerprintOf(file, bytes, options);
-  const earlier = openEarlier(room, options.uploadId, fingerprint);
-  const used: Uint8Array[] = [];
-
-  /** Every new upload needs another salt. */
-  function sealWith(salt: Uint8Array) {
-    used.push(salt);
-    const metadata = dropKey ? { ...file, salt, key: createFileSalt() } : { ...file, salt };
-    const cipher = createFileCipher(room.keys, metadata, createCipher, tagsOf(salt));
-    return {
-      ...sealedBytes(cipher, bytes),
-      labels: { meta: dropKey ? sealDroppedMetadata(dropKey, metadata) : sealFileMetadata(room, metadata) },
-      idToKeep: (id: string) => (fingerprint ? `${id}.${sealUpload(room, id, { salt, fingerprint })}` : id),
-    };
-  }
-
-  const inParts = sealWith(createFileSalt());
-  const partsOf = ({ parts, idToKeep }: typeof inParts) => parts && { ...parts, idToKeep };
-  let inOneRequest: typeof inParts | undefined;
-  const outgoing = {
-    parts: partsOf(inParts),
-    continued: earlier && partsOf(sealWith(earlier.salt)),
-    labels: inParts.labels,
-    async whole() {
-      inOneRequest = sealWith(createFileSalt());
-      const { whole, size, labels } = inOneRequest;
-      return { bytes: await whole(), size, labels };
-    },
-  };
-  const onProgress = plainProgress(file, options.onProgress);
-  const uploaded = await transfer(target, outgoing, { ...options, uploadId: earlier?.uploadId, onProgress });
-  if (inOneRequest && fingerprint) options.onUploadId?.(inOneRequest.idToKeep(uploaded.fileId));
-  for (const salt of used) sealedTags.delete(encodeBase64url(salt));
-  return { ...uploaded, fileName: file.name, fileSize: file.size };
-}
 
 /** The id that the server knows. */
 const serverIdOf = (uploadId: string): string => uploadId.split('.', 1)[0] as string;
@@ -248,10 +234,15 @@ function tagsOf(salt: Uint8Array): SealedTags {
   return tags;
 }
 
-function sealedBytes(cipher: FileCipher, { blob, stream, assertUnchanged }: SizedBytes) {
+function sealedBytes(
+  cipher: FileCipher,
+  { blob, stream, assertUnchanged }: SizedBytes,
+  idToKeep: (uploadId: string) => string,
+) {
   const size = cipher.ciphertextSize;
   const parts = blob && {
     size,
+    idToKeep,
     async slice(from: number, to: number): Promise<Blob> {
       const plaintext = cipher.plaintextFor({ from, to });
       const part = blob.slice(plaintext.from, plaintext.to).stream().pipeThrough(cipher.encrypt({ from, to }));

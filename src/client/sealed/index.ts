@@ -2,17 +2,18 @@
 import { isEncryptedCode, type LinkId, parseLinkId, type RoomCode } from '../../protocol/room-code.ts';
 import type * as types from '../../protocol/types.ts';
 import { encodeBase64url } from '../crypto/base64url.ts';
-import type { CreateChunkCipher } from '../crypto/file-chunks.ts';
+import type { CreateChunkCipher } from '../crypto/chunk-cipher.ts';
 import {
   authToken,
   createSalt,
   deriveKeys,
   type EncryptedRoom,
+  fragmentOf,
+  parseFragment,
   parseSalt,
   type RoomKeys,
   verifierOf,
 } from '../crypto/keys.ts';
-import { fragmentOf, parseFragment } from '../crypto/link-keys.ts';
 import { openLinkName, sealLinkName, sealRoomName } from '../crypto/metadata.ts';
 import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
@@ -97,11 +98,7 @@ const dropOnly = () => new PoproomError('DROP_ONLY', 'This link may only add fil
 
 /** Only a room that asks for a key is encrypted. */
 async function requestSalt(ask: () => Promise<unknown>): Promise<Uint8Array> {
-  const refusal = await ask().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (refusal === undefined) throw notEncrypted();
+  const refusal: unknown = await ask().then(notEncrypted, (error) => error);
   if (!(refusal instanceof PoproomError)) throw refusal;
   if (refusal.code === 'PIN_REQUIRED') throw notEncrypted();
   if (refusal.code !== 'KEY_REQUIRED') throw refusal;

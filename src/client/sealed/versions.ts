@@ -16,25 +16,22 @@ export interface OpenedVersion {
 
 type SealedRoomText = Pick<RoomText, 'content' | 'version' | 'contentVersion' | 'sealedEdits'>;
 
-const emptyVersion: OpenedVersion = { position: chainStart, document: TextDocument.of('') };
+/** The newest version of a response. */
+export const openVersion = (...args: Parameters<typeof openVersions>): OpenedVersion => openVersions(...args).newest;
 
 /** Opens a full text and the edits after it. Throws `ROLLBACK` or `FORK` if that does not continue `seen`. */
-export function openVersion(room: EncryptedRoom, text: SealedRoomText, seen: ChainPosition | undefined): OpenedVersion {
-  return versionsIn(room, text, seen).at(-1) ?? emptyVersion;
-}
-
-/** All versions of a response, from the full text to the newest. */
-export function versionsIn(room: EncryptedRoom, text: SealedRoomText, seen: ChainPosition | undefined) {
+export function openVersions(room: EncryptedRoom, text: SealedRoomText, seen: ChainPosition | undefined) {
   const { sealedEdits = [], version } = text;
   if (seen && version < seen.version) advanceChain(seen, { version, hash: '' });
-  let newest = openFullText(room, text, seen);
-  const versions: [OpenedVersion, ...OpenedVersion[]] = [newest];
+  const first = openFullText(room, text, seen);
+  let newest = first;
+  const versions = [first];
   for (const edit of sealedEdits) {
     newest = openNext(room, newest, edit, seen).version;
     versions.push(newest);
   }
   if (newest.position.version !== version) throw damaged('The text');
-  return versions;
+  return { first, newest, versions };
 }
 
 /** Opens the edit after a version. */
@@ -58,7 +55,7 @@ function openFullText(
   seen: ChainPosition | undefined,
 ): OpenedVersion {
   if (contentVersion === undefined) throw notEncrypted();
-  if (contentVersion === 0 && content === '') return emptyVersion;
+  if (contentVersion === 0 && content === '') return { position: chainStart, document: TextDocument.of('') };
   const { text, link } = openText(room, contentVersion, content);
   checkSeen(seen, link);
   return { position: advanceChain(undefined, link), document: TextDocument.of(text) };

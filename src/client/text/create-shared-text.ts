@@ -214,16 +214,8 @@ function scheduleTimeout(callback: () => void, ms: number): () => void {
 
 function createEmitter() {
   const entries = new Set<{ event: keyof TextEvents; listener: unknown }>();
+  /** The calls that are due, of which the first one is running. */
   const queue: (() => void)[] = [];
-  let isDraining = false;
-
-  /** An event that a listener emits waits until all listeners have received the current one. */
-  function drain(): void {
-    if (isDraining) return;
-    isDraining = true;
-    for (let next = queue.shift(); next; next = queue.shift()) callSafely(next);
-    isDraining = false;
-  }
 
   return {
     /** Returns a function that removes the listener. */
@@ -233,7 +225,9 @@ function createEmitter() {
       return () => entries.delete(entry);
     },
 
+    /** An event that a listener emits waits until all listeners have received the current one. */
     emit<E extends keyof TextEvents>(event: E, ...args: Parameters<TextEvents[E]>): void {
+      const isRunning = queue.length > 0;
       for (const entry of entries) {
         if (entry.event !== event) continue;
         const listener = entry.listener as (...args: Parameters<TextEvents[E]>) => void;
@@ -241,7 +235,11 @@ function createEmitter() {
           if (entries.has(entry)) listener(...args);
         });
       }
-      drain();
+      if (isRunning) return;
+      for (let [next] = queue; next; [next] = queue) {
+        callSafely(next);
+        queue.shift();
+      }
     },
   };
 }

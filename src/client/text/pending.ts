@@ -28,15 +28,9 @@ export function pendingOf(sent: SentEdit | undefined, changes: Changes | undefin
 export const onEdited = ({ sent, buffer }: Pending, changes: Changes): Pending =>
   pendingOf(sent, compose(buffer, changes));
 
-/** The buffer is about to be sent. */
-export function onSent({ sent, buffer }: Pending, ref: string): Pending {
-  if (sent || !buffer) throw new Error('Only a buffer without an edit in flight can be sent.');
-  return pendingOf({ ref, changes: normalize(buffer), isExact: true }, undefined);
-}
-
-/** The sent edit is sent again. If its form has changed since, the server may have stored the earlier one. */
-export function onSentAgain({ sent, buffer }: Pending): Pending {
-  if (!sent) throw new Error('There is no edit to send again.');
+/** The sent edit is sent again, or else the buffer. If a sent edit has another form now, the server may have stored the earlier one. */
+export function onSend({ sent, buffer }: Pending, nextRef: () => string): Pending {
+  if (!sent) return pendingOf(buffer && { ref: nextRef(), changes: normalize(buffer), isExact: true }, undefined);
   const changes = normalize(sent.changes);
   return pendingOf({ ...sent, changes, isExact: sent.isExact && changes === sent.changes }, buffer);
 }

@@ -72,16 +72,15 @@ export function createReceiver({ replica, delivery, status, deviceId, onLoaded, 
   }
 
   function onNextEdit(message: TextEdited): void {
-    const isConfirmation = isOwn(message);
+    // The response was lost with an earlier connection, but the log shows that the edit was stored.
+    const isConfirmation = replica.isSent(message, deviceId());
     // Edits that are invalid for the text mean that this replica differs from the server.
-    const changes = attempt(() => (isConfirmation ? replica.confirmAs(message) : replica.receive(message, deviceId())));
+    const changes = attempt(() => replica.receive(message, deviceId()));
     if (changes && isConfirmation) status.onConfirmed();
     if (changes) onRemoteChange(changes, isConfirmation ? undefined : message.deviceId);
     if (!changes || !replica.matches(message)) onDiverged();
   }
 
-  /** The response was lost with an earlier connection, but the log shows that the edit was stored. */
-  const isOwn = (message: TextEdited) => message.deviceId === deviceId() && isOfSent(message.ref);
   const isOfSent = (ref: string | undefined) => ref !== undefined && ref === replica.pending.sent?.ref;
 
   function onWritten(message: Written): void {

@@ -8,7 +8,7 @@ import * as pending from './pending.ts';
 import type { SavedText } from './shared-text.ts';
 
 /** An entry of the server's log. */
-type LoggedEdit = Pick<TextEdited, 'version' | 'timestamp' | 'edits' | 'deviceId'>;
+type LoggedEdit = Pick<TextEdited, 'version' | 'timestamp' | 'edits' | 'deviceId' | 'ref'>;
 
 /** Before the first text is received. */
 export const noVersion = -1;
@@ -92,24 +92,29 @@ export class Replica {
   /** The edit to send: the earlier one or the buffer, as one range if it has too many. One without effect is dropped. */
   takeUnconfirmed(nextRef: () => string): pending.SentEdit | undefined {
     if (this.#pending.sent?.changes.empty) this.#pending = pending.onConfirmed(this.#pending);
-    const { sent, buffer } = this.#pending;
-    if (sent) this.#pending = pending.onSentAgain(this.#pending);
-    else if (buffer) {
-      const limited = limitChanges(buffer, () => this.value);
-      this.#pending = pending.onSent(pending.pendingOf(undefined, limited), nextRef());
-    }
+    this.#limitPending();
+    this.#pending = pending.onSend(this.#pending, nextRef);
     return this.#pending.sent;
   }
 
-  /** Applies the next entry of the log, from another device. Returns how the value changed. */
-  receive({ version, timestamp, edits, deviceId }: LoggedEdit, ownDevice: string): Changes {
+  /** Applies the next entry of the log, which can be the sent edit in the form that was stored. Returns how the value changed. */
+  receive(entry: LoggedEdit, ownDevice: string): Changes {
+    const { version, timestamp, edits, deviceId } = entry;
     const changes = toChanges(edits, this.#confirmed.length);
-    const theirs = this.#rebase(changes, insertsBefore(ownDevice, deviceId));
-    this.#confirmed = this.#confirmed.apply(toEdits(changes));
+    const stored = this.#confirmed.apply(toEdits(changes));
+    const theirs = this.isSent(entry, ownDevice)
+      ? this.#replaceSent(stored)
+      : this.#rebase(changes, insertsBefore(ownDevice, deviceId));
+    this.#confirmed = stored;
     this.#note(changes);
     this.#limitPending();
     this.#at = { version, timestamp };
     return theirs;
+  }
+
+  /** Whether an entry of the log is the sent edit. */
+  isSent({ deviceId, ref }: Pick<LoggedEdit, 'deviceId' | 'ref'>, ownDevice: string): boolean {
+    return deviceId === ownDevice && ref !== undefined && ref === this.#pending.sent?.ref;
   }
 
   /** Others may split pending edits ever further. Rebasing would become slow, and the server refuses that many. */
@@ -131,16 +136,6 @@ export class Replica {
     return noChanges(this.#value.length);
   }
 
-  /** The next entry of the log is the sent edit, in the form that the server stored. Returns how the value changed. */
-  confirmAs({ version, timestamp, edits }: LoggedEdit): Changes {
-    const changes = toChanges(edits, this.#confirmed.length);
-    const stored = this.#confirmed.apply(toEdits(changes));
-    this.#note(changes);
-    const theirs = this.#replaceSent(stored);
-    this.#at = { version, timestamp };
-    return theirs;
-  }
-
   /** The confirmed text already contains the sent edit, which is no longer pending. */
   dropSent(): Changes {
     return this.#replaceSent(this.#confirmed);
@@ -160,8 +155,7 @@ export class Replica {
   load(text: RoomText, ownDevice: string): Changes {
     const { content, version, timestamp, lastRefs = [] } = text;
     this.#recent = [];
-    const sentRef = this.#pending.sent?.ref;
-    const isSentStored = lastRefs.some(({ deviceId, ref }) => deviceId === ownDevice && ref === sentRef);
+    const isSentStored = lastRefs.some((stored) => this.isSent(stored, ownDevice));
     if (this.#isOutline) return this.#fillIn(text, isSentStored);
     const isFirst = !this.isLoaded;
     this.#at = { version, timestamp };

@@ -2,16 +2,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { decodeBase64url, encodeBase64url } from '../../../src/client/crypto/base64url.ts';
-import {
-  decodeFullText,
-  encodeFullText,
-  hashOf,
-  openEnvelope,
-  sealWithNonce,
-} from '../../../src/client/crypto/envelope.ts';
+import { hashOf, openEnvelope, sealEnvelope } from '../../../src/client/crypto/envelope.ts';
 import { createFileCipher } from '../../../src/client/crypto/file-cipher.ts';
 import { deriveKeys, type EncryptedRoom, verifierOf } from '../../../src/client/crypto/keys.ts';
 import { formatRoomKey, parseRoomKey } from '../../../src/client/crypto/room-key.ts';
+import { decodeFullText, encodeFullText } from '../../../src/client/crypto/text-chain.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import type { EnvelopeKind } from '../../../src/protocol/sealed.ts';
 import type { Vectors } from './encrypted-room.ts';
@@ -56,7 +51,7 @@ function sealVector({ code, keys }: EncryptedRoom, vector: Vectors['envelopes'][
   const recent = vector.recent.map((hash) => encodeBase64url(hexToBytes(hash)));
   const payload = isFullText ? encodeFullText({ text: vector.payload, recent }) : utf8ToBytes(vector.payload);
   const content = { previous: hexToBytes(vector.previous), payload };
-  const envelope = sealWithNonce(key, context, content, hexToBytes(nonce));
+  const envelope = sealEnvelope(key, context, content, hexToBytes(nonce));
   const opened = openEnvelope(key, context, envelope);
   const text = isFullText
     ? decodeFullText(opened.payload)

@@ -2,13 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import {
-  type ByteRange,
-  createChunkCipher,
-  fileLayout,
-  portableCipher,
-} from '../../../src/client/crypto/file-chunks.ts';
-import { createFileCipher } from '../../../src/client/crypto/file-cipher.ts';
+import { createChunkCipher, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
+import { type ByteRange, createFileCipher, fileLayout } from '../../../src/client/crypto/file-cipher.ts';
 import { createFileSalt, openFileMetadata, sealFileMetadata } from '../../../src/client/crypto/metadata.ts';
 import { EncryptionError } from '../../../src/client/error.ts';
 import { otherKeys, rejectsWith, room, throwsWith } from './encrypted-room.ts';

@@ -3,16 +3,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { x25519 } from '@noble/curves/ed25519.js';
 import { encodeBase64url } from '../../../src/client/crypto/base64url.ts';
-import { deriveKeys, type EncryptedRoom } from '../../../src/client/crypto/keys.ts';
+import { deriveKeys, type EncryptedRoom, fragmentOf, parseFragment } from '../../../src/client/crypto/keys.ts';
 import {
-  fragmentOf,
   openDrop,
-  parseFragment,
+  openFileMetadata,
   sealDrop,
+  sealDroppedMetadata,
   sealDropWith,
   sharedKey,
-} from '../../../src/client/crypto/link-keys.ts';
-import { openFileMetadata, sealDroppedMetadata } from '../../../src/client/crypto/metadata.ts';
+} from '../../../src/client/crypto/metadata.ts';
 import { parseRoomKey } from '../../../src/client/crypto/room-key.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { isDropEnvelope } from '../../../src/protocol/sealed.ts';

@@ -1,12 +1,11 @@
 /** The drafts that closed tabs have left: sends them, or forgets them with their room. Loaded if there are any. */
-import { PoproomError } from '../../../src/client/error.ts';
 import type { LiveRoom } from '../../../src/client/live-channel.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { draftKeys, forgetRoom, isKnownAsEncrypted, recentRooms, savedResumeToken } from '../device/recent-rooms.ts';
 import { localStore, sessionStore } from '../device/storage.ts';
 import { runIfTabClosed } from '../device/tab.ts';
-import { transport } from '../server-connection.ts';
+import { askRoom } from '../server-connection.ts';
 import { type Draft, tabIn, tabTextKeys } from './drafts.ts';
 import { checkRequestLimit, requestLimit } from './request-limit.ts';
 import type { JoinAttempt } from './room-phase.ts';
@@ -51,7 +50,9 @@ export async function forgetEndedRooms(): Promise<void> {
   if ((requestLimit.peek()?.remaining ?? Number.POSITIVE_INFINITY) < requestsToKeep) return;
   for (const { code } of due.slice(0, maxChecked)) {
     sessionStore.set(`checked:${code}`, Date.now());
-    if (await hasEnded(code)) await forgetClosedTabs(code);
+    // Without the PIN: the server then says only whether the room exists.
+    const refusal = await askRoom(code as RoomCode);
+    if (refusal && /^ROOM_(NOT_FOUND|EXPIRED)$/.test(refusal.code)) await forgetClosedTabs(code);
   }
 }
 
@@ -61,16 +62,6 @@ function isCheckDue(code: RoomCode): boolean {
 }
 
 const isNumber = (value: unknown): value is number => Number.isFinite(value);
-
-/** Without the PIN: the server then says only whether the room exists. */
-async function hasEnded(code: string): Promise<boolean> {
-  try {
-    await transport.send(`/api/rooms/${code}`);
-    return false;
-  } catch (error) {
-    return error instanceof PoproomError && /^ROOM_(NOT_FOUND|EXPIRED)$/.test(error.code);
-  }
-}
 
 /** A tab that is still open shows the user what happened. */
 async function forgetClosedTabs(code: string): Promise<void> {

@@ -1,6 +1,6 @@
 /** Encrypted rooms: joins and starts them, and seals the drafts of their text. Loaded for the first such room. */
 import { encodeBase64url } from '../../../src/client/crypto/base64url.ts';
-import { fileLayout } from '../../../src/client/crypto/file-chunks.ts';
+import { fileLayout } from '../../../src/client/crypto/file-cipher.ts';
 import { type EncryptedRoom, parseSalt, type RoomKeys } from '../../../src/client/crypto/keys.ts';
 import { hideText, openDraft, sealDraft } from '../../../src/client/crypto/metadata.ts';
 import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
@@ -8,6 +8,7 @@ import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src
 import { PoproomError } from '../../../src/client/error.ts';
 import { createRoomPin, requestRoom } from '../../../src/client/room-access.ts';
 import type { SeenVersion } from '../../../src/client/room-encryption.ts';
+import { attempt } from '../../../src/client/shapes.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import type { LinkId, RoomCode } from '../../../src/protocol/room-code.ts';
@@ -18,8 +19,8 @@ import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
 import { offerKey } from '../device/room-keys.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { askRoom, transport } from '../server-connection.ts';
+import { createWorkerCipher, deriveInWorker, omitWorker } from './crypto-tasks.ts';
 import { isSavedText, sealedDraftsOf } from './drafts.ts';
-import { createWorkerCipher, deriveInWorker, omitKeyWorker } from './encryption-workers.ts';
 import type { FileSizes, JoinAttempt, OpenedLink } from './room-phase.ts';
 import { openRequests } from './room-requests.ts';
 
@@ -41,17 +42,14 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
       if (refusal) throw refusal;
     },
     derive,
-    cipher: createWorkerCipher,
-    seen: savedSeen(code),
-    onSeen: (seen) => saveSeen(code, seen),
+    ...seenIn(localStore, seenKey(code)),
     onUnlocked(room) {
       unlocked = room;
       derived.set(code + key, room.keys);
     },
   });
-  const unlockRoom = async () => (await unlock()).room;
   // The live channel reports a failure, and tries again.
-  unlockRoom().catch(() => undefined);
+  unlock().catch(() => undefined);
   void prepareKeys(code, key);
   offerKey(code, key, aborter.signal);
   return {
@@ -63,7 +61,6 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
       get salt() {
         return room.salt ?? salt;
       },
-      unlock: unlockRoom,
       fileSizes,
       hideText: (text) => unlocked && hideText(unlocked, text),
       // The room is unlocked before its text is shown.
@@ -75,22 +72,14 @@ export function createEncryptedAttempt(code: RoomCode, typedKey: string): JoinAt
 
 /** The fragment decides the role, whatever the server says. Sends nothing. Throws `KEY_WRONG` if the fragment is malformed. */
 export async function openSealedLink(id: LinkId, fragment: string): Promise<Omit<OpenedLink, 'info'>> {
-  omitKeyWorker();
+  omitWorker();
   const { room, unlock } = open(id, {
     key: fragment,
-    cipher: createWorkerCipher,
-    seen: sessionStore.get(linkSeenKey(id), isSeenVersion),
-    onSeen: (seen) => sessionStore.set(linkSeenKey(id), seen),
+    ...seenIn(sessionStore, linkSeenKey(id)),
   });
   const { dropKey } = await unlock();
   return { role: dropKey ? 'drop' : 'read', room, fileSizes };
 }
-
-/** In this tab only: a link is not in the list of recent rooms. */
-const linkSeenKey = (id: LinkId): string => `link-seen:${id}`;
-
-/** The user accepts that the server has gone back to an older text. */
-export const forgetLinkSeen = (id: LinkId): void => sessionStore.set(linkSeenKey(id), undefined);
 
 /** Keys that are being derived, by key and salt. */
 const deriving = new Map<string, Promise<RoomKeys>>();
@@ -147,56 +136,51 @@ const fileSizes: FileSizes = {
 };
 
 function openSavedText(room: EncryptedRoom, sealed: string): SavedText | undefined {
-  try {
-    const saved: unknown = JSON.parse(openDraft(room, sealed));
-    return isSavedText(saved) ? saved : undefined;
-  } catch {
-    return undefined;
-  }
+  const saved = attempt((): unknown => JSON.parse(openDraft(room, sealed)));
+  return isSavedText(saved) ? saved : undefined;
 }
 
 /** Starts a room with a new key. The salt is in base64url. */
 export async function startEncryptedRoom(request: CreateRoomRequest) {
   const { createEncrypted } = await loadEncryption();
-  let keys: RoomKeys | undefined;
   const { room, ...created } = await createEncrypted(
     (json) => requestRoom(transport, json),
     (code, source) => {
-      keys = source.keys;
+      if (source.keys) derived.set(code + canonicalKey(source.key), source.keys);
       return open(code, source).room;
     },
     request,
     deriveInWorker,
   );
-  const key = canonicalKey(room.key ?? '');
-  if (keys) derived.set(created.roomId + key, keys);
-  return { ...created, key, salt: room.salt ?? '' };
+  return { ...created, key: canonicalKey(room.key ?? ''), salt: room.salt ?? '' };
 }
 
 function open(code: string, source: KeyOptions) {
   const access = { code, pin: createRoomPin(undefined), ...appearance(deviceIdIn(code)) };
-  return openEncryptedRoom(transport, access, source, (_, access) => openRequests(access));
+  const options = { cipher: createWorkerCipher, ...source };
+  return openEncryptedRoom(transport, access, options, (_, access) => openRequests(access));
 }
 
 /** A key that cannot be one stays as it is, and fails when the room is unlocked. */
-function canonicalKey(typed: string): string {
-  try {
-    return parseRoomKey(typed);
-  } catch {
-    return typed;
-  }
-}
+const canonicalKey = (typed: string): string => attempt(() => parseRoomKey(typed)) ?? typed;
 
 /** The newest version that this device has seen, to notice when the server sends an older one. */
-const savedSeen = (code: string): SeenVersion | undefined => localStore.get(`seen:${code}`, isSeenVersion);
-
-function saveSeen(code: string, seen: SeenVersion): void {
-  // Another tab may have seen a newer one.
-  if (seen.version > (savedSeen(code)?.version ?? -1)) localStore.set(`seen:${code}`, seen);
+function seenIn(store: typeof localStore, key: string) {
+  const saved = () => store.get(key, isSeenVersion);
+  const onSeen = (seen: SeenVersion) => {
+    // Another tab may have seen a newer one.
+    if (seen.version > (saved()?.version ?? -1)) store.set(key, seen);
+  };
+  return { seen: saved(), onSeen };
 }
 
+const seenKey = (code: string): string => `seen:${code}`;
+/** In this tab only: a link is not in the list of recent rooms. */
+const linkSeenKey = (id: LinkId): string => `link-seen:${id}`;
+
 /** The user accepts that the server has gone back to an older text. */
-export const forgetSeen = (code: string): void => localStore.set(`seen:${code}`, undefined);
+export const forgetSeen = (code: string): void => localStore.set(seenKey(code), undefined);
+export const forgetLinkSeen = (id: LinkId): void => sessionStore.set(linkSeenKey(id), undefined);
 
 const isSeenVersion = (value: unknown): value is SeenVersion =>
   isRecord(value) &&

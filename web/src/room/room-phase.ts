@@ -1,7 +1,6 @@
 /** The phases of a room in the page, and the events that lead from one to another. The effects are in room-model.ts. */
 
 import type { ReadonlySignal } from '@preact/signals';
-import type { EncryptedRoom } from '../../../src/client/crypto/keys.ts';
 import type { PoproomError } from '../../../src/client/error.ts';
 import type { LiveEvent } from '../../../src/client/live-state.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
@@ -101,8 +100,6 @@ interface RoomEncryption extends DraftCipher {
   readonly key: string;
   /** In base64url. Undefined until the room is unlocked. */
   readonly salt: string | undefined;
-  /** The keys that seal and open texts, names and files. They are derived once. */
-  unlock(): Promise<EncryptedRoom>;
   /** The same for equal texts, to store them. Undefined if the keys are not known yet. */
   hideText(text: string): string | undefined;
   readonly fileSizes: FileSizes;

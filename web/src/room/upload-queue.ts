@@ -68,28 +68,12 @@ export function createUploads(options: UploadsOptions, { addsOnce, isConnected, 
 
   function onEnter(upload: Upload, state: UploadState): void {
     const { id } = upload;
-    switch (state.name) {
-      case 'waiting':
-        refuseOrPause(upload);
-        break;
-      case 'resuming':
-      case 'sending':
-        void transfer(upload, requests(), state.aborter.signal);
-        break;
-      case 'offline':
-        if (state.error) failIfConnected(upload, state, state.error);
-        break;
-      case 'limited':
-        retryAt(state.until);
-        break;
-      case 'cancelled':
-        if (id.value !== undefined) discard(id.value);
-        id.value = undefined;
-        break;
-      case 'done':
-        id.value = undefined;
-        break;
-    }
+    if (state.name === 'waiting') refuseOrPause(upload);
+    if ('aborter' in state) void transfer(upload, requests(), state.aborter.signal);
+    if (state.name === 'offline' && state.error) failIfConnected(upload, state, state.error);
+    if (state.name === 'limited') retryAt(state.until);
+    if (state.name === 'cancelled' && id.value !== undefined) discard(id.value);
+    if (state.name === 'cancelled' || state.name === 'done') id.value = undefined;
   }
 
   function refuseOrPause(upload: Upload): void {
