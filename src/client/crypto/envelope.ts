@@ -32,10 +32,8 @@ export interface EnvelopeContent {
   readonly payload: Uint8Array;
 }
 
-const names: Record<EnvelopeKind, string> = {
-  ...{ text: 'text', snapshot: 'text', edit: 'edit', draft: 'draft' },
-  ...{ file: 'file', device: 'name', room: 'name', upload: 'upload', caret: 'caret' },
-};
+/** In error messages, where they differ from the kind. */
+const names: Partial<Record<EnvelopeKind, string>> = { snapshot: 'text', device: 'name', room: 'name' };
 
 /** Only test vectors give a nonce: it must never be used twice. */
 export function sealEnvelope(
@@ -49,21 +47,16 @@ export function sealEnvelope(
   return prefix + encodeBase64url(concatBytes(nonce, sealed));
 }
 
+/** Throws `DATA_DAMAGED` if the envelope does not open with this key and context. */
 export function openEnvelope(key: Uint8Array, context: EnvelopeContext, envelope: string): EnvelopeContent {
-  const content = tryOpenEnvelope(key, context, envelope);
-  if (!content) throw damaged(`The ${names[context.kind]}`);
-  return content;
-}
-
-/** Returns undefined if the envelope does not open with this key and context. */
-export function tryOpenEnvelope(key: Uint8Array, context: EnvelopeContext, envelope: string) {
+  const error = () => damaged(`The ${names[context.kind] ?? context.kind}`);
   const minimum = minimumSizes[context.kind];
   const bytes = envelope.startsWith(prefix) ? decodeBase64url(envelope.slice(prefix.length)) : undefined;
-  if (!bytes || bytes.length < nonceBytes + minimum + tagBytes) return undefined;
+  if (!bytes || bytes.length < nonceBytes + minimum + tagBytes) throw error();
   const [nonce, sealed] = [bytes.subarray(0, nonceBytes), bytes.subarray(nonceBytes)];
   const padded = attempt(() => xchacha20poly1305(key, nonce, associatedData(context)).decrypt(sealed));
   const content = padded && unpad(padded, minimum);
-  if (!content || content.length < hashBytes) return undefined;
+  if (!content || content.length < hashBytes) throw error();
   return { previous: content.subarray(0, hashBytes), payload: content.subarray(hashBytes) };
 }
 

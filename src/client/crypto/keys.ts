@@ -97,28 +97,24 @@ interface TaskScheduler {
   postTask<T>(task: () => Promise<T>, options: { priority: 'background' }): Promise<T>;
 }
 
-/** The content of a link's fragment: the keys for reading, or the public key for dropping. */
-type LinkKeys =
-  | { readonly role: 'read'; readonly code: RoomCode; readonly keys: RoomKeys }
-  | { readonly role: 'drop'; readonly publicKey: Uint8Array };
-
 /** After `#`, which browsers do not send. A reader gets neither the room key nor `auth`, so it cannot become a member. */
 export function fragmentOf({ code, keys }: EncryptedRoom, role: LinkRole): string {
   if (role === 'drop') return encodeBase64url(x25519.getPublicKey(keys.drop));
   return `${code}.${encodeBase64url(concatBytes(keys.text, keys.meta, keys.file))}`;
 }
 
-/** Throws `KEY_WRONG` if it is not the fragment of a link. */
-export function parseFragment(fragment: string): LinkKeys {
+/** Returns the keys for reading, or the public key for dropping. Throws `KEY_WRONG` if it is not the fragment of a link. */
+export function parseFragment(fragment: string) {
   const [first = '', second, ...rest] = fragment.split('.');
   const bytes = decodeBase64url(second ?? first);
-  if (second === undefined && bytes?.length === keyBytes) return { role: 'drop', publicKey: bytes };
+  if (second === undefined && bytes?.length === keyBytes) return { role: 'drop' as const, publicKey: bytes };
   const code = parseRoomCode(first);
-  if (!code || rest.length > 0 || bytes?.length !== 3 * keyBytes) throw wrongFragment();
+  if (!code || rest.length > 0 || bytes?.length !== 3 * keyBytes)
+    throw new EncryptionError(
+      'KEY_WRONG',
+      'The part of the link after # is missing or incomplete. Copy the whole link.',
+    );
   const [text, meta, file] = [0, 1, 2].map((n) => bytes.slice(n * keyBytes, (n + 1) * keyBytes));
   const none = new Uint8Array(0);
-  return { role: 'read', code, keys: { auth: none, drop: none, text, meta, file } as RoomKeys };
+  return { role: 'read' as const, code, keys: { auth: none, drop: none, text, meta, file } as RoomKeys };
 }
-
-const wrongFragment = () =>
-  new EncryptionError('KEY_WRONG', 'The part of the link after # is missing or incomplete. Copy the whole link.');

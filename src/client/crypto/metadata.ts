@@ -5,14 +5,8 @@ import { expand, hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { LinkRole } from '../../protocol/link-rights.ts';
-import {
-  dropEnvelopePrefix,
-  type EnvelopeKind,
-  hashBytes,
-  minimumSizes,
-  nonceBytes,
-  tagBytes,
-} from '../../protocol/sealed.ts';
+import type { EnvelopeKind } from '../../protocol/sealed.ts';
+import { dropEnvelopePrefix, hashBytes, minimumSizes, nonceBytes, tagBytes } from '../../protocol/sealed.ts';
 import { attempt, isWhole, parseJson } from '../shapes.ts';
 import { decodeBase64url, decodeBytes, encodeBase64url } from './base64url.ts';
 import { damaged, decodeText, encodeText, openEnvelope, pad, sealEnvelope, unpad } from './envelope.ts';
@@ -164,22 +158,19 @@ export function sealDropWith(ephemeralKey: Uint8Array, nonce: Uint8Array, public
 }
 
 /** Throws `DATA_DAMAGED` unless it was sealed for this room. */
-export function openDrop({ keys }: EncryptedRoom, envelope: string): string {
-  const opened = tryOpen(keys.drop, envelope);
-  if (!opened) throw damaged('The metadata of a file');
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(opened);
-}
-
-function tryOpen(secret: Uint8Array, envelope: string): Uint8Array | undefined {
+export function openDrop({ keys: { drop: secret } }: EncryptedRoom, envelope: string): string {
+  const error = () => damaged('The metadata of a file');
   const bytes = decodeBase64url(envelope.slice(dropEnvelopePrefix.length));
   // A reader does not have the secret.
-  if (!bytes || secret.length === 0 || bytes.length < keyBytes + nonceBytes + tagBytes) return undefined;
+  if (!bytes || secret.length === 0 || bytes.length < keyBytes + nonceBytes + tagBytes) throw error();
   const ephemeral = bytes.subarray(0, keyBytes);
   const nonce = bytes.subarray(keyBytes, keyBytes + nonceBytes);
   const key = sharedKey(secret, ephemeral, ephemeral, x25519.getPublicKey(secret));
   const sealed = bytes.subarray(keyBytes + nonceBytes);
   const padded = key && attempt(() => xchacha20poly1305(key, nonce, context).decrypt(sealed));
-  return padded && unpad(padded, minimumSizes.file);
+  const opened = padded && unpad(padded, minimumSizes.file);
+  if (!opened) throw error();
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(opened);
 }
 
 /** Undefined for a public key of low order. Exported for test vectors. */

@@ -3,9 +3,9 @@ import { concatBytes } from '@noble/hashes/utils.js';
 import { type EnvelopeKind, hashBytes, maxRecentHashes } from '../../protocol/sealed.ts';
 import type { TextEdit } from '../../protocol/types.ts';
 import { EncryptionError } from '../error.ts';
-import { areEdits as areOrdered, parseJson } from '../shapes.ts';
+import { areEdits as areOrdered, attempt, parseJson } from '../shapes.ts';
 import { decodeBytes, encodeBase64url } from './base64url.ts';
-import { damaged, decodeText, encodeText, hashOf, openEnvelope, sealEnvelope, tryOpenEnvelope } from './envelope.ts';
+import { damaged, decodeText, encodeText, hashOf, openEnvelope, sealEnvelope } from './envelope.ts';
 import type { EncryptedRoom } from './keys.ts';
 
 /** A version of the text, with the versions before it that are known. It can be stored as JSON. */
@@ -81,19 +81,13 @@ function seal(room: EncryptedRoom, kind: EnvelopeKind, version: number, { hash }
   return sealEnvelope(room.keys.text, { kind, code: room.code, version }, { previous: decodeHash(hash), payload });
 }
 
-/** The payload of a text or a snapshot. */
-interface FullText {
-  readonly text: string;
-  /** The hashes of the versions before the one that `previous` names, newest first. */
-  readonly recent: readonly string[];
-}
-
-export function encodeFullText({ text, recent }: FullText): Uint8Array {
+/** The payload of a text or a snapshot. `recent`: the hashes before the one that `previous` names, newest first. */
+export function encodeFullText({ text, recent }: { text: string; recent: readonly string[] }): Uint8Array {
   if (recent.length > maxRecentHashes) throw new RangeError(`A full text has at most ${maxRecentHashes} hashes.`);
   return concatBytes(Uint8Array.of(recent.length), ...recent.map(decodeHash), encodeText(text));
 }
 
-export function decodeFullText(bytes: Uint8Array): FullText {
+export function decodeFullText(bytes: Uint8Array) {
   const [count = maxRecentHashes + 1] = bytes;
   const end = 1 + count * hashBytes;
   if (count > maxRecentHashes || end > bytes.length) throw damaged('The text');
@@ -112,7 +106,7 @@ function decodeHash(hash: string): Uint8Array {
 
 /** Opens a text or a snapshot. The envelope itself proves which of them it is. */
 export function openText({ code, keys }: EncryptedRoom, version: number, envelope: string) {
-  const replacement = tryOpenEnvelope(keys.text, { kind: 'text', code, version }, envelope);
+  const replacement = attempt(() => openEnvelope(keys.text, { kind: 'text', code, version }, envelope));
   const content = replacement ?? openEnvelope(keys.text, { kind: 'snapshot', code, version }, envelope);
   const { text, recent } = decodeFullText(content.payload);
   const previous = encodeBase64url(content.previous);

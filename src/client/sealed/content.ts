@@ -148,21 +148,17 @@ function checkVersion(version: number, expected: ChainPosition): void {
 function rebaseFrom(current: Current, edits: readonly TextEdit[], baseVersion: number): TextEdit[] {
   const { version } = current.position;
   const base = current.versions.find(({ position }) => position.version === baseVersion);
-  if (!base) throw unknownBase(baseVersion, version);
-  const problem = findProblem(edits, base.document.length);
-  if (problem) throw invalidEdit(problem.index);
+  if (!base) {
+    const message = `Version ${baseVersion} is not in the log. Read the current version, ${version}, and edit that.`;
+    throw new PoproomError('VERSION_CONFLICT', message, { details: { version } });
+  }
+  const { index } = findProblem(edits, base.document.length) ?? {};
+  if (index !== undefined) {
+    const message = `"edits[${index}]" does not fit the text of that version.`;
+    throw new PoproomError('VALIDATION_FAILED', message, { details: { field: 'edits', index } });
+  }
   if (baseVersion === version) return [...edits];
   const before = base.document.toString();
   const theirs = toChanges(diffTexts(before, current.document.toString()), before.length);
   return toEdits(rebase(toChanges(edits, before.length), theirs, insertsBefore(undefined, undefined)).mine);
-}
-
-function unknownBase(baseVersion: number, version: number): PoproomError {
-  const message = `Version ${baseVersion} is not in the log. Read the current version, ${version}, and edit that.`;
-  return new PoproomError('VERSION_CONFLICT', message, { details: { version } });
-}
-
-function invalidEdit(index: number): PoproomError {
-  const message = `"edits[${index}]" does not fit the text of that version.`;
-  return new PoproomError('VALIDATION_FAILED', message, { details: { field: 'edits', index } });
 }

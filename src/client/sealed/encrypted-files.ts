@@ -3,14 +3,8 @@ import type { FileEntry, FileUploaded } from '../../protocol/types.ts';
 import { encodeBase64url } from '../crypto/base64url.ts';
 import type { CreateChunkCipher } from '../crypto/chunk-cipher.ts';
 import { damaged } from '../crypto/envelope.ts';
-import {
-  createFileCipher,
-  createSealedTags,
-  type FileCipher,
-  fileChanged,
-  fileLayout,
-  type SealedTags,
-} from '../crypto/file-cipher.ts';
+import type { FileCipher, SealedTags } from '../crypto/file-cipher.ts';
+import { createFileCipher, createSealedTags, fileChanged, fileLayout } from '../crypto/file-cipher.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
 import {
   createFileSalt,
@@ -42,12 +36,10 @@ import {
 } from '../upload.ts';
 import { metadataOf } from './opened.ts';
 
-/** The requests of the same room without encryption. */
-type PlainFiles = Pick<RoomBase, 'download' | 'receive' | 'files' | 'cancelUpload'>;
-
 export function createSealedFiles(
   room: EncryptedRoom,
-  plain: PlainFiles,
+  /** Sends the requests of the same room without encryption. */
+  plain: RoomBase,
   target: () => Promise<UploadTarget>,
   createCipher?: CreateChunkCipher,
   /** The public key of a drop link. Its holder can seal files, and open nothing. */
@@ -99,8 +91,9 @@ export function createSealedFiles(
   return {
     upload,
 
+    /** The server knows only the first part of the id. */
     cancelUpload: (uploadId: string, options?: CallOptions): Promise<void> =>
-      plain.cancelUpload(serverIdOf(uploadId), options),
+      plain.cancelUpload(uploadId.split('.', 1)[0] as string, options),
 
     async download(file: Pick<FileEntry, 'fileUrl' | 'meta'>, options: DownloadOptions = {}): Promise<Response> {
       const metadata = metadataOf(room, await entryOf(file));
@@ -166,9 +159,6 @@ const bodyOf = (response: Response): ReadableStream<Uint8Array<ArrayBuffer>> => 
 
 const transformAtEnd = (flush: () => void) => new TransformStream<Uint8Array, Uint8Array>({ flush });
 
-/** The id that the server knows. */
-const serverIdOf = (uploadId: string): string => uploadId.split('.', 1)[0] as string;
-
 type SizedBytes = Awaited<ReturnType<typeof knownBytes>>;
 
 /** Bytes whose size is known, which the metadata needs before the upload. */
@@ -207,8 +197,10 @@ async function fingerprintOf(
   // Without a time of modification, only the bytes show a change.
   const edges = version ? [blob.slice(0, edgeBytes), blob.slice(Math.max(0, size - edgeBytes), size)] : [blob];
   const description = JSON.stringify([name, type, folder, size, version, once]);
-  const streams = edges.map((part) => part.stream());
-  return hashFile(description, streams).catch(failToRead);
+  return hashFile(
+    description,
+    edges.map((part) => part.stream()),
+  ).catch(failToRead);
 }
 
 /** The upload that a program has kept, if it is of the same file. */

@@ -3,17 +3,8 @@ import { isEncryptedCode, type LinkId, parseLinkId, type RoomCode } from '../../
 import type * as types from '../../protocol/types.ts';
 import { encodeBase64url } from '../crypto/base64url.ts';
 import type { CreateChunkCipher } from '../crypto/chunk-cipher.ts';
-import {
-  authToken,
-  createSalt,
-  deriveKeys,
-  type EncryptedRoom,
-  fragmentOf,
-  parseFragment,
-  parseSalt,
-  type RoomKeys,
-  verifierOf,
-} from '../crypto/keys.ts';
+import type { EncryptedRoom, RoomKeys } from '../crypto/keys.ts';
+import { authToken, createSalt, deriveKeys, fragmentOf, parseFragment, parseSalt, verifierOf } from '../crypto/keys.ts';
 import { openLinkName, sealLinkName, sealRoomName } from '../crypto/metadata.ts';
 import { formatRoomKey, generateRoomKey, parseRoomKey } from '../crypto/room-key.ts';
 import { EncryptionError, invalidMessage, PoproomError } from '../error.ts';
@@ -139,18 +130,13 @@ export async function createEncrypted<Room extends RoomBase>(
 const notSupported = () =>
   new EncryptionError('NOT_ENCRYPTED', 'This server does not support encrypted rooms. The room was not kept.');
 
-/** The room without encryption, to send its requests. */
-interface PlainRoom {
-  transport: Transport;
-  path: string;
-  plain: RoomBase;
-  access: RoomAccess;
-}
-
-/** The operations that differ from those of an ordinary room, and all that send an argument: it may be plaintext. */
+/**
+ * The operations that differ from those of an ordinary room, and all that send an argument: it may be plaintext. `plain`
+ * sends the requests.
+ */
 export function createSealedOperations(
   { room, seen, cipher, dropKey }: Unlocked,
-  { transport, path, plain, access }: PlainRoom,
+  { transport, path, plain, access }: { transport: Transport; path: string; plain: RoomBase; access: RoomAccess },
 ) {
   const { call } = createRoomCalls(transport, access);
   const target = async () => ({ transport, path, headers: await senderHeaders(access) });

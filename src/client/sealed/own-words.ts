@@ -5,18 +5,14 @@ import { invertEdits } from '../../text/edits.ts';
 
 /** Ascending, and neither empty, overlapping nor adjacent. */
 export type OwnWords = readonly Range[];
-
-interface Range {
-  readonly from: number;
-  readonly to: number;
-}
+type Range = Readonly<Record<'from' | 'to', number>>;
 
 /** Others can split the ranges with each edit. Only the longest are kept. */
 const maxRanges = 1000;
 
 export function onOwnEdit(own: OwnWords, edits: readonly TextEdit[]): OwnWords {
   // What would be undone is where the inserted text is now.
-  return limit(join([...onEdit(own, edits), ...invertEdits(edits, '')]));
+  return join([...onEdit(own, edits), ...invertEdits(edits, '')]);
 }
 
 /** An edit of another device. */
@@ -38,7 +34,7 @@ export function onEdit(own: OwnWords, edits: readonly TextEdit[]): OwnWords {
     }
     if (from < range.to) after.push({ from: from + moved, to: range.to + moved });
   }
-  return limit(join(after));
+  return join(after);
 }
 
 /** The own words that a later text does not have anywhere, one per line. */
@@ -57,11 +53,7 @@ function join(ranges: readonly Range[]): OwnWords {
     if (last && from <= last.to) joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, to) };
     else if (from < to) joined.push({ from, to });
   }
-  return joined;
-}
-
-function limit(ranges: OwnWords): OwnWords {
-  if (ranges.length <= maxRanges) return ranges;
-  const longest = ranges.toSorted((one, other) => other.to - other.from - (one.to - one.from)).slice(0, maxRanges);
+  if (joined.length <= maxRanges) return joined;
+  const longest = joined.toSorted((one, other) => other.to - other.from - (one.to - one.from)).slice(0, maxRanges);
   return longest.toSorted((one, other) => one.from - other.from);
 }

@@ -7,15 +7,8 @@ import type { ChannelCodec } from '../room-encryption.ts';
 import { batchIntervalMs, createDelivery } from './delivery.ts';
 import { createReceiver } from './receiver.ts';
 import { noVersion, Replica } from './replica.ts';
-import {
-  channels,
-  type SavedText,
-  type SharedText,
-  type TextChange,
-  type TextChannel,
-  type TextEvents,
-  type TextLink,
-} from './shared-text.ts';
+import type { SavedText, SharedText, TextChange, TextChannel, TextEvents, TextLink } from './shared-text.ts';
+import { channels } from './shared-text.ts';
 import { createTextStatus } from './text-status.ts';
 import { createUndoHistory } from './undo.ts';
 

@@ -98,13 +98,11 @@ export function createDelivery(
 
     onDisconnected: () => enter({ name: 'offline' }),
 
-    /** The pending edits changed. */
     onPendingChanged(): void {
       if (state.name === 'in-flight' && state.ref !== replica.pending.sent?.ref) resume();
       else sendNext();
     },
 
-    /** A new edit was made here. */
     onEdited(): void {
       if (state.name === 'refused') resume();
       else sendNext();

@@ -24,7 +24,6 @@ export function pendingOf(sent: SentEdit | undefined, changes: Changes | undefin
   return buffer ? { state: 'unsent', buffer } : { state: 'synchronized' };
 }
 
-/** An edit was made here. */
 export const onEdited = ({ sent, buffer }: Pending, changes: Changes): Pending =>
   pendingOf(sent, compose(buffer, changes));
 
@@ -35,7 +34,6 @@ export function onSend({ sent, buffer }: Pending, nextRef: () => string): Pendin
   return pendingOf({ ...sent, changes, isExact: sent.isExact && changes === sent.changes }, buffer);
 }
 
-/** The server stored the sent edit. */
 export const onConfirmed = ({ buffer }: Pending): Pending => pendingOf(undefined, buffer);
 
 /** The server did not store the sent edit, so the next form of it is the one that it stores. */
@@ -61,8 +59,9 @@ export function onRemoteChange({ sent, buffer }: Pending, changes: Changes, isMi
  */
 function rebaseBuffer(buffer: Changes, theirs: Changes, isMineFirst: boolean, sent: Changes | undefined): Rebased {
   const ends = insertionEnds(sent);
-  if (isMineFirst || !startsAt(ends, theirs)) return rebase(buffer, theirs, isMineFirst);
-  const { following = [], before = [] } = Object.groupBy(toEdits(theirs), ({ from }) =>
+  const edits = isMineFirst || ends.size === 0 ? [] : toEdits(theirs);
+  if (!edits.some(({ from }) => ends.has(from))) return rebase(buffer, theirs, isMineFirst);
+  const { following = [], before = [] } = Object.groupBy(edits, ({ from }) =>
     ends.has(from) ? 'following' : 'before',
   );
   const others = toChanges(before, theirs.length);
@@ -78,14 +77,6 @@ function insertionEnds(changes: Changes | undefined): ReadonlySet<number> {
     if (start < end) ends.add(end);
   });
   return ends;
-}
-
-function startsAt(positions: ReadonlySet<number>, changes: Changes): boolean {
-  let isFound = false;
-  changes.iterChangedRanges((from) => {
-    isFound ||= positions.has(from);
-  });
-  return isFound;
 }
 
 const compose = (first: Changes | undefined, second: Changes | undefined): Changes | undefined =>

@@ -42,13 +42,8 @@ export function createReceiver({ replica, delivery, status, deviceId, onLoaded, 
   let conflict: { ref: string; version: number } | undefined;
 
   /** Rejoins: the server sends the edits since the version of this replica, or a snapshot. */
-  function resynchronize(): void {
-    if (state === 'in-sync') state = 'out-of-sync';
-    delivery.reconnect();
-  }
-
-  function onDiverged(): void {
-    state = 'diverged';
+  function resynchronize(reason: 'out-of-sync' | 'diverged' = 'out-of-sync'): void {
+    if (state === 'in-sync' || reason === 'diverged') state = reason;
     delivery.reconnect();
   }
 
@@ -78,7 +73,7 @@ export function createReceiver({ replica, delivery, status, deviceId, onLoaded, 
     const changes = attempt(() => replica.receive(message, deviceId()));
     if (changes && isConfirmation) status.onConfirmed();
     if (changes) onRemoteChange(changes, isConfirmation ? undefined : message.deviceId);
-    if (!changes || !replica.matches(message)) onDiverged();
+    if (!changes || !replica.matches(message)) resynchronize('diverged');
   }
 
   const isOfSent = (ref: string | undefined) => ref !== undefined && ref === replica.pending.sent?.ref;
@@ -92,7 +87,7 @@ export function createReceiver({ replica, delivery, status, deviceId, onLoaded, 
       const changes = version <= replica.version ? replica.dropSent() : replica.confirm(version, timestamp);
       status.onConfirmed();
       onRemoteChange(changes);
-      if (version === replica.version && !replica.matches(message)) onDiverged();
+      if (version === replica.version && !replica.matches(message)) resynchronize('diverged');
     }
   }
 
@@ -123,7 +118,7 @@ export function createReceiver({ replica, delivery, status, deviceId, onLoaded, 
     else if (error.code === 'VALIDATION_FAILED' && reloadedFor !== message.ref) {
       // This device makes only valid edits, so its text differs from that of the server.
       reloadedFor = message.ref;
-      onDiverged();
+      resynchronize('diverged');
     } else if (error.code !== 'VERSION_CONFLICT') refuse(error);
     else if (replica.pending.sent?.isExact) resynchronize();
     // The edit was based on the version before a snapshot that has arrived since.
@@ -143,7 +138,6 @@ export function createReceiver({ replica, delivery, status, deviceId, onLoaded, 
     isInSync: () => state === 'in-sync' || (state === 'needs-snapshot' && !isCaughtUp),
     isCaughtUp: () => isCaughtUp,
 
-    /** The channel is about to join. */
     onJoin() {
       conflict = undefined;
       isCaughtUp = false;

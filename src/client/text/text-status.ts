@@ -51,11 +51,9 @@ export function createTextStatus(replica: Replica, delivery: Delivery, onChange:
 
   return {
     state,
-    /** Why the server refused the last edit. */
     refusal: () => refusal,
     isClosed: () => availability.name === 'closed',
 
-    /** Resolves when the server has stored everything. */
     async synchronized(): Promise<void> {
       if (state() === 'synchronized') return;
       const error = availability.error ?? (delivery.isRefused() ? refusal : undefined);

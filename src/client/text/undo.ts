@@ -28,8 +28,7 @@ export function createUndoHistory(now: () => number) {
     /** Edits were made here, on the text `before`. */
     record(edits: readonly TextEdit[], before: string): void {
       const inverse = inverseOf(edits, before);
-      const [edit, ...others] = edits;
-      const single = others.length === 0 ? edit : undefined;
+      const single = edits.length === 1 ? edits[0] : undefined;
       const isContinued = run !== undefined && single !== undefined && continues(run, single, now());
       if (isContinued) undoable.extend(inverse);
       else undoable.push(inverse);
@@ -44,7 +43,6 @@ export function createUndoHistory(now: () => number) {
       run = undefined;
     },
 
-    /** Others changed the text. */
     onRemoteChange(changes: Changes): void {
       if (changes.empty) return;
       run = run && rebaseRun(run, changes);
@@ -167,7 +165,7 @@ function continues({ isInserting, start, end, at, isBetweenWords }: TypingRun, e
 function nextRun(run: TypingRun | undefined, { from, to, insert }: TextEdit, at: number): TypingRun | undefined {
   if (insert === '')
     return to - from <= 2 ? { isInserting: false, start: from, end: from, at, isBetweenWords: false } : undefined;
-  if (hasLineBreak(insert) || !(run || isOneCharacter(insert))) return undefined;
+  if (/[\r\n]/.test(insert) || !(run || isOneCharacter(insert))) return undefined;
   return {
     isInserting: true,
     start: run?.start ?? from,
@@ -186,8 +184,6 @@ function rebaseRun(run: TypingRun, changes: Changes): TypingRun | undefined {
 
 /** One code point or a line break. A character of several code points is treated like a paste. */
 const isOneCharacter = (text: string): boolean => text.length === 1 || (text.length === 2 && /^(.|\r\n)$/su.test(text));
-
-const hasLineBreak = (text: string): boolean => /[\r\n]/.test(text);
 
 /** Chinese and Japanese have punctuation instead of spaces. */
 const endsWord = (text: string): boolean => /[\s\u3001-\u301f\uff01-\uff0f\uff1a-\uff20]$/.test(text);

@@ -13,15 +13,13 @@ export function openUploads(options: UploadsOptions, onLoadFailed: () => void): 
   let isConnected = true;
 
   /** Files that were added before the code was loaded. If that fails, they wait for the connection. */
-  let waiting: IncomingFile[] = [];
+  const waiting: IncomingFile[] = [];
 
   async function addWaiting(): Promise<void> {
     if (waiting.length === 0) return;
     const { createUploads } = await loadUploads();
     loaded.value ??= createUploads(options, { addsOnce, isConnected: () => isConnected, listedUrls });
-    const files = waiting;
-    waiting = [];
-    loaded.value.add(files);
+    loaded.value.add(waiting.splice(0));
   }
 
   return {
@@ -46,7 +44,7 @@ export function openUploads(options: UploadsOptions, onLoadFailed: () => void): 
       addWaiting().catch(onLoadFailed);
     },
     cancelAll() {
-      waiting = [];
+      waiting.length = 0;
       loaded.peek()?.cancelAll();
     },
   };

@@ -1,8 +1,7 @@
 /** How many requests this device has left. Files need requests; the text uses the live channel, which needs none. */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { PoproomError } from '../../../src/client/error.ts';
-import type { RateLimit } from '../../../src/client/transport.ts';
-import { rateLimitIn } from '../../../src/client/transport.ts';
+import { type RateLimit, rateLimitIn } from '../../../src/client/transport.ts';
 import { basePath } from '../page-settings.ts';
 import { toPoproomError } from '../server-connection.ts';
 

@@ -162,8 +162,10 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     const key = secret.key ?? savedKey(code) ?? phase.peek().attempt.room.key;
     keepsKey = secret.keepsKey ?? false;
     try {
-      if (key !== undefined) send({ type: 'join', attempt: await encryptedAttempt(code, key) });
-      else send({ type: 'join', attempt: (isKnownAsEncrypted(code) ? lockedAttempt : newAttempt)(code, secret.pin) });
+      const open = isKnownAsEncrypted(code) ? lockedAttempt : newAttempt;
+      const attempt =
+        key === undefined ? open(code, secret.pin) : (await loadEncryption()).createEncryptedAttempt(code, key);
+      send({ type: 'join', attempt });
     } catch (cause) {
       send({ type: 'failed', error: new PoproomError('OFFLINE', String(cause)), at: Date.now() });
     }
@@ -240,9 +242,6 @@ function failToLoad(cause: unknown): never {
 
 /** The code of the encryption is loaded for the first encrypted room. */
 const loadEncryption = () => import('./encryption.ts');
-
-const encryptedAttempt = async (code: RoomCode, key: string): Promise<JoinAttempt> =>
-  (await loadEncryption()).createEncryptedAttempt(code, key);
 
 /** Without the key. The server may say what it wants: the room is not opened as a plain one. */
 const lockedAttempt = (code: RoomCode): JoinAttempt => ({

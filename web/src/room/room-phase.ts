@@ -232,9 +232,7 @@ function onJoin(phase: RoomPhase, { attempt }: EventOf<'join'>): RoomPhase {
   return text ? { ...phase, name: 'joining', attempt, text } : { ...phase, name: 'loading', attempt };
 }
 
-type PhaseWithChannel = PhaseNamed<'joining' | 'pin-checking' | 'joined'>;
-
-function onSnapshot(phase: PhaseWithChannel, event: EventOf<'snapshot'>): RoomPhase {
+function onSnapshot(phase: PhaseNamed<'joining' | 'pin-checking' | 'joined'>, event: EventOf<'snapshot'>): RoomPhase {
   const { recent, devices, files, pinAttempts } = event;
   const { limits, extend } = event.room;
   const { pinChanges = 0 } = phase.content ?? {};

@@ -5,14 +5,8 @@ import type { IncomingFile, Upload } from './upload-state.ts';
 
 export type SizedUpload = Pick<Upload, 'file' | 'state'>;
 
-interface RoomSpace {
-  /** The size of the largest file that fits. */
-  readonly bytes: number;
-  readonly files: number;
-}
-
-/** Counts the uploads as well, because the server reserves their space. */
-export function spaceLeft({ limits, files, fileSizes }: RoomContent, uploads: readonly SizedUpload[]): RoomSpace {
+/** The size of the largest file that fits, and how many files. Counts the uploads as well: the server reserves their space. */
+export function spaceLeft({ limits, files, fileSizes }: RoomContent, uploads: readonly SizedUpload[]) {
   const pending = uploads.filter(({ state: { value } }) => value.name !== 'failed' && value.name !== 'cancelled');
   const sizes = [...files.map(({ fileSize }) => fileSize), ...pending.map(({ file }) => file.size)];
   const bytes = sizes.reduce((sum, size) => sum + (fileSizes?.storedSize(size) ?? size), 0);

@@ -1,12 +1,8 @@
 /** State machines as tables: a row for each state, with the events that it reacts to. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 
-interface AnyState {
-  readonly name: string;
-}
-interface AnyEvent {
-  readonly type: string;
-}
+type AnyState = { readonly name: string };
+type AnyEvent = { readonly type: string };
 
 /** The next state for each state and event. A state ignores the events that are not in its row. */
 export type Transitions<State extends AnyState, Event extends AnyEvent> = {

@@ -19,13 +19,26 @@ export function createTextModel(draft: Draft, deviceId: string) {
   const canRedo = signal(shared.canRedo);
   /** Own words that are missing from the text of an encrypted room, until the user dismisses them. */
   const missing = signal('');
-  const autosave = createAutosave(shared, draft);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isStopped = false;
+
+  function saveNow(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!isStopped) draft.save(shared.save());
+  }
+
+  function stop(): void {
+    clearTimeout(timer);
+    isStopped = true;
+    shared.close();
+  }
 
   shared.on('change', () => {
     isEmpty.value = shared.value === '';
     canUndo.value = shared.canUndo;
     canRedo.value = shared.canRedo;
-    autosave.saveSoon();
+    timer ??= setTimeout(saveNow, autosaveDelayMs(shared.value.length));
   });
   shared.on('lost', (words) => {
     missing.value += missing.value ? `\n${words}` : words;
@@ -33,7 +46,7 @@ export function createTextModel(draft: Draft, deviceId: string) {
   shared.on('state', () => {
     status.value = statusOf(shared);
     refusal.value = shared.refusal;
-    if (shared.state === 'synchronized') autosave.saveNow();
+    if (shared.state === 'synchronized') saveNow();
   });
 
   return {
@@ -61,7 +74,7 @@ export function createTextModel(draft: Draft, deviceId: string) {
     /** Sends and saves pending edits immediately. */
     flush() {
       shared.flush();
-      autosave.saveNow();
+      saveNow();
     },
 
     /** Sends pending edits and waits briefly for the response. Saves what the server did not confirm. */
@@ -69,16 +82,14 @@ export function createTextModel(draft: Draft, deviceId: string) {
       shared.flush();
       const timeout = new Promise((resolve) => setTimeout(resolve, finishWithinMs));
       await Promise.race([shared.synchronized().catch(() => undefined), timeout]);
-      autosave.saveNow();
-      autosave.stop();
-      shared.close();
+      saveNow();
+      stop();
     },
 
     /** The room has ended: deletes the saved edits. */
     discard() {
-      autosave.stop();
+      stop();
       draft.save(undefined);
-      shared.close();
     },
   };
 }
@@ -103,26 +114,3 @@ function statusOf({ isOnline, state, refusal }: SharedText): TextStatus {
 
 /** Saving a large text takes tens of milliseconds, too long for every keystroke. */
 const autosaveDelayMs = (length: number): number => (length < 100_000 ? 300 : 1_500);
-
-/** Saves unconfirmed edits shortly after a change. */
-function createAutosave(shared: SharedText, draft: Draft) {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let isStopped = false;
-
-  function saveNow(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    if (!isStopped) draft.save(shared.save());
-  }
-
-  return {
-    saveNow,
-    saveSoon(): void {
-      timer ??= setTimeout(saveNow, autosaveDelayMs(shared.value.length));
-    },
-    stop(): void {
-      clearTimeout(timer);
-      isStopped = true;
-    },
-  };
-}

@@ -8,17 +8,8 @@ import { checkRequestLimit, limitedUntil, noteFailure } from './request-limit.ts
 import type { RoomContent } from './room-phase.ts';
 import { largestFile, type SizedUpload, spaceLeft } from './space-left.ts';
 import { createStateMachine } from './state-machine.ts';
-import {
-  type IncomingFile,
-  isUnfinished,
-  type Upload,
-  type UploadBatch,
-  type UploadEvent,
-  type UploadId,
-  type UploadState,
-  type Uploads,
-  uploadTransitions,
-} from './upload-state.ts';
+import type { IncomingFile, Upload, UploadBatch, UploadEvent, UploadId, UploadState, Uploads } from './upload-state.ts';
+import { isUnfinished, uploadTransitions } from './upload-state.ts';
 
 export interface UploadsOptions {
   code: string;
