@@ -26,13 +26,13 @@ export interface Command {
   load(): Promise<(input: Input) => Promise<void>>;
 }
 
-/** A command in a table whose keys are the names. Without `args`, it takes none. */
-type CommandRow = Omit<Command, 'name' | 'args'> & Partial<Pick<Command, 'args'>>;
+/** Commands by name. */
+export type CommandTable = Readonly<Record<string, CommandRow>>;
+type CommandRow = Omit<Command, 'name' | 'args' | 'options'> & Partial<Pick<Command, 'args' | 'options'>>;
 
-export const commandsIn = (table: Readonly<Record<string, CommandRow>>): readonly Command[] =>
-  Object.entries(table).map(([name, row]) => ({ name, args: '', ...row }));
+export const commandsIn = (table: CommandTable, args = ''): readonly Command[] =>
+  Object.entries(table).map(([name, row]) => ({ name, args, options: {}, ...row }));
 
-/** An option with a value, such as `TIME`. */
 export const takes = (value: string, summary: string, more?: Partial<Option>): Option => ({ value, summary, ...more });
 
 /** Whether the first argument of a command is, or may be, a room code. */
@@ -40,15 +40,12 @@ export const takesCode = ({ args }: Command): boolean => /^\[?CODE\b/.test(args)
 
 export interface Input {
   args: readonly string[];
-  /** Returns the value of an option that takes one. */
   value(option: string): string | undefined;
   isSet(option: string): boolean;
 }
 
-/** Every command has this option. */
 export const help: Option = { short: 'h', summary: 'show this help' };
 
-/** Most commands have this one. */
 export const json: Option = { summary: 'print JSON' };
 
 export function readInput(command: Command, args: string[]): Input {
@@ -74,15 +71,11 @@ function parse({ name, options }: Command, args: string[]) {
   } catch (error) {
     // Only the first sentence is meant for users.
     const [sentence = ''] = (error as Error).message.split(/\.( |$)|\n/, 1);
-    throw new UsageError(`${sentence}; ${suggestOption(sentence, Object.keys(all))}see poproom ${name} --help.`);
+    const [, unknown = ''] = /^Unknown option '--([^'=]+)/.exec(sentence) ?? [];
+    const nearest = suggestName(unknown, Object.keys(all));
+    const suggestion = nearest === undefined ? '' : `did you mean --${nearest}? Or `;
+    throw new UsageError(`${sentence}; ${suggestion}see poproom ${name} --help.`);
   }
-}
-
-/** Such as "did you mean --expires? Or ", if the sentence is about an option that does not exist. */
-function suggestOption(sentence: string, known: readonly string[]): string {
-  const [, unknown = ''] = /^Unknown option '--([^'=]+)/.exec(sentence) ?? [];
-  const nearest = suggestName(unknown, known);
-  return nearest === undefined ? '' : `did you mean --${nearest}? Or `;
 }
 
 export function helpOf({ name, args, summary, details, options, examples }: Command): string {
@@ -109,17 +102,18 @@ export function formatColumns(rows: readonly (readonly [string, string])[]): str
   return lines.join('\n');
 }
 
+/** The key of an encrypted room in a link, or the text itself. */
+export const keyIn = (text: string): string => /#(.+)$/.exec(text.trim())?.[1] ?? text.trim();
+
 export const isPin = (text: string) => /^[0-9]{4}$/.test(text);
 
 export const pinArgumentRefused = 'Do not pass the PIN as an argument: you are asked for it, or set POPROOM_PIN.';
 
 /** In the arguments, the shell history and the process list would expose a PIN. */
-function hasPinArgument(args: readonly string[]): boolean {
-  const options = beforeDashes(args);
-  return options.some(
-    (arg, i) => /^--(new-)?pin=/.test(arg) || (/^--(new-)?pin$/.test(arg) && isPin(options[i + 1] ?? '')),
-  );
-}
+const hasPinArgument = (args: readonly string[]): boolean =>
+  beforeDashes(args).some((arg, i, options) => {
+    return /^--(new-)?pin=/.test(arg) || (/^--(new-)?pin$/.test(arg) && isPin(options[i + 1] ?? ''));
+  });
 
 /** The arguments that may be options. */
 export function beforeDashes(args: readonly string[]): readonly string[] {
@@ -127,10 +121,19 @@ export function beforeDashes(args: readonly string[]): readonly string[] {
   return end < 0 ? args : args.slice(0, end);
 }
 
-/** Rejects arguments that a command does not take. */
-export function assertOnlyCode(command: string, { args }: Input): void {
-  if (args.length > 1)
-    throw new UsageError(`"poproom ${command}" takes only a room code; unexpected argument "${args[1]}".`);
+/** Rejects further arguments of a command that takes only a room code. */
+export function assertArguments(command: Command, { args }: Input): void {
+  if (args.length > 1 && /^(CODE|\[CODE\])( --|$)/.test(command.args))
+    throw new UsageError(`"poproom ${command.name}" takes only a room code; unexpected argument "${args[1]}".`);
+}
+
+const secondsPer: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+export function readDuration(text: string): number {
+  const [, number, unit = 's'] = /^(\d{1,9})([smhd]?)$/.exec(text) ?? [];
+  const seconds = Number(number) * (secondsPer[unit || 's'] ?? Number.NaN);
+  if (seconds >= 60) return seconds;
+  throw new UsageError(`"${text}" is not a valid duration; use a minute or more, such as 45m, 2h or 3d.`);
 }
 
 /** `source` is the command that shows the versions, such as `poproom history`. */
@@ -164,11 +167,8 @@ function suggestName(name: string, known: readonly string[]): string | undefined
 
 /** Returns the name with the smallest edit distance, or undefined if none is close. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const [nearest] = known
-    .map((candidate) => ({ candidate, distance: distanceOf(name, candidate) }))
-    .filter(({ distance }) => distance <= Math.max(2, name.length / 4))
-    .sort((a, b) => a.distance - b.distance);
-  return nearest?.candidate;
+  const near = known.filter((candidate) => distanceOf(name, candidate) <= Math.max(2, name.length / 4));
+  return near.toSorted((a, b) => distanceOf(name, a) - distanceOf(name, b))[0];
 }
 
 /** Levenshtein distance. */

@@ -259,7 +259,6 @@ not respond, because the checks of a running server are then skipped.`,
   completion: {
     args: 'bash|zsh|fish',
     summary: 'print a completion script for your shell',
-    options: {},
     examples: [
       ['source <(poproom completion bash)', 'add this line to ~/.bashrc'],
       ['source <(poproom completion zsh)', 'add this line to ~/.zshrc'],

@@ -2,17 +2,13 @@
 import { type Command, help, type Input, type Option, takesCode } from './command.ts';
 import { UsageError } from './errors.ts';
 
-const scripts = new Map<string | undefined, (commands: readonly Command[]) => string>([
-  ['bash', bashScript],
-  ['zsh', zshScript],
-  ['fish', fishScript],
-]);
+const scripts = new Map(Object.entries({ bash: bashScript, zsh: zshScript, fish: fishScript }));
 
 /** Takes the commands as an argument, because commands.ts imports this file. */
 export const completionOf =
   (commands: readonly Command[]) =>
   async ({ args }: Input): Promise<void> => {
-    const script = args.length === 1 ? scripts.get(args[0]) : undefined;
+    const script = args.length === 1 ? scripts.get(args[0] ?? '') : undefined;
     if (!script) throw new UsageError('Which shell? Run poproom completion with bash, zsh or fish.');
     console.log(script(commands));
   };
@@ -120,14 +116,11 @@ if [[ $funcstack[1] == _poproom ]]; then _poproom "$@"; else compdef _poproom po
 
 function zshBranch(command: Command): string {
   const { name, options } = command;
-  const specs = [
-    ...Object.entries({ ...options, help }).map(([option, definition]) => zshOption(option, definition)),
-    ...zshArguments(command),
-  ];
+  const specs = [...Object.entries({ ...options, help }).map(zshOption), ...zshArguments(command)];
   return `    ${name})\n      _arguments \\\n${specs.map((spec) => `        ${spec}`).join(' \\\n')} ;;`;
 }
 
-function zshOption(option: string, { short, value, summary, choices }: Option): string {
+function zshOption([option, { short, value, summary, choices }]: [string, Option]): string {
   const description = `[${summary.replaceAll(/[[\]\\]/g, '\\$&')}]`;
   const taken = value ? `:${value}:${zshAction(choices)}` : '';
   const long = `--${option}${value ? '=' : ''}`;

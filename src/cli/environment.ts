@@ -1,6 +1,8 @@
 /** The environment variables of the client commands. `config.ts` reads those of the server. */
+import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { keyIn } from './command.ts';
 
 export type Environment = ReturnType<typeof readEnvironment>;
 
@@ -9,12 +11,10 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   return {
     url: env.POPROOM_URL || undefined,
     apiKey: env.POPROOM_API_KEY || undefined,
-    /** For creating rooms, if the server requires it. */
     createPassword: env.POPROOM_CREATE_PASSWORD || undefined,
     adminToken: env.POPROOM_ADMIN_TOKEN || undefined,
     pin: env.POPROOM_PIN || undefined,
-    /** The key of an encrypted room. */
-    roomKey: env.POPROOM_ROOM_KEY || undefined,
+    roomKey: env.POPROOM_ROOM_KEY ? keyIn(env.POPROOM_ROOM_KEY) : undefined,
     newPin: env.POPROOM_NEW_PIN || undefined,
     /** The longest silence of a server, such as `30s`. */
     timeout: env.POPROOM_TIMEOUT || undefined,
@@ -39,3 +39,16 @@ const isOff = (value: string | undefined) => ['off', 'false', 'no', '0'].include
 
 /** The environment for a command that the user gave. */
 export const environmentWith = (more: Readonly<Record<string, string>>) => ({ ...process.env, ...more });
+
+export type Program = readonly [name: string, ...args: string[]];
+
+export function isInstalled({ path }: Environment, [name]: Program): boolean {
+  return path.some((folder) => {
+    try {
+      accessSync(join(folder, name), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,32 +1,27 @@
 /** How a command ends: its exit codes, its errors for the user, and signals that interrupt it. */
 import { constants } from 'node:os';
 
-export const exitCode = {
-  other: 1,
-  usage: 2,
-  missing: 3,
-  noAccess: 4,
-  conflict: 5,
-  tooLarge: 6,
-  limited: 7,
-  unreachable: 8,
-  localFile: 9,
-  interrupted: 130,
+const exits = {
+  other: [1, 'any error that is not listed below'],
+  usage: [2, 'incorrect usage'],
+  missing: [3, 'no such room, link, webhook, file or version'],
+  noAccess: [4, 'PIN, room key or API key missing, wrong or locked; or a link that may not do this'],
+  conflict: [5, 'changed or being received by someone else'],
+  tooLarge: [6, 'too large, or storage full'],
+  limited: [7, 'too many requests'],
+  unreachable: [8, 'server unreachable'],
+  localFile: [9, 'local file cannot be read or written'],
+  interrupted: [130, 'interrupted by Ctrl-C'],
 } as const;
 
-/** Shown in the help. */
-export const exitCodes: readonly (readonly [code: number, means: string])[] = [
-  [exitCode.other, 'any error that is not listed below'],
-  [exitCode.usage, 'incorrect usage'],
-  [exitCode.missing, 'no such room, link, webhook, file or version'],
-  [exitCode.noAccess, 'PIN, room key or API key missing, wrong or locked; or a link that may not do this'],
-  [exitCode.conflict, 'changed or being received by someone else'],
-  [exitCode.tooLarge, 'too large, or storage full'],
-  [exitCode.limited, 'too many requests'],
-  [exitCode.unreachable, 'server unreachable'],
-  [exitCode.localFile, 'local file cannot be read or written'],
-  [exitCode.interrupted, 'interrupted by Ctrl-C'],
-];
+/** With their meanings, for the help. */
+export const exitCodes: readonly (readonly [code: number, means: string])[] = Object.values(exits);
+
+export type Exit = keyof typeof exits;
+
+export const exitCode = Object.fromEntries(Object.entries(exits).map(([name, [code]]) => [name, code])) as Readonly<
+  Record<Exit, number>
+>;
 
 /** Ends the command without a further message. */
 export class ExitError extends Error {
@@ -38,13 +33,9 @@ export class ExitError extends Error {
   }
 }
 
-/** Incorrect usage of the command line. The message says what is wrong. */
+/** The messages of these errors say what is wrong, such as which file, and why or what to do. */
 export class UsageError extends Error {}
-
-/** The clipboard is missing or does not work. The message says what to do. */
 export class ClipboardError extends Error {}
-
-/** A local file or folder that cannot be read or written. The message says which one, and why. */
 export class FileError extends Error {}
 
 /** Turns system errors about the path into a FileError. */
@@ -63,13 +54,20 @@ export const alreadyExists = (path: string): string =>
 const noPermission = (path: string) => `Permission denied: ${path}`;
 const noSpace = (path: string) => `The disk is full; ${path} was not written.`;
 
-const fileMessages: Readonly<Record<string, (path: string) => string>> = {
+type FileMessages = Readonly<Record<string, (path: string) => string>>;
+
+/** The same for the files of a server. */
+export const commonFileMessages: FileMessages = {
   EACCES: noPermission,
   EPERM: noPermission,
   EROFS: noPermission,
   ENOENT: (path) => `${path} does not exist.`,
-  ENOTDIR: (path) => `${path} is not a folder, or is not inside a folder.`,
   EISDIR: (path) => `${path} is a folder.`,
+};
+
+const fileMessages: FileMessages = {
+  ...commonFileMessages,
+  ENOTDIR: (path) => `${path} is not a folder, or is not inside a folder.`,
   EEXIST: alreadyExists,
   ENOSPC: noSpace,
   EDQUOT: noSpace,

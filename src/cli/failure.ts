@@ -2,7 +2,7 @@
 import { type PoproomErrorCode, PoproomError as RemoteError } from '../client/index.ts';
 import { ConfigError } from '../config.ts';
 import { PoproomError as LocalError } from '../core/errors.ts';
-import { ClipboardError, ExitError, exitCode, FileError, UsageError } from './errors.ts';
+import { ClipboardError, commonFileMessages, type Exit, ExitError, exitCode, FileError, UsageError } from './errors.ts';
 import { formatBytes, formatJson, printable } from './output.ts';
 
 interface Failure {
@@ -19,7 +19,7 @@ interface Failure {
 /** A longer message from a server would fill the screen. */
 const maxMessageLength = 1000;
 
-const codesByExit: Partial<Record<keyof typeof exitCode, readonly PoproomErrorCode[]>> = {
+const codesByExit: Partial<Record<Exit, readonly PoproomErrorCode[]>> = {
   missing: ['ROOM_NOT_FOUND', 'ROOM_EXPIRED', 'FILE_NOT_FOUND', 'CLAIM_NOT_FOUND'],
   noAccess: [
     ...(['PIN_REQUIRED', 'PIN_INCORRECT', 'PIN_LOCKED'] as const),
@@ -45,15 +45,15 @@ export const localCodes = {
 export function explain(error: unknown): Failure {
   if (error instanceof ExitError) return { exitCode: error.exitCode, code: 'FAILED', message: '' };
   if (error instanceof RemoteError) return explainRemote(error);
-  if (error instanceof UsageError) return { exitCode: exitCode.usage, code: 'USAGE', message: error.message };
-  if (error instanceof FileError)
-    return { exitCode: exitCode.localFile, code: 'LOCAL_FILE', message: printable(error.message) };
-  if (error instanceof ClipboardError) return { exitCode: exitCode.other, code: 'CLIPBOARD', message: error.message };
-  if (error instanceof LocalError) return { exitCode: exitCode.other, code: error.code, message: error.message };
-  if (error instanceof ConfigError)
-    return { exitCode: exitCode.usage, code: 'SETTINGS', message: describeSettings(error) };
+  if (error instanceof UsageError) return failure('usage', 'USAGE', error.message);
+  if (error instanceof FileError) return failure('localFile', 'LOCAL_FILE', printable(error.message));
+  if (error instanceof ClipboardError) return failure('other', 'CLIPBOARD', error.message);
+  if (error instanceof LocalError) return failure('other', error.code, error.message);
+  if (error instanceof ConfigError) return failure('usage', 'SETTINGS', describeSettings(error));
   return explainSystemError(error as NodeJS.ErrnoException);
 }
+
+const failure = (exit: Exit, code: string, message: string): Failure => ({ exitCode: exitCode[exit], code, message });
 
 /** A sentence with the name of the command. */
 export const formatFailure = ({ code, message }: Failure): string =>
@@ -93,38 +93,29 @@ const withUnits = (message: string) =>
 /** A `NOT_FOUND` without a field means that the URL is not that of a Poproom server. */
 function exitCodeOf({ code, details }: RemoteError): number {
   const isMissingPart = code === 'NOT_FOUND' && ['version', 'linkId', 'webhookId'].includes(String(details.field));
-  const names = Object.keys(exitCode) as (keyof typeof exitCode)[];
-  return isMissingPart
-    ? exitCode.missing
-    : exitCode[names.find((name) => codesByExit[name]?.includes(code)) ?? 'other'];
+  const exits = Object.keys(codesByExit) as Exit[];
+  const exit = exits.find((name) => codesByExit[name]?.includes(code)) ?? 'other';
+  return exitCode[isMissingPart ? 'missing' : exit];
 }
 
 const describeSettings = ({ problems }: ConfigError): string =>
   ['poproom cannot start with these settings:', ...problems.map((problem) => `  ${problem}`)].join('\n');
 
 function explainSystemError({ code, message, path, stack }: NodeJS.ErrnoException): Failure {
-  if (message === 'file is not a database') return failed(notDatabase);
-  const sentence = code === undefined ? undefined : bySystemCode[code]?.(path ?? message);
-  if (sentence === undefined) return failed(stack ?? message);
-  return path === undefined
-    ? failed(sentence)
-    : { exitCode: exitCode.localFile, code: 'LOCAL_FILE', message: sentence };
+  if (message === 'file is not a database') return failure('other', 'FAILED', notDatabase);
+  const sentence = bySystemCode[code ?? '']?.(path ?? message);
+  return sentence !== undefined && path !== undefined
+    ? failure('localFile', 'LOCAL_FILE', sentence)
+    : failure('other', 'FAILED', sentence ?? stack ?? message);
 }
 
-const failed = (message: string): Failure => ({ exitCode: exitCode.other, code: 'FAILED', message });
 const notDatabase = 'poproom.db in POPROOM_DATA_DIR is not a database; restore it from a backup.';
-
-const noPermission = (what: string): string => `Permission denied: ${what}`;
 
 /** The path is not always the data folder, and not every command uses one. */
 const mustBeFolder = (what: string): string => `${what} must be a folder; a server uses the one in POPROOM_DATA_DIR.`;
 
-const bySystemCode: Record<string, (what: string) => string> = {
-  EACCES: noPermission,
-  EPERM: noPermission,
-  EROFS: noPermission,
-  ENOENT: (what) => `${what} does not exist.`,
-  EISDIR: (what) => `${what} is a folder.`,
+const bySystemCode: typeof commonFileMessages = {
+  ...commonFileMessages,
   EEXIST: mustBeFolder,
   ENOTDIR: mustBeFolder,
   ENOSPC: () => 'The disk is full.',

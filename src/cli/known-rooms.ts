@@ -29,7 +29,6 @@ export interface RecentRoom {
   name?: string | undefined;
 }
 
-/** Details of a room that a command has received. */
 export type RoomDetails = Pick<RecentRoom, 'expiresAt' | 'name'>;
 
 type RoomKey = Pick<RecentRoom, 'url' | 'code'>;
@@ -94,8 +93,6 @@ export interface KnownEncryptedRoom {
 /** With the time of the last use, in milliseconds since 1970. */
 type StoredEncryptedRoom = KnownEncryptedRoom & { usedAt?: number };
 
-export type EncryptedRooms = ReturnType<typeof openEncryptedRooms>;
-
 export function openEncryptedRooms({ stateFolder }: Environment, now: () => number = Date.now) {
   const path = join(stateFolder, 'encrypted-rooms.json');
   const nameOf = (url: string, code: string) => `${serverIdOf(url)} ${code}`;
@@ -133,8 +130,7 @@ type StoredRooms = Map<string, StoredEncryptedRoom>;
 function readEncryptedRooms(path: string, now: number): StoredRooms {
   try {
     const stored: Record<string, StoredEncryptedRoom> = JSON.parse(readIfExists(path) ?? '{}');
-    const rooms = Object.entries(stored).filter(([, room]) => typeof room === 'object' && room !== null);
-    return new Map(rooms.filter(([, room]) => isKept(room, now)));
+    return new Map(Object.entries(stored).filter(([, room]) => room && typeof room === 'object' && isKept(room, now)));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new FileError(`Cannot read ${path}, which has the keys of encrypted rooms: ${code ?? 'it is damaged'}.`);
@@ -143,23 +139,21 @@ function readEncryptedRooms(path: string, now: number): StoredRooms {
 
 /** A server can name any expiry time, so a room that was used recently is kept too. */
 const isKept = ({ expiresAt, usedAt = Number.POSITIVE_INFINITY }: StoredEncryptedRoom, now: number): boolean =>
-  now < Math.max(expiryOf(expiresAt) ?? 0, usedAt) + keepMs;
+  now < Math.max(expiryOf(expiresAt), usedAt) + keepMs;
 
 /** Drops rooms until there are at most this many: first those that expired longest ago, then the least recently used. */
 function evict(rooms: StoredRooms, most: number, now: number): StoredRooms {
   // Negative if the room has expired.
   const rank = ({ expiresAt, usedAt = 0 }: StoredEncryptedRoom) => {
     const expiry = expiryOf(expiresAt);
-    return expiry !== undefined && expiry <= now ? expiry - now - 1 : usedAt;
+    return expiry !== 0 && expiry <= now ? expiry - now - 1 : usedAt;
   };
   const ranked = [...rooms].sort(([, a], [, b]) => rank(a) - rank(b));
   return new Map(ranked.slice(Math.max(0, rooms.size - most)));
 }
 
-function expiryOf(expiresAt: string | undefined): number | undefined {
-  const time = Date.parse(expiresAt ?? '');
-  return Number.isNaN(time) ? undefined : time;
-}
+/** 0 if it is unknown. */
+const expiryOf = (expiresAt = ''): number => Date.parse(expiresAt) || 0;
 
 /** Another command may have seen more in the meantime. */
 const newestVersion = (known: SeenVersion | undefined, seen: SeenVersion | undefined): SeenVersion | undefined =>

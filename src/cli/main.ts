@@ -1,5 +1,13 @@
 /** The `poproom` command. */
-import { beforeDashes, type Command, formatColumns, helpOf, readInput, suggestCommand } from './command.ts';
+import {
+  assertArguments,
+  beforeDashes,
+  type Command,
+  formatColumns,
+  helpOf,
+  readInput,
+  suggestCommand,
+} from './command.ts';
 import { commands, localCommands, serverCommands } from './commands.ts';
 import { exitCodes, UsageError } from './errors.ts';
 import { cryptoCommands, roomCommands } from './room-commands.ts';
@@ -35,6 +43,7 @@ async function run([name = 'help', ...rest]: string[]): Promise<void> {
   if (!command) throw new UsageError(explainUnknown(name));
   const input = readInput(command, rest);
   if (input.isSet('help')) return printHelp(await fullHelp(command));
+  assertArguments(command, input);
   try {
     await (await command.load())(input);
   } finally {

@@ -11,6 +11,15 @@ export function print(input: Input, value: unknown, text: string): void {
 export const formatJson = (value: unknown): string =>
   replaceHidden(JSON.stringify(value), (character) => character.split('').map(escaped).join(''));
 
+/** Undefined if it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 
 /** Prints a list. One that is empty is a notice, unless a program reads it. */
@@ -41,7 +50,6 @@ export const printable = (text: string): string => replaceHidden(text, () => rep
 export const printableText = (text: string): string =>
   text.replaceAll(hiddenInText, (found) => (isEmoji(found) ? found : replacement));
 
-/** Formats rows in columns that are as wide as their widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
   const columns = Math.max(0, ...rows.map((row) => row.length));
   const widths = Array.from({ length: columns }, (_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
@@ -57,17 +65,34 @@ export function formatBytes(bytes: number): string {
   return `${number.replace(/\.0$/, '')} ${units[step]}`;
 }
 
+/** Such as "2 h 5 min", rounded to minutes. */
+export function formatDuration(ms: number): string {
+  const minutes = Math.max(0, Math.round(ms / 60_000));
+  const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
+  const parts = days > 0 ? [`${days} d`, hours && `${hours} h`] : [hours && `${hours} h`, `${minutes % 60} min`];
+  return parts.filter(Boolean).join(' ');
+}
+
+const soonMs = 30 * 86_400_000;
+
+/** When a room expires. Nobody counts the days of one that lasts longer. */
+export function formatExpiry(expiresAt: string): string {
+  const left = Date.parse(expiresAt) - Date.now();
+  return left > soonMs ? 'does not expire soon' : `expires in ${formatDuration(left)}`;
+}
+
 /** `1 room`, `2 rooms`. */
 export const countOf = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Resolves when the bytes are written. If the reader is gone (EPIPE), the command ends successfully. */
-export function writeStdout(bytes: Uint8Array): Promise<void> {
-  return new Promise((resolve, reject) => {
-    process.stdout.write(bytes, (error) => {
-      if (!error) resolve();
-      else reject((error as NodeJS.ErrnoException).code === 'EPIPE' ? new ExitError(0) : error);
+/** Resolves when all bytes are written. If the reader is gone (EPIPE), the command ends successfully. */
+export async function writeStdout(chunks: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const chunk of chunks) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    process.stdout.write(chunk, (error) => (error ? reject(error) : resolve()));
+    await promise.catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EPIPE' ? new ExitError(0) : error;
     });
-  });
+  }
 }
 
 /** Prints a text: unchanged to a pipe, without control characters on a terminal, or as JSON. */

@@ -2,10 +2,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { type Check, flag, isObject, object, optional, text } from '../client/shapes.ts';
 import { nearestName } from './command.ts';
 import type { Environment } from './environment.ts';
 import { UsageError } from './errors.ts';
-import { printable } from './output.ts';
+import { parseJson, printable } from './output.ts';
 
 export interface ServerEntry {
   url?: string;
@@ -24,26 +25,25 @@ export interface Preferences extends ServerEntry {
 /** Such as `{ "url": "https://pop.example.org", "apiKey": "pop_…" }`. */
 export function readPreferences(environment: Environment): Preferences {
   const file = configFile(environment);
-  const text = readIfExists(file);
-  if (text === undefined) return {};
-  try {
-    const preferences: unknown = JSON.parse(text);
-    if (isPreferences(preferences)) {
-      warnOfUnknown(file, preferences);
-      return preferences;
-    }
-  } catch {
-    // Reported below, because the message of the parser does not help.
-  }
-  throw new UsageError(`${file} must be JSON such as { "url": "https://pop.example.org", "apiKey": "pop_…" }.`);
+  const json = readIfExists(file);
+  if (json === undefined) return {};
+  const preferences = parseJson(json);
+  if (!isPreferences(preferences))
+    throw new UsageError(`${file} must be JSON such as { "url": "https://pop.example.org", "apiKey": "pop_…" }.`);
+  warnOfUnknown(file, preferences);
+  return preferences;
 }
 
-const settingNames = ['url', 'apiKey', 'createPassword', 'default', 'servers', 'recent'];
+const serverChecks = { url: optional(text), apiKey: optional(text), createPassword: optional(text) };
+const isServerEntry = object<ServerEntry>(serverChecks);
+const areServers: Check = (value) => isObject(value) && Object.values(value).every(isServerEntry);
+const checks = { ...serverChecks, default: optional(text), servers: optional(areServers), recent: optional(flag) };
+const isPreferences = object<Preferences>(checks);
 
 /** A misspelled key would otherwise have no effect, and nobody would know why. */
 function warnOfUnknown(file: string, preferences: object): void {
-  for (const name of Object.keys(preferences).filter((name) => !settingNames.includes(name))) {
-    const meant = nearestName(name, settingNames);
+  for (const name of Object.keys(preferences).filter((name) => !Object.hasOwn(checks, name))) {
+    const meant = nearestName(name, Object.keys(checks));
     const hint = meant ? `Did you mean "${meant}"?` : 'See poproom config --help.';
     console.error(`poproom: "${printable(name)}" in ${file} is not a setting. ${hint}`);
   }
@@ -68,30 +68,13 @@ export function defaultServer(preferences: Preferences): ServerEntry {
 export const serverNamed = ({ servers = {} }: Pick<Preferences, 'servers'>, name: string): ServerEntry | undefined =>
   Object.hasOwn(servers, name) ? servers[name] : undefined;
 
-function isPreferences(value: unknown): value is Preferences {
-  if (!isServerEntry(value)) return false;
-  const { default: name, servers = {}, recent } = value as Preferences;
-  const isSwitch = recent === undefined || typeof recent === 'boolean';
-  return isText(name) && isSwitch && isObject(servers) && Object.values(servers).every(isServerEntry);
-}
-
-const isServerEntry = (value: unknown): value is ServerEntry =>
-  isObject(value) && isText(value.url) && isText(value.apiKey) && isText(value.createPassword);
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const isText = (value: unknown) => value === undefined || typeof value === 'string';
-
 export function lastServer({ stateFolder }: Environment): string | undefined {
   const url = readIfExists(join(stateFolder, 'last-server'))?.trim();
   return url && URL.canParse(url) ? url : undefined;
 }
 
-/** Only a convenience. */
 export function rememberServer({ stateFolder }: Environment, url: string): void {
-  tryTo(() => {
-    mkdirSync(stateFolder, { recursive: true });
-    writeFileSync(join(stateFolder, 'last-server'), `${url}\n`);
-  });
+  tryTo(() => writePrivateFile(join(stateFolder, 'last-server'), `${url}\n`));
 }
 
 /** For what may fail, because the command itself has succeeded. */
@@ -121,8 +104,7 @@ const unfinishedMs = 24 * 60 * 60 * 1000;
 export function openUnfinished<T>(path: string, most: number, isValid: (entry: T) => boolean) {
   type Entry = T & { at: number };
   const isCurrent = (entry: Entry) => Math.abs(Date.now() - entry.at) < unfinishedMs && isValid(entry);
-  const parse = (stored: Record<string, Entry>) =>
-    new Map(Object.entries(stored).filter(([, entry]) => isCurrent(entry)));
+  const parse = (all: Record<string, Entry>) => new Map(Object.entries(all).filter(([, entry]) => isCurrent(entry)));
   const read = () => readStateFile(path, new Map<string, Entry>(), parse);
   const write = (entries: Map<string, Entry>) => writeStateFile(path, Object.fromEntries([...entries].slice(-most)));
 
@@ -144,7 +126,6 @@ export function openUnfinished<T>(path: string, most: number, isValid: (entry: T
 export const hashOf = (values: readonly (string | number | undefined)[]): string =>
   createHash('sha256').update(JSON.stringify(values)).digest('hex');
 
-/** Failures are ignored, because the command itself has succeeded. */
 export const writeStateFile = (path: string, value: unknown): void => tryTo(() => writeJson(path, value));
 
 export const writeJson = (path: string, value: unknown): void => writePrivateFile(path, `${JSON.stringify(value)}\n`);
@@ -170,7 +151,9 @@ export function withFileLock<T>(path: string, work: () => T): T {
   const lock = `${path}.lock`;
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   while (!takeLock(lock)) {
-    if (ageOf(lock) > staleLockMs) rmSync(lock, { force: true });
+    const takenAt = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    // Also if the clock was set back.
+    if (Math.abs(Date.now() - takenAt) > staleLockMs) rmSync(lock, { force: true });
     else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
   }
   try {
@@ -190,13 +173,6 @@ function takeLock(lock: string): boolean {
   }
 }
 
-/** Milliseconds; also long ago if the clock was set back. */
-function ageOf(lock: string): number {
-  const { mtimeMs } = statSync(lock, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
-  return Math.abs(Date.now() - mtimeMs);
-}
-
-/** Undefined if the file does not exist. */
 export function readIfExists(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');

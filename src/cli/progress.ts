@@ -1,8 +1,7 @@
 /** The progress bar of a transfer: one line on a terminal, nothing elsewhere. */
 import { stripVTControlCharacters } from 'node:util';
-import { formatDuration } from './duration.ts';
 import { readEnvironment } from './environment.ts';
-import { formatBytes, printable } from './output.ts';
+import { formatBytes, formatDuration, printable } from './output.ts';
 import { textWidth, truncate } from './text-width.ts';
 
 const drawEveryMs = 100;
@@ -43,7 +42,6 @@ export function createProgress(name: string, total: number) {
       draw({ bytes: total, speed: rate.average(), secondsLeft: undefined });
       out.write('\n');
     },
-    /** Removes the line. */
     clear() {
       clearInterval(drawing);
       if (shown === '') return;
@@ -107,15 +105,6 @@ export function createTransferRate(total: number, now = () => performance.now())
     return firstInside === -1 ? samples.slice(-1) : samples.slice(Math.max(0, firstInside - 1));
   }
 
-  /** Large parts arrive seconds apart, so a pause counts only if it is longer than the window. */
-  function speedNow(): number {
-    const last = samples.at(-1);
-    if (!last) return 0;
-    const until = now() - last.at > windowMs ? now() : last.at;
-    const [oldest = last] = recent(until);
-    return perSecond(last.bytes - oldest.bytes, until - oldest.at);
-  }
-
   return {
     /** The first number is where the transfer starts, which is not 0 if it is continued. */
     record(bytes: number) {
@@ -127,12 +116,15 @@ export function createTransferRate(total: number, now = () => performance.now())
     },
     /** `secondsLeft` is undefined if it is unknown. */
     current() {
-      const { bytes, at } = samples.at(-1) ?? { bytes: 0, at: now() };
-      const speed = speedNow();
+      const last = samples.at(-1) ?? { bytes: 0, at: now() };
+      const { bytes, at } = last;
+      // Large parts arrive seconds apart, so a pause counts only if it is longer than the window.
+      const until = now() - at > windowMs ? now() : at;
+      const [oldest = last] = recent(until);
+      const speed = perSecond(bytes - oldest.bytes, until - oldest.at);
       const secondsLeft = speed > 0 ? Math.max(1, (total - bytes) / speed - (now() - at) / 1000) : undefined;
       return { bytes, speed, secondsLeft };
     },
-    /** Since the start. */
     average() {
       const { at, bytes } = first ?? { at: startedAt, bytes: 0 };
       return perSecond(total - bytes, now() - at);

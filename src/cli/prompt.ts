@@ -1,8 +1,9 @@
 /** Reads the user's input: answers, PINs and room keys at the terminal, and texts on standard input. */
+import { isUtf8 } from 'node:buffer';
 import { fstatSync, openSync, readFileSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
 import { EncryptionError, PoproomError, parseLinkId } from '../client/index.ts';
-import { type Input, isPin } from './command.ts';
+import { type Input, isPin, keyIn } from './command.ts';
 import type { Environment } from './environment.ts';
 import { ExitError, exitCode, UsageError } from './errors.ts';
 import { printable } from './output.ts';
@@ -87,82 +88,55 @@ function pinIn(variable: string, pin: string | undefined): string | undefined {
   throw new UsageError(`${variable} must be four digits.`);
 }
 
-/** Prompts twice for a new PIN, because it is not shown. */
-export async function choosePin(question: string, explainDifference: string, variable?: string): Promise<string> {
-  const pin = await promptForPin(question, variable);
+/** Prompts twice for a new PIN, because it is not shown. `effect` is that of two different ones. */
+export async function choosePin(name: string, effect: string, variable?: string): Promise<string> {
+  const pin = await promptForPin(`${name} (four digits): `, variable);
   if (pin === (await promptForPin('Repeat the PIN: '))) return pin;
-  throw new UsageError(explainDifference);
+  throw new UsageError(`The two PINs differ; ${effect}.`);
 }
 
-export async function promptForPin(question: string, variable = 'POPROOM_PIN'): Promise<string> {
-  const pin = await askPin(question);
-  if (pin === undefined) throw new UsageError(`Cannot prompt for the PIN without a terminal; set ${variable}.`);
-  return pin;
-}
+export const promptForPin = (question: string, variable = 'POPROOM_PIN'): Promise<string> =>
+  askPin(question, new UsageError(`Cannot prompt for the PIN without a terminal; set ${variable}.`));
 
-/** Prompts for another PIN if the error is about the PIN. Throws any other error. */
-export async function retryPin(error: unknown, code: string): Promise<string> {
-  assertRetryable(error, 'PIN');
-  const pin = await askPin(`PIN of room ${code}: `);
-  if (pin !== undefined) return pin;
+type Secrets = { pin?: string | undefined; key?: string | undefined };
+
+/**
+ * Prompts for the PIN or the key if the error says that it is missing or wrong. Throws any other error. `given` was set by
+ * a script, which cannot answer a prompt.
+ */
+export async function askAgain(error: unknown, code: string, given: Secrets): Promise<Secrets> {
+  if (!(error instanceof PoproomError)) throw error;
+  const [, secret, problem] = /^(PIN|KEY)_(REQUIRED|INCORRECT)$/.exec(error.code) ?? [];
+  const isGiven = given.key !== undefined || (secret === 'PIN' && given.pin !== undefined);
+  if (secret === undefined || isGiven || error.details.lockedFor !== undefined) throw error;
+  if (problem === 'INCORRECT') process.stderr.write(`${printable(error.message)}\n`);
+  if (secret === 'KEY') return { key: await requireKey(code) };
   // The message of the server is about headers.
-  throw new PoproomError('PIN_REQUIRED', 'This room is protected by a PIN; set POPROOM_PIN.');
+  const required = new PoproomError('PIN_REQUIRED', 'This room is protected by a PIN; set POPROOM_PIN.');
+  return { pin: await askPin(`PIN of room ${code}: `, required) };
 }
 
 /** Rejects invalid input locally, so that it does not use up a try. */
-async function askPin(question: string): Promise<string | undefined> {
+async function askPin(question: string, withoutTerminal: Error): Promise<string> {
   for (;;) {
     const pin = await askHidden(question);
-    if (pin === undefined || isPin(pin)) return pin;
+    if (pin === undefined) throw withoutTerminal;
+    if (isPin(pin)) return pin;
     process.stderr.write('A PIN has four digits.\n');
   }
 }
 
-export const keyArgumentRefused =
-  'Do not pass a link with a room key as an argument: process lists and the shell history would show the key. Pass the code, and enter the key when you are asked; or pass - and pipe in the link.';
-
-export const linkKeysRefused =
-  'Do not pass a link with keys as an argument: process lists and the shell history would show them. Pass - and pipe in the link; or leave out the part after #, and paste the link when you are asked.';
-
-/** The key in a link, or the text itself. */
-export const keyIn = (text: string): string => /#(.+)$/.exec(text.trim())?.[1] ?? text.trim();
-
-export const keyFromEnvironment = ({ roomKey }: Environment): string | undefined =>
-  roomKey === undefined ? undefined : keyIn(roomKey);
-
-/** Prompts for a key if the error is about the key. Throws any other error. */
-export async function retryKey(error: unknown, code: string): Promise<string> {
-  assertRetryable(error, 'KEY');
-  return requireKey(code);
-}
-
-/** Shows the message if the secret was wrong. */
-function assertRetryable(error: unknown, secret: 'PIN' | 'KEY'): void {
-  if (!(error instanceof PoproomError)) throw error;
-  const isWrong = error.code === `${secret}_INCORRECT` && error.details.lockedFor === undefined;
-  if (!isWrong && error.code !== `${secret}_REQUIRED`) throw error;
-  if (isWrong) process.stderr.write(`${printable(error.message)}\n`);
-}
-
-/** Prompts for the key of an encrypted room, or for the keys of a link to one. Fails without a terminal. */
+/**
+ * Prompts for the key of an encrypted room, or for the keys of a link to one. Accepts a key or a link. A typo is detected
+ * locally, so that it does not use up a try. Fails without a terminal.
+ */
 export async function requireKey(code: string): Promise<string> {
-  const isLink = parseLinkId(code) !== undefined;
-  const key = await askKey(isLink ? 'Whole link, with the part after #: ' : `Key of room ${code}: `, isLink);
-  if (key !== undefined) return key;
-  throw new PoproomError('KEY_REQUIRED', isLink ? linkKeysRequired : roomKeyRequired);
-}
-
-const roomKeyRequired = 'This room is encrypted; set POPROOM_ROOM_KEY to its room key.';
-const linkKeysRequired =
-  'This link is to an encrypted room, and its part after # is missing; pass - and pipe in the whole link, or set POPROOM_ROOM_KEY to it.';
-
-/** Accepts a key or a link. A typo is detected locally, so that it does not use up a try. */
-async function askKey(question: string, isLink: boolean): Promise<string | undefined> {
   const { parseRoomKey } = await import('../client/crypto/room-key.ts');
   const { parseFragment } = await import('../client/crypto/keys.ts');
+  const isLink = parseLinkId(code) !== undefined;
   for (;;) {
-    const text = await askHidden(question);
-    if (text === undefined) return undefined;
+    const text = await askHidden(isLink ? 'Whole link, with the part after #: ' : `Key of room ${code}: `);
+    if (text === undefined) throw new PoproomError('KEY_REQUIRED', isLink ? linkKeysRequired : roomKeyRequired);
     const key = keyIn(text);
     try {
       if (!isLink) return parseRoomKey(key);
@@ -174,6 +148,10 @@ async function askKey(question: string, isLink: boolean): Promise<string | undef
     }
   }
 }
+
+const roomKeyRequired = 'This room is encrypted; set POPROOM_ROOM_KEY to its room key.';
+const linkKeysRequired =
+  'This link is to an encrypted room, and its part after # is missing; pass - and pipe in the whole link, or set POPROOM_ROOM_KEY to it.';
 
 /** No server accepts more. Without a limit, a device such as /dev/zero would never end. */
 const maxBytes = 64 * 1024 ** 2;
@@ -198,24 +176,22 @@ export function isPartlyRead(): boolean {
 
 export async function readInputText(): Promise<string> {
   if (fstatSync(0).isDirectory()) throw new UsageError('Standard input is a folder.');
-  const bytes = await readBytes();
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    throw new UsageError('Standard input is not UTF-8 text; use "poproom send" for other files.');
-  }
-}
-
-async function readBytes(): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin) {
-    chunks.push(chunk as Buffer);
-    size += (chunk as Buffer).length;
-    if (size > maxBytes) throw new PoproomError('CONTENT_TOO_LARGE', 'A text may have at most 64 MiB.');
-  }
-  const bytes = Buffer.concat(chunks);
+  const bytes = await firstBytes(process.stdin, maxBytes);
+  if (bytes.length > maxBytes) throw new PoproomError('CONTENT_TOO_LARGE', 'A text may have at most 64 MiB.');
   // The end of a typed text is not shown, so the shell prompt would follow on the same line.
   if (process.stdin.isTTY && process.stderr.isTTY && bytes.at(-1) !== 10) process.stderr.write('\n');
-  return bytes;
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new UsageError('Standard input is not UTF-8 text; use "poproom send" for other files.');
+}
+
+/** All bytes, or one more than the maximum if there are more. */
+export async function firstBytes(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, most: number) {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > most) break;
+  }
+  return Buffer.concat(chunks).subarray(0, most + 1);
 }

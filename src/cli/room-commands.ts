@@ -1,6 +1,6 @@
 /** The commands that use a room, in the order of the help. The code of a command is loaded only when it runs. */
 import { maxNameLength } from '../protocol/limits.ts';
-import { commandsIn, json, type Option, takes } from './command.ts';
+import { type Command, type CommandTable, commandsIn, json, type Option, takes, takesCode } from './command.ts';
 
 export const url = takes(
   'URL',
@@ -11,16 +11,23 @@ export const timeout = takes(
   'give up if the server does not respond for this long, such as 30s or 5m; 0 waits forever (default: 60s)',
 );
 const pin: Option = { summary: 'prompt for the PIN first; without this option, only if the room requires one' };
-const commonOptions = { url, timeout, json };
 const noPin: Option = { summary: 'create the room without a PIN, even if POPROOM_PIN is set' };
 const noLan: Option = { summary: 'do not replace localhost in the link by the address of this machine in its network' };
-const roomOptions = { pin, ...commonOptions };
-/** The help of every command that takes a code has this. The guide and the man page have it once. */
+const roomOptions = { pin, url, timeout, json };
+/** The help of every command that takes a room code has this. The guide and the man page have it once. */
 export const codeHelp = `CODE is a room code, in upper or lower case, with or without dashes, or the link of a room. With -, it is read from
 standard input. A link with a role (see "poproom link") works too, for what it allows. The key of an encrypted room, whose
 code starts with E, comes from this computer if it created the room, from POPROOM_ROOM_KEY, or from a prompt.`;
 
-export const roomCommands = commandsIn({
+/** They take a code, unless they have other `args`. Their own options come first, and replace shared ones. */
+const commandsWithCode = (shared: Command['options'], table: CommandTable): readonly Command[] =>
+  commandsIn(table, 'CODE').map((command) => ({
+    ...command,
+    ...(takesCode(command) && { details: [codeHelp, command.details].filter(Boolean).join('\n') }),
+    options: { ...command.options, ...shared, ...command.options },
+  }));
+
+export const roomCommands = commandsWithCode(roomOptions, {
   new: {
     args: '[-]',
     summary: 'create a room',
@@ -46,7 +53,6 @@ elsewhere creates a room without a PIN and says so.`,
       'no-history': { summary: 'keep no history of the text' },
       'no-input': { summary: 'do not read standard input' },
       'no-lan': noLan,
-      ...commonOptions,
     },
     examples: [
       ['poproom new', 'create a room and show its QR code'],
@@ -62,11 +68,10 @@ elsewhere creates a room without a PIN and says so.`,
   put: {
     args: 'CODE [TEXT|-]',
     summary: 'replace the text of a room, or append to it',
-    details: `${codeHelp}\nWithout TEXT, or with -, the text is read from standard input.`,
+    details: 'Without TEXT, or with -, the text is read from standard input.',
     options: {
       append: { short: 'a', summary: 'append to the current text instead of replacing it' },
       'base-version': takes('N', 'write only if the text still has this version; "get --json" shows it'),
-      ...roomOptions,
     },
     examples: [
       ['poproom put 7KQ2MX "see you at 8"', 'write a text'],
@@ -76,11 +81,8 @@ elsewhere creates a room without a PIN and says so.`,
     load: async () => (await import('./room/text.ts')).put,
   },
   get: {
-    args: 'CODE',
     summary: 'print the text of a room',
-    details: `${codeHelp}
-A pipe receives the exact text. On a terminal, control and invisible characters are shown as \u{FFFD}.`,
-    options: roomOptions,
+    details: 'A pipe receives the exact text. On a terminal, control and invisible characters are shown as \u{FFFD}.',
     examples: [
       ['poproom get 7KQ2MX', 'print the text'],
       ['poproom get 7KQ2MX | pbcopy', 'copy it to the clipboard on macOS'],
@@ -90,12 +92,11 @@ A pipe receives the exact text. On a terminal, control and invisible characters 
   history: {
     args: 'CODE [VERSION]',
     summary: 'list the earlier texts of a room, or print one of them',
-    details: `${codeHelp}
-The newest text is listed first. With VERSION, that text is printed as "poproom get" prints the current one.`,
+    details:
+      'The newest text is listed first. With VERSION, that text is printed as "poproom get" prints the current one.',
     options: {
       delete: { summary: 'delete all earlier texts, but not the current one; asks for confirmation on a terminal' },
       yes: { short: 'y', summary: 'do not ask for confirmation' },
-      ...roomOptions,
     },
     examples: [
       ['poproom history 7KQ2MX', 'list version, time, size and device'],
@@ -107,16 +108,14 @@ The newest text is listed first. With VERSION, that text is printed as "poproom 
   restore: {
     args: 'CODE VERSION',
     summary: 'make an earlier text the current one again',
-    details: `${codeHelp}\nVERSION is a version from "poproom history".`,
-    options: roomOptions,
+    details: 'VERSION is a version from "poproom history".',
     examples: [['poproom restore 7KQ2MX 12', 'restore version 12']],
     load: async () => (await import('./room/text.ts')).restore,
   },
   send: {
     args: '[CODE] FILE…',
     summary: 'upload files, or folders with -r, to a room or to a new one',
-    details: `${codeHelp}
-Without CODE, the command creates a room and prints its code first, on a terminal with the link and a QR code. The first
+    details: `Without CODE, the command creates a room and prints its code first, on a terminal with the link and a QR code. The first
 argument is a file if it exists, and otherwise the room; if it could be both, the command asks you to be explicit.
 
 If FILE is -, standard input is uploaded; --name is then required. After an interruption, run the same command again: it
@@ -134,7 +133,6 @@ empty folders for "poproom fetch". "poproom info" shows how large a file may be,
       'no-pin': noPin,
       expires: takes('TIME', 'keep the new room for this long, such as 45m, 2h or 3d'),
       'no-lan': noLan,
-      ...commonOptions,
     },
     examples: [
       ['poproom send photo.jpg', 'create a room, show its QR code and upload a file'],
@@ -151,8 +149,7 @@ empty folders for "poproom fetch". "poproom info" shows how large a file may be,
   fetch: {
     args: 'CODE [NAME]',
     summary: 'download all files of a room, or one of them',
-    details: `${codeHelp}
-Existing files are not overwritten: the command fails before the first download, unless --existing says otherwise. A
+    details: `Existing files are not overwritten: the command fails before the first download, unless --existing says otherwise. A
 target folder that ends with / is created. Names that are hidden or special, such as .bashrc, .git, -rf or CON, get the
 prefix _. Invisible characters are removed from names.
 
@@ -179,7 +176,6 @@ does not contain one-time files.`,
       'keep-names': { summary: 'do not change hidden and special names; use it only with files that you trust' },
       once: { summary: 'also receive all one-time files' },
       list: { short: 'l', summary: 'list the files without downloading them' },
-      ...roomOptions,
     },
     examples: [
       ['poproom fetch 7KQ2MX', 'download all files to the current folder'],
@@ -190,14 +186,13 @@ does not contain one-time files.`,
     load: async () => (await import('./room/fetch.ts')).fetchFiles,
   },
   watch: {
-    args: 'CODE',
     summary: 'print the text whenever it changes, until you press Ctrl-C',
-    details: `${codeHelp}\nWith --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.`,
+    details:
+      'With --exec, each text is passed to a command on standard input instead, one at a time. The command also gets the\nenvironment variables POPROOM_CODE and POPROOM_VERSION.',
     options: {
       exec: takes('CMD', 'shell command to run for each text', { short: 'x' }),
       files: { summary: 'print added and removed files instead of the text' },
       once: { summary: 'exit after the next change; with --exec, with the exit code of the command' },
-      ...roomOptions,
     },
     examples: [
       ['poproom watch 7KQ2MX', 'print each text'],
@@ -208,26 +203,19 @@ does not contain one-time files.`,
     load: async () => (await import('./room/watch.ts')).watch,
   },
   clip: {
-    args: 'CODE',
     summary: 'sync the clipboard with the text of a room, until you press Ctrl-C',
-    details: `${codeHelp}\nRequires pbcopy (macOS), wl-clipboard, xclip or xsel (Linux), or PowerShell (Windows).`,
-    options: roomOptions,
+    details: 'Requires pbcopy (macOS), wl-clipboard, xclip or xsel (Linux), or PowerShell (Windows).',
     examples: [['poproom clip 7KQ2MX', 'copy here, paste there']],
     load: async () => (await import('./room/clip.ts')).clip,
   },
   info: {
-    args: 'CODE',
     summary: 'show what is in a room and when it expires',
-    details: codeHelp,
-    options: roomOptions,
     examples: [['poproom info 7KQ2MX', 'show time left, devices, text and files']],
     load: async () => (await import('./room/info.ts')).info,
   },
   set: {
-    args: 'CODE',
     summary: 'change when a room expires, its PIN or its name',
-    details: `${codeHelp}
-All devices in the room are notified, and stay in it. With a new PIN, everyone else needs that PIN to join. The new PIN
+    details: `All devices in the room are notified, and stay in it. With a new PIN, everyone else needs that PIN to join. The new PIN
 comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt or from POPROOM_PIN.`,
     options: {
       expires: takes(
@@ -239,7 +227,6 @@ comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt o
       name: takes('TEXT', `name of the room, up to ${maxNameLength.room} characters; "" removes it`),
       'new-pin': { summary: 'set or change the PIN' },
       'no-pin': { summary: 'remove the PIN' },
-      ...roomOptions,
     },
     examples: [
       ['poproom set 7KQ2MX --expires 3d', 'keep the room for three more days'],
@@ -252,8 +239,7 @@ comes from a prompt or from POPROOM_NEW_PIN, and the current one from a prompt o
   link: {
     args: 'CODE --read|--drop',
     summary: 'create a link that can only read a room, or only add files to it',
-    details: `${codeHelp}
-Prints the link and, on a terminal, also a QR code. With --read, its holders can read the text and the files. With
+    details: `Prints the link and, on a terminal, also a QR code. With --read, its holders can read the text and the files. With
 --drop, they can add files and notes, and see nothing of the room. Neither reveals the room code, or needs the PIN.
 A link ends with its room, or when you revoke it with "poproom unlink".
 
@@ -265,7 +251,6 @@ link on with care. The key of a drop link can only encrypt.`,
       name: takes('TEXT', `name of the link, up to ${maxNameLength.device} characters; droppers see it`),
       expires: takes('TIME', 'end the link after this time, such as 45m, 2h or 3d (default: with the room)'),
       'no-lan': noLan,
-      ...roomOptions,
     },
     examples: [
       ['poproom link 7KQ2MX --read', 'let others read'],
@@ -277,9 +262,9 @@ link on with care. The key of a drop link can only encrypt.`,
   links: {
     args: 'CODE [LINK]',
     summary: 'list the links of a room, or show one of them again',
-    details: `${codeHelp}
-Shows the role, the expiry, the last use and the name of each link. With LINK, its URL and its QR code are shown again.`,
-    options: { 'no-lan': noLan, ...roomOptions },
+    details:
+      'Shows the role, the expiry, the last use and the name of each link. With LINK, its URL and its QR code are shown again.',
+    options: { 'no-lan': noLan },
     examples: [
       ['poproom links 7KQ2MX', 'list the links'],
       ['poproom links 7KQ2MX 4VNR8M2KQX7D5HWT9CJZ3BPA', 'show one of them'],
@@ -289,24 +274,20 @@ Shows the role, the expiry, the last use and the name of each link. With LINK, i
   unlink: {
     args: 'CODE LINK',
     summary: 'revoke a link, for everyone who has it',
-    details: `${codeHelp}
-LINK is a link from "poproom links". Its holders are disconnected, and its unfinished uploads are removed. Files that
+    details: `LINK is a link from "poproom links". Its holders are disconnected, and its unfinished uploads are removed. Files that
 were added with it stay.`,
-    options: roomOptions,
     examples: [['poproom unlink 7KQ2MX 4VNR8M2KQX7D5HWT9CJZ3BPA', 'revoke a link']],
     load: async () => (await import('./room/links.ts')).revokeLink,
   },
   webhook: {
     args: 'CODE [URL|-]',
     summary: 'list the webhooks of a room, or create or delete one',
-    details: `${codeHelp}
-The server sends the events of the room to URL. Its operator must have allowed the host. With -, the URL is read from
+    details: `The server sends the events of the room to URL. Its operator must have allowed the host. With -, the URL is read from
 standard input, so that a token in it is not in the shell history. The command prints the secret that the requests are
 signed with, which is not shown again. Without URL, it lists the webhooks with their last delivery and last error.`,
     options: {
       events: takes('LIST', 'events to send: text, file, device, room, separated by commas (default: all)'),
       delete: takes('ID', 'delete the webhook with this id'),
-      ...roomOptions,
     },
     examples: [
       ['poproom webhook 7KQ2MX https://hooks.example.org/kitchen --events text,file', 'create a webhook'],
@@ -314,66 +295,62 @@ signed with, which is not shown again. Without URL, it lists the webhooks with t
       ['poproom webhook 7KQ2MX', 'list the webhooks'],
       ['poproom webhook 7KQ2MX --delete 1c7e0b5f7d2a4f0c9b8e6a3d5c4f2e10', 'delete one'],
     ],
-    load: async () => (await import('./room/webhook.ts')).webhook,
+    load: async () => (await import('./room/info.ts')).webhook,
   },
   rm: {
     args: 'CODE [FILE…]',
     summary: 'delete a room with everything in it, or only the named files',
-    details: `${codeHelp}
-On a terminal, asks for confirmation before deleting a room. FILE is a name, a path such as photos/a.jpg, or an id. A
+    details: `On a terminal, asks for confirmation before deleting a room. FILE is a name, a path such as photos/a.jpg, or an id. A
 file can be restored for 60 seconds after its removal, unless its space is needed.`,
     options: {
       undo: { summary: 'restore removed files; FILE is then the id that their removal printed' },
       yes: { short: 'y', summary: 'do not ask for confirmation' },
-      ...roomOptions,
     },
     examples: [
       ['poproom rm 7KQ2MX', 'delete the room'],
       ['poproom rm 7KQ2MX photo.jpg', 'delete one of its files'],
       ['poproom rm 7KQ2MX --undo 0f8b6a9e4c2d41f7a3b5c6d7e8f90123', 'restore it'],
     ],
-    load: async () => (await import('./room/rm.ts')).remove,
+    load: async () => (await import('./room/info.ts')).remove,
   },
 });
 
 /** For programs that send their own requests. `poproom help crypto` lists them. */
-export const cryptoCommands = commandsIn({
-  seal: {
-    args: 'CODE',
-    summary: 'encrypt standard input for requests to an encrypted room, such as those of curl',
-    details: `${codeHelp}
-Prints the sealed text that replaces the current one, or with --name the encrypted bytes of a file. --auth prints the
+export const cryptoCommands = commandsWithCode(
+  { url },
+  {
+    seal: {
+      summary: 'encrypt standard input for requests to an encrypted room, such as those of curl',
+      details: `Prints the sealed text that replaces the current one, or with --name the encrypted bytes of a file. --auth prints the
 header that every request needs.`,
-    options: {
-      auth: { summary: 'print only the header X-Room-Auth, for "curl -H @FILE"' },
-      base: takes(
-        'FILE',
-        'response of GET …/content; the new text replaces this one (default: a room without a text)',
-        { choices: 'file' },
-      ),
-      name: takes('NAME', 'encrypt a file of this name; needs --meta'),
-      type: takes('TYPE', 'media type of the file (default: application/octet-stream)'),
-      meta: takes('FILE', 'write the header X-File-Meta of the file to this path', { choices: 'file' }),
-      url,
+      options: {
+        auth: { summary: 'print only the header X-Room-Auth, for "curl -H @FILE"' },
+        base: takes(
+          'FILE',
+          'response of GET …/content; the new text replaces this one (default: a room without a text)',
+          { choices: 'file' },
+        ),
+        name: takes('NAME', 'encrypt a file of this name; needs --meta'),
+        type: takes('TYPE', 'media type of the file (default: application/octet-stream)'),
+        meta: takes('FILE', 'write the header X-File-Meta of the file to this path', { choices: 'file' }),
+      },
+      examples: [
+        ['poproom seal E7KQ2MX --auth > auth.txt', 'get the header for curl'],
+        ['poproom seal E7KQ2MX --base content.json < notes.txt', 'seal a text'],
+        ['poproom seal E7KQ2MX --name a.jpg --meta meta.txt < a.jpg > a.sealed', 'encrypt a file'],
+      ],
+      load: async () => (await import('./room/sealing.ts')).seal,
     },
-    examples: [
-      ['poproom seal E7KQ2MX --auth > auth.txt', 'get the header for curl'],
-      ['poproom seal E7KQ2MX --base content.json < notes.txt', 'seal a text'],
-      ['poproom seal E7KQ2MX --name a.jpg --meta meta.txt < a.jpg > a.sealed', 'encrypt a file'],
-    ],
-    load: async () => (await import('./room/sealing.ts')).seal,
-  },
-  open: {
-    args: 'CODE',
-    summary: 'decrypt a response of an encrypted room on standard input',
-    details: `${codeHelp}
-Standard input is the response of GET …/content, of GET …/history/VERSION or of GET …/files, or with --meta the bytes of
+    open: {
+      summary: 'decrypt a response of an encrypted room on standard input',
+      details: `Standard input is the response of GET …/content, of GET …/history/VERSION or of GET …/files, or with --meta the bytes of
 a file. If the response was tampered with, nothing is printed; of a file, only the bytes before the change.`,
-    options: { meta: takes('META', 'decrypt a file; META is its "meta" in GET …/files'), url },
-    examples: [
-      ['poproom open E7KQ2MX < content.json', 'print the text'],
-      ['poproom open E7KQ2MX < files.json', 'list names, sizes and types as JSON'],
-    ],
-    load: async () => (await import('./room/sealing.ts')).open,
+      options: { meta: takes('META', 'decrypt a file; META is its "meta" in GET …/files') },
+      examples: [
+        ['poproom open E7KQ2MX < content.json', 'print the text'],
+        ['poproom open E7KQ2MX < files.json', 'list names, sizes and types as JSON'],
+      ],
+      load: async () => (await import('./room/sealing.ts')).open,
+    },
   },
-});
+);

@@ -1,7 +1,8 @@
-/** The server of a command: which one, the secrets that it may receive, and links to it for other devices. */
+/** The server of a command: which one, its secrets, links to it for other devices, and why it cannot be reached. */
 import { networkInterfaces } from 'node:os';
-import { isThisMachine } from './connection-error.ts';
-import type { Environment } from './environment.ts';
+import { PoproomError } from '../client/index.ts';
+import type { Input } from './command.ts';
+import { type Environment, readEnvironment } from './environment.ts';
 import { UsageError } from './errors.ts';
 import { defaultServer, lastServer, readPreferences, serverNamed } from './preferences.ts';
 
@@ -41,6 +42,20 @@ type SecretSource = Partial<Record<SecretName | 'url', string | undefined>>;
 function secretFor(name: SecretName, url: string, sources: readonly SecretSource[], trusted: SecretSource['url'][]) {
   const isSame = (other = '') => URL.canParse(other) && serverIdOf(other) === serverIdOf(url);
   return sources.find((source) => source[name] && (source.url ? [source.url] : trusted).some(isSame))?.[name];
+}
+
+/** The last bytes of an upload may take this long on a slow line, because the system buffers them. */
+const defaultTimeoutSeconds = 60;
+
+/** How long to wait for a server that is silent. Undefined means no limit. */
+export function timeoutOf(input: Input, environment: Environment = readEnvironment()): number | undefined {
+  const text = input.value('timeout') ?? environment.timeout;
+  if (text === undefined) return defaultTimeoutSeconds;
+  const [, number, unit] = /^(\d{1,5}(?:\.\d)?)([sm]?)$/.exec(text) ?? [];
+  const seconds = Number(number) * (unit === 'm' ? 60 : 1);
+  if (number === undefined || seconds > 86_400)
+    throw new UsageError(`"${text}" is not a valid timeout; use a time such as 30s or 5m, or 0 for no limit.`);
+  return seconds === 0 ? undefined : seconds;
 }
 
 /** The same for all spellings of a URL. A host may have other servers at other paths. */
@@ -83,17 +98,14 @@ export function lanAddress(interfaces: ReturnType<typeof networkInterfaces>): st
     .flatMap(([, list = []]) => list)
     .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'))
     .map(({ address }) => address);
-  return addresses.toSorted((a, b) => rankOf(a) - rankOf(b))[0];
+  return addresses.toSorted((a, b) => scoreOf(b) - scoreOf(a))[0];
 }
 
 const virtual =
   /^(docker|br-|veth|virbr|vmnet|vboxnet|vEthernet|tun|tap|utun|wg|tailscale|zt|lxc|lxd|cni|flannel|podman)/i;
-const preferred: readonly RegExp[] = [/^192\.168\./, /^10\./, /^172\.(1[6-9]|2\d|3[01])\./];
-
-function rankOf(address: string): number {
-  const rank = preferred.findIndex((range) => range.test(address));
-  return rank < 0 ? preferred.length : rank;
-}
+/** The last one is the most likely network of a home or an office. */
+const preferred: readonly RegExp[] = [/^172\.(1[6-9]|2\d|3[01])\./, /^10\./, /^192\.168\./];
+const scoreOf = (address: string): number => preferred.findIndex((range) => range.test(address));
 
 /** `/livez` counts towards no limit. */
 async function isPoproom(url: string): Promise<boolean> {
@@ -105,3 +117,89 @@ async function isPoproom(url: string): Promise<boolean> {
     return false;
   }
 }
+
+/** Explains why a server cannot be reached, and what to do about it. `details.reason` is for programs. */
+export function explainOffline(error: PoproomError, url: string): PoproomError {
+  const [reason, kind] = kindOf(causesOf(error.cause));
+  const message = `Cannot connect to ${url}: ${sentencesFor(new URL(url))[kind]}`;
+  return new PoproomError('OFFLINE', message, { details: { reason, url }, cause: error.cause });
+}
+
+function kindOf(causes: readonly Cause[]): Kind {
+  if (causes.some(({ name }) => name === 'TimeoutError')) return noResponse;
+  if (causes.some(({ message }) => message === 'bad port')) return ['port', 'reservedPort'];
+  const codes = causes.flatMap(({ code }) => (typeof code === 'string' ? [code] : []));
+  // Node tries each address of a host for a quarter of a second. Errors other than that time-out say more.
+  const sorted = codes.toSorted((a, b) => Number(a === 'ETIMEDOUT') - Number(b === 'ETIMEDOUT'));
+  const found = sorted.map((code) => kinds.find(([, , ...known]) => known.includes(code))).find(Boolean);
+  return found ?? (codes.some((code) => code.startsWith('ERR_SSL')) ? noTls : unknown);
+}
+
+type Cause = { name?: string; message?: string; code?: unknown; cause?: unknown; errors?: unknown };
+
+/** An error, what caused it, and the errors that it combines. Bounded, because a cause may refer to itself. */
+function causesOf(cause: unknown): Cause[] {
+  const found: Cause[] = [];
+  const queue = [cause];
+  while (queue.length > 0 && found.length < 16) {
+    const next = queue.shift() as Cause | undefined;
+    if (typeof next !== 'object' || next === null) continue;
+    found.push(next);
+    queue.push(next.cause, ...(Array.isArray(next.errors) ? next.errors : []));
+  }
+  return found;
+}
+
+const chooseAnother = 'choose another one with --url or POPROOM_URL.';
+
+const sentencesFor = ({ hostname, port, protocol }: URL) => ({
+  unknown: `check the URL and your network, or ${chooseAnother}`,
+  refused: isThisMachine(hostname)
+    ? `no server is running there; start one with "poproom serve", or ${chooseAnother}`
+    : `the connection was refused; check that the server is running on this port, or ${chooseAnother}`,
+  /** `fetch` refuses the ports of other services, such as SMTP. */
+  reservedPort: `port ${port} is reserved for another service; check the port in the URL, or ${chooseAnother}`,
+  unknownHost: `there is no host named ${hostname}; check the spelling of the URL, and your network.`,
+  lookupFailed: `the name ${hostname} could not be looked up; check your network and its DNS server.`,
+  noRoute: `there is no route to ${hostname}; check your network, VPN and firewall.`,
+  noAnswer: `${hostname} does not accept the connection in time; check the port, your network and the firewall.`,
+  noResponse: 'it accepted the connection but did not respond in time; try again, or wait longer with --timeout.',
+  closed: `the connection was closed before a complete response; try again${protocol === 'http:' ? ', or use https:// if the server requires it' : ''}.`,
+  unknownIssuer: `this machine does not trust the issuer of the certificate of ${hostname}; if it is your own, set NODE_EXTRA_CA_CERTS to the file with its CA certificate.`,
+  expired: `the certificate of ${hostname} has expired; renew it on the server, and check the clock of this machine.`,
+  notYetValid: `the certificate of ${hostname} is not valid yet; check the clock of this machine.`,
+  otherName: `the certificate is not valid for ${hostname}; use a name that the certificate contains.`,
+  rejected: `the certificate of ${hostname} was rejected; check it with your administrator.`,
+  noTls: 'the server does not use TLS on this port; use http:// instead of https://, or the port for TLS.',
+});
+
+type Reason = 'port' | 'dns' | 'refused' | 'unreachable' | 'timeout' | 'silent' | 'tls' | 'closed' | 'unknown';
+/** The codes are those of the errors that it explains. */
+type Kind = readonly [Reason, keyof ReturnType<typeof sentencesFor>, ...codes: string[]];
+
+const unknown: Kind = ['unknown', 'unknown'];
+const noResponse: Kind = ['silent', 'noResponse', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT'];
+const noTls: Kind = ['tls', 'noTls', 'EPROTO'];
+
+const unknownIssuerCodes = [
+  ...['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'],
+  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+];
+
+const kinds: readonly Kind[] = [
+  ['refused', 'refused', 'ECONNREFUSED'],
+  ['dns', 'unknownHost', 'ENOTFOUND'],
+  ['dns', 'lookupFailed', 'EAI_AGAIN', 'EAI_FAIL'],
+  ['unreachable', 'noRoute', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'],
+  ['timeout', 'noAnswer', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT'],
+  noResponse,
+  ['closed', 'closed', 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'HPE_INVALID_CONSTANT'],
+  ['tls', 'unknownIssuer', ...unknownIssuerCodes],
+  ['tls', 'expired', 'CERT_HAS_EXPIRED'],
+  ['tls', 'notYetValid', 'CERT_NOT_YET_VALID'],
+  ['tls', 'otherName', 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  ['tls', 'rejected', 'CERT_REVOKED', 'CERT_UNTRUSTED', 'CERT_REJECTED'],
+  noTls,
+];
+
+const isThisMachine = (hostname: string): boolean => ['localhost', '127.0.0.1', '[::1]'].includes(hostname);

@@ -1,9 +1,7 @@
 /** Chooses the server, the room and the PIN for commands that connect to a server. */
-import type { EncryptedRoom } from '../client/crypto/keys.ts';
 import {
   type Client,
   createClient,
-  EncryptionError,
   isEncryptedCode,
   type LinkId,
   PoproomError,
@@ -12,55 +10,16 @@ import {
   type RoomCode,
 } from '../client/index.ts';
 import { linkIdLength, longestCode, parseRoomId } from '../protocol/room-code.ts';
-import type { Input } from './command.ts';
-import { explainOffline } from './connection-error.ts';
-import { timeoutOf } from './duration.ts';
+import { type Input, keyIn } from './command.ts';
 import { type Environment, readEnvironment } from './environment.ts';
 import { UsageError } from './errors.ts';
-import {
-  type EncryptedRooms,
-  forgetRoom,
-  type KnownEncryptedRoom,
-  openEncryptedRooms,
-  type RoomDetails,
-  rememberRoom,
-} from './known-rooms.ts';
+import { forgetRoom, openEncryptedRooms, type RoomDetails, rememberRoom } from './known-rooms.ts';
 import { lastServer, rememberServer, tryTo } from './preferences.ts';
-import {
-  keyArgumentRefused,
-  keyFromEnvironment,
-  keyIn,
-  linkKeysRefused,
-  pinFromEnvironment,
-  promptForPin,
-  readInputText,
-  requireKey,
-  retryKey,
-  retryPin,
-} from './prompt.ts';
-import { chooseServer } from './server-choice.ts';
+import { askAgain, pinFromEnvironment, promptForPin, readInputText, requireKey } from './prompt.ts';
+import { chooseServer, explainOffline, timeoutOf } from './server-choice.ts';
 
 /** For the list of recent rooms, which forgets a room that was deleted. */
 type RoomMemory = { learn(details: RoomDetails): void; forget(): void };
-
-/** Derives the keys of a room for programs that send their own requests. `auth` is for the header `X-Room-Auth`. */
-export async function unlockRoom(input: Input): Promise<{ room: EncryptedRoom; auth: string | undefined }> {
-  const { authToken, deriveKeys, parseFragment, parseSalt } = await import('../client/crypto/keys.ts');
-  const { parseRoomKey } = await import('../client/crypto/room-key.ts');
-  return withRoom(input, async (room) => {
-    await room.info();
-    const { code, key, salt } = room;
-    if (key !== undefined && parseLinkId(code)) {
-      const found = parseFragment(key);
-      if (found.role === 'drop') throw new PoproomError('DROP_ONLY', 'This link may only add files to the room.');
-      return { room: { code: found.code, keys: found.keys }, auth: undefined };
-    }
-    if (key === undefined || salt === undefined)
-      throw new EncryptionError('NOT_ENCRYPTED', 'This room is not encrypted.');
-    const keys = await deriveKeys(parseRoomKey(key), parseSalt(salt));
-    return { room: { code: code as RoomCode, keys }, auth: authToken(keys) };
-  });
-}
 
 /** Runs `work` with a client, and remembers the server as the last one used. */
 export async function withServer<T>(input: Input, work: (client: Client, environment: Environment) => Promise<T>) {
@@ -79,48 +38,35 @@ export async function withRoom<T>(input: Input, work: WorkInRoom<T>): Promise<T>
   const { code, url, key: linkedKey } = await readRoom(input.args[0]);
   const client = connect(input, environment, url);
   return rememberOnSuccess(environment, client, async () => {
-    const encrypted = openEncryptedRooms(environment);
-    const known = encrypted.find(client.url, code);
+    const known = openEncryptedRooms(environment).find(client.url, code);
     const isLink = parseLinkId(code) !== undefined;
     const mayHaveKey = !isLink || isEncryptedCode(code);
-    const givenKey = linkedKey ?? (mayHaveKey ? keyFromEnvironment(environment) : undefined);
-    let key = givenKey ?? known?.key;
-    if (key === undefined && (known || isEncryptedCode(code))) key = await requireKey(code);
+    const givenKey = linkedKey ?? (mayHaveKey ? environment.roomKey : undefined);
+    const needsKey = known !== undefined || isEncryptedCode(code);
+    const key = givenKey ?? known?.key ?? (needsKey ? await requireKey(code) : undefined);
     const asksForPin = key === undefined && !isLink && input.isSet('pin');
     const fromEnvironment = isLink || input.isSet('pin') ? undefined : pinFromEnvironment(environment);
-    let pin = asksForPin ? await promptForPin(`PIN of room ${code}: `) : fromEnvironment;
+    const pin = asksForPin ? await promptForPin(`PIN of room ${code}: `) : fromEnvironment;
+    let access = { pin, key, salt: known?.salt, seen: known?.seen };
     for (;;) {
-      const room = client.room(code, { pin, key, salt: known?.salt, seen: known?.seen });
       try {
-        return await workInRoom({ environment, url: client.url, room, encrypted, known }, work);
+        return await workInRoom({ environment, url: client.url, room: client.room(code, access) }, work);
       } catch (error) {
-        // A script that sets the PIN or the key cannot answer a prompt.
-        if (isAboutKey(error) && givenKey === undefined) key = await retryKey(error, code);
-        else if (fromEnvironment !== undefined || givenKey !== undefined) throw error;
-        else pin = await retryPin(error, code);
+        access = { ...access, ...(await askAgain(error, code, { pin: fromEnvironment, key: givenKey })) };
       }
     }
   });
 }
 
-const isAboutKey = (error: unknown) =>
-  error instanceof PoproomError && (error.code === 'KEY_REQUIRED' || error.code === 'KEY_INCORRECT');
-
-interface OpenedRoom {
-  environment: Environment;
-  url: string;
-  room: Room;
-  encrypted: EncryptedRooms;
-  /** If the room is encrypted and was used on this computer before. */
-  known: KnownEncryptedRoom | undefined;
-}
+type OpenedRoom = { environment: Environment; url: string; room: Room };
 
 type WorkInRoom<T> = (room: Room, memory: RoomMemory) => Promise<T>;
 
 /** Runs `work` in a room, and remembers the room as one that was used. */
-export async function workInRoom<T>(opened: OpenedRoom, work: WorkInRoom<T>): Promise<T> {
-  const { environment, url, room, encrypted, known } = opened;
+export async function workInRoom<T>({ environment, url, room }: OpenedRoom, work: WorkInRoom<T>): Promise<T> {
   const name = { url, code: room.code };
+  const encrypted = openEncryptedRooms(environment);
+  const known = encrypted.find(url, room.code);
   const isEncrypted = room.key !== undefined;
   let details: RoomDetails | undefined = {};
   const memory: RoomMemory = {
@@ -139,7 +85,7 @@ export async function workInRoom<T>(opened: OpenedRoom, work: WorkInRoom<T>): Pr
     else forgetRoom(environment, name);
     return result;
   } catch (error) {
-    if (!(error instanceof PoproomError) || !endCodes.includes(error.code)) throw error;
+    if (!(error instanceof PoproomError) || !['ROOM_NOT_FOUND', 'ROOM_EXPIRED'].includes(error.code)) throw error;
     if (!isEncrypted) forgetRoom(environment, name);
     throw error.code === 'ROOM_NOT_FOUND' && error.details.ended === undefined ? noSuchRoom(error, name) : error;
   } finally {
@@ -150,8 +96,6 @@ export async function workInRoom<T>(opened: OpenedRoom, work: WorkInRoom<T>): Pr
   }
 }
 
-const endCodes: readonly string[] = ['ROOM_NOT_FOUND', 'ROOM_EXPIRED'];
-
 /** The server does not know which room the user meant, nor by which URL. */
 function noSuchRoom({ code, requestId, details }: PoproomError, room: { url: string; code: string }): PoproomError {
   const message = parseLinkId(room.code)
@@ -160,7 +104,6 @@ function noSuchRoom({ code, requestId, details }: PoproomError, room: { url: str
   return new PoproomError(code, message, { requestId, details });
 }
 
-/** `linked` is the server of a link. */
 export function connect(input: Input, environment: Environment, linked?: string, deviceName?: string): Client {
   const server = chooseServer(environment, input.value('url'), linked);
   const timeoutSeconds = timeoutOf(input, environment) ?? 0;
@@ -192,6 +135,12 @@ function parseRoom(text: string): NamedRoom {
     throw new UsageError(fragment.includes('.') ? linkKeysRefused : keyArgumentRefused);
   return { code: parseCode(linked ?? named, named), ...(url && { url }), ...(isPublicKey && { key: fragment }) };
 }
+
+const keyArgumentRefused =
+  'Do not pass a link with a room key as an argument: process lists and the shell history would show the key. Pass the code, and enter the key when you are asked; or pass - and pipe in the link.';
+
+const linkKeysRefused =
+  'Do not pass a link with keys as an argument: process lists and the shell history would show them. Pass - and pipe in the link; or leave out the part after #, and paste the link when you are asked.';
 
 /** The fragment of a drop link to an encrypted room: a public key, with which nobody can read anything. */
 const dropKeyForm = /^[\w-]{43}$/;

@@ -60,10 +60,11 @@ function blocksOf(text: string) {
 
 function fitRows(lines: readonly string[], columns: number): string {
   if (lines.every((line) => textWidth(line) <= columns)) return lines.join('\n');
-  const rows = joinContinued(lines.map(toRow));
   const start = Math.max(...lines.map(rightStart));
-  if (columns - start < minRight) return rows.map((row) => stacked(row, columns)).join('\n');
-  return rows.map((row) => sideBySide(row, start, columns)).join('\n');
+  const layOut = columns - start < minRight ? stacked : sideBySide;
+  return toRows(lines)
+    .map((row) => layOut(row, columns, start))
+    .join('\n');
 }
 
 type Row = { left: string; right: string };
@@ -76,14 +77,14 @@ function toRow(line: string): Row {
 }
 
 /** A long left column has its right column on the next line. */
-function joinContinued(rows: readonly Row[]): Row[] {
-  const joined: Row[] = [];
-  for (const row of rows) {
-    const last = joined.at(-1);
+function toRows(lines: readonly string[]): Row[] {
+  const rows: Row[] = [];
+  for (const row of lines.map(toRow)) {
+    const last = rows.at(-1);
     if (row.left === '' && last) last.right = [last.right, row.right].filter(Boolean).join(' ');
-    else joined.push({ ...row });
+    else rows.push(row);
   }
-  return joined;
+  return rows;
 }
 
 function rightStart(line: string): number {
@@ -96,10 +97,9 @@ function stacked({ left, right }: Row, columns: number): string {
   return right === '' ? above : `${above}\n${wrap(right, columns, '      ')}`;
 }
 
-function sideBySide({ left, right }: Row, start: number, columns: number): string {
-  const indent = ' '.repeat(start);
-  const below = wrap(right, columns, indent);
+function sideBySide({ left, right }: Row, columns: number, start: number): string {
   if (right === '') return wrap(left, columns, '  ');
+  const below = wrap(right, columns, ' '.repeat(start));
   if (left.length + 4 > start) return `${wrap(left, columns, '  ')}\n${below}`;
   return `  ${left}`.padEnd(start) + below.slice(start);
 }

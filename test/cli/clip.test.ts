@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { readWith, writeWith } from '../../src/cli/clipboard.ts';
+import { readWith, writeWith } from '../../src/cli/room/clip.ts';
 import { type Cli, createCli } from '../support/cli.ts';
 import { copy, holds, installProgram, installXclip, pasted, xclip } from '../support/clipboard.ts';
 import { eventually } from '../support/eventually.ts';

@@ -1,6 +1,5 @@
 /** `poproom recent`: lists the rooms that were used on this machine. */
 import type { Input } from '../command.ts';
-import { formatDuration } from '../duration.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { exitCode, UsageError } from '../errors.ts';
 import {
@@ -11,7 +10,7 @@ import {
   type RecentRoom,
   readRecentRooms,
 } from '../known-rooms.ts';
-import { printable, printList, table } from '../output.ts';
+import { formatDuration, printable, printList, table } from '../output.ts';
 import { chooseServer } from '../server-choice.ts';
 import { parseCode } from '../server-context.ts';
 

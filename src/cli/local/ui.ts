@@ -10,21 +10,16 @@ import type { ServerLimits } from '../../http/page/server-limits.ts';
 import { startLocalPage } from '../../local-page/server.ts';
 import { areValues, createPageValues, type KeptValues, type Values } from '../../local-page/values.ts';
 import { builtPage } from '../../server.ts';
-import { isInstalled, type Program } from '../clipboard.ts';
-import { assertOnlyCode, type Input } from '../command.ts';
-import { explainOffline } from '../connection-error.ts';
-import { timeoutOf } from '../duration.ts';
-import { type Environment, readEnvironment } from '../environment.ts';
+import type { Input } from '../command.ts';
+import { type Environment, isInstalled, type Program, readEnvironment } from '../environment.ts';
 import { ignoreExit, UsageError, untilInterrupted } from '../errors.ts';
 import { keepsRecentRooms, openEncryptedRooms } from '../known-rooms.ts';
 import { printNotice } from '../output.ts';
 import { readStateFile, rememberServer, writeJson } from '../preferences.ts';
-import { keyFromEnvironment } from '../prompt.ts';
-import { type ChosenServer, chooseServer, serverIdOf, toLanLink } from '../server-choice.ts';
+import { type ChosenServer, chooseServer, explainOffline, serverIdOf, timeoutOf, toLanLink } from '../server-choice.ts';
 import { readRoom } from '../server-context.ts';
 
 export async function ui(input: Input): Promise<void> {
-  assertOnlyCode('ui', input);
   const environment = readEnvironment();
   const room = input.args[0] === undefined ? undefined : await readRoom(input.args[0]);
   const server = chooseServer(environment, input.value('url'), room?.url);
@@ -32,7 +27,7 @@ export async function ui(input: Input): Promise<void> {
   const limits = await limitsOf(server, timeoutOf(input, environment));
   rememberServer(environment, server.url);
   const keptKey = () => room && openEncryptedRooms(environment).find(server.url, room.code)?.key;
-  const key = room && (room.key ?? keyFromEnvironment(environment) ?? keptKey());
+  const key = room && (room.key ?? environment.roomKey ?? keptKey());
   let isWarned = false;
   await untilInterrupted(async (signal) => {
     const page = await startLocalPage({
@@ -136,7 +131,7 @@ function keptValues(environment: Environment, url: string): KeptValues {
 
 /** Returns whether a browser was started. The link in its arguments works once, and has neither code nor key. */
 function openBrowser(environment: Environment, link: string): boolean {
-  const program = browsers(environment).find(([name]) => isInstalled(environment, name));
+  const program = browsers(environment).find((candidate) => isInstalled(environment, candidate));
   if (!program) return false;
   const [name, ...args] = program;
   const child = spawn(name, [...args, link], { stdio: 'ignore', detached: true });

@@ -5,8 +5,8 @@ import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
 import { openEncryptedRooms } from '../known-rooms.ts';
-import { keyFromEnvironment, pinFromEnvironment } from '../prompt.ts';
-import { keepKey, rememberCreated } from '../room/new.ts';
+import { pinFromEnvironment } from '../prompt.ts';
+import { rememberCreated } from '../room/new.ts';
 import { serverIdOf } from '../server-choice.ts';
 import { connect, parsePrivateRoom, rememberOnSuccess, workInRoom } from '../server-context.ts';
 
@@ -43,7 +43,7 @@ export function createAgentRooms(input: Input) {
       throw new UsageError(`This link is not for ${client.url}, the server that this process was started for.`);
     const known = encrypted.find(client.url, code);
     // The variable is meant for one room, and only encrypted rooms have keys.
-    const ownKey = isEncryptedCode(code) ? keyFromEnvironment(environment) : undefined;
+    const ownKey = isEncryptedCode(code) ? environment.roomKey : undefined;
     const roomKey = key ?? linkedKey ?? known?.key ?? ownKey;
     const room = client.room(code, {
       pin: pin ?? pinFromEnvironment(environment),
@@ -64,7 +64,6 @@ export function createAgentRooms(input: Input) {
     create: (request: NewRoom, signal: AbortSignal) =>
       rememberOnSuccess(environment, client, async () => {
         const room = await client.createRoom(request, { signal });
-        if (request.encrypted) keepKey(client, room, environment);
         rememberCreated(environment, client, room);
         remember({ name: room.code, room, fileIds: new Set() });
         return room;
@@ -77,8 +76,7 @@ export function createAgentRooms(input: Input) {
       const used = known ?? open(named, secrets);
       const { room } = used;
       return rememberOnSuccess(environment, client, async () => {
-        const memory = { environment, url: client.url, room, encrypted, known: encrypted.find(client.url, room.code) };
-        const result = await workInRoom(memory, () => work(used));
+        const result = await workInRoom({ environment, url: client.url, room }, () => work(used));
         remember(used);
         return result;
       });

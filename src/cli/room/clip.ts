@@ -1,22 +1,27 @@
-/** `poproom clip`: keeps the clipboard and the text of a room in sync. */
+/** `poproom clip`: keeps the clipboard of this machine and the text of a room in sync. */
+import { isUtf8 } from 'node:buffer';
+import { type StdioOptions, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { addAbortSignal } from 'node:stream';
 import { createSharedText, type PoproomError, parseLinkId, type Room, type SharedText } from '../../client/index.ts';
 import { permanentRefusals } from '../../client/text/receiver.ts';
-import { type Clipboard, findClipboard, maxTextBytes } from '../clipboard.ts';
-import { assertOnlyCode, type Input } from '../command.ts';
-import { readEnvironment } from '../environment.ts';
-import { UsageError, untilInterrupted } from '../errors.ts';
+import type { Input } from '../command.ts';
+import { type Environment, isInstalled, type Program, readEnvironment } from '../environment.ts';
+import { ClipboardError, UsageError, untilInterrupted } from '../errors.ts';
 import { formatJson, printable, printNotice } from '../output.ts';
+import { firstBytes } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
-import { createAutoResetEvent, followText, printEnd } from './watch.ts';
+import { createRepeatable, followText, printEnd } from './watch.ts';
 
 const pollEveryMs = 1000;
 
 export async function clip(input: Input): Promise<void> {
-  assertOnlyCode('clip', input);
   await withRoom(input, async (room) => {
     if (parseLinkId(room.code)) throw new UsageError(needsCode);
-    const open = findClipboard(readEnvironment());
-    return untilInterrupted(async (signal) => printEnd(await synchronize(input, room, open(signal), signal)));
+    await untilInterrupted(async (signal) => {
+      const clipboard = findClipboard(readEnvironment(), signal);
+      printEnd(await synchronize(input, room, clipboard, signal));
+    });
   });
 }
 
@@ -27,24 +32,21 @@ const needsCode =
 async function synchronize(input: Input, room: Room, clipboard: Clipboard, signal: AbortSignal) {
   const text = createSharedText();
   const step = createClipboardSync(clipboard, text, (transfer) => report(input, transfer));
-  const changed = createAutoResetEvent();
   const failed = new AbortController();
-  const syncing = syncAll().catch((error) => {
-    failed.abort();
-    throw error;
+  let polling: NodeJS.Timeout | undefined;
+  const steps = createRepeatable(async () => {
+    clearTimeout(polling);
+    if (failed.signal.aborted) return;
+    await step().catch((error) => failed.abort(error));
+    polling = setTimeout(() => steps.request(), pollEveryMs);
   });
-  // Awaited below; without this, an earlier failure would be an unhandled rejection.
-  syncing.catch(() => undefined);
-  text.on('state', changed.set);
+  text.on('state', steps.request);
   try {
-    return await followText({ room, text, signal: AbortSignal.any([signal, failed.signal]), onText: changed.set });
+    return await followText({ room, text, signal: AbortSignal.any([signal, failed.signal]) }, steps.request);
   } finally {
-    changed.close();
-    await syncing;
-  }
-
-  async function syncAll(): Promise<void> {
-    while ((await changed.wait(pollEveryMs)) !== 'closed') await step();
+    await steps.close();
+    clearTimeout(polling);
+    failed.signal.throwIfAborted();
   }
 }
 
@@ -165,3 +167,108 @@ const notSent = 'The copied text was not sent to the room:';
 const notYetSent = 'The copied text has not been sent to the room yet:';
 const tooLong = 'it is larger than 1 MiB.';
 const roomWasNewer = 'The text of the room was newer and replaced the copied text.';
+
+/** The clipboard, through the first suitable program that is installed. */
+type Clipboard = ReturnType<typeof findClipboard>;
+
+type Programs = Record<'read' | 'write', Program>;
+
+const mac: Programs = { read: ['pbpaste'], write: ['pbcopy'] };
+const wayland: Programs = { read: ['wl-paste', '--no-newline', '--type', 'text'], write: ['wl-copy'] };
+const xclip: Programs = {
+  read: ['xclip', '-selection', 'clipboard', '-out'],
+  write: ['xclip', '-selection', 'clipboard', '-in'],
+};
+const xsel: Programs = { read: ['xsel', '--clipboard', '--output'], write: ['xsel', '--clipboard', '--input'] };
+const runScript = (script: string): Program => ['powershell.exe', '-NoProfile', '-NonInteractive', '-Command', script];
+/** Not clip.exe, which does not support UTF-8. */
+const powershell: Programs = {
+  read: runScript('[Console]::OutputEncoding=[Text.Encoding]::UTF8; [Console]::Out.Write((Get-Clipboard -Raw))'),
+  write: runScript('[Console]::InputEncoding=[Text.Encoding]::UTF8; Set-Clipboard -Value ([Console]::In.ReadToEnd())'),
+};
+
+/** The signal ends the programs that read and write. */
+function findClipboard(environment: Environment, signal: AbortSignal) {
+  const isUsable = ({ read, write }: Programs) => isInstalled(environment, read) && isInstalled(environment, write);
+  const programs = candidates(environment).find(isUsable);
+  if (!programs) throw new ClipboardError(whatToInstall(environment));
+  const { read, write } = programs;
+  return {
+    /** Returns an empty string if the clipboard is empty or does not have text. */
+    read: () => readWith(read, { signal }),
+    write: (text: string) => writeWith(write, text, { signal }),
+  };
+}
+
+function candidates({ desktop }: Environment): Programs[] {
+  if (process.platform === 'darwin') return [mac];
+  if (process.platform === 'win32') return [powershell];
+  const { wayland: hasWayland, x11, wsl } = desktop;
+  return [...(hasWayland ? [wayland] : []), ...(x11 ? [xclip, xsel] : []), ...(wsl ? [powershell] : [])];
+}
+
+function whatToInstall({ desktop }: Environment): string {
+  if (desktop.wayland) return 'No clipboard program found; install wl-clipboard.';
+  if (desktop.x11) return 'No clipboard program found; install xclip or xsel.';
+  if (process.platform === 'linux')
+    return 'No clipboard: this is not a graphical session (WAYLAND_DISPLAY or DISPLAY is not set); in one, install wl-clipboard or xclip.';
+  return 'No clipboard program found; pbcopy, wl-clipboard, xclip, xsel or PowerShell is required.';
+}
+
+/** In bytes; the default limit for the text of a room. */
+const maxTextBytes = 1_048_576;
+
+/** powershell.exe, for one, may take seconds to start. */
+const timeoutMs = 10_000;
+
+type RunOptions = { signal: AbortSignal; withinMs?: number };
+
+export function readWith([name, ...args]: Program, options: RunOptions): Promise<string> {
+  return withTimeout(name, options, async (signal) => {
+    const child = spawn(name, args, { stdio: ['ignore', 'pipe', 'pipe'], signal, killSignal: 'SIGKILL' });
+    // Without a process, the streams end without data.
+    child.on('error', () => undefined);
+    // Aborted separately, because a child of the program may keep them open.
+    for (const stream of [child.stdout, child.stderr]) addAbortSignal(signal, stream);
+    const [bytes, errors] = await Promise.all([
+      firstBytes(child.stdout, maxTextBytes),
+      child.stderr.setEncoding('utf8').toArray(),
+    ]);
+    // These programs also fail if the clipboard is empty or has an image. Only a missing display is a real failure.
+    if (bytes.length === 0 && /display|connect/i.test(errors.join('')))
+      throw new ClipboardError(`${name} cannot access the clipboard; check DISPLAY or WAYLAND_DISPLAY.`);
+    return textOf(bytes);
+  });
+}
+
+export function writeWith([name, ...args]: Program, text: string, options: RunOptions): Promise<void> {
+  return withTimeout(name, options, async (signal) => {
+    // Some of these programs keep running to serve the clipboard. They get their own process group, so that Ctrl-C does
+    // not end them, and do not inherit our output, which they would keep open.
+    const stdio: StdioOptions = ['pipe', 'ignore', 'ignore'];
+    const child = spawn(name, args, { stdio, detached: true, signal, killSignal: 'SIGKILL' });
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(text);
+    const [code] = await once(child, 'exit', { signal });
+    child.unref();
+    if (code !== 0) throw new ClipboardError(`Cannot write to the clipboard: ${name} failed with exit code ${code}.`);
+  });
+}
+
+/** A program may hang, for example if the application that owns the clipboard does. */
+async function withTimeout<T>(name: string, options: RunOptions, work: (signal: AbortSignal) => Promise<T>) {
+  const { signal, withinMs = timeoutMs } = options;
+  const timeout = AbortSignal.timeout(withinMs);
+  try {
+    return await work(AbortSignal.any([signal, timeout]));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw timeout.aborted ? new ClipboardError(`Cannot access the clipboard: ${name} does not respond.`) : error;
+  }
+}
+
+function textOf(bytes: Buffer): string {
+  // Each read of a text that is too long returns the same part of it.
+  if (bytes.length > maxTextBytes) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString() : '';
+}

@@ -29,12 +29,11 @@ export async function destinations(files: readonly FileEntry[], output: string, 
       return { name: pathInRoom(file), file, path: join(output, ...path), folders };
     });
   }
-  const [file, ...others] = files;
-  if (others.length > 0)
+  if (files.length > 1)
     throw new UsageError(
       `${output} is not a folder, but the room has ${files.length} files; name one file, or choose a folder; ${output}/ creates one.`,
     );
-  return file ? [{ name: basename(output), file, path: output, folders: [] }] : [];
+  return files.map((file): Destination => ({ name: basename(output), file, path: output, folders: [] }));
 }
 
 /** The folders of the path of a file below another folder, outermost first. */
@@ -74,14 +73,16 @@ async function makeFolder(path: string): Promise<boolean> {
 
 /** A path that ends with a slash is a folder, even if it does not exist yet. */
 export async function isFolder(path: string): Promise<boolean> {
-  const isNamedAsFolder = path.endsWith('/') || path.endsWith(sep);
+  const isNamed = isNamedAsFolder(path);
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    if (!isNamedAsFolder || (error as NodeJS.ErrnoException).code === 'ENOENT') return isNamedAsFolder;
+    if (!isNamed || (error as NodeJS.ErrnoException).code === 'ENOENT') return isNamed;
     return withFileErrors(path, () => Promise.reject(error));
   }
 }
+
+export const isNamedAsFolder = (path: string): boolean => path.endsWith('/') || path.endsWith(sep);
 
 /** A dangling symbolic link exists, too. */
 export const exists = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined;
@@ -117,44 +118,25 @@ export async function withoutExisting<T extends { path: string }>(items: readonl
 /** `onRenamed` is called with the path that the file got instead. */
 export function publishFor(choice: ExistingChoice, onRenamed: (path: string) => void): Publish {
   if (choice === 'overwrite') return rename;
-  return choice === 'rename' ? createNumbered(onRenamed) : createOnly;
+  return choice === 'rename' ? (unfinished, path) => createNumbered(unfinished, path, onRenamed) : createOnly;
 }
 
 const maxNumber = 9999;
 
 /** Such as "photo (2).jpg". Tries again if another program takes the name first. */
-function createNumbered(onRenamed: (path: string) => void): Publish {
-  return async (unfinished, path) => {
-    for (let number = 1; number <= maxNumber; number++) {
-      const name = number === 1 ? basename(path) : numbered(basename(path), ` (${number})`);
-      const free = join(dirname(path), name);
-      try {
-        await createOnly(unfinished, free);
-        if (number > 1) onRenamed(free);
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
+async function createNumbered(unfinished: string, path: string, onRenamed: (path: string) => void): Promise<void> {
+  for (let number = 1; number <= maxNumber; number++) {
+    const name = number === 1 ? basename(path) : numbered(basename(path), ` (${number})`);
+    const free = join(dirname(path), name);
+    try {
+      await createOnly(unfinished, free);
+      if (number > 1) onRenamed(free);
+      return;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    throw new FileError(`${path} exists ${maxNumber} times; remove some of these files.`);
-  };
-}
-
-/** Writes a file under a temporary name, and gives it its name only when it is complete. */
-export async function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>, publish: Publish): Promise<void> {
-  if (await isDevice(path)) return withFileErrors(path, async () => write(await open(path, 'w'), bytes));
-  // In the same folder, because a file can only be renamed within its disk.
-  const folder = dirname(path);
-  const unfinished = join(folder, `.poproom-${randomUUID()}.part`);
-  const file = await withFileErrors(folder, () => open(unfinished, 'wx'));
-  try {
-    await withFileErrors(path, async () => {
-      await write(file, bytes);
-      await publish(unfinished, path);
-    });
-  } finally {
-    await rm(unfinished, { force: true });
   }
+  throw new FileError(`${path} exists ${maxNumber} times; remove some of these files.`);
 }
 
 /** A download that is kept in part if it is interrupted, and continued by the same command. */
@@ -168,23 +150,34 @@ export interface Resumable {
   receive(part: ReceivedPart, store: ConsumePart): Promise<void>;
 }
 
-/** As `atomicWrite`, but continues the part that an earlier command has left beside the path. */
+/** Writes a file that is not kept in part. */
+export function atomicWrite(path: string, bytes: AsyncIterable<Uint8Array>, publish: Publish): Promise<void> {
+  const receive: Resumable['receive'] = (part, store) => store(bytes, part);
+  const download = { key: randomUUID(), size: Number.POSITIVE_INFINITY, isTemporary: () => false, receive };
+  return resumableWrite(path, download, publish);
+}
+
+/**
+ * Writes a file under a temporary name, and gives it its name only when it is complete. Continues the part that an earlier
+ * command has left.
+ */
 export async function resumableWrite(path: string, download: Resumable, publish: Publish): Promise<void> {
   if (await isDevice(path))
-    return download.receive({ bytes: 0, tag: undefined }, (bytes) => atomicWrite(path, bytes, publish));
+    return download.receive(nothing, (bytes) => withFileErrors(path, async () => write(await open(path, 'w'), bytes)));
+  // In the same folder, because a file can only be renamed within its disk.
   const folder = dirname(path);
   const start = `.poproom-${download.key}-`;
   const earlier = await findPart(folder, start, download.size);
-  let unfinished = earlier && join(folder, earlier.name);
+  let unfinished = earlier?.path;
   try {
-    const received = { bytes: earlier?.bytes ?? 0, tag: earlier?.tag };
-    if (unfinished === undefined || received.bytes < download.size)
+    const received = earlier ?? nothing;
+    if (received.bytes < download.size || !earlier)
       await download.receive(received, (bytes, part) =>
         withFileErrors(path, async () => {
           const named = join(folder, start + encodeTag(part.tag));
           if (unfinished !== undefined && part.bytes === 0) await rm(unfinished, { force: true });
           unfinished = named;
-          const file = await withFileErrors(folder, () => openPart(named, part.bytes));
+          const file = await withFileErrors(folder, () => open(named, part.bytes > 0 ? appendOnly : 'wx'));
           await write(file, bytes);
         }),
       );
@@ -198,6 +191,8 @@ export async function resumableWrite(path: string, download: Resumable, publish:
   if (unfinished !== undefined) await rm(unfinished, { force: true });
 }
 
+const nothing: ReceivedPart = { bytes: 0, tag: undefined };
+
 const partEnd = '.part';
 /** A longer one would make the name too long. */
 const maxTagBytes = 96;
@@ -209,16 +204,16 @@ async function findPart(folder: string, start: string, size: number) {
   const names = await readdir(folder).catch(() => []);
   const name = names.find((candidate) => candidate.startsWith(start) && candidate.endsWith(partEnd));
   if (name === undefined) return undefined;
-  const found = await lstat(join(folder, name));
+  const path = join(folder, name);
+  const found = await lstat(path);
   const isOwn = found.isFile() && found.nlink === 1 && found.uid === (process.getuid?.() ?? found.uid);
-  if (!isOwn || found.size > size) throw new FileError(`${join(folder, name)} is not a part of this file; remove it.`);
+  if (!isOwn || found.size > size) throw new FileError(`${path} is not a part of this file; remove it.`);
   const tag = Buffer.from(name.slice(start.length, -partEnd.length), 'base64url').toString() || undefined;
-  return { name, bytes: found.size, tag };
+  return { path, bytes: found.size, tag };
 }
 
-/** Nothing is created through a symbolic link. */
-const openPart = (path: string, bytes: number) =>
-  open(path, bytes > 0 ? constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0) : 'wx');
+/** Not through a symbolic link. */
+const appendOnly = constants.O_WRONLY | constants.O_APPEND | (constants.O_NOFOLLOW ?? 0);
 
 /** A device such as /dev/null is written to directly, and must not be replaced by a file. */
 async function isDevice(path: string): Promise<boolean> {

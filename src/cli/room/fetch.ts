@@ -1,11 +1,10 @@
 /** `poproom fetch`: downloads files. */
 import { lstat, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { type FileEntry, PoproomError, parseLinkId, type Room } from '../../client/index.ts';
 import { type LocalPath, localPaths, type NamesIn, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { dropEnvelopePrefix } from '../../protocol/sealed.ts';
 import { formatColumns, type Input } from '../command.ts';
-import { timeoutOf } from '../duration.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
 import {
@@ -19,6 +18,7 @@ import {
   writeStdout,
 } from '../output.ts';
 import { hashOf, openUnfinished } from '../preferences.ts';
+import { timeoutOf } from '../server-choice.ts';
 import { withRoom } from '../server-context.ts';
 import {
   atomicWrite,
@@ -28,6 +28,7 @@ import {
   exists,
   foldersIn,
   isFolder,
+  isNamedAsFolder,
   missingFolders,
   publishFor,
   type Resumable,
@@ -40,7 +41,6 @@ import { applyRecord, emptyFolders, type FolderRecords, isRecord, readRecords } 
 import {
   type Consume,
   consumeResponse,
-  continueDownload,
   download,
   findFile,
   formatSize,
@@ -56,8 +56,10 @@ export async function fetchFiles(input: Input): Promise<void> {
   if (output === '-' && input.isSet('json'))
     throw new UsageError('Use either --output - or --json: both write to standard output.');
   readExistingChoice(input);
-  if (input.isSet('zip')) return fetchZip(input);
+  const isZip = input.isSet('zip');
+  if (isZip) assertZip(input);
   await withRoom(input, async (room) => {
+    if (isZip) return untilInterrupted((signal) => fetchZip({ input, room, signal }));
     const all = withoutSealed(await room.files(), room);
     const found = name === undefined ? all : [findFile(all, name)];
     if (input.isSet('list')) return list(input, found);
@@ -107,7 +109,8 @@ async function toDisk(files: readonly FileEntry[], { input, room, signal }: Fetc
   const namesIn = await namingFor(input, inRoom, fetches.folders);
   const paths = isNamed ? pathsWithoutFolders(saved, namesIn('')) : localPaths(inRoom, undefined, namesIn);
   const all = await destinations(saved, output, paths);
-  const items = await withoutExisting(await withoutFetched(all, fetches), choice);
+  const missing = await filterAsync(all, async (item) => !(await fetches.isDone(item)));
+  const items = await withoutExisting(missing, choice);
   const tops = all.flatMap(({ folders }) => folders.slice(0, 1));
   fetches.start(tops.filter((folder) => namesIn(basename(folder)) === 'hidden'));
   const timeoutSeconds = timeoutOf(input);
@@ -122,7 +125,7 @@ async function toDisk(files: readonly FileEntry[], { input, room, signal }: Fetc
       key: keyOf(room, file),
       size: file.fileSize,
       isTemporary: (error) => signal.aborted || isTemporary(error),
-      receive: (part, store) => continueDownload(room, file, part, how, store),
+      receive: (received, store) => download(room, file, { ...how, received }, store),
     };
     await withFolders(item.folders, () => {
       if (!file.once) return resumableWrite(item.path, resumable, publish);
@@ -138,15 +141,10 @@ async function toDisk(files: readonly FileEntry[], { input, room, signal }: Fetc
   warnOfPrograms(items.map(({ path }) => path));
 }
 
-/** Without the files that an interrupted run of the same command has fetched. */
-async function withoutFetched(items: readonly Destination[], fetches: UnfinishedFetches): Promise<Destination[]> {
-  const missing: Destination[] = [];
-  for (const item of items) {
-    const { fileId, fileSize } = item.file;
-    const found = fetches.isDone(item.path, fileId) ? await lstat(item.path).catch(() => undefined) : undefined;
-    if (found?.size !== fileSize) missing.push(item);
-  }
-  return missing;
+async function filterAsync<T>(items: Iterable<T>, isKept: (item: T) => Promise<boolean>): Promise<T[]> {
+  const kept: T[] = [];
+  for (const item of items) if (await isKept(item)) kept.push(item);
+  return kept;
 }
 
 /** The part of a file must be that of the same room. The link of an encrypted room contains its key, which is secret. */
@@ -178,8 +176,7 @@ async function namingFor(input: Input, files: FilesInRoom, createdEarlier: reado
   if (input.isSet('keep-names')) return () => 'kept';
   const tops = new Set(localPaths(files).flatMap(([top = '', ...rest]) => (rest.length > 0 ? [top] : [])));
   const isNewFolder = async (path: string) => createdEarlier.includes(resolve(path)) || !(await exists(path));
-  const isNew = await Promise.all([...tops].map((top) => isNewFolder(join(outputOf(input), top))));
-  const created = new Set([...tops].filter((_, i) => isNew[i]));
+  const created = new Set(await filterAsync(tops, (top) => isNewFolder(join(outputOf(input), top))));
   return (top) => (created.has(top) ? 'hidden' : 'safe');
 }
 
@@ -191,48 +188,35 @@ async function toStandardOutput(files: readonly FileEntry[], { input, room, sign
   const isTerminal = process.stdout.isTTY;
   // On a terminal, the progress bar would mix with the file.
   const options = { signal, showsProgress: !isTerminal, timeoutSeconds: timeoutOf(input) };
-  await download(room, file, options, (bytes) => writeAll(isTerminal ? toPrintable(bytes) : bytes));
+  await download(room, file, options, (bytes) => writeStdout(isTerminal ? toPrintable(bytes) : bytes));
 }
 
-/** As text without control characters. */
 async function* toPrintable(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder();
   for await (const chunk of bytes) yield Buffer.from(printableText(decoder.decode(chunk, { stream: true })));
 }
 
-/** `poproom fetch --zip`: downloads all files of a room as one zip archive. */
-async function fetchZip(input: Input): Promise<void> {
-  const output = input.value('output');
+function assertZip(input: Input): void {
   if (input.args.length > 1) throw new UsageError('--zip downloads all files; do not name one.');
   if (input.isSet('list')) throw new UsageError('Use either --zip or --list.');
-  if (output === '-' && process.stdout.isTTY)
+  if (input.value('output') === '-' && process.stdout.isTTY)
     throw new UsageError('A zip archive cannot be shown on a terminal; use -o FILE, or redirect the output.');
-  await withRoom(input, (room) =>
-    untilInterrupted(async (signal) => {
-      const fetching = { input, room, signal };
-      await (output === '-' ? downloadZip(fetching, writeAll) : zipToDisk(fetching));
-    }),
-  );
 }
 
-async function writeAll(bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const chunk of bytes) await writeStdout(chunk);
-}
-
-async function zipToDisk(fetching: Fetching): Promise<void> {
+/** `poproom fetch --zip`: downloads all files of a room as one zip archive. */
+async function fetchZip(fetching: Fetching): Promise<void> {
   const { input, room } = fetching;
   const output = outputOf(input);
+  if (output === '-') return downloadZip(fetching, writeStdout);
   const choice = readExistingChoice(input);
   let path = (await isFolder(output)) ? join(output, zipName(room)) : output;
-  const [item] = await withoutExisting([{ path, folders: await missingFolders(dirname(path)) }], choice);
+  const folders = isNamedAsFolder(output) ? await missingFolders(dirname(path)) : [];
+  const [item] = await withoutExisting([{ path }], choice);
   if (!item) return;
   const publish = publishFor(choice, (renamed) => {
     path = renamed;
   });
-  const isCreated = output.endsWith('/') || output.endsWith(sep);
-  await withFolders(isCreated ? item.folders : [], () =>
-    downloadZip(fetching, (bytes) => atomicWrite(item.path, bytes, publish)),
-  );
+  await withFolders(folders, () => downloadZip(fetching, (bytes) => atomicWrite(item.path, bytes, publish)));
   const { size } = await stat(path);
   print(input, { path, fileSize: size }, printable(path));
 }
@@ -254,8 +238,6 @@ function announcedSize({ headers }: Response): number {
 /** A link is secret, and a file name is not. */
 const zipName = ({ code }: Room) => (parseLinkId(code) ? 'poproom.zip' : `poproom-${code}.zip`);
 
-type UnfinishedFetches = ReturnType<typeof openUnfinishedFetches>;
-
 /** Hashes of file ids by path, because an id opens the file; and folders that were created. */
 type Fetch = { folders: readonly string[]; files: Readonly<Record<string, string>> };
 
@@ -265,24 +247,26 @@ const maxFetches = 20;
 function openUnfinishedFetches({ stateFolder }: Environment, command: readonly string[]) {
   const fetches = openUnfinished(join(stateFolder, 'fetches.json'), maxFetches, isFetch);
   const key = hashOf(command);
-  const earlier = fetches.find(key);
-  let { folders, files }: Fetch = { folders: [], files: {}, ...earlier };
+  const earlier: Fetch = fetches.find(key) ?? { folders: [], files: {} };
+  let current = earlier;
+
+  function remember(more: Partial<Fetch>): void {
+    current = { ...current, ...more };
+    fetches.remember(key, current);
+  }
 
   return {
     /** Those that an interrupted run has created. */
-    folders,
-    isDone: (path: string, fileId: string) => earlier?.files[resolve(path)] === hashOf([fileId]),
+    folders: earlier.folders,
+    async isDone({ path, file }: Destination): Promise<boolean> {
+      if (earlier.files[resolve(path)] !== hashOf([file.fileId])) return false;
+      return (await lstat(path).catch(() => undefined))?.size === file.fileSize;
+    },
     start(created: readonly string[]) {
-      const all = [...new Set([...folders, ...created.map((folder) => resolve(folder))])];
-      if (all.length === folders.length) return;
-      folders = all;
-      fetches.remember(key, { folders, files });
+      const folders = [...new Set([...current.folders, ...created.map((folder) => resolve(folder))])];
+      if (folders.length > current.folders.length) remember({ folders });
     },
-    done(path: string, fileId: string) {
-      files = { ...files, [resolve(path)]: hashOf([fileId]) };
-      fetches.remember(key, { folders, files });
-    },
-    /** All files are there. */
+    done: (path: string, id: string) => remember({ files: { ...current.files, [resolve(path)]: hashOf([id]) } }),
     end: () => fetches.forget([key]),
   };
 }

@@ -5,6 +5,7 @@
 import type { Stats } from 'node:fs';
 import { chmod, stat, utimes } from 'node:fs/promises';
 import type { FileEntry, Room } from '../../client/index.ts';
+import { firstBytes } from '../prompt.ts';
 import { pathInRoom } from './room-files.ts';
 
 export const recordName = '.poproom-folder.json';
@@ -39,15 +40,10 @@ export function createRecord(files: readonly RecordedFile[], empty: readonly str
 export const isRecord = ({ fileName, folder, fileSize, once }: FileEntry): boolean =>
   fileName === recordName && folder !== undefined && fileSize <= maxBytes && !once;
 
-/** By folder. */
 export type FolderRecords = ReadonlyMap<string, FolderRecord>;
 
 /** A record that is malformed or cannot be read is ignored: it comes from other people. */
-export async function readRecords(
-  room: Room,
-  files: readonly FileEntry[],
-  signal: AbortSignal,
-): Promise<FolderRecords> {
+export async function readRecords(room: Room, files: readonly FileEntry[], signal: AbortSignal) {
   const records = new Map<string, FolderRecord>();
   for (const file of files.filter(isRecord)) {
     const { folder = '' } = file;
@@ -66,14 +62,9 @@ const merged = (earlier: FolderRecord | undefined, { modified, executable, empty
 
 async function readRecord(room: Room, file: FileEntry, signal: AbortSignal): Promise<FolderRecord | undefined> {
   try {
-    const bytes: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of (await room.download(file, { signal })).body ?? []) {
-      size += chunk.length;
-      if (size > maxBytes) return undefined;
-      bytes.push(chunk);
-    }
-    return parseRecord(Buffer.concat(bytes).toString('utf8'));
+    const { body } = await room.download(file, { signal });
+    const bytes = await firstBytes(body ?? [], maxBytes);
+    return bytes.length > maxBytes ? undefined : parseRecord(bytes.toString());
   } catch {
     signal.throwIfAborted();
     return undefined;

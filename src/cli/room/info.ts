@@ -1,22 +1,23 @@
-/** `poproom info` and `set`: show what is in a room and when it expires, and change it. */
+/** `poproom info`, `set`, `webhook` and `rm`: show a room, change it, and delete it or its files. */
 import {
+  type FileEntry,
   PoproomError,
   type Room,
   type RoomDetails,
   type RoomInfo,
   type UpdateRoomRequest,
+  type WebhookEntry,
 } from '../../client/index.ts';
-import { assertOnlyCode, formatColumns, type Input } from '../command.ts';
-import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
+import { formatColumns, type Input, readDuration } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
-import { formatBytes, print, printable } from '../output.ts';
-import { choosePin, newPinFromEnvironment } from '../prompt.ts';
+import { formatBytes, formatExpiry, print, printable, printDone, printList, table } from '../output.ts';
+import { choosePin, mustConfirm, newPinFromEnvironment, readInputText } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
-import { formatSize, pathInRoom } from './room-files.ts';
+import { withLifetimeErrors } from './new.ts';
+import { findFile, formatSize, pathInRoom } from './room-files.ts';
 
 export async function info(input: Input): Promise<void> {
-  assertOnlyCode('info', input);
   await withRoom(input, async (room, memory) => {
     const { text, files, ...details } = await readDetails(room);
     const { role, name, expiresAt } = details;
@@ -27,7 +28,10 @@ export async function info(input: Input): Promise<void> {
     if (name !== undefined) rows.unshift(['name', printable(name)]);
     if (role) rows.push(['access', linkRights[role]]);
     else rows.unshift(['room', printable(details.roomId)]);
-    rows.push(['time left', timeLeft(details)], ...protection(details));
+    rows.push(['time left', timeLeft(details)]);
+    // A link needs no PIN, and its holder does not learn whether there is one.
+    if (details.encrypted) rows.push(['encrypted', 'yes']);
+    else if (!role) rows.push(['PIN', details.hasPin ? 'yes' : 'no']);
     if (text && files) rows.push(...contentRows(details, text, files));
     print(input, { ...details, link, text, files }, formatColumns(rows));
   });
@@ -37,12 +41,6 @@ export async function info(input: Input): Promise<void> {
 export const linkRights = { read: 'can read the text and the files', drop: 'can add files, and see nothing' } as const;
 
 type Rows = [string, string][];
-
-/** A link needs no PIN, and its holder does not learn whether there is one. */
-function protection({ encrypted, hasPin, role }: RoomInfo): Rows {
-  if (encrypted) return [['encrypted', 'yes']];
-  return role ? [] : [['PIN', hasPin ? 'yes' : 'no']];
-}
 
 type Content = Required<Pick<RoomDetails, 'text' | 'files'>>;
 
@@ -83,15 +81,13 @@ function formatUsage({ limits, fileCount, fileBytes }: Partial<RoomInfo>, listed
 }
 
 export async function set(input: Input): Promise<void> {
-  assertOnlyCode('set', input);
   const changes = readChanges(input);
   let newPin = input.isSet('new-pin') ? newPinFromEnvironment(readEnvironment()) : undefined;
   await withRoom(input, async (room, memory) => {
     if (input.isSet('new-pin') && newPin === undefined) {
       // Prompts for the current PIN first if it is needed, so that nobody chooses a new one in vain.
       await room.info();
-      const difference = 'The two PINs differ; the room was not changed.';
-      newPin = await choosePin('New PIN (four digits): ', difference, 'POPROOM_NEW_PIN');
+      newPin = await choosePin('New PIN', 'the room was not changed', 'POPROOM_NEW_PIN');
     }
     const update = { ...changes, ...(newPin !== undefined && { pin: newPin }) };
     const details = await withLifetimeErrors(() => room.update(update));
@@ -121,4 +117,90 @@ function readChanges(input: Input): UpdateRoomRequest {
 function summarize({ roomId, name, expiresAt, hasPin }: RoomInfo): string {
   const title = name === undefined ? printable(roomId) : `${printable(roomId)} (${printable(name)})`;
   return `${title} ${formatExpiry(expiresAt)}${hasPin ? ', protected by a PIN' : ''}`;
+}
+
+export async function webhook(input: Input): Promise<void> {
+  const [, url, ...rest] = input.args;
+  const id = input.value('delete');
+  if (rest.length > 0) throw new UsageError('Give one URL, or none to list the webhooks.');
+  if (url !== undefined && id !== undefined) throw new UsageError('Use either a URL or --delete.');
+  if (url === undefined && input.value('events') !== undefined) throw new UsageError('--events needs a URL.');
+  if (id !== undefined) return printDone(input, await withRoom(input, (room) => room.deleteWebhook(id)));
+  if (url === undefined) return listWebhooks(input, await withRoom(input, (room) => room.webhooks()));
+  const events = readEvents(input.value('events'));
+  const webhook = { url: url === '-' ? (await readInputText()).trim() : url, ...(events && { events }) };
+  const created = await withRoom(input, (room) => room.createWebhook(webhook));
+  const rows = [
+    ['Id', printable(created.id)],
+    ['Host', printable(created.host)],
+    ['Events', created.events.join(', ')],
+    ['Secret', printable(created.secret)],
+  ];
+  print(input, created, table(rows));
+}
+
+const eventNames = ['text', 'file', 'device', 'room'] as const;
+type Event = (typeof eventNames)[number];
+
+function readEvents(list: string | undefined): Event[] | undefined {
+  const names = list?.split(',').map((name) => name.trim());
+  const isEvent = (name: string): name is Event => eventNames.includes(name as Event);
+  if (!names || names.every(isEvent)) return names as Event[] | undefined;
+  throw new UsageError(`--events takes ${eventNames.join(', ')}, separated by commas.`);
+}
+
+function listWebhooks(input: Input, webhooks: readonly WebhookEntry[]): void {
+  const rows = webhooks.map(({ id, host, events, lastDelivery, lastError }) => {
+    const error = lastError ? `${lastError.timestamp} ${printable(lastError.message)}` : '-';
+    return [printable(id), printable(host), events.join(','), lastDelivery ?? '-', error];
+  });
+  const head = ['ID', 'HOST', 'EVENTS', 'LAST DELIVERY', 'LAST ERROR'];
+  printList(input, webhooks, table([head, ...rows]), 'This room has no webhooks.');
+}
+
+export async function remove(input: Input): Promise<void> {
+  const [, ...names] = input.args;
+  if (input.isSet('undo')) return restoreFiles(input, names);
+  if (names.length > 0) return removeFiles(input, names);
+  const done = await withRoom(input, async (room, memory) => {
+    // Fails before the prompt if the room does not exist.
+    await mustConfirm(input, `Delete room ${room.code} for everyone?`, () => room.info());
+    const removed = await room.delete();
+    memory.forget();
+    return removed;
+  });
+  printDone(input, done);
+}
+
+async function removeFiles(input: Input, names: readonly string[]): Promise<void> {
+  const removed = await withRoom(input, async (room) => {
+    const all = await room.files();
+    const files = names.map((name) => findFile(all, name));
+    for (const { fileId } of files) await room.removeFile(fileId);
+    return files;
+  });
+  const fileIds = removed.map(({ fileId }) => fileId);
+  const message = `Removed ${quoted(removed)}.`;
+  print(input, { success: true, message, fileIds }, message);
+  if (!input.isSet('json')) console.error(undoHint(input, fileIds));
+}
+
+async function restoreFiles(input: Input, fileIds: readonly string[]): Promise<void> {
+  if (fileIds.length === 0) throw new UsageError('Which files? Give the ids that "poproom rm" printed.');
+  const restored = await withRoom(input, async (room) => {
+    for (const fileId of fileIds) await room.restoreFile(fileId);
+    return (await room.files()).filter(({ fileId }) => fileIds.includes(fileId));
+  });
+  const message = `Restored ${quoted(restored)}.`;
+  print(input, { success: true, message, fileIds }, message);
+}
+
+const quoted = (files: readonly FileEntry[]) => files.map((file) => `"${printable(pathInRoom(file))}"`).join(', ');
+
+/** Names the room and the server as the user did. */
+function undoHint(input: Input, fileIds: readonly string[]): string {
+  const [room = ''] = input.args;
+  const url = input.value('url');
+  const line = ['poproom rm', room, ...(url === undefined ? [] : ['--url', url]), '--undo', ...fileIds].join(' ');
+  return printable(`Undo within 60 seconds: ${line}`);
 }

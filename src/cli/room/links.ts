@@ -1,25 +1,20 @@
 /** `poproom link`, `links` and `unlink`: links with which others may only read a room, or only add files to it. */
 import { type Link, type LinkId, PoproomError, parseLinkId, type Room } from '../../client/index.ts';
 import { linkIdLength } from '../../protocol/room-code.ts';
-import { assertOnlyCode, type Input } from '../command.ts';
-import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
+import { type Input, readDuration } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import { localTime, print, printable, printDone, printList, table } from '../output.ts';
+import { formatExpiry, localTime, print, printable, printDone, printList, table } from '../output.ts';
 import { readRoom, withRoom } from '../server-context.ts';
 import { linkRights } from './info.ts';
-import { withQrCode } from './new.ts';
+import { withLifetimeErrors, withQrCode } from './new.ts';
 
 export async function createLink(input: Input): Promise<void> {
-  assertOnlyCode('link', input);
   if (input.isSet('read') === input.isSet('drop'))
     throw new UsageError('Use --read for a link that can only read, or --drop for one that can only add files.');
   const role = input.isSet('read') ? 'read' : 'drop';
   const [name, expires] = [input.value('name'), input.value('expires')];
-  const request = {
-    role,
-    ...(name && { name }),
-    ...(expires !== undefined && { expiresIn: readDuration(expires) }),
-  } as const;
+  const lifetime = expires === undefined ? {} : { expiresIn: readDuration(expires) };
+  const request = { role, ...(name && { name }), ...lifetime } as const;
   await withRoom(input, async (room) => {
     await printLink(input, room, await withLifetimeErrors(() => room.createLink(request)));
   });

@@ -1,11 +1,10 @@
 /** `poproom new`: creates a room. */
-import type { Client, CreatedRoom, CreateRoomRequest, Room } from '../../client/index.ts';
-import { type Input, isPin, pinArgumentRefused } from '../command.ts';
-import { formatExpiry, readDuration, withLifetimeErrors } from '../duration.ts';
+import { type Client, type CreatedRoom, type NewRoom, PoproomError, type Room } from '../../client/index.ts';
+import { type Input, isPin, pinArgumentRefused, readDuration } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
 import { openEncryptedRooms, rememberRoom } from '../known-rooms.ts';
-import { print, printable } from '../output.ts';
+import { countOf, formatExpiry, print, printable } from '../output.ts';
 import { choosePin, confirmByDefault, isPartlyRead, isPiped, pinFromEnvironment, readInputText } from '../prompt.ts';
 import { type SharedLink, toLanLink } from '../server-choice.ts';
 import { withServer } from '../server-context.ts';
@@ -18,17 +17,14 @@ export async function createRoom(input: Input): Promise<void> {
   const text = await readText(input);
   const room = await withServer(input, async (client, environment) => {
     const name = input.value('name');
-    const options = {
+    const created = await createWithPin(input, client, {
       ...lifetime,
       ...(input.isSet('extend') && { extend: true }),
       ...(name !== undefined && { name }),
       ...(input.isSet('no-history') && { history: false }),
-    };
-    const created = isEncrypted
-      ? await withLifetimeErrors(() => client.createRoom({ ...options, encrypted: true }))
-      : await createWithPin(input, client, environment, options);
+      encrypted: isEncrypted,
+    });
     if (text !== '') await writeFirst(created, text);
-    if (isEncrypted) keepKey(client, created, environment);
     rememberCreated(environment, client, created);
     return created;
   });
@@ -58,49 +54,54 @@ export async function writeFirst(room: Room, text: string, options: { signal?: A
   await room.write(text, options).catch((error) => deleteUnused(room, error));
 }
 
-/** For a room whose code nobody has seen. */
 export async function deleteUnused(room: Room, error: unknown): Promise<never> {
   await room.delete().catch(() => undefined);
   throw error;
 }
 
-/** So that the code alone works on this computer. */
-export function keepKey({ url }: Client, room: CreatedRoom, environment: Environment): void {
-  const { code, key, salt, seen, expiresAt } = room;
-  openEncryptedRooms(environment).remember(url, code, { key, salt, seen, expiresAt });
-}
-
 /** Reads `--expires` before anything else happens. */
-export function readLifetime(input: Input): Pick<CreateRoomRequest, 'expiresIn'> {
+export function readLifetime(input: Input): Pick<NewRoom, 'expiresIn'> {
   const expires = input.value('expires');
   if (input.isSet('pin') && input.isSet('no-pin')) throw new UsageError('Use either --pin or --no-pin.');
   return expires === undefined ? {} : { expiresIn: readDuration(expires) };
 }
 
-/** Sends the request with the PIN that the user chooses. */
-export async function createWithPin(
-  input: Input,
-  client: Client,
-  environment: Environment,
-  request: CreateRoomRequest,
-) {
-  const pin = await newRoomPin(input, environment);
+/** Sends the request with the PIN that the user chooses. An encrypted room has none. */
+export async function createWithPin(input: Input, client: Client, request: NewRoom): Promise<CreatedRoom> {
+  const pin = request.encrypted ? undefined : await newRoomPin(input);
   return withLifetimeErrors(() => client.createRoom({ ...request, ...(pin !== undefined && { pin }) }));
 }
 
+/** Turns the rejection of `--expires` by a server, in seconds, into a sentence about days. */
+export async function withLifetimeErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { field, maximum } = error instanceof PoproomError ? error.details : {};
+    if (field !== 'expiresIn' || typeof maximum !== 'number') throw error;
+    throw new UsageError(`--expires is too long: this server keeps a room for at most ${formatMaximum(maximum)}.`);
+  }
+}
+
+/** Such as "7 days", "36 hours" or "90 minutes". */
+function formatMaximum(seconds: number): string {
+  const units = { day: 86_400, hour: 3600, minute: 60 };
+  const [unit, size] = Object.entries(units).find(([, size]) => seconds % size === 0) ?? ['second', 1];
+  return countOf(seconds / size, unit);
+}
+
 export function rememberCreated(environment: Environment, { url }: Client, room: CreatedRoom): void {
-  const { code, name, expiresAt } = room;
-  rememberRoom(environment, { url, code }, { expiresAt, ...(name !== undefined && { name }) });
+  const { code, key, salt, seen, expiresAt, name } = room;
+  // So that the code alone works on this computer.
+  if (key !== undefined) openEncryptedRooms(environment).remember(url, code, { key, salt, seen, expiresAt });
+  rememberRoom(environment, { url, code }, { expiresAt, name });
 }
 
 /** `POPROOM_PIN` alone may be meant for another room, so it does not protect a new one unasked. */
-async function newRoomPin(input: Input, environment: Environment): Promise<string | undefined> {
+async function newRoomPin(input: Input): Promise<string | undefined> {
   if (input.isSet('no-pin')) return undefined;
-  const fromEnvironment = pinFromEnvironment(environment);
-  if (input.isSet('pin'))
-    return (
-      fromEnvironment ?? choosePin('PIN for the new room (four digits): ', 'The two PINs differ; no room was created.')
-    );
+  const fromEnvironment = pinFromEnvironment(readEnvironment());
+  if (input.isSet('pin')) return fromEnvironment ?? choosePin('PIN for the new room', 'no room was created');
   if (fromEnvironment === undefined) return undefined;
   const isTerminal = process.stdout.isTTY && process.stderr.isTTY;
   const isWanted = isTerminal ? await confirmByDefault('POPROOM_PIN is set. Protect the new room with it?') : undefined;

@@ -21,21 +21,38 @@ export const formatSize = ({ fileSize, once }: FileEntry): string =>
   `${formatBytes(fileSize)}${once ? ', one-time' : ''}`;
 
 /** `timeoutSeconds` is the longest silence of the server. Undefined means no limit. */
-type DownloadOptions = { signal: AbortSignal; showsProgress: boolean; timeoutSeconds: number | undefined };
+type Transfer = { showsProgress: boolean; timeoutSeconds: number | undefined };
+
+type DownloadOptions = Transfer & { signal: AbortSignal; received?: ReceivedPart };
 
 /** `offset` is the number of bytes that are here already. */
-type Incoming = Omit<DownloadOptions, 'signal'> & { name: string; size: number; offset?: number };
+type Incoming = Transfer & { name: string; size: number; offset?: number };
+
+/** The part of a file that an earlier command has received, with the `ETag` of the response that it is from. */
+export type ReceivedPart = { bytes: number; tag: string | undefined };
 
 export type Consume = (bytes: AsyncIterable<Uint8Array>) => Promise<void>;
+export type ConsumePart = (bytes: AsyncIterable<Uint8Array>, received: ReceivedPart) => Promise<void>;
 
 /**
- * Streams the bytes to `consume`, and fails if their number differs from the size that the server gave. A one-time file
- * is erased from the room when `consume` has resolved, and given back if it fails.
+ * Streams the bytes after those that are here already to `consume`, and fails if their number differs from the size that the
+ * server gave. If the server has another file now, `consume` gets all of its bytes, and an empty part. A one-time file is
+ * erased from the room when `consume` has resolved, and given back if it fails.
  */
-export async function download(room: Room, file: FileEntry, { signal, ...how }: DownloadOptions, consume: Consume) {
-  const incoming = { name: file.fileName, size: file.fileSize, ...how };
-  const save = (response: Response) => consumeResponse(response, incoming, consume);
-  if (!file.once) return save(await room.download(file, { signal }));
+export async function download(room: Room, file: FileEntry, options: DownloadOptions, consume: ConsumePart) {
+  const { signal, received, ...how } = options;
+  const { fileSize: size, fileName: name } = file;
+  const range = received?.bytes ? { range: { from: received.bytes, to: size }, ifRange: received.tag } : undefined;
+
+  async function save(response: Response): Promise<void> {
+    // The decrypted response of a range has no status of its own. Bytes of another file could not be decrypted.
+    const isRest = response.status === 206 || file.meta !== undefined;
+    const offset = range && isRest ? range.range.from : 0;
+    const part = { bytes: offset, tag: response.headers.get('ETag') ?? undefined };
+    await consumeResponse(response, { name, size, offset, ...how }, (bytes) => consume(bytes, part));
+  }
+
+  if (!file.once) return save(await room.download(file, { signal, ...range }));
   let isSaved = false;
   const saveOnce = async (response: Response) => {
     await save(response);
@@ -44,38 +61,11 @@ export async function download(room: Room, file: FileEntry, { signal, ...how }: 
   try {
     await room.receive(file, { signal, save: saveOnce });
   } catch (error) {
-    if (isSaved) console.error(`"${printable(file.fileName)}" is complete here, but may still be in the room.`);
+    if (isSaved) console.error(`"${printable(name)}" is complete here, but may still be in the room.`);
     throw error;
   }
 }
 
-/** The part of a file that an earlier command has received, with the `ETag` of the response that it is from. */
-export type ReceivedPart = { bytes: number; tag: string | undefined };
-
-export type ConsumePart = (bytes: AsyncIterable<Uint8Array>, received: ReceivedPart) => Promise<void>;
-
-/**
- * Streams the bytes after those that are here already. If the server has another file now, `consume` gets all of its
- * bytes, and an empty part.
- */
-export async function continueDownload(
-  room: Room,
-  file: FileEntry,
-  received: ReceivedPart,
-  { signal, ...how }: DownloadOptions,
-  consume: ConsumePart,
-): Promise<void> {
-  const { fileSize: size, fileName: name } = file;
-  const range = received.bytes > 0 && { range: { from: received.bytes, to: size }, ifRange: received.tag };
-  const response = await room.download(file, { signal, ...range });
-  // The decrypted response of a range has no status of its own. Bytes of another file could not be decrypted.
-  const isRest = response.status === 206 || file.meta !== undefined;
-  const offset = range && isRest ? received.bytes : 0;
-  const part = { bytes: offset, tag: response.headers.get('ETag') ?? undefined };
-  await consumeResponse(response, { name, size, offset, ...how }, (bytes) => consume(bytes, part));
-}
-
-/** Streams a response to `consume`, with progress. */
 export async function consumeResponse(response: Response, incoming: Incoming, consume: Consume): Promise<void> {
   const { name, size, offset = 0, showsProgress } = incoming;
   const progress = showsProgress ? createProgress(name, size) : undefined;
@@ -104,10 +94,7 @@ async function* counted(incoming: Incoming, { body }: Response, show?: (bytes: n
     if (error instanceof EncryptionError) throw error;
     if (bytes !== size) throw incomplete(name);
   }
-  if (bytes === size) return;
-  const error = incomplete(name);
-  wrongLengths.add(error);
-  throw error;
+  if (bytes !== size) throw incomplete(name, wrongLength);
 }
 
 /** Ends if the server sends nothing more. The time that the reader takes for a chunk does not count. */
@@ -126,12 +113,13 @@ async function* inTime(body: Response['body'], timeoutSeconds: number | undefine
   }
 }
 
-const incomplete = (name: string) =>
-  new PoproomError('UNAVAILABLE', `The connection was lost before "${printable(name)}" was complete; try again.`);
+function incomplete(name: string, cause?: typeof wrongLength): PoproomError {
+  const message = `The connection was lost before "${printable(name)}" was complete; try again.`;
+  return new PoproomError('UNAVAILABLE', message, { cause });
+}
 
-/** Complete responses with more or fewer bytes than the file: there is nothing to continue. */
-const wrongLengths = new WeakSet<PoproomError>();
+/** Of a complete response with more or fewer bytes than the file: there is nothing to continue. */
+const wrongLength = 'wrong length';
 
-/** A later attempt may succeed. */
 export const isTemporary = (error: unknown) =>
-  error instanceof PoproomError && !wrongLengths.has(error) && temporaryFailures.includes(error.code);
+  error instanceof PoproomError && error.cause !== wrongLength && temporaryFailures.includes(error.code);

@@ -60,12 +60,12 @@ async function sendToNewRoom(input: Input, paths: readonly string[]): Promise<vo
     untilInterrupted(async (signal) => {
       // The PIN of a room is not kept, so the command for such a room names its code.
       const key = input.isSet('pin') ? undefined : keyOfCommand(client.url, inputs);
-      const code = key && unfinished.find(key);
+      const code = key && unfinished.find(key)?.uploadId;
       const earlier = code ? await findUnfinishedRoom(client, code, signal) : undefined;
-      const room = earlier ?? (await createWithPin(input, client, environment, lifetime));
+      const room = earlier ?? (await createWithPin(input, client, lifetime));
       const opening = openUploads(room, inputs, unfinished, signal);
       const uploads = await (earlier ? opening : opening.catch((error) => deleteUnused(room, error)));
-      if (key && !room.hasPin) unfinished.remember(key, room.code);
+      if (key && !room.hasPin) unfinished.remember(key, { uploadId: room.code });
       rememberCreated(environment, client, room);
       if (!input.isSet('json'))
         console.log(process.stdout.isTTY ? await invitation(input, room) : printable(room.code));
@@ -112,9 +112,9 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
     await runSequentially(input, { items: uploads, verb: 'Sent', toJson }, async (upload) => {
       const { key, folder } = upload;
       let keptId: string | undefined;
-      const remember = (id: string) => {
-        keptId = id;
-        if (key !== undefined) unfinished.remember(key, id);
+      const remember = (uploadId: string) => {
+        keptId = uploadId;
+        if (key !== undefined) unfinished.remember(key, { uploadId });
       };
       [current, receivedBytes] = [key, 0];
       const { fileUrl, fileName, fileSize, once } = await sendOne(room, upload, {
@@ -126,7 +126,8 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
         signal,
       });
       sentFiles++;
-      if (keptId === undefined) remember(idIn(fileUrl));
+      // The id of a file is that of its upload.
+      if (keptId === undefined) remember(/[0-9a-f]{32}/.exec(fileUrl)?.[0] ?? '');
       const value = { fileUrl, fileName, fileSize, ...(folder && { folder }), ...(once && { once }) };
       return { value, line: printable(fileUrl) };
     });
@@ -159,9 +160,6 @@ async function sendOne(room: Room, upload: Upload, { onProgress, ...options }: U
   }
 }
 
-/** The id of a file is that of its upload. */
-const idIn = (fileUrl: string) => /[0-9a-f]{32}/.exec(fileUrl)?.[0] ?? '';
-
 /**
  * Without `--to`, the first argument is the room if it is a link or a code, and a file if it exists. An undefined room is
  * a new one.
@@ -178,10 +176,16 @@ function readTarget(input: Input): { room?: string; paths: readonly string[] } {
   const isCode = parseRoomId(first) !== undefined;
   if (exists(first)) {
     // A code alone makes no sense, so a single argument that exists is a file.
-    if (rest.length > 0 && isSpelledAsCode(first)) throw new UsageError(explainAmbiguous(first));
+    if (rest.length > 0 && isSpelledAsCode(first))
+      throw new UsageError(
+        `"${first}" is a file here, and could be a room code; write ./${first} for the file, or --to ${first} for the room.`,
+      );
     return { paths: args };
   }
-  if (isCode && rest.length === 0 && !hasNote) throw new UsageError(explainMissing(first));
+  if (isCode && rest.length === 0 && !hasNote)
+    throw new UsageError(
+      `There is no file "${first}"; if it is a room code, give the paths of the files after it, or - for standard input.`,
+    );
   if (isCode || /^https?:/.test(first)) return { room: first, paths: rest };
   if (rest[0] !== undefined && exists(rest[0]))
     throw new UsageError(`"${first}" is not a valid room code, and there is no such file.`);
@@ -190,11 +194,5 @@ function readTarget(input: Input): { room?: string; paths: readonly string[] } {
 
 /** A name such as "photos" is also accepted as a code, because O is read as 0, but no code is printed like this. */
 const isSpelledAsCode = (text: string) => parseRoomId(text) === text.replaceAll('-', '').toUpperCase();
-
-const explainMissing = (text: string) =>
-  `There is no file "${text}"; if it is a room code, give the paths of the files after it, or - for standard input.`;
-
-const explainAmbiguous = (text: string) =>
-  `"${text}" is a file here, and could be a room code; write ./${text} for the file, or --to ${text} for the room.`;
 
 const exists = (path: string) => path === '-' || lstatSync(path, { throwIfNoEntry: false }) !== undefined;

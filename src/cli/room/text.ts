@@ -1,13 +1,12 @@
 /** The commands for the text of a room: get, put, history and restore. */
 import type { Room, RoomText } from '../../client/index.ts';
-import { assertOnlyCode, type Input, readVersion } from '../command.ts';
+import { type Input, readVersion } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { formatBytes, localTime, print, printable, printContent, printDone, printList, table } from '../output.ts';
 import { isPiped, mustConfirm, readInputText } from '../prompt.ts';
 import { withRoom } from '../server-context.ts';
 
 export async function get(input: Input): Promise<void> {
-  assertOnlyCode('get', input);
   printContent(input, await withRoom(input, (room) => room.read()));
 }
 

@@ -9,9 +9,8 @@ import { FileError, UsageError, withFileErrors } from '../errors.ts';
 import { countOf, formatBytes, printable } from '../output.ts';
 import { hashOf, openUnfinished } from '../preferences.ts';
 import { createRecord, type RecordedFile, recordName } from './folder-record.ts';
-import { type FileVersion, LocalFile, type SpoolOptions, spool } from './local-file.ts';
+import { createTar, type FileVersion, LocalFile, type SpoolOptions, spool, type TarMember } from './local-file.ts';
 import { pathInRoom } from './room-files.ts';
-import type { TarMember } from './tar-archive.ts';
 
 interface UploadInput {
   /** `-` is standard input. */
@@ -22,10 +21,10 @@ interface UploadInput {
   /** Undefined if it cannot be derived from the name. */
   type: string | undefined;
   once: boolean;
+  /** Of a local file, which can be read again. */
+  version?: FileVersion | undefined;
   /** Undefined for standard input and pipes, which have no size. */
-  version: FileVersion | undefined;
-  /** The bytes, if they are not those of a local file. */
-  content?: Blob;
+  content: Blob | undefined;
 }
 
 export type UploadInputs = readonly UploadInput[];
@@ -46,7 +45,7 @@ function readNote(input: Input, paths: readonly string[]): UploadInput | undefin
   const fileName = named ?? `note-${date}-${time.replaceAll(':', '')}.txt`;
   const content = new Blob([text], { type: 'text/plain' });
   const once = input.isSet('once');
-  return { path: fileName, fileName, folder: undefined, type: 'text/plain', once, version: undefined, content };
+  return { path: fileName, fileName, folder: undefined, type: 'text/plain', once, content };
 }
 
 async function findFiles(input: Input, paths: readonly string[]): Promise<UploadInputs> {
@@ -59,7 +58,8 @@ async function findFiles(input: Input, paths: readonly string[]): Promise<Upload
   if (input.isSet('tar')) return [await findTar(input, paths)];
   const found: FoundFile[] = [];
   for (const path of paths) found.push(...(await find(path, input)));
-  if (!found.some(({ content }) => content === undefined))
+  // Only the records of folders.
+  if (found.every(({ version, content }) => content && !version))
     throw new FileError(`There are no files in ${paths.join(', ')}.`);
   const { lookup } = await import('mrmime');
   return found.map((file) => {
@@ -73,7 +73,6 @@ async function findTar(input: Input, paths: readonly string[]): Promise<UploadIn
   const members = (await Promise.all(paths.map(findMembers))).flat();
   const [first = ''] = paths;
   const fileName = input.value('name') ?? `${paths.length === 1 ? basename(resolve(first)) || 'files' : 'files'}.tar`;
-  const { createTar } = await import('./tar-archive.ts');
   const content = createTar(members);
   const latest = (time: 'mtimeMs' | 'ctimeMs') => members.reduce((most, { stats }) => Math.max(most, stats[time]), 0);
   const version = { size: content.size, mtimeMs: latest('mtimeMs'), ctimeMs: latest('ctimeMs') };
@@ -106,9 +105,8 @@ async function findMembers(path: string): Promise<TarMember[]> {
 }
 
 /** Reads standard input and pipes to their end. `check` is called with the bytes that they have so far. */
-async function openInput({ path, version, content }: UploadInput, options: SpoolOptions): Promise<Blob> {
+async function openInput({ path, content }: UploadInput, options: SpoolOptions): Promise<Blob> {
   if (content) return content;
-  if (version) return new LocalFile(path, version);
   if (path === '-') return spool(process.stdin, options);
   return withFileErrors(path, () => spool(createReadStream(path), options));
 }
@@ -116,7 +114,7 @@ async function openInput({ path, version, content }: UploadInput, options: Spool
 type FoundFile = Pick<UploadInput, 'path' | 'folder' | 'version' | 'content'>;
 
 async function find(path: string, input: Input): Promise<FoundFile[]> {
-  if (path === '-') return [{ path, folder: undefined, version: undefined }];
+  if (path === '-') return [{ path, folder: undefined, content: undefined }];
   const stats = await withFileErrors(path, () => stat(path));
   if (!stats.isDirectory()) return [await findFile(path, undefined, stats)];
   if (!input.isSet('recursive')) throw new UsageError(`${path} is a folder; add -r to send the files in it.`);
@@ -134,14 +132,15 @@ async function find(path: string, input: Input): Promise<FoundFile[]> {
   // The names of one-time files must not stay in the room.
   if (input.isSet('once') || name === '') return found;
   const content = new Blob([createRecord(recorded, empty.map(below).filter(Boolean))]);
-  return [...found, { path: join(path, recordName), folder: name, version: undefined, content }];
+  return [...found, { path: join(path, recordName), folder: name, content }];
 }
 
 /** A pipe, such as that of `<(…)`, has no size. */
 async function findFile(path: string, folder: string | undefined, stats: Stats): Promise<FoundFile> {
   await withFileErrors(path, () => access(path, constants.R_OK));
   const { size, mtimeMs, ctimeMs } = stats;
-  return { path, folder, version: stats.isFile() ? { size, mtimeMs, ctimeMs } : undefined };
+  const version = stats.isFile() ? { size, mtimeMs, ctimeMs } : undefined;
+  return { path, folder, version, content: version && new LocalFile(path, version) };
 }
 
 /** The type becomes a header. The server would parse a multipart type as a form. */
@@ -185,19 +184,17 @@ type Candidate = Omit<Upload, 'bytes'>;
 /** Larger files are checked first, because a rejection by the server would come late. */
 const checkedFrom = 5 * 1024 * 1024;
 
-export async function openUploads(
-  room: Room,
-  inputs: UploadInputs,
-  unfinished: UnfinishedUploads,
-  signal: AbortSignal,
-) {
-  let candidates = toCandidates(room, inputs, unfinished);
+export async function openUploads(room: Room, inputs: UploadInputs, earlier: UnfinishedUploads, signal: AbortSignal) {
+  let candidates = toCandidates(room, inputs, earlier);
   const space = mustCheck(candidates) ? await readRoomSpace(room, signal) : undefined;
   for (const each of candidates) space?.checkFile(each.name, knownSize(each));
   try {
     await space?.checkRoom(candidates.map(knownSize));
   } catch (error) {
-    candidates = withoutRecords(candidates, error);
+    // A room that has space for the files, but not for the record of their folder, gets only the files.
+    const files = candidates.filter(({ fileName }) => fileName !== recordName);
+    if (files.length === candidates.length) throw error;
+    candidates = files;
     await space?.checkRoom(candidates.map(knownSize));
   }
   const opened: Upload[] = [];
@@ -209,21 +206,14 @@ export async function openUploads(
   return opened;
 }
 
-/** A room that has space for the files, but not for the record of their folder, gets only the files. */
-function withoutRecords(candidates: Candidate[], error: unknown): Candidate[] {
-  const files = candidates.filter(({ fileName }) => fileName !== recordName);
-  if (files.length === candidates.length) throw error;
-  return files;
-}
-
-function toCandidates(room: Room, inputs: UploadInputs, unfinished: UnfinishedUploads): Candidate[] {
+function toCandidates(room: Room, inputs: UploadInputs, earlier: UnfinishedUploads): Candidate[] {
   const counts = new Map<string, number>();
   return inputs.map((input) => {
     // The same file may be given twice.
     const count = (counts.get(input.path) ?? 0) + 1;
     counts.set(input.path, count);
     const key = keyOf(room, input, count);
-    return { ...input, name: pathInRoom(input), key, uploadId: key && unfinished.find(key) };
+    return { ...input, name: pathInRoom(input), key, uploadId: key && earlier.find(key)?.uploadId };
   });
 }
 
@@ -249,9 +239,9 @@ const mustCheck = (candidates: readonly Candidate[]) =>
   candidates.length > 1 ||
   candidates.some((each) => hasUnknownSize(each) || (each.version?.size ?? 0) > checkedFrom || each.uploadId);
 
-const hasUnknownSize = ({ version, content }: Candidate) => version === undefined && content === undefined;
+const hasUnknownSize = ({ content }: Candidate) => content === undefined;
 
-const knownSize = ({ version, content }: Candidate) => version?.size ?? content?.size ?? 0;
+const knownSize = ({ content }: Candidate) => content?.size ?? 0;
 
 /** Undefined for an older server, which does not state its limits, and rejects a file that exceeds them. */
 async function readRoomSpace(room: Room, signal: AbortSignal) {
@@ -297,13 +287,8 @@ const idPattern = /^([0-9a-f]{32}(\.[\w.-]{1,4096})?|[0-9A-Z]{6,12})$/;
 
 export type UnfinishedUploads = ReturnType<typeof openUnfinishedUploads>;
 
+/** The id of an upload to an encrypted room contains the salt of the file, in sealed form. */
 export function openUnfinishedUploads({ stateFolder }: Environment) {
   const isValid = ({ uploadId }: { uploadId: string }) => idPattern.test(uploadId);
-  const { find, remember, forget } = openUnfinished(join(stateFolder, 'uploads.json'), maxUnfinished, isValid);
-  return {
-    /** Returns the id of the upload. That of an encrypted room contains the salt of the file, in sealed form. */
-    find: (key: string) => find(key)?.uploadId,
-    remember: (key: string, uploadId: string) => remember(key, { uploadId }),
-    forget,
-  };
+  return openUnfinished(join(stateFolder, 'uploads.json'), maxUnfinished, isValid);
 }

@@ -11,7 +11,7 @@ import {
   type Room,
   type SharedText,
 } from '../../client/index.ts';
-import { assertOnlyCode, type Input } from '../command.ts';
+import type { Input } from '../command.ts';
 import { environmentWith, readEnvironment } from '../environment.ts';
 import { ExitError, UsageError, untilInterrupted } from '../errors.ts';
 import { formatJson, print, printable, printableText, printNotice } from '../output.ts';
@@ -21,7 +21,6 @@ import { formatSize, pathInRoom } from './room-files.ts';
 type Watch = { input: Input; room: Room; text: SharedText; signal: AbortSignal };
 
 export async function watch(input: Input): Promise<void> {
-  assertOnlyCode('watch', input);
   const command = input.value('exec');
   if (command?.trim() === '') throw new UsageError('Which command? Give one after --exec.');
   if (command !== undefined && input.isSet('files')) throw new UsageError('Use either --files or --exec.');
@@ -37,7 +36,7 @@ export async function watch(input: Input): Promise<void> {
 
 /** `--files`: prints each file that is added or removed, also while the connection was lost. */
 async function watchFiles(input: Input, room: Room, signal: AbortSignal): Promise<void> {
-  const notices = createConnectionNotices();
+  const noteConnection = createConnectionNotices();
   const unread = new AbortController();
   process.stdout.once('error', () => unread.abort());
   let known: Map<string, FileEntry> | undefined;
@@ -59,8 +58,7 @@ async function watchFiles(input: Input, room: Room, signal: AbortSignal): Promis
 
   function onEvent(event: LiveEvent): void {
     if (event.type === 'waiting' && !known) throw event.error;
-    if (event.type === 'waiting') notices.onLost();
-    if (event.type === 'connected') notices.onConnected();
+    noteConnection(event.type);
     if (event.type === 'snapshot') update(new Map(event.files.map((file) => [file.fileId, file])));
     if (event.type === 'file-added') update(new Map([...(known ?? []), [event.file.fileId, event.file]]));
     if (event.type === 'file-removed') update(new Map([...(known ?? [])].filter(([id]) => id !== event.fileId)));
@@ -75,7 +73,8 @@ async function watchFiles(input: Input, room: Room, signal: AbortSignal): Promis
 }
 
 /** Runs until the output is closed. A slow reader skips to the newest text, because a queue could fill the memory. */
-function printEach({ input, room, text, signal }: Watch): Promise<Ended> {
+function printEach(watching: Watch): Promise<Ended> {
+  const { input, text, signal } = watching;
   const { stdout } = process;
   const unread = new AbortController();
   let isBehind = false;
@@ -84,48 +83,33 @@ function printEach({ input, room, text, signal }: Watch): Promise<Ended> {
     if (isBehind) printText(input, text);
     isBehind = false;
   });
-  return followText({
-    room,
-    text,
-    signal: AbortSignal.any([signal, unread.signal]),
-    onText() {
-      isBehind = stdout.writableNeedDrain;
-      if (!isBehind) printText(input, text);
-    },
+  return followText({ ...watching, signal: AbortSignal.any([signal, unread.signal]) }, () => {
+    isBehind = stdout.writableNeedDrain;
+    if (!isBehind) printText(input, text);
   });
 }
 
 /** Runs one command at a time. After changes during a run, it runs once more, with the newest text. */
 async function runOnEach(watching: Watch): Promise<Ended> {
-  const { room, text, signal } = watching;
-  const changed = createAutoResetEvent();
-  const running = runAll();
+  const { text, signal } = watching;
+  const runs = createRepeatable(async () => {
+    if (signal.aborted || !isWritten(text)) return;
+    const exitCode = await runOnText(watching);
+    if (exitCode !== 0 && !signal.aborted) console.error(`poproom: The command failed with exit code ${exitCode}.`);
+  });
   try {
-    return await followText({ room, text, signal, onText: changed.set });
+    return await followText(watching, runs.request);
   } finally {
-    changed.close();
-    await running;
-  }
-
-  async function runAll(): Promise<void> {
-    while ((await changed.wait()) === 'set' && !signal.aborted) {
-      const exitCode = isWritten(text) ? await runOnText(watching) : 0;
-      if (exitCode !== 0 && !signal.aborted) console.error(`poproom: The command failed with exit code ${exitCode}.`);
-    }
+    await runs.close();
   }
 }
 
 /** The first text is the one that the room already has, not a change. */
 async function waitForChange(watching: Watch): Promise<void> {
-  const { input, room, text, signal } = watching;
+  const { input, text, signal } = watching;
   const changed = new AbortController();
-  const end = await followText({
-    room,
-    text,
-    signal: AbortSignal.any([signal, changed.signal]),
-    onText(isFirst) {
-      if (!isFirst) changed.abort();
-    },
+  const end = await followText({ ...watching, signal: AbortSignal.any([signal, changed.signal]) }, (isFirst) => {
+    if (!isFirst) changed.abort();
   });
   signal.throwIfAborted();
   if (!changed.signal.aborted) throw endedBefore(end, 'the text');
@@ -170,36 +154,33 @@ async function runOnText({ input, room, text, signal }: Watch): Promise<number> 
   return promise.finally(() => signal.removeEventListener('abort', terminate));
 }
 
-/** `onText` is called when the text has been received, and after each change. */
-type FollowOptions = Omit<Watch, 'input'> & { onText: (isFirst: boolean) => void };
-
-/** Stays in the room until it ends or the signal aborts. It reconnects after interruptions. */
-export async function followText({ room, text, signal, onText }: FollowOptions): Promise<Ended> {
-  const notices = createConnectionNotices();
+/**
+ * Stays in the room until it ends or the signal aborts. It reconnects after interruptions. Calls `onText` when the text has
+ * been received, and after each change.
+ */
+export async function followText({ room, text, signal }: Omit<Watch, 'input'>, onText: (isFirst: boolean) => void) {
+  const noteConnection = createConnectionNotices();
   let isLoaded = false;
 
   function onReceived(): void {
-    notices.onConnected();
+    noteConnection('connected');
     const isFirst = !isLoaded;
     isLoaded = true;
     onText(isFirst);
   }
 
-  const listening = [
-    text.on('change', ({ origin }) => {
-      if (origin === 'remote') onReceived();
-    }),
-    // An empty text arrives without a change event.
-    text.on('state', () => {
-      if (!isLoaded && text.state !== 'loading') onReceived();
-    }),
-  ];
+  text.on('change', ({ origin }) => {
+    if (origin === 'remote') onReceived();
+  });
+  // An empty text arrives without a change event.
+  text.on('state', () => {
+    if (!isLoaded && text.state !== 'loading') onReceived();
+  });
 
   function onEvent(event: LiveEvent): void {
     // Fail before the first text: waiting would make a wrong URL look like a room without changes.
     if (event.type === 'waiting' && !isLoaded) throw event.error;
-    if (event.type === 'waiting') notices.onLost();
-    if (event.type === 'connected') notices.onConnected();
+    noteConnection(event.type);
   }
 
   try {
@@ -207,8 +188,6 @@ export async function followText({ room, text, signal, onText }: FollowOptions):
   } catch (error) {
     if (isLoaded) return endedWhileOffline(error, room);
     throw error;
-  } finally {
-    for (const stop of listening) stop();
   }
 }
 
@@ -226,15 +205,10 @@ async function consume(events: AsyncGenerator<LiveEvent, Ended>, onEvent: (event
 
 function createConnectionNotices() {
   let isLost = false;
-  return {
-    onLost(): void {
-      if (!isLost) printNotice('Connection lost. Reconnecting…');
-      isLost = true;
-    },
-    onConnected(): void {
-      if (isLost) printNotice('Reconnected.');
-      isLost = false;
-    },
+  return (event: LiveEvent['type']): void => {
+    if (event === 'waiting' && !isLost) printNotice('Connection lost. Reconnecting…');
+    if (event === 'connected' && isLost) printNotice('Reconnected.');
+    isLost = event === 'waiting' || (isLost && event !== 'connected');
   };
 }
 
@@ -249,7 +223,6 @@ function endedWhileOffline(error: unknown, room: Room): Ended {
 const endedBefore = (ended: Ended, what: string) =>
   new PoproomError('ROOM_NOT_FOUND', `${endReason(ended)} before ${what} changed.`, { details: { ended } });
 
-/** Reports why the room ended, unless the user left it. */
 export function printEnd(end: Ended): void {
   if (end !== 'left') printNotice(`${endReason(end)}.`);
 }
@@ -259,38 +232,29 @@ function endReason(end: Ended): string {
   return end === 'expired' ? 'The room has expired' : 'The room was deleted';
 }
 
-/** Wakes one waiting loop. Several calls of `set` before the next `wait` count as one. */
-export function createAutoResetEvent() {
-  let isSet = false;
-  let isClosed = false;
-  let wake = () => {};
+/** Work that runs after each request, one run at a time. Several requests during a run count as one. */
+export function createRepeatable(work: () => Promise<void>) {
+  let [isRequested, isClosed] = [false, false];
+  let running: Promise<void> | undefined;
 
-  function take(): 'set' | 'timeout' | 'closed' {
-    if (!isSet) return isClosed ? 'closed' : 'timeout';
-    isSet = false;
-    return 'set';
+  async function runAll(): Promise<void> {
+    while (isRequested) {
+      isRequested = false;
+      await work();
+    }
+    running = undefined;
   }
 
   return {
-    set() {
-      isSet = true;
-      wake();
+    request(): void {
+      if (isClosed) return;
+      isRequested = true;
+      running ??= Promise.resolve().then(runAll);
     },
-
-    /** Makes `wait` return `closed`, once a pending `set` has been consumed. */
-    close() {
+    /** Resolves when nothing is running or requested. Later requests have no effect. */
+    async close(): Promise<void> {
+      await running;
       isClosed = true;
-      wake();
-    },
-
-    async wait(withinMs?: number) {
-      if (isSet || isClosed) return take();
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wake = resolve;
-      const timer = withinMs === undefined ? undefined : setTimeout(resolve, withinMs);
-      await promise;
-      clearTimeout(timer);
-      return take();
     },
   };
 }

@@ -4,14 +4,22 @@ import { createRetry } from '../../client/retry.ts';
 import { createTimeouts } from '../../client/silence-limit.ts';
 import { createTransport } from '../../client/transport.ts';
 import type { AdminBlock, AdminClient, AdminKey, AdminNumbers, AdminReport, AdminRoom } from '../../protocol/types.ts';
-import type { Input } from '../command.ts';
-import { explainOffline } from '../connection-error.ts';
-import { formatDuration, readDuration, timeoutOf } from '../duration.ts';
+import { type Input, readDuration } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
-import { countOf, formatBytes, formatJson, print, printable, printDone, printNotice, table } from '../output.ts';
+import {
+  countOf,
+  formatBytes,
+  formatDuration,
+  formatJson,
+  print,
+  printable,
+  printDone,
+  printNotice,
+  table,
+} from '../output.ts';
 import { askHidden, mustConfirm } from '../prompt.ts';
-import { chooseNamedServer } from '../server-choice.ts';
+import { chooseNamedServer, explainOffline, timeoutOf } from '../server-choice.ts';
 
 /** `rooms` is the earlier name of `poproom rooms --admin`, which scripts may use. */
 const usage =

@@ -10,9 +10,8 @@ import { maskCode } from '../../core/tokens.ts';
 import { openRoomDirectory } from '../../engine/open.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
-import { formatDuration } from '../duration.ts';
 import { ExitError, exitCode, UsageError } from '../errors.ts';
-import { countOf, formatBytes, print, printNotice, table } from '../output.ts';
+import { countOf, formatBytes, formatDuration, print, printNotice, table } from '../output.ts';
 import { mustConfirm } from '../prompt.ts';
 import { assertDataExists } from './keys.ts';
 
