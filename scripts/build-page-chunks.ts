@@ -17,7 +17,7 @@ export const views = {
 const chunks: Record<string, readonly string[]> = {
   page: [views.page],
   // For the home page and for dialogs.
-  forms: ['components/form-fields.tsx'],
+  forms: ['components/form-fields.tsx', 'views/requests.ts'],
   home: [views.home],
   room: [views.room],
   // The other strings, and what all views load on demand.
@@ -34,13 +34,7 @@ const chunks: Record<string, readonly string[]> = {
     'views/home/scanner.tsx',
     'room/closed-tabs.ts',
   ],
-  dialogs: [
-    'views/room/dialogs.tsx',
-    'views/room/history-dialog.tsx',
-    'views/room/pin-pad.tsx',
-    'views/room/room-settings-dialog.tsx',
-    'views/room/text-menu.tsx',
-  ],
+  dialogs: ['views/room/dialogs.tsx', 'views/room/pin-pad.tsx', 'views/room/text-actions.tsx'],
   others: ['views/room/others.tsx'],
   files: ['views/files/file-list.tsx'],
   read: ['views/read/text-reader.tsx'],
@@ -51,14 +45,8 @@ const chunks: Record<string, readonly string[]> = {
   // The cryptography that both need, of which each loads only its own part otherwise.
   ciphers: [],
   invite: ['views/invite/invite-page.tsx'],
-  encryption: [
-    views.encrypted,
-    '../../src/client/sealed/index.ts',
-    'views/encryption/encryption-problem.tsx',
-    'views/encryption/key-prompt.tsx',
-    'views/encryption/room-key.tsx',
-  ],
-  'sealed-files': ['views/sealed-files/sealed-downloads.tsx', 'views/sealed-files/sealed-media.tsx'],
+  encryption: [views.encrypted, '../../src/client/sealed/index.ts', 'views/encryption/encryption-views.tsx'],
+  'sealed-files': ['views/sealed-files/sealed-files.tsx'],
 };
 
 /** For `codeSplitting` of Rolldown. `source` is the folder of the page. */

@@ -11,13 +11,15 @@ import {
 } from '../../web/src/room/room-phase.ts';
 import { nextState } from '../../web/src/room/state-machine.ts';
 import { speedOf, type UploadEvent, type UploadState, uploadTransitions } from '../../web/src/room/upload-state.ts';
-import { type AnswerEvent, type AnswerState, answerTransitions } from '../../web/src/views/invite/answer-state.ts';
 import {
+  type AnswerEvent,
+  type AnswerState,
+  answerTransitions,
   maxRenewals,
   type ScreenEvent,
   type ScreenState,
   screenTransitions,
-} from '../../web/src/views/invite/screen-state.ts';
+} from '../../web/src/views/invite/invitation-states.ts';
 
 const newAttempt = () => ({ aborter: new AbortController() }) as JoinAttempt;
 const text = {} as LoadedText;

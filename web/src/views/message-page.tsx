@@ -9,7 +9,6 @@ import { goHome } from '../router.ts';
 interface Props {
   title: ComponentChildren;
   icon?: IconName;
-  /** The suggested next step. */
   hint?: ComponentChildren;
   extra?: ComponentChildren;
   /** The main action, before the button that leads home. */

@@ -1,7 +1,6 @@
 /** Notes of the operator on every view: that the server is a demonstration, and where to report abuse. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { maxReportComment, type ReportReason } from '../../../src/protocol/limits.ts';
 import { Button, Problem } from '../components/controls.tsx';
@@ -13,10 +12,9 @@ import { t } from '../i18n/all-strings.ts';
 import { errorMessage } from '../i18n/error-message.ts';
 import { exactTime, size } from '../i18n/quantities.ts';
 import { limits } from '../page-settings.ts';
-import { toPoproomError } from '../server-connection.ts';
+import { load, useSubmission } from './requests.ts';
 import '../style/server-notes.css';
 
-/** On a public demonstration. */
 export function DemoBanner() {
   return (
     <p class="alert demo-banner" role="note">
@@ -53,7 +51,6 @@ const contactLink = abuseContact.startsWith('https:') ? abuseContact : `mailto:$
 function ReportDialog({ room, onClose }: { room: Reportable; onClose: () => void }) {
   const reason = useSignal<ReportReason>('malware');
   const field = useRef<HTMLTextAreaElement>(null);
-  const state = useSignal<'ready' | 'sending' | { problem: string }>('ready');
   const reasons: (readonly [ReportReason, string])[] = [
     ['malware', t('reportMalware')],
     ['illegal', t('reportIllegal')],
@@ -62,21 +59,15 @@ function ReportDialog({ room, onClose }: { room: Reportable; onClose: () => void
     ['other', t('reportOther')],
   ];
 
-  async function onSubmit(event: Event): Promise<void> {
-    // The dialog closes when the server has accepted the report.
-    event.preventDefault();
-    event.stopPropagation();
-    if (state.value === 'sending') return;
-    state.value = 'sending';
-    try {
-      const comment = field.current?.value.trim();
-      await (await room.requests()).report({ reason: reason.value, ...(comment && { comment }) });
-      onClose();
-      notify(t('reportSent'));
-    } catch (error) {
-      state.value = { problem: problemOf(toPoproomError(error)) };
-    }
-  }
+  const { isSending, problem, onSubmit } = useSubmission(async () => {
+    const comment = field.current?.value.trim();
+    const report = { reason: reason.value, ...(comment && { comment }) };
+    const { error } = await load(async () => (await room.requests()).report(report));
+    if (error) return error.code === 'TOO_MANY_REPORTS' ? t('reportTooMany') : errorMessage(error);
+    onClose();
+    notify(t('reportSent'));
+    return undefined;
+  });
 
   return (
     <Dialog title={t('reportRoom')} onClose={onClose}>
@@ -90,15 +81,12 @@ function ReportDialog({ room, onClose }: { room: Reportable; onClose: () => void
         <p class="aside">
           {t('reportContact')} <a href={contactLink}>{abuseContact}</a>
         </p>
-        <Problem>{typeof state.value === 'object' && state.value.problem}</Problem>
+        <Problem>{problem.value}</Problem>
         <div class="actions">
           <Button label={t('cancel')} onClick={onClose} />
-          <Button type="submit" class="primary" label={t('reportSend')} aria-disabled={state.value === 'sending'} />
+          <Button type="submit" class="primary" label={t('reportSend')} aria-disabled={isSending.value} />
         </div>
       </form>
     </Dialog>
   );
 }
-
-const problemOf = (error: PoproomError): string =>
-  error.code === 'TOO_MANY_REPORTS' ? t('reportTooMany') : errorMessage(error);

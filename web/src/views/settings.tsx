@@ -96,7 +96,6 @@ const languages: Record<Language, string> = {
   ko: '한국어',
 };
 
-/** The settings for files that arrive: a sound, a notification. */
 function ArrivalSettings() {
   const access = useSignal(notificationAccess());
 

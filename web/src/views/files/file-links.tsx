@@ -10,10 +10,10 @@ import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { isImage, isViewable, kindOf } from './file-kind.ts';
-import { startDownload } from './save-file.ts';
+import { startDownload } from './save-file.tsx';
 import { Thumbnail } from './thumbnail.tsx';
 
-const SealedThumbnail = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedThumbnail');
+const SealedThumbnail = lazy(() => import('../sealed-files/sealed-files.tsx'), 'SealedThumbnail');
 
 type FileProps = { room: RoomOfFiles; file: SharedFile };
 
@@ -80,9 +80,8 @@ export async function downloadFiles(room: RoomOfFiles, files: readonly SharedFil
   return true;
 }
 
-/** Encrypted files are decrypted in the page. */
 async function saveSealed(room: RoomOfFiles, files: readonly SharedFile[]): Promise<boolean> {
-  const parts = await import('../sealed-files/sealed-downloads.tsx').catch(() => undefined);
+  const parts = await import('../sealed-files/sealed-files.tsx').catch(() => undefined);
   if (parts) parts.saveFiles(room, files);
   else notify(t('loadFailed'));
   return parts !== undefined;

@@ -1,37 +1,46 @@
 /** The files of the room and the current uploads, below the head of the file panel. */
-import { type Signal, useSignal } from '@preact/signals';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { signal, useSignal } from '@preact/signals';
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
+import { Button, IconButton } from '../../components/controls.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { notify } from '../../components/notices.tsx';
-import { t } from '../../i18n/all-strings.ts';
-import { size } from '../../i18n/quantities.ts';
-import { loadUploadParts } from '../room/add-files.tsx';
-import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';
-import { FileRow, isPhoto } from './file-row.tsx';
-import { ReceiveDialog } from './receive-dialog.tsx';
-import { FileTools } from './selection.tsx';
-import '../../style/file-rows.css';
 import { useLeaveQuestion } from '../../components/leave-question.ts';
+import { notify } from '../../components/notices.tsx';
+import { TimeAgo } from '../../components/time-ago.tsx';
 import { alertArrival } from '../../device/arrival-alerts.ts';
 import { nameOf } from '../../device/identity.ts';
 import { countIfHidden } from '../../device/unseen.ts';
+import { t } from '../../i18n/all-strings.ts';
+import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { largestFile, leftOver, spaceLeft } from '../../room/space-left.ts';
 import type { Uploads } from '../../room/upload-state.ts';
+import { linkToFile, onPlainClick } from '../../router.ts';
+import { hrefOf } from '../../server-connection.ts';
+import { loadUploadParts } from '../room/add-files.tsx';
+import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';
+import { isViewable, previewOf } from './file-kind.ts';
+import { DownloadButton, FileName, FileThumbnail, factsOf } from './file-links.tsx';
+import { ReceiveDialog } from './receive-dialog.tsx';
+import { FileTools } from './selection.tsx';
+import '../../style/file-rows.css';
 
 const FailedUploads = lazy(loadUploadParts, 'FailedUploads');
 const LeftOverFiles = lazy(loadUploadParts, 'LeftOverFiles');
 const UploadRow = lazy(loadUploadParts, 'UploadRow');
-const SealedDownloads = lazy(() => import('../sealed-files/sealed-downloads.tsx'), 'SealedDownloads');
-const Viewer = lazy(() => import('../viewer/viewer.tsx'), 'Viewer');
+const loadDialog = () => import('../room/dialogs.tsx');
+const LeaveDialog = lazy(loadDialog, 'LeaveDialog');
+const SealedDownloads = lazy(() => import('../sealed-files/sealed-files.tsx'), 'SealedDownloads');
+const loadViewer = () => import('../viewer/viewer.tsx');
+const CopyFileImage = lazy(loadViewer, 'CopyFileImage');
+const Viewer = lazy(loadViewer, 'Viewer');
 
 export function FileList({ room, first }: FileListProps) {
-  const hidden = useSignal<ReadonlySet<string>>(new Set());
-  const remove = useMemo(() => createRemoval(room, hidden), [room]);
+  const { hidden, remove } = useMemo(() => createRemoval(room), [room]);
   const { recent, adderOf } = useArrivals(room, first);
   const shown = newestFirst(room.content.value.files).filter(({ fileId }) => !hidden.value.has(fileId));
-  const photos = shown.filter(isPhoto);
-  const others = shown.filter((file) => !isPhoto(file));
+  const { photos = [], others = [] } = Object.groupBy(shown, (file) => (isPhoto(file) ? 'photos' : 'others'));
   const files = [...photos, ...others];
   const uploads = room.uploads.list.value;
   const viewedId = useSignal<string | undefined>(undefined);
@@ -155,8 +164,9 @@ function useArrivals(room: RoomModel, first: FileListProps['first']) {
 /** The server erases a removed file after 60 seconds; the request to restore it needs some of them. */
 const restorableMs = 56_000;
 
-/** `hidden`: the ids of files that the page no longer shows, while the server still lists them. */
-function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>) {
+function createRemoval(room: RoomModel) {
+  /** The ids of files that the page no longer shows, while the server still lists them. */
+  const hidden = signal<ReadonlySet<string>>(new Set());
   let removed: readonly SharedFile[] = [];
   let dismiss = () => false;
   room.content.subscribe(({ files }) => {
@@ -189,20 +199,19 @@ function createRemoval(room: RoomModel, hidden: Signal<ReadonlySet<string>>) {
     if (dismiss()) show(false);
   }
 
-  return async (file: SharedFile, byKeyboard: boolean) => {
+  async function remove(file: SharedFile, byKeyboard: boolean): Promise<void> {
     hidden.value = new Set([...hidden.value, file.fileId]);
     if (!(await room.removeFile(file))) return unhide(file);
     // If the user has closed the message, it does not return.
     removed = dismiss() ? [...removed, file] : [file];
     show(byKeyboard);
     setTimeout(() => onErased(file), restorableMs);
-  };
+  }
+
+  return { hidden, remove };
 }
 
 /** Asks before the user leaves the room while files are being uploaded. */
-const loadDialog = () => import('../room/dialogs.tsx');
-const LeaveDialog = lazy(loadDialog, 'LeaveDialog');
-
 function LeaveGuard({ uploads }: { uploads: Uploads }) {
   const isNeeded = uploads.areUnfinished.value;
   const proceed = useLeaveQuestion(isNeeded);
@@ -212,4 +221,117 @@ function LeaveGuard({ uploads }: { uploads: Uploads }) {
   }, [isNeeded]);
 
   return proceed.value && <LeaveDialog onLeave={proceed.value} onClose={() => (proceed.value = undefined)} />;
+}
+
+interface RowProps {
+  room: RoomModel;
+  file: SharedFile;
+  addedBy: string;
+  isNew: boolean;
+  /** Opens the viewer, or receives a one-time file. */
+  onOpen: () => void;
+  onRemove: (byKeyboard: boolean) => void;
+}
+
+/** A file that is deleted after its first download can be received or removed, but not opened or linked. */
+function FileRow({ room, file, addedBy, isNew, onOpen, onRemove }: RowProps) {
+  const { fileId, fileName: name, once } = file;
+  const kind = once ? 'one-time' : isPhoto(file) && 'photo';
+  const onClick = isViewable(file) ? onPlainClick(onOpen) : undefined;
+  const onDragStart = (event: DragEvent) => offerDownload(event, file);
+  return (
+    <li class={`file ${kind || ''}`} data-id={fileId} data-new={isNew || undefined} onDragStart={onDragStart}>
+      <FileThumbnail room={room} file={file} />
+      <div class="file-info">
+        {once ? (
+          <span dir="auto" title={name}>
+            {name}
+          </span>
+        ) : (
+          <FileName {...{ room, file, onOpen, onClick }} target="_blank" rel="noopener noreferrer" />
+        )}
+        <small>
+          <span>{factsOf(file)}</span>
+          <span>
+            <bdi>{addedBy}</bdi> · <TimeAgo at={file.uploadedAt} />
+          </span>
+        </small>
+        {once && (
+          <small class="once-mark">
+            <Icon name="once" />
+            {t('oneTimeFile')}
+          </small>
+        )}
+      </div>
+      <div class="file-actions">
+        {once ? (
+          <Button class="receive" icon="down" aria-label={t('receiveFile', { name })} onClick={onOpen}>
+            <span>{t('receive')}</span>
+          </Button>
+        ) : (
+          <DownloadButton room={room} file={file} />
+        )}
+        <FileMenu room={room} file={file} onRemove={onRemove} />
+      </div>
+    </li>
+  );
+}
+
+/** Shown in the grid of pictures. */
+const isPhoto = (file: SharedFile): boolean => previewOf(file) === 'image';
+
+/** Lets the link of a file be dropped on the desktop. A browser could not decrypt a file there. */
+function offerDownload({ dataTransfer }: DragEvent, file: SharedFile): void {
+  if (file.meta !== undefined || file.once) return;
+  const url = new URL(`${hrefOf(file)}?download`, location.href);
+  // The parts are separated by colons.
+  dataTransfer?.setData('DownloadURL', `${file.contentType}:${file.fileName.replaceAll(':', '_')}:${url.href}`);
+}
+
+/** Buttons in the row, or on a touch screen a menu, where nobody taps Remove instead of Download. */
+function FileMenu({ room, file, onRemove }: Pick<RowProps, 'room' | 'file' | 'onRemove'>) {
+  const { fileName: name, once, meta } = file;
+  const id = useId();
+  const menu = useRef<HTMLDivElement>(null);
+  const remove = ({ detail }: MouseEvent) => onRemove(detail === 0);
+  return (
+    <>
+      <Button class="round more" icon="more" popovertarget={id} aria-label={t('moreActions', { name })} />
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: closes the menu after a click on one of its buttons, by key or not. */}
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: see above */}
+      <div class="file-menu" id={id} popover="auto" ref={menu} onClick={() => menu.current?.hidePopover?.()}>
+        {previewOf(file) === 'image' && <CopyFileImage room={room} file={file} />}
+        {!once && meta === undefined && (
+          <CopyButton text={linkToFile(file)} label={t('copyFileLink', { name })} icon="link" compact />
+        )}
+        {isSharable(file) && <ShareButton room={room} file={file} />}
+        <IconButton class="remove" icon="delete" label={t('removeFile', { name })} onClick={remove} />
+      </div>
+    </>
+  );
+}
+
+/** A larger file would take much memory. */
+const maxSharedBytes = 64 * 1024 * 1024;
+
+const isSharable = ({ fileSize, once }: SharedFile): boolean =>
+  !once && fileSize <= maxSharedBytes && (navigator.canShare?.({ files: [new File([], 'file.txt')] }) ?? false);
+
+function ShareButton({ room, file }: Pick<RowProps, 'room' | 'file'>) {
+  const { fileName: name, contentType: type } = file;
+  // A browser that waited too long for the file requires another click, and then the file is there.
+  const loaded = useRef<File>(undefined);
+
+  async function onClick() {
+    try {
+      const load = async () => (await (await room.requests()).download(file)).blob();
+      loaded.current ??= new File([await load()], name, { type });
+      await navigator.share({ files: [loaded.current] });
+    } catch (error) {
+      const isCancelled = error instanceof DOMException && error.name === 'AbortError';
+      if (!isCancelled) notify(t('shareFailed'));
+    }
+  }
+
+  return <IconButton icon="share" label={t('shareFile', { name })} onClick={onClick} />;
 }

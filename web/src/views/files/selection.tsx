@@ -3,13 +3,13 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button, IconButton } from '../../components/controls.tsx';
 import { listen } from '../../components/listen.ts';
+import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { downloadFiles, FileThumbnail, isDownloadable } from './file-links.tsx';
 import '../../style/forms.css';
 import '../../style/file-rows.css';
-import { MoreIcon } from '../../components/more-icon.tsx';
 
 interface FileToolsProps {
   room: RoomModel;

@@ -5,17 +5,12 @@ import { useNow } from '../../components/countdown.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { percent, roughTime, size } from '../../i18n/quantities.ts';
+import type { StringKey } from '../../i18n/translation.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { leftOver, spaceLeft } from '../../room/space-left.ts';
-import {
-  type IncomingFile,
-  isUnfinished,
-  type SendingUpload,
-  speedOf,
-  type Upload,
-  type UploadEvent,
-  type UploadState,
-} from '../../room/upload-state.ts';
+import type { IncomingFile, SendingUpload, Upload, UploadEvent, UploadState } from '../../room/upload-state.ts';
+import { isUnfinished, speedOf } from '../../room/upload-state.ts';
+import { shareOf } from './save-file.tsx';
 import { Thumbnail } from './thumbnail.tsx';
 import '../../style/uploads.css';
 
@@ -51,7 +46,7 @@ const Limited = ({ until }: { until: number }) => <>{t('limitFiles', { time: rou
 /** Keeps its length while the connection is lost. */
 function Progress({ upload: { name, file, state } }: { upload: Upload }) {
   const last = useRef(0);
-  if (state.value.name === 'sending') last.current = shareOf(file, state.value.sent);
+  if (state.value.name === 'sending') last.current = shareOf(file.size, state.value.sent);
   return <progress max={1} value={last.current} aria-label={name} />;
 }
 
@@ -60,7 +55,7 @@ function Rate({ file, state }: { file: File; state: SendingUpload }) {
   // The speed decreases also without an event, when nothing is sent any more.
   useNow();
   const speed = speedOf(state, performance.now());
-  const progress = t('uploadProgress', { percent: percent(shareOf(file, state.sent)), size: size(file.size) });
+  const progress = t('uploadProgress', { percent: percent(shareOf(file.size, state.sent)), size: size(file.size) });
   if (!speed) return progress;
   const time = roughTime(((file.size - state.sent) / speed) * 1000);
   const parts = [progress, t('perSecond', { size: size(speed) }), t('uploadTimeLeft', { time })];
@@ -68,28 +63,20 @@ function Rate({ file, state }: { file: File; state: SendingUpload }) {
   return parts.map((part) => part.replaceAll(' ', '\u00a0')).join(' · ');
 }
 
-const shareOf = (file: File, sent: number): number => (file.size === 0 ? 1 : Math.min(1, sent / file.size));
-
-const stateKeys = { waiting: 'uploadWaiting', offline: 'uploadOffline', resuming: 'uploadResuming' } as const;
+const stateKeys: Partial<Record<UploadState['name'], StringKey>> = {
+  waiting: 'uploadWaiting',
+  offline: 'uploadOffline',
+  resuming: 'uploadResuming',
+};
 
 function Detail({ file, state }: { file: File; state: UploadState }) {
-  switch (state.name) {
-    case 'sending':
-      return <Rate file={file} state={state} />;
-    case 'limited':
-      return <Limited until={state.until} />;
-    case 'failed':
-      return errorMessage(state.error);
-    case 'waiting':
-    case 'offline':
-    case 'resuming':
-      return `${size(file.size)} · ${t(stateKeys[state.name])}`;
-    default:
-      return size(file.size);
-  }
+  if (state.name === 'sending') return <Rate file={file} state={state} />;
+  if (state.name === 'limited') return <Limited until={state.until} />;
+  if (state.name === 'failed') return errorMessage(state.error);
+  const key = stateKeys[state.name];
+  return key ? `${size(file.size)} · ${t(key)}` : size(file.size);
 }
 
-/** A blob URL for a local file. */
 function useObjectUrl(file: File): string {
   const [url, setUrl] = useState('');
   useEffect(() => {
@@ -100,7 +87,6 @@ function useObjectUrl(file: File): string {
   return url;
 }
 
-/** Retries or dismisses all failed uploads. */
 export function FailedUploads({ failed }: { failed: readonly Upload[] }) {
   const canRetry = failed.some(({ state: { value } }) => value.name === 'failed' && value.canRetry);
   const sendAll = (event: UploadEvent) => {

@@ -1,7 +1,6 @@
 /** Scans the QR code of a room, or of a screen that asks to be invited, with the camera. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { LinkId, RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { takeRoom } from '../../device/room-keys.ts';
 import { t } from '../../i18n/all-strings.ts';
@@ -17,19 +16,20 @@ export function Scanner({ onFound, onClose }: { onFound: (code: string) => void;
   const problem = useSignal('');
   useEffect(() => {
     const end = new AbortController();
-    scanVideo(video.current as HTMLVideoElement, end.signal).then(
-      (found) => found && open(found),
-      () => {
-        // With a picture from the camera, only the decoder can be missing.
-        problem.value = t(video.current?.videoWidth ? 'loadFailed' : 'cameraBlocked');
-      },
-    );
+    scanVideo(video.current as HTMLVideoElement, end.signal, open).catch(() => {
+      // With a picture from the camera, only the decoder can be missing.
+      problem.value = t(video.current?.videoWidth ? 'loadFailed' : 'cameraBlocked');
+    });
     return () => end.abort();
   }, []);
 
-  function open({ code, invitation }: Found): void {
+  /** Returns whether it is the code of a room or of an invitation. */
+  function open(text: string): boolean {
+    const invitation = /^https?:\/\/[^#]+\/invite(#.+)$/.exec(text)?.[1];
+    const code = takeRoom(text);
     if (invitation) navigate(`/invite${invitation}`);
     else if (code) onFound(code);
+    return Boolean(invitation ?? code);
   }
 
   return (
@@ -46,30 +46,20 @@ export function Scanner({ onFound, onClose }: { onFound: (code: string) => void;
   );
 }
 
-/** `invitation`: the fragment of the link, with `#`. */
-type Found = { code: RoomCode | LinkId | undefined; invitation: string | undefined };
-
-/** The first room code or invitation that the camera sees; undefined if aborted. */
-async function scanVideo(video: HTMLVideoElement, signal: AbortSignal): Promise<Found | undefined> {
+/** Returns when `open` has accepted the text of a QR code, or the signal aborts. */
+async function scanVideo(video: HTMLVideoElement, signal: AbortSignal, open: (text: string) => boolean): Promise<void> {
   const stream = await navigator.mediaDevices.getUserMedia({ video: { facingMode: 'environment' } });
   try {
     video.srcObject = stream;
     await video.play();
     const read = await createQrReader(signal);
     while (!signal.aborted) {
-      const found = (await read(video)).map(parse).find(({ code, invitation }) => code || invitation);
-      if (found) return found;
+      if ((await read(video)).some(open)) return;
       await new Promise((resolve) => setTimeout(resolve, scanIntervalMs));
     }
-    return undefined;
   } finally {
     for (const track of stream.getTracks()) track.stop();
   }
-}
-
-function parse(text: string): Found {
-  const invitation = /^https?:\/\/[^#]+\/invite(#.+)$/.exec(text)?.[1];
-  return { invitation, code: takeRoom(text) };
 }
 
 /** Returns the texts of the QR codes in the current frame. */

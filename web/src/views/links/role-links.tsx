@@ -1,7 +1,8 @@
 /** Links with a role in the invitation: a new one, its QR code, and the list of all. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useRef } from 'preact/hooks';
+import type { LinkRole } from '../../../../src/protocol/link-rights.ts';
 import type { Link } from '../../../../src/protocol/types.ts';
 import { Button, Problem } from '../../components/controls.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
@@ -9,13 +10,10 @@ import { notify } from '../../components/notices.tsx';
 import { QrCode } from '../../components/qr-code.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { errorMessage } from '../../i18n/error-message.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { linkTo } from '../../router.ts';
-import { toPoproomError } from '../../server-connection.ts';
+import { useRemoteList } from '../requests.ts';
 import '../../style/role-links.css';
-
-export type LinkRole = Link['role'];
 
 /** By the address for others, and with the fragment that an encrypted room needs. */
 const addressOf = ({ linkId, link }: Link): string => linkTo(linkId, /#(.+)$/.exec(link ?? '')?.[1]);
@@ -28,39 +26,27 @@ type Props = { room: RoomModel; role: LinkRole; share: (link: string) => Compone
 
 /** Of one role: another one is another instance. */
 export function RoleLinks({ room, role, share }: Props) {
-  const links = useSignal<readonly Link[]>([]);
+  const { list, problem, change } = useRemoteList(async () => (await room.requests()).links());
   const shown = useSignal<Link | undefined>(undefined);
-  const problem = useSignal('');
   const name = useRef<HTMLInputElement>(null);
-
-  async function attempt(work: () => Promise<void>): Promise<void> {
-    problem.value = '';
-    try {
-      await work();
-      links.value = await (await room.requests()).links();
-    } catch (error) {
-      problem.value = errorMessage(toPoproomError(error));
-    }
-  }
 
   const create = (event: Event) => {
     event.preventDefault();
     // A dialog closes when a form in it is submitted.
     event.stopPropagation();
     const title = name.current?.value.trim();
-    void attempt(async () => {
+    void change(async () => {
       shown.value = await (await room.requests()).createLink({ role, ...(title && { name: title }) });
     });
   };
   const revoke = ({ linkId }: Link) =>
-    attempt(async () => {
+    change(async () => {
       await (await room.requests()).revokeLink(linkId);
       if (shown.value?.linkId === linkId) shown.value = undefined;
       notify(t('linkRevoked'));
     });
-  useEffect(() => void attempt(async () => undefined), []);
 
-  const own = links.value.filter((link) => link.role === role);
+  const own = list.value.filter((link) => link.role === role);
   const current = shown.value;
   const label = t('linkRevoke');
   return (

@@ -8,12 +8,15 @@ import { lazy } from '../../components/lazy.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server-connection.ts';
+import { trustedScriptUrl } from '../../trusted-script-url.ts';
 import { previewOf } from '../files/file-kind.ts';
+import { useTextChanges } from '../room/shared-field.ts';
 import type { ReadElement, ReadNode } from './markdown.ts';
-import { createReader, type Reader } from './reader.ts';
+import type { ReadRequest, ReadResponse } from './read-worker.ts';
+import workerUrl from './read-worker.ts?worker&url';
 import '../../style/read.css';
 
-const SealedMedia = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedMedia');
+const SealedMedia = lazy(() => import('../sealed-files/sealed-files.tsx'), 'SealedMedia');
 
 /** `room` downloads the images of an encrypted room. */
 type ReadViewProps = { text: string; files: readonly SharedFile[]; room: RoomOfFiles };
@@ -36,19 +39,7 @@ export function ReadView({ text, files, room }: ReadViewProps) {
 /** The read view of a text that changes, which is parsed at most five times a second. */
 export function LiveReadView({ text, ...props }: Omit<ReadViewProps, 'text'> & { text: SharedText }) {
   const value = useSignal(text.value);
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const update = () => {
-      timer = undefined;
-      value.value = text.value;
-    };
-    update();
-    const stop = text.on('change', () => (timer ??= setTimeout(update, 200)));
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
-  }, [text]);
+  useTextChanges(text, 200, () => (value.value = text.value));
   return <ReadView text={value.value} {...props} />;
 }
 
@@ -176,3 +167,57 @@ function RoomImage({ source, alt, around }: { source: string; alt: string; aroun
 
 const isNamed = ({ fileName, folder, fileUrl }: SharedFile, source: string): boolean =>
   source === fileName || source === fileUrl || (folder !== undefined && source === `${folder}/${fileName}`);
+
+/** A text that takes longer to parse, or is longer, is shown without formatting. */
+const maxWorkMs = 5_000;
+const maxLength = 200_000;
+
+type Reader = ReturnType<typeof createReader>;
+
+function createReader() {
+  let worker: Worker | undefined;
+  let isClosed = false;
+  let last: Promise<ReadNode[] | undefined> = Promise.resolve(undefined);
+
+  function stop(): void {
+    worker?.terminate();
+    worker = undefined;
+  }
+
+  async function ask(request: ReadRequest): Promise<ReadNode[] | undefined> {
+    if (isClosed) return undefined;
+    try {
+      worker ??= new Worker(trustedScriptUrl(workerUrl), { type: 'module' });
+      return await answer(worker, request);
+    } catch {
+      stop();
+      return undefined;
+    }
+  }
+
+  return {
+    /** Undefined if it takes too long, the text is too complex, or the worker cannot be loaded. */
+    async read(request: ReadRequest) {
+      if (request.text.length > maxLength) return undefined;
+      last = last.then(() => ask(request));
+      return last;
+    },
+    close(): void {
+      isClosed = true;
+      stop();
+    },
+  };
+}
+
+/** Loading the worker does not count as work. */
+function answer(worker: Worker, request: ReadRequest): Promise<ReadNode[] | undefined> {
+  const { promise, resolve, reject } = Promise.withResolvers<ReadNode[] | undefined>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  worker.onmessage = ({ data }: MessageEvent<ReadResponse>) => {
+    if ('isStarted' in data) timer = setTimeout(reject, maxWorkMs);
+    else resolve(data.nodes);
+  };
+  worker.onerror = reject;
+  worker.postMessage(request);
+  return promise.finally(() => clearTimeout(timer));
+}

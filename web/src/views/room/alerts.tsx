@@ -18,7 +18,6 @@ const AttemptsAlert = lazy(loadDialogs, 'AttemptsAlert');
 const ExpiryAlert = lazy(loadDialogs, 'ExpiryAlert');
 const MissingWordsAlert = lazy(loadDialogs, 'MissingWordsAlert');
 
-/** `onExtend`: the user wants to extend the room. */
 type Props = { room: RoomModel; text: TextModel; onExtend: () => void };
 
 export function Alerts({ room, text, onExtend }: Props) {

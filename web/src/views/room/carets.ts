@@ -21,7 +21,6 @@ interface Caret {
   timer: ReturnType<typeof setTimeout>;
 }
 
-/** Returns a function that removes everything. */
 export function startCarets(field: HTMLTextAreaElement, room: RoomModel, text: TextModel): () => void {
   const end = new AbortController();
   const layer = createLayer(field, room, text);
@@ -30,8 +29,7 @@ export function startCarets(field: HTMLTextAreaElement, room: RoomModel, text: T
     text.shared.on('change', ({ edits, origin, deviceId }) => {
       layer.onEdits(edits);
       if (origin === 'remote' && deviceId !== undefined) layer.show(deviceId, endOfEdits(edits));
-      if (origin !== 'remote') sender.onTyped(endOfEdits(edits));
-      else sender.onEdits(edits);
+      sender.onEdits(edits, origin === 'remote');
     }),
     text.shared.on('state', () => {
       // Without a connection, nobody knows where the others are.
@@ -57,12 +55,10 @@ function createSender(field: HTMLTextAreaElement, { content }: RoomModel, text: 
   let isDue = false;
   const sendLimited = limitCarets((caret) => text.live?.sendCaret(caret));
 
-  function onTyped(position: number): void {
-    shownAt = position;
-  }
-
-  function onEdits(edits: readonly TextEdit[]): void {
-    if (shownAt !== undefined) shownAt = movedPosition(edits, shownAt);
+  /** Others see from an edit of this device where its caret is. */
+  function onEdits(edits: readonly TextEdit[], isRemote: boolean): void {
+    if (!isRemote) shownAt = endOfEdits(edits);
+    else if (shownAt !== undefined) shownAt = movedPosition(edits, shownAt);
   }
 
   function onMoved(): void {
@@ -84,16 +80,16 @@ function createSender(field: HTMLTextAreaElement, { content }: RoomModel, text: 
     sendLimited({ version: shared.version, position, ...(start !== end && { selectionEnd: other }) });
   }
 
-  return { onTyped, onEdits, onMoved, send };
+  return { onEdits, onMoved, send };
 }
 
-/** Exists only while it shows a caret, so that it costs nothing otherwise. */
+/** In the page only while it shows a caret, so that it costs nothing otherwise. */
 function createLayer(field: HTMLTextAreaElement, room: RoomModel, { shared }: TextModel) {
   const carets = new Map<string, Caret>();
   /** Carets in a version that has not arrived yet. */
   const early = new Map<string, CaretMoved>();
-  const mirror = document.createElement('div');
-  let layer: HTMLElement | undefined;
+  const layer = Object.assign(document.createElement('div'), { className: 'carets', ariaHidden: 'true' });
+  const mirror = layer.appendChild(document.createElement('div'));
   let frame = 0;
   let end = new AbortController();
 
@@ -149,8 +145,7 @@ function createLayer(field: HTMLTextAreaElement, room: RoomModel, { shared }: Te
     cancelAnimationFrame(frame);
     frame = 0;
     end.abort();
-    layer?.remove();
-    layer = undefined;
+    layer.remove();
     delete field.dataset.carets;
   }
 
@@ -163,7 +158,7 @@ function createLayer(field: HTMLTextAreaElement, room: RoomModel, { shared }: Te
 
   function draw(): void {
     if (field.value.length > maxLength || field.offsetWidth === 0) return void remove();
-    layer ??= create();
+    if (!layer.isConnected) attach();
     fit(layer, mirror, field);
     // The last character gives an empty last line a place.
     mirror.textContent = `${field.value}\u200b`;
@@ -176,17 +171,14 @@ function createLayer(field: HTMLTextAreaElement, room: RoomModel, { shared }: Te
     }
   }
 
-  function create(): HTMLElement {
-    const created = Object.assign(document.createElement('div'), { className: 'carets', ariaHidden: 'true' });
-    created.append(mirror);
-    field.before(created);
+  function attach(): void {
+    field.before(layer);
     field.dataset.carets = '';
     end = new AbortController();
     field.addEventListener('scroll', drawSoon, end);
     const observer = new ResizeObserver(drawSoon);
     observer.observe(field);
     end.signal.addEventListener('abort', () => observer.disconnect());
-    return created;
   }
 
   return { onCaret, onEdits, show, clear };
@@ -226,7 +218,11 @@ function place(caret: Caret, mirror: HTMLElement, origin: DOMRect, inField: (at:
   name.toggleAttribute('data-covering', gap < name.offsetWidth + nameGap);
   for (const part of element.querySelectorAll('b')) part.remove();
   if (at === other) return;
-  for (const rect of rectsOf(mirror, Math.min(at, other), Math.max(at, other))) element.prepend(partOf(rect, origin));
+  for (const { left, top, width, height } of rectsOf(mirror, Math.min(at, other), Math.max(at, other))) {
+    const part = document.createElement('b');
+    moveTo(part, left - origin.left, top - origin.top, { width, height });
+    element.prepend(part);
+  }
 }
 
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
@@ -237,13 +233,6 @@ function isRightToLeft({ textContent, style }: HTMLElement, at: number): boolean
   const start = shown.lastIndexOf('\n', at - 1) + 1;
   const letter = /\p{L}/u.exec(shown.slice(at === 0 ? 0 : start, start + maxLine))?.[0];
   return letter ? rightToLeft.test(letter) : style.direction === 'rtl';
-}
-
-/** A part of a selection. */
-function partOf({ left, top, width, height }: DOMRect, origin: DOMRect): HTMLElement {
-  const part = document.createElement('b');
-  moveTo(part, left - origin.left, top - origin.top, { width, height });
-  return part;
 }
 
 function moveTo(element: HTMLElement, left: number, top: number, size: { width?: number; height?: number } = {}): void {

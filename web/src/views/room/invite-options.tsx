@@ -18,7 +18,6 @@ export interface InviteSecret {
 
 type Props = { room: RoomModel; secret: InviteSecret; children?: ComponentChildren };
 
-/** With the key of an encrypted room. */
 export const linkOf = (room: RoomModel): string => linkTo(room.code, room.phase.value.attempt.room.key);
 
 /** `children`: more ways to pass the invitation on. */

@@ -60,7 +60,6 @@ function TypingAnnouncement({ devices, typing }: { devices: readonly Device[]; t
 /** A device that rejoins within this time has not left: it was renamed or its page was reloaded. */
 const rejoinGraceMs = 2_000;
 
-/** Announces who joined and who left. */
 function usePresenceNotices(devices: readonly Device[], deviceId: string, first: readonly Device[]): void {
   const missingIn = (list: readonly Device[]) => (one: Device) =>
     one.deviceId !== deviceId && !list.some((other) => other.deviceId === one.deviceId);
@@ -68,21 +67,16 @@ function usePresenceNotices(devices: readonly Device[], deviceId: string, first:
   const leaving = useRef(new Map<string, ReturnType<typeof setTimeout>>()).current;
 
   function onJoined(device: Device): void {
-    if (!leaving.has(device.deviceId)) notify(t('joined', { name: nameOf(device) }));
     clearTimeout(leaving.get(device.deviceId));
-    leaving.delete(device.deviceId);
+    if (!leaving.delete(device.deviceId)) notify(t('joined', { name: nameOf(device) }));
   }
 
   function onLeft(device: Device): void {
-    leaving.set(
-      device.deviceId,
-      setTimeout(() => announceLeft(device), rejoinGraceMs),
-    );
-  }
-
-  function announceLeft(device: Device): void {
-    leaving.delete(device.deviceId);
-    notify(t('left', { name: nameOf(device) }));
+    const announce = () => {
+      leaving.delete(device.deviceId);
+      notify(t('left', { name: nameOf(device) }));
+    };
+    leaving.set(device.deviceId, setTimeout(announce, rejoinGraceMs));
   }
 
   useEffect(() => {
@@ -116,7 +110,6 @@ function nameApart(room: RoomModel, text: TextModel, first: readonly Device[]): 
 
 const typingMs = 2_000;
 
-/** Follows which other devices are editing the text right now. */
 function followTyping({ shared, typing }: TextModel, own: string): () => void {
   const timers = new Map<string, ReturnType<typeof setTimeout>>();
 

@@ -1,14 +1,16 @@
 /** The page of a room in each of its phases, such as a joined room with its text and its files. */
-
-import { useSignal } from '@preact/signals';
+import { signal, useSignal } from '@preact/signals';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Button } from '../../components/controls.tsx';
 import { Countdown, RequestsLeft, useServerNow } from '../../components/countdown.tsx';
+import { Icon } from '../../components/icon.tsx';
 import { focusToType } from '../../components/keep-focus.ts';
 import { lazy } from '../../components/lazy.tsx';
 import { listen } from '../../components/listen.ts';
+import { MenuButton } from '../../components/menu-button.tsx';
 import { dismissUndoNotices, notify } from '../../components/notices.tsx';
+import { nameOf } from '../../device/identity.ts';
 import { takeKeyFromAddress } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { roughTime, timeLeft } from '../../i18n/quantities.ts';
@@ -23,28 +25,40 @@ import { shareFor } from '../../share-target.ts';
 import { AbuseContact } from '../header.tsx';
 import { MessagePage } from '../message-page.tsx';
 import { addFiles, DropArea, loadUploadParts } from './add-files.tsx';
-import { Alerts, isConnectionLost, RetryCountdown, type WaitingConnection } from './alerts.tsx';
-import { Devices, loadOthers } from './devices.tsx';
-import { FilePanel, loadFileList } from './file-panel.tsx';
-import { Invitation, RoomSkeleton } from './invitation.tsx';
+import { Alerts, isConnectionLost, RetryCountdown, useWaitingConnection, type WaitingConnection } from './alerts.tsx';
+import { PendingFiles } from './file-placeholder.tsx';
+import { Code, InviteOptions } from './invite-options.tsx';
+import type { TextViewProps } from './shared-field.ts';
 import { TextPanel } from './text-panel.tsx';
 import '../../style/room.css';
 import '../../style/file-list.css';
 import '../../style/room-screens.css';
 
-const loadProblem = () => import('../encryption/encryption-problem.tsx');
-const EncryptionProblem = lazy(loadProblem, 'EncryptionProblem');
-const KeptDraft = lazy(loadProblem, 'KeptDraft');
-const KeyPrompt = lazy(() => import('../encryption/key-prompt.tsx'), 'KeyPrompt');
+const loadEncryption = () => import('../encryption/encryption-views.tsx');
+const EncryptionLock = lazy(loadEncryption, 'EncryptionLock');
+const EncryptionProblem = lazy(loadEncryption, 'EncryptionProblem');
+const KeptDraft = lazy(loadEncryption, 'KeptDraft');
+const KeyAdvice = lazy(loadEncryption, 'KeyAdvice');
+const KeyInviteHint = lazy(loadEncryption, 'KeyInviteHint');
+const KeyPrompt = lazy(loadEncryption, 'KeyPrompt');
+const RoomKey = lazy(loadEncryption, 'RoomKey');
 const KeptText = lazy(() => import('./text-actions.tsx'), 'KeptText');
 const PinPad = lazy(() => import('./pin-pad.tsx'), 'PinPad');
-
-const loadViewer = () => import('../viewer/viewer.tsx');
 const loadDialogs = () => import('./dialogs.tsx');
+const AddMenu = lazy(loadDialogs, 'AddMenu');
+const InviteDialog = lazy(loadDialogs, 'InviteDialog');
+const RoomPin = lazy(loadDialogs, 'RoomPin');
+const RoomSettingsDialog = lazy(loadDialogs, 'RoomSettingsDialog');
+const loadFileList = () => import('../files/file-list.tsx');
+const FileList = lazy(loadFileList, 'FileList', PendingFiles);
+/** Loaded when another device is in the room. */
+const loadOthers = () => import('./others.tsx');
+const Others = lazy(loadOthers, 'Others');
+const RoleMark = lazy(loadOthers, 'RoleMark');
+const TypingBubble = lazy(loadOthers, 'TypingBubble');
+const loadViewer = () => import('../viewer/viewer.tsx');
 /** In the order in which people are likely to need them. */
 const onDemand = [loadOthers, loadFileList, loadUploads, loadUploadParts, loadRequests, loadDialogs, loadViewer];
-const loadSettings = () => import('./room-settings-dialog.tsx');
-const RoomSettingsDialog = lazy(loadSettings, 'RoomSettingsDialog');
 
 export function RoomPage({ code }: { code: RoomCode }) {
   const room = useMemo(() => openRoom(code, (error) => notify(errorMessage(error))), [code]);
@@ -93,17 +107,14 @@ const goneMessages = {
 } as const;
 
 function RoomGone({ code, phase }: { code: RoomCode; phase: PhaseNamed<'gone'> }) {
-  const [icon, title, hint] = goneMessages[phase.reason];
-  const extra = <TextOfGone code={code} phase={phase} />;
-  return <MessagePage icon={icon} title={t(title, { code })} hint={t(hint)} extra={extra} />;
-}
-
-function TextOfGone({ code, phase }: { code: RoomCode; phase: PhaseNamed<'gone'> }) {
   const { reason, text, content, attempt } = phase;
+  const [icon, title, hint] = goneMessages[reason];
   const { key } = attempt.room;
-  if (reason === 'deleted-here') return null;
-  if (!content) return key && <KeptDraft code={code} roomKey={key} />;
-  return text?.shared.value && <KeptText code={code} text={text.shared.value} />;
+  const kept = text?.shared.value && <KeptText code={code} text={text.shared.value} />;
+  const extra = content ? kept : key && <KeptDraft code={code} roomKey={key} />;
+  return (
+    <MessagePage icon={icon} title={t(title, { code })} hint={t(hint)} extra={reason !== 'deleted-here' && extra} />
+  );
 }
 
 /** Usually too short to be seen. If joining takes longer, the page says why: no connection, or a limit. */
@@ -127,7 +138,6 @@ const RetryButton = ({ room }: { room: RoomModel }) => (
   <Button class="primary" icon="retry" label={t('tryAgain')} onClick={() => room.join()} />
 );
 
-/** A joined room: the invitation, the devices, the text, the files. */
 function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
   useEffect(() => void receiveShared(room, text), [room, text]);
   useEffect(() => prefetchWhenIdle(...onDemand), []);
@@ -174,7 +184,7 @@ function useAnnouncedChanges(content: RoomContent): void {
   useEffect(() => {
     const known = before.current;
     before.current = content;
-    const announce = async () => (await loadSettings()).announceChanges(known, content);
+    const announce = async () => (await loadDialogs()).announceChanges(known, content);
     if (known !== content) announce().catch(() => undefined);
   }, [name, hasPin, pinChanges, expiresAt]);
 }
@@ -191,7 +201,6 @@ async function receiveShared(room: RoomModel, model: TextModel): Promise<void> {
 
 const expiringSoonMs = 5 * 60_000;
 
-/** The time until the room expires: a bar and a countdown. */
 function Expiry({ room }: { room: RoomModel }) {
   const { expiresAt, since } = room.content.value;
   const left = Math.max(0, expiresAt - useServerNow());
@@ -203,6 +212,163 @@ function Expiry({ room }: { room: RoomModel }) {
       <svg viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
         <rect width={Math.min(100, (left / whole) * 100)} height="1" />
       </svg>
+    </div>
+  );
+}
+
+/** How other devices join: the code, and on a wide screen also the QR code and the link until another device joins. */
+function Invitation({ room }: { room: RoomModel }) {
+  const isOpen = useSignal(false);
+  const { devices, hasPin, isEncrypted } = room.content.value;
+  // Stays true when the other device leaves: the QR code must not appear and disappear while someone types.
+  const hadCompany = useRef(false);
+  hadCompany.current ||= devices.length > 1;
+  const secret = isEncrypted
+    ? { key: <RoomKey room={room} />, hint: <KeyInviteHint />, note: <KeyAdvice /> }
+    : { note: hasPin && <RoomPin room={room} /> };
+  const look = hadCompany.current ? '' : 'primary';
+
+  return (
+    <aside class="card invitation">
+      <div class="invitation-head">
+        <div>
+          <h2>{t('roomCode')}</h2>
+          <Code code={room.code} />
+        </div>
+        {hasPin && <Icon name="lock" />}
+        {isEncrypted && <EncryptionLock room={room} />}
+        <Button class={look} icon="qr" label={t('invite')} onClick={() => (isOpen.value = true)} />
+      </div>
+      {isWideScreen.value && !hadCompany.current && (
+        <div class="invite-options">
+          <InviteOptions room={room} secret={secret} />
+        </div>
+      )}
+      {isOpen.value && <InviteDialog room={room} secret={secret} onClose={() => (isOpen.value = false)} />}
+    </aside>
+  );
+}
+
+/** Looks like an empty room while the room loads, so that the largest paint does not wait for the server. */
+function RoomSkeleton({ code }: { code: string }) {
+  return (
+    <div class="room skeleton" aria-busy="true">
+      <aside class="card invitation">
+        <div class="invitation-head">
+          <div>
+            <h2>{t('roomCode')}</h2>
+            <Code code={code} />
+          </div>
+        </div>
+      </aside>
+      <div class="room-panels">
+        <i class="skeleton-device" />
+        <p class="skeleton-text" aria-hidden="true">
+          {t('textPlaceholder')}
+        </p>
+        <footer>
+          <div class="lower-edge">
+            <small class="joining" role="status">
+              {t('joining', { code })}
+            </small>
+          </div>
+        </footer>
+      </div>
+    </div>
+  );
+}
+
+/** Keep in sync with room-screens.css. */
+const wideScreen = matchMedia('(min-width: 58rem)');
+const isWideScreen = signal(wideScreen.matches);
+wideScreen.addEventListener('change', ({ matches }) => (isWideScreen.value = matches));
+
+/** As many as fit; the others are shown as a number. */
+const fitting = () => (isWider(58) ? 8 : isWider(34) ? 3 : 2);
+const isWider = (rem: number) => matchMedia(`(min-width: ${rem}rem)`).matches;
+const maxShown = signal(fitting());
+addEventListener('resize', () => (maxShown.value = fitting()));
+
+function Devices({ room, text, field }: TextViewProps) {
+  const { typing } = text;
+  const { devices: present } = room.content.value;
+  const isOutdated = useWaitingConnection(room) !== undefined;
+  const { deviceId } = room;
+  const first = useRef(present).current;
+  const hasMet = useRef(false);
+  hasMet.current ||= present.length > 1;
+  // This device comes first.
+  const devices = [...present].sort((a, b) => Number(b.deviceId === deviceId) - Number(a.deviceId === deviceId));
+  const [shown, rest] = [devices.slice(0, maxShown.value), devices.slice(maxShown.value)];
+  const label = t('deviceCount', { n: devices.length });
+  return (
+    <section class="devices" data-outdated={isOutdated || undefined} aria-label={label}>
+      <ul>
+        {shown.map((device) => (
+          <li key={device.deviceId} data-device={device.deviceId} data-own={device.deviceId === deviceId || undefined}>
+            {/* With the first letter of the name, because not everyone can tell all colours apart. */}
+            <i class="dot person" data-initial={[...nameOf(device)][0]} style={{ '--color': device.deviceColor }} />
+            <span class="device-name" dir="auto" title={nameOf(device)}>
+              {nameOf(device)}
+            </span>
+            {device.deviceId === deviceId && <small>{t('you')}</small>}
+            {device.role && <RoleMark role={device.role} />}
+            {typing.value.has(device.deviceId) && <TypingBubble />}
+          </li>
+        ))}
+        {rest.length > 0 && (
+          <li title={rest.map(nameOf).join(', ')}>
+            <bdi dir="ltr">+{rest.length}</bdi>
+            {rest.some((device) => typing.value.has(device.deviceId)) && <TypingBubble />}
+          </li>
+        )}
+        {isOutdated ? (
+          <li class="waiting">{t('devicesOutdated')}</li>
+        ) : (
+          devices.length < 2 && <li class="waiting">{t('waitingForDevice')}</li>
+        )}
+      </ul>
+      {hasMet.current && <Others room={room} text={text} field={field} first={first} isOutdated={isOutdated} />}
+    </section>
+  );
+}
+
+/** Its head with the menu that adds files, and the list, which is loaded with the first file. */
+function FilePanel({ room }: { room: RoomModel }) {
+  const { addsOnce, list } = room.uploads;
+  const { files } = room.content.value;
+  const first = useRef(files).current;
+  // Stays true when the last file is removed, which Undo restores.
+  const hasList = useRef(false);
+  hasList.current ||= files.length + list.value.length > 0;
+  return (
+    <section class="file-panel">
+      <header>
+        <h2>{t('files')}</h2>
+        <AddButton room={room} />
+      </header>
+      {addsOnce.value && (
+        <p class="once-hint" role="status">
+          <Icon name="once" />
+          {t('nextFilesOnce')}
+        </p>
+      )}
+      {hasList.current ? <FileList room={room} first={first} /> : <PendingFiles room={room} first={first} />}
+    </section>
+  );
+}
+
+function AddButton({ room }: { room: RoomModel }) {
+  const menu = useSignal<HTMLElement | undefined>(undefined);
+  const isMenuUsed = useRef(false);
+  if (menu.value) isMenuUsed.current = true;
+  return (
+    <div class="file-picker">
+      <MenuButton anchor={menu}>
+        <Icon name="plus" />
+        {t('addFiles')}
+      </MenuButton>
+      {isMenuUsed.current && <AddMenu anchor={menu} room={room} />}
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** Binds a textarea to the shared text. Typing becomes edits; remote edits keep the caret and the scroll position. */
 import type { RefObject } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { SharedText, TextChange } from '../../../../src/client/text/shared-text.ts';
 import type { TextEdit } from '../../../../src/protocol/types.ts';
 import { type Changes, rebase, toChanges, toEdits } from '../../../../src/text/changes.ts';
@@ -40,6 +40,26 @@ export function useSharedField(field: TextViewProps['field'], text: SharedText):
     return binding.release;
   }, [text]);
   return (inserted) => bound.current?.insert(inserted);
+}
+
+/** Calls `act` soon, and soon after each change of the text, but not more often. */
+export function useTextChanges(text: SharedText, intervalMs: number, act: () => void): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const run = () => {
+      timer = undefined;
+      act();
+    };
+    const runSoon = () => {
+      timer ??= setTimeout(run, intervalMs);
+    };
+    runSoon();
+    const stop = text.on('change', runSoon);
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [text]);
 }
 
 type Selected = { start: number; end: number; direction: HTMLTextAreaElement['selectionDirection'] };
@@ -164,7 +184,11 @@ function bindField(field: HTMLTextAreaElement, text: SharedText) {
   function onInputTaken(): void {
     source = text.value;
     const expected = asShown(source);
-    if (expected !== shown) replaceAll(expected);
+    if (expected === shown) return;
+    const { selectionStart, selectionEnd } = field;
+    field.value = expected;
+    if (isFocused()) field.setSelectionRange(selectionStart, selectionEnd);
+    noteField();
   }
 
   function onChange(change: TextChange): void {
@@ -215,13 +239,6 @@ function bindField(field: HTMLTextAreaElement, text: SharedText) {
     const expected = asShown(source);
     if (expected !== field.value) field.value = expected;
     restoreSelection(selection, edits);
-    noteField();
-  }
-
-  function replaceAll(expected: string): void {
-    const { selectionStart, selectionEnd } = field;
-    field.value = expected;
-    if (isFocused()) field.setSelectionRange(selectionStart, selectionEnd);
     noteField();
   }
 

@@ -15,10 +15,10 @@ import { errorMessage } from '../../i18n/error-message.ts';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel, TextModel } from '../../room/room-phase.ts';
 import { addFiles } from './add-files.tsx';
-import { type Insert, type TextViewProps, useSharedField } from './shared-field.ts';
+import { type Insert, type TextViewProps, useSharedField, useTextChanges } from './shared-field.ts';
 
 const TextReader = lazy(() => import('../read/text-reader.tsx'), 'TextReader');
-const TextMenu = lazy(() => import('./text-menu.tsx'), 'TextMenu');
+const TextMenu = lazy(() => import('./text-actions.tsx'), 'TextMenu');
 
 export function TextPanel({ room, text, field }: TextViewProps) {
   const insert = useSharedField(field, text.shared);
@@ -145,7 +145,6 @@ function TextStatus({ text }: { text: TextModel }) {
 
 /** Links further down are not shown: searching a large text after every change would be slow. */
 const maxSearched = 100_000;
-/** Search at most this often. */
 const searchIntervalMs = 200;
 
 /** Without the code (offline), no links are shown. */
@@ -157,22 +156,9 @@ async function linksIn(text: string): Promise<ComponentChild> {
 
 function Links({ text }: { text: SharedText }) {
   const list = useSignal<ComponentChild>(null);
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const search = async () => {
-      timer = undefined;
-      list.value = await linksIn(text.value.slice(0, maxSearched));
-    };
-    const searchSoon = () => {
-      timer ??= setTimeout(search, searchIntervalMs);
-    };
-    searchSoon();
-    const stop = text.on('change', searchSoon);
-    return () => {
-      stop();
-      clearTimeout(timer);
-    };
-  }, [text]);
+  useTextChanges(text, searchIntervalMs, async () => {
+    list.value = await linksIn(text.value.slice(0, maxSearched));
+  });
   return <>{list.value}</>;
 }
 

@@ -4,14 +4,12 @@ import { useEffect } from 'preact/hooks';
 import { Button } from '../../components/controls.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { size } from '../../i18n/quantities.ts';
+import { basePath } from '../../page-settings.ts';
 import { goHome, goToRoom } from '../../router.ts';
 import { sendShareTo, shareCacheOf, sharedAt } from '../../share-target.ts';
-import { JoinForm } from '../home/join-form.tsx';
-import { RecentRooms } from '../home/recent-room-list.tsx';
-import { StartForm } from '../home/start-form.tsx';
+import { JoinForm, RecentRooms, StartForm } from '../home/home.tsx';
 import { MessagePage } from '../message-page.tsx';
 import '../../style/home.css';
-import { basePath } from '../../page-settings.ts';
 
 export function SharePage() {
   const shared = useSignal<SharedContent | undefined>(undefined);
@@ -44,7 +42,6 @@ export function SharePage() {
   );
 }
 
-/** `id`: of the share. */
 type SharedContent = { id: string; text: string; files: File[] };
 
 const shareCache = shareCacheOf(basePath);

@@ -1,7 +1,6 @@
 /** A file in the viewer, by its kind: an image, a player, a PDF or text. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { PoproomError } from '../../../../src/client/error.ts';
 import { Button, Problem } from '../../components/controls.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -10,11 +9,12 @@ import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import { size } from '../../i18n/quantities.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
-import { hrefOf, toPoproomError } from '../../server-connection.ts';
+import { hrefOf } from '../../server-connection.ts';
 import { iconOf, previewOf } from '../files/file-kind.ts';
 import { DownloadLink } from '../files/file-links.tsx';
+import { type Loading, load } from '../requests.ts';
 
-const SealedMedia = lazy(() => import('../sealed-files/sealed-media.tsx'), 'SealedMedia');
+const SealedMedia = lazy(() => import('../sealed-files/sealed-files.tsx'), 'SealedMedia');
 
 export function Preview({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   const { fileName } = file;
@@ -68,47 +68,36 @@ function Unplayable({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   );
 }
 
-type TextState = { status: 'loading' } | ({ status: 'loaded' } & TextFile) | { status: 'failed'; error: PoproomError };
-
 /** The beginning of a text file, in a fixed-width font. */
 function TextPreview({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
-  const state = useSignal<TextState>({ status: 'loading' });
+  const state = useSignal<Loading<TextFile>>({});
   const attempt = useSignal(1);
   useEffect(() => {
     const aborter = new AbortController();
     const { signal } = aborter;
-    state.value = { status: 'loading' };
-    void load(room, file, signal).then((next) => {
+    state.value = {};
+    void load(async () => readText(await (await room.requests()).download(file, { signal }))).then((next) => {
       if (!signal.aborted) state.value = next;
     });
     return () => aborter.abort();
   }, [attempt.value]);
 
-  const shown = state.value;
-  if (shown.status === 'loading') return <p class="aside">{t('loading')}</p>;
-  if (shown.status === 'failed')
+  const { value: text, error } = state.value;
+  if (error)
     return (
       <div class="unplayable">
-        <Problem>{errorMessage(shown.error)}</Problem>
+        <Problem>{errorMessage(error)}</Problem>
         <Button label={t('tryAgain')} onClick={() => attempt.value++} />
       </div>
     );
-  if (shown.content === '') return <p class="aside">{t('fileEmpty')}</p>;
+  if (!text?.content) return <p class="aside">{t(text ? 'fileEmpty' : 'loading')}</p>;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must do so by keyboard too
     <section class="viewed-text" aria-label={t('preview')} tabIndex={0}>
-      {shown.isCut && <p class="aside">{t('fileCut', { size: size(maxTextBytes) })}</p>}
-      <pre dir="auto">{shown.content}</pre>
+      {text.isCut && <p class="aside">{t('fileCut', { size: size(maxTextBytes) })}</p>}
+      <pre dir="auto">{text.content}</pre>
     </section>
   );
-}
-
-async function load(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): Promise<TextState> {
-  try {
-    return { status: 'loaded', ...(await readText(await (await room.requests()).download(file, { signal }))) };
-  } catch (error) {
-    return { status: 'failed', error: toPoproomError(error) };
-  }
 }
 
 const maxTextBytes = 256 * 1024;

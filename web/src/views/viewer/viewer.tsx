@@ -20,7 +20,6 @@ interface ViewerProps {
   room: RoomOfFiles;
   /** All files of the room, in the order of the list. */
   files: readonly SharedFile[];
-  /** The file to show first. */
   firstId: string;
   onClose: () => void;
 }
@@ -147,25 +146,18 @@ function useBackButton(onBack: () => void): void {
   const latest = useRef(onBack);
   latest.current = onBack;
   useEffect(() => {
-    let stop: (() => void) | undefined = () => undefined;
+    const end = new AbortController();
     void isBack.then(() => {
-      stop &&= addEntry(() => latest.current());
+      if (end.signal.aborted) return;
+      history.pushState({ isViewer: true }, '');
+      addEventListener('popstate', () => latest.current(), end);
+      // Unless the user has gone back already.
+      end.signal.addEventListener('abort', () => {
+        if (history.state?.isViewer) isBack = goBack();
+      });
     });
-    return () => {
-      stop?.();
-      stop = undefined;
-    };
+    return () => end.abort();
   }, []);
-}
-
-/** Returns a function that removes the entry, unless the user has gone back already. */
-function addEntry(onBack: () => void): () => void {
-  history.pushState({ isViewer: true }, '');
-  const stop = listen('popstate', onBack);
-  return () => {
-    stop();
-    if (history.state?.isViewer) isBack = goBack();
-  };
 }
 
 const goBack = (): Promise<unknown> =>
@@ -176,7 +168,6 @@ const goBack = (): Promise<unknown> =>
 
 const minDistance = 50;
 
-/** Returns the event handlers of the element. */
 function useSwipe(onSwipe: (step: number) => void) {
   const start = useRef<Touch>(undefined);
   return {
@@ -201,7 +192,6 @@ function stepOfSwipe(start: Touch, end: Touch): number {
   return x < 0 ? stepToTheRight() : -stepToTheRight();
 }
 
-/** A button that copies a shared image to the clipboard, in browsers that support it. */
 export function CopyFileImage({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
   if (!canCopyImages()) return null;
   const png = async () => toPng(await (await room.requests()).download(file));

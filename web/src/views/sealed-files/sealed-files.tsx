@@ -1,22 +1,32 @@
-/** The downloads of encrypted files: their progress, their errors, and buttons to retry or cancel them. */
-import { useEffect } from 'preact/hooks';
-import { IconButton } from '../../components/controls.tsx';
-import { listen } from '../../components/listen.ts';
-import { t } from '../../i18n/all-strings.ts';
-import { percent, size } from '../../i18n/quantities.ts';
-import { Thumbnail } from '../files/thumbnail.tsx';
-import { forgetThumbnails } from './sealed-media.tsx';
-import '../../style/uploads.css';
-import { signal } from '@preact/signals';
+/** The files of an encrypted room: their downloads, and images, sounds and videos in the viewer. */
+import { signal, useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { PoproomError } from '../../../../src/client/error.ts';
 import { localPaths } from '../../../../src/core/files/local-name.ts';
 import { planZip, zipChunks } from '../../../../src/zip/format.ts';
+import { IconButton } from '../../components/controls.tsx';
+import { t } from '../../i18n/all-strings.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
+import { percent, size } from '../../i18n/quantities.ts';
 import { forwardedTo } from '../../page-settings.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
-import { createStateMachine, type StateMachine, type Transitions } from '../../room/state-machine.ts';
-import { chooseTarget, countBytes, type FileTarget, memoryTarget, startDownload } from '../files/save-file.ts';
+import {
+  chooseTarget,
+  collectBlob,
+  countBytes,
+  createSaving,
+  type FileTarget,
+  memoryTarget,
+  type SaveMachine,
+  SaveProgress,
+  type SaveState,
+  shareOf,
+  startDownload,
+} from '../files/save-file.tsx';
+import { Thumbnail } from '../files/thumbnail.tsx';
+import '../../style/uploads.css';
 
 export function SealedDownloads() {
   useEffect(() => {
@@ -30,12 +40,11 @@ export function SealedDownloads() {
   return downloads.value.map((download) => <DownloadRow key={download} download={download} />);
 }
 
-function DownloadRow({ download }: { download: Download }) {
-  const { source, state, send } = download;
+function DownloadRow({ download: { source, state, send } }: { download: Download }) {
   const { name, type } = source;
   const { value } = state;
   const closeTitle = t(value.name === 'failed' ? 'close' : 'cancel');
-  const retry = () => send({ type: 'retry' });
+  const retry = () => send({ type: 'choose' });
   const close = () => send({ type: 'close' });
   return (
     <li class="file upload" data-state={value.name}>
@@ -43,7 +52,7 @@ function DownloadRow({ download }: { download: Download }) {
       <div class="file-info">
         <span dir="auto">{name}</span>
         <small role={value.name === 'failed' ? 'alert' : undefined}>{detail(source.size, value)}</small>
-        {value.name === 'saving' && <Progress download={download} bytes={value.bytes} />}
+        {value.name === 'saving' && <SaveProgress name={name} size={source.size} bytes={value.bytes} />}
       </div>
       <div class="file-actions">
         {value.name === 'failed' && (
@@ -55,27 +64,17 @@ function DownloadRow({ download }: { download: Download }) {
   );
 }
 
-function Progress({ download: { source }, bytes }: { download: Download; bytes: number }) {
-  useEffect(() => listen('beforeunload', (event) => event.preventDefault()), []);
-  return <progress max={1} value={shareOf(source.size, bytes)} aria-label={source.name} />;
-}
-
-function detail(total: number, state: DownloadState): string {
+function detail(total: number, state: SaveState): string {
   if (state.name === 'failed') return state.message;
   if (state.name !== 'saving') return size(total);
   const share = percent(shareOf(total, state.bytes));
   return `${t('decrypting')} ${t('uploadProgress', { percent: share, size: size(total) })}`;
 }
 
-const shareOf = (total: number, bytes: number): number => (total === 0 ? 1 : Math.min(1, bytes / total));
-
-type Download = StateMachine<DownloadState, DownloadEvent> & { readonly source: DownloadSource };
+type Download = SaveMachine & { readonly source: DownloadSource };
 
 /** Downloads in progress, and failed ones. */
 const downloads = signal<readonly Download[]>([]);
-
-/** The browser may not have read the file yet. */
-const revokeAfterMs = 60_000;
 
 /** Call it after a click, or the browser does not ask where to save a large file. */
 export function saveFiles(room: RoomOfFiles, files: readonly SharedFile[]): void {
@@ -96,37 +95,22 @@ function fileSource(room: RoomOfFiles, file: SharedFile): DownloadSource {
 }
 
 function add(source: DownloadSource): void {
-  const machine = createStateMachine(downloadTransitions, { name: 'choosing' }, onTransition);
+  const machine = createSaving({
+    chooseTarget: () => chooseSealedTarget(source),
+    failureMessage,
+    async save(target, signal, counter) {
+      const body = await source.open(signal);
+      return { isConfirmed: true, blobUrl: await target.save(body.pipeThrough(counter)) };
+    },
+  });
   const download = { source, ...machine };
   downloads.value = [...downloads.value, download];
-  void choose();
-
-  function onTransition(before: DownloadState, after: DownloadState): void {
-    if (before.name === after.name) return;
-    if (before.name === 'saving') before.aborter.abort();
-    if (after.name === 'choosing') void choose();
-    if (after.name === 'saving') void save(source, after.target, after.aborter.signal, machine.send);
-    if (after.name === 'closed') downloads.value = downloads.value.filter((other) => other !== download);
-  }
-
-  async function choose(): Promise<void> {
-    const target = await chooseSealedTarget(source);
-    if (target === 'too-large')
-      return machine.send({ type: 'fail', message: t('tooLargeToSave', { size: size(maxMemoryBytes) }) });
-    machine.send(target ? { type: 'start', target, aborter: new AbortController() } : { type: 'close' });
-  }
-}
-
-async function save(source: DownloadSource, target: FileTarget, signal: AbortSignal, send: Download['send']) {
-  const onBytes = (bytes: number) => send({ type: 'progress', bytes });
-  try {
-    const { blobUrl } = await target.save((await source.open(signal)).pipeThrough(countBytes(onBytes)));
-    if (blobUrl) setTimeout(() => URL.revokeObjectURL(blobUrl), revokeAfterMs);
-    send({ type: 'close' });
-  } catch (error) {
-    await target.discard();
-    if (!signal.aborted) send({ type: 'fail', message: failureMessage(error) });
-  }
+  machine.send({ type: 'choose' });
+  machine.state.subscribe(({ name }) => {
+    // The file is saved, or the user has not chosen a place for it.
+    if (name === 'saved' || name === 'asking') machine.send({ type: 'close' });
+    if (name === 'closed') downloads.value = downloads.value.filter((other) => other !== download);
+  });
 }
 
 function failureMessage(error: unknown): string {
@@ -145,39 +129,10 @@ interface DownloadSource {
   readonly name: string;
   /** The media type, for the icon. */
   readonly type: string;
-  /** In bytes. */
   readonly size: number;
   /** The decrypted bytes. Reading them fails if they are damaged. */
   open(signal: AbortSignal): Promise<ReadableStream<Uint8Array<ArrayBuffer>>>;
 }
-
-type DownloadState =
-  /** Where to save the file: the browser may ask. */
-  | { readonly name: 'choosing' }
-  /** `aborter` stops the download. */
-  | { readonly name: 'saving'; readonly target: FileTarget; readonly aborter: AbortController; readonly bytes: number }
-  /** Nothing was saved. */
-  | { readonly name: 'failed'; readonly message: string }
-  /** Saved, cancelled or dismissed. */
-  | { readonly name: 'closed' };
-
-type DownloadEvent =
-  | { type: 'start'; target: FileTarget; aborter: AbortController }
-  | { type: 'progress'; bytes: number }
-  | { type: 'fail'; message: string }
-  | { type: 'retry' }
-  | { type: 'close' };
-
-/** The states of saving encrypted files, and how events change them. */
-const fail = (_: DownloadState, { message }: { message: string }): DownloadState => ({ name: 'failed', message });
-const close = (): DownloadState => ({ name: 'closed' });
-
-const downloadTransitions: Transitions<DownloadState, DownloadEvent> = {
-  choosing: { start: (_, { target, aborter }) => ({ name: 'saving', target, aborter, bytes: 0 }), fail, close },
-  saving: { progress: (state, { bytes }) => ({ ...state, bytes }), fail, close },
-  failed: { retry: () => ({ name: 'choosing' }), close },
-  closed: {},
-};
 
 /** A zip archive of encrypted files, made while it is saved: the server cannot read them. */
 function archiveOf(room: RoomOfFiles, files: readonly SharedFile[]): DownloadSource {
@@ -239,12 +194,11 @@ const smallBytes = 64 * 1024 * 1024;
 /** A browser that cannot write to the disk may fail on larger ones. */
 const maxMemoryBytes = 512 * 1024 * 1024;
 
-/** Undefined if the user cancels. */
-async function chooseSealedTarget({ name, size }: DownloadSource): Promise<FileTarget | 'too-large' | undefined> {
-  if (size <= smallBytes) return memoryTarget(name);
+async function chooseSealedTarget({ name, size: bytes }: DownloadSource): Promise<FileTarget | string | undefined> {
+  if (bytes <= smallBytes) return memoryTarget(name);
   if ('showSaveFilePicker' in window) return chooseTarget(name);
   if (hasPrivateFiles()) return privateTarget(name);
-  return size <= maxMemoryBytes ? memoryTarget(name) : 'too-large';
+  return bytes <= maxMemoryBytes ? memoryTarget(name) : t('tooLargeToSave', { size: size(maxMemoryBytes) });
 }
 
 const folderName = 'decrypted';
@@ -270,7 +224,7 @@ function privateTarget(name: string): FileTarget {
       startDownload(URL.createObjectURL(file), name);
       setTimeout(remove, keptMs);
       // Not revoked: the browser may need long to copy it.
-      return { blobUrl: undefined };
+      return undefined;
     },
     discard: remove,
   };
@@ -286,4 +240,154 @@ async function removeOld(): Promise<void> {
   if (!old) return;
   for await (const name of old.keys())
     if (Date.now() - Number.parseInt(name, 10) > keptMs) await old.removeEntry(name).catch(() => undefined);
+}
+
+/** `show` renders the decrypted file. */
+type MediaProps = { room: RoomOfFiles; file: SharedFile; show: (url: string) => ComponentChildren };
+
+type MediaState =
+  | { name: 'decrypting'; bytes: number }
+  | { name: 'shown'; url: string }
+  | { name: 'failed'; message: string };
+
+export function SealedMedia({ room, file, show }: MediaProps) {
+  const state = useSignal<MediaState>({ name: 'decrypting', bytes: 0 });
+  useEffect(() => {
+    if (file.fileSize > maxMediaBytes) {
+      state.value = { name: 'failed', message: t('tooLargeToShow') };
+      return;
+    }
+    const aborter = new AbortController();
+    const { signal } = aborter;
+    const onBytes = (bytes: number) => {
+      if (!signal.aborted) state.value = { name: 'decrypting', bytes };
+    };
+    openMedia(room, file, signal, onBytes).then(
+      (blob) => {
+        if (signal.aborted) return;
+        const url = URL.createObjectURL(blob);
+        signal.addEventListener('abort', () => URL.revokeObjectURL(url));
+        state.value = { name: 'shown', url };
+      },
+      (error) => {
+        if (!signal.aborted) state.value = { name: 'failed', message: errorMessage(noteFailure(error)) };
+      },
+    );
+    return () => aborter.abort();
+  }, []);
+
+  const { value } = state;
+  if (value.name === 'shown') return <>{show(value.url)}</>;
+  if (value.name === 'failed')
+    return (
+      <div class="unplayable">
+        <p role="alert">{value.message}</p>
+      </div>
+    );
+  const share = file.fileSize === 0 ? 1 : value.bytes / file.fileSize;
+  return <p class="aside">{`${t('decrypting')} ${percent(share)}`}</p>;
+}
+
+/** Larger images show an icon in the list. */
+const maxBytes = 16 * 1024 * 1024;
+const maxKept = 200;
+const maxConcurrent = 2;
+/** In pixels, for a screen of high density. */
+const side = 360;
+
+/** The URLs of thumbnails, by the metadata of the file: the server chooses its URL. The list and the selection show the same. */
+const kept = new Map<string, string>();
+
+/** A thumbnail of an encrypted image: decrypted when it is first visible, and kept small. */
+export function SealedThumbnail({ room, file }: { room: RoomOfFiles; file: SharedFile }) {
+  const { fileName, fileSize, contentType, meta = '' } = file;
+  const url = useSignal(kept.get(meta) ?? '');
+  const place = useRef<HTMLSpanElement>(null);
+  useEffect(() => {
+    if (url.value || fileSize > maxBytes) return;
+    const aborter = new AbortController();
+    onceVisible(place.current, aborter.signal, () =>
+      inTurn(async () => {
+        if (!aborter.signal.aborted) url.value = await createThumbnail(room, file, aborter.signal);
+      }),
+    );
+    return () => aborter.abort();
+  }, []);
+  return (
+    <span class="sealed-thumbnail" ref={place}>
+      <Thumbnail key={url.value} url={url.value} name={fileName} type={contentType} />
+    </span>
+  );
+}
+
+/** When the user leaves the room. */
+function forgetThumbnails(): void {
+  for (const url of kept.values()) URL.revokeObjectURL(url);
+  kept.clear();
+}
+
+function onceVisible(element: Element | null, signal: AbortSignal, run: () => void): void {
+  if (!element) return;
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    run();
+  });
+  observer.observe(element);
+  signal.addEventListener('abort', () => observer.disconnect());
+}
+
+const waiting: (() => Promise<void>)[] = [];
+let running = 0;
+
+/** A few at a time. A file that does not open keeps its icon. */
+async function inTurn(run: () => Promise<void>): Promise<void> {
+  waiting.push(run);
+  if (running >= maxConcurrent) return;
+  running += 1;
+  for (let next = waiting.shift(); next; next = waiting.shift()) await next().catch(() => undefined);
+  running -= 1;
+}
+
+async function createThumbnail(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): Promise<string> {
+  const { meta = '' } = file;
+  const known = kept.get(meta);
+  if (known) return known;
+  const url = URL.createObjectURL(await scaled(await openMedia(room, file, signal)));
+  kept.set(meta, url);
+  const [oldest] = kept;
+  if (oldest && kept.size > maxKept) {
+    kept.delete(oldest[0]);
+    URL.revokeObjectURL(oldest[1]);
+  }
+  return url;
+}
+
+/** The square in the middle, as the list shows it. */
+async function scaled(image: Blob): Promise<Blob> {
+  const bitmap = await createImageBitmap(image);
+  const { width, height } = bitmap;
+  const shorter = Math.min(width, height);
+  const [x, y] = [(width - shorter) / 2, (height - shorter) / 2];
+  const canvas = new OffscreenCanvas(side, side);
+  canvas.getContext('2d')?.drawImage(bitmap, x, y, shorter, shorter, 0, 0, side, side);
+  bitmap.close();
+  return canvas.convertToBlob({ type: 'image/webp', quality: 0.8 });
+}
+
+/** Larger ones have to be saved. */
+const maxMediaBytes = 256 * 1024 * 1024;
+
+/** Types that no browser shows as a document, in which scripts would run on this origin. Not `…+xml`, for example. */
+const safeTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|(?:audio|video)\/[\w.-]+)$/;
+
+/** Fails if the file is damaged, also at its end. */
+async function openMedia(room: RoomOfFiles, file: SharedFile, signal: AbortSignal, onBytes = (_bytes: number) => {}) {
+  const type = safeTypes.test(file.contentType) ? file.contentType : 'application/octet-stream';
+  const { body } = await (await room.requests()).download(file, { signal });
+  try {
+    return body ? await collectBlob(body.pipeThrough(countBytes(onBytes)), type) : new Blob([]);
+  } catch (error) {
+    throw error instanceof PoproomError ? error : new PoproomError('OFFLINE', String(error));
+  }
 }

@@ -1,4 +1,4 @@
-/** The states of a screen that shows a QR code to be invited. The effects are in screen-page.tsx. */
+/** The states of a screen that shows a QR code to be invited, and of a device that answers. The effects are in invite-page.tsx. */
 import type { InvitationSecret, InvitedRoom } from '../../../../src/client/crypto/invitation.ts';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { RoomBase } from '../../../../src/client/room.ts';
@@ -40,7 +40,11 @@ export type ScreenEvent =
 /** A screen that nobody looks at stops creating rooms. */
 export const maxRenewals = 3;
 
-const close = (): ScreenState => ({ name: 'closed' });
+const close = (): { name: 'closed' } => ({ name: 'closed' });
+const connection = <State extends { isOffline: boolean }>(
+  state: State,
+  { isOffline }: { isOffline: boolean },
+): State => (isOffline === state.isOffline ? state : { ...state, isOffline });
 const failed = (_: ScreenState, { error }: { error: PoproomError }): ScreenState => ({ name: 'failed', error });
 const renew = (): ScreenState => ({ name: 'creating', renewals: 0 });
 
@@ -51,7 +55,7 @@ export const screenTransitions: Transitions<ScreenState, ScreenEvent> = {
     close,
   },
   showing: {
-    connection: (state, { isOffline }) => (isOffline === state.isOffline ? state : { ...state, isOffline }),
+    connection,
     answered: (_, { room }) => ({ name: 'invited', room }),
     ended: ({ renewals }, { isVisible }) =>
       isVisible && renewals < maxRenewals ? { name: 'creating', renewals: renewals + 1 } : { name: 'expired' },
@@ -61,5 +65,52 @@ export const screenTransitions: Transitions<ScreenState, ScreenEvent> = {
   invited: { close },
   expired: { renew, close },
   failed: { renew, close },
+  closed: {},
+};
+
+export type AnswerState =
+  /** `error`: why the last attempt failed. */
+  | { readonly name: 'choosing'; readonly error: PoproomError | undefined }
+  | { readonly name: 'sending'; readonly code: string }
+  /** The answer is in the meeting room, and the screen has not taken it yet. */
+  | { readonly name: 'sent'; readonly code: string; readonly isOffline: boolean }
+  | { readonly name: 'accepted'; readonly code: string }
+  /** The invitation has expired, was used before, or is damaged. */
+  | { readonly name: 'invalid' }
+  | { readonly name: 'closed' };
+
+export type AnswerEvent =
+  | { type: 'choose'; code: string }
+  | { type: 'written' }
+  | { type: 'connection'; isOffline: boolean }
+  /** The screen has deleted the meeting room. */
+  | { type: 'deleted' }
+  | { type: 'expired' }
+  | { type: 'failed'; error: PoproomError }
+  | { type: 'close' };
+
+const invalid = (): AnswerState => ({ name: 'invalid' });
+/** While the answer is on its way, and while it waits. */
+const inBoth = {
+  expired: invalid,
+  failed: (_: AnswerState, { error }: { error: PoproomError }): AnswerState => ({ name: 'choosing', error }),
+  close,
+};
+
+export const answerTransitions: Transitions<AnswerState, AnswerEvent> = {
+  choosing: { choose: (_, { code }) => ({ name: 'sending', code }), close },
+  sending: {
+    written: ({ code }) => ({ name: 'sent', code, isOffline: false }),
+    // Someone else has answered before.
+    deleted: invalid,
+    ...inBoth,
+  },
+  sent: {
+    connection,
+    deleted: ({ code }) => ({ name: 'accepted', code }),
+    ...inBoth,
+  },
+  accepted: { close },
+  invalid: { close },
   closed: {},
 };
