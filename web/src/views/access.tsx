@@ -34,13 +34,11 @@ const hints = { password: 'accessPasswordHint', key: 'accessKeyHint', signIn: 'a
 /** Resolves with whether the user has answered. */
 function ask(kind: Kind): Promise<boolean> {
   const place = document.body.appendChild(document.createElement('div'));
-  return new Promise<boolean>((resolve) => {
-    const close = (isGranted: boolean) => {
-      render(null, place);
-      place.remove();
-      resolve(isGranted);
-    };
-    render(<AccessDialog kind={kind} onClose={close} />, place);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  render(<AccessDialog kind={kind} onClose={resolve} />, place);
+  return promise.finally(() => {
+    render(null, place);
+    place.remove();
   });
 }
 

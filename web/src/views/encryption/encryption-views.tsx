@@ -72,18 +72,16 @@ export function EncryptionLock({ room }: { room: RoomModel }) {
           <p>{t('encryptedWho')}</p>
           <RoomKey room={room} />
           <KeyAdvice />
-          <KeepKey room={room} />
+          <KeepKeyOption
+            isKept={keptKey(room.code) !== undefined}
+            hint={t('keepKeyHint')}
+            onChange={(isKept) => keepKey(room.code, isKept ? keyOf(room) : undefined)}
+          />
           <p class="aside">{t('encryptedLimits')}</p>
         </Dialog>
       )}
     </>
   );
-}
-
-/** For a room that is joined. */
-function KeepKey({ room }: { room: RoomModel }) {
-  const onChange = (isKept: boolean) => keepKey(room.code, isKept ? keyOf(room) : undefined);
-  return <KeepKeyOption isKept={keptKey(room.code) !== undefined} hint={t('keepKeyHint')} onChange={onChange} />;
 }
 
 /** For a room that is about to be started. */
@@ -229,10 +227,8 @@ type StatusProps = PromptProps & { isLocked: boolean; isMissing: boolean };
 
 function KeyStatus({ room, prompt, isChecking, isLocked, isMissing }: StatusProps) {
   const { connection } = room.phase.value;
-  if (isLocked) {
-    const format = (ms: number) => t('keyLocked', { time: roughTime(ms) });
-    return <Countdown until={prompt.lockedUntil ?? 0} format={format} />;
-  }
+  if (isLocked)
+    return <Countdown until={prompt.lockedUntil ?? 0} format={(ms) => t('keyLocked', { time: roughTime(ms) })} />;
   if (isChecking) return connection.type === 'waiting' ? <RetryCountdown connection={connection} /> : t('keyChecking');
   if (isMissing || prompt.code === 'KEY_MALFORMED') return t('keyMalformed');
   if (prompt.code === 'KEY_MISTYPED') return t('keyMistyped');

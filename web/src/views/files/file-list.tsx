@@ -22,7 +22,7 @@ import { loadUploadParts } from '../room/add-files.tsx';
 import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';
 import { isViewable, previewOf } from './file-kind.ts';
 import { DownloadButton, FileName, FileThumbnail, factsOf } from './file-links.tsx';
-import { ReceiveDialog } from './receive-dialog.tsx';
+import { ReceiveDialog } from './save-file.tsx';
 import { FileTools } from './selection.tsx';
 import '../../style/file-rows.css';
 

@@ -34,14 +34,8 @@ import { goHome, goToRoom, shareUrl } from '../../router.ts';
 import { toPoproomError, transport } from '../../server-connection.ts';
 import { RecentRooms, StartForm } from '../home/home.tsx';
 import { MessagePage } from '../message-page.tsx';
-import {
-  type AnswerEvent,
-  type AnswerState,
-  answerTransitions,
-  type Meeting,
-  type ScreenState,
-  screenTransitions,
-} from './invitation-states.ts';
+import type { AnswerEvent, AnswerState, Meeting, ScreenState } from './invitation-states.ts';
+import { answerTransitions, screenTransitions } from './invitation-states.ts';
 import '../../style/invite.css';
 
 export function InvitePage() {

@@ -87,13 +87,8 @@ export function RoleLinks({ room, role, share }: Props) {
               >
                 <span dir="auto">{nameOf(link)}</span>
                 <small>
-                  {link.lastUsed ? (
-                    <>
-                      {t('linkLastUsed')} <TimeAgo at={link.lastUsed} />
-                    </>
-                  ) : (
-                    t('linkNeverUsed')
-                  )}
+                  {t(link.lastUsed ? 'linkLastUsed' : 'linkNeverUsed')}{' '}
+                  {link.lastUsed && <TimeAgo at={link.lastUsed} />}
                 </small>
               </button>
               <Button

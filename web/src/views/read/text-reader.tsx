@@ -13,7 +13,7 @@ import { Code, linkOf } from '../room/invite-options.tsx';
 import type { TextViewProps } from '../room/shared-field.ts';
 import { LiveReadView } from './read-view.tsx';
 
-const Preview = lazy(() => import('../viewer/preview.tsx'), 'Preview');
+const Preview = lazy(() => import('../viewer/viewer.tsx'), 'Preview');
 
 export function TextReader({ field, ...props }: TextViewProps) {
   const edit = () => {

@@ -20,13 +20,13 @@ const MissingWordsAlert = lazy(loadDialogs, 'MissingWordsAlert');
 
 type Props = { room: RoomModel; text: TextModel; onExtend: () => void };
 
-export function Alerts({ room, text, onExtend }: Props) {
+export function Alerts({ room, text: { missing }, onExtend }: Props) {
   return (
     <div class="alerts" role="status">
       <ConnectionAlert room={room} />
       {limitedUntil.value !== undefined && <RequestLimitAlert until={limitedUntil.value} />}
       <WrongAttempts room={room} />
-      <MissingWords text={text} />
+      {missing.value && <MissingWordsAlert words={missing.value} onDismiss={() => (missing.value = '')} />}
       <ExpiryWarning room={room} onExtend={onExtend} />
     </div>
   );
@@ -84,12 +84,6 @@ function ExpiryWarning({ room, onExtend }: Omit<Props, 'text'>) {
   if (left <= 0 || left > Math.min(warningMs, (expiresAt - since) / 2) || dismissed.value === expiresAt) return null;
   const onDismiss = () => (dismissed.value = expiresAt);
   return <ExpiryAlert until={expiresAt + clockOffset.value} onExtend={onExtend} onDismiss={onDismiss} />;
-}
-
-/** Own words that a text after a gap does not have. */
-function MissingWords({ text: { missing } }: Pick<Props, 'text'>) {
-  if (!missing.value) return null;
-  return <MissingWordsAlert words={missing.value} onDismiss={() => (missing.value = '')} />;
 }
 
 /** Wrong PINs or keys that others entered since the room was opened here, and that the user has not dismissed. */

@@ -29,7 +29,7 @@ import { Code, InviteOptions, type InviteSecret, linkOf } from './invite-options
 
 const RoleLinks = lazy(() => import('../links/role-links.tsx'), 'RoleLinks');
 
-export function DeleteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
+function DeleteDialog({ room, onClose }: { room: RoomModel; onClose: () => void }) {
   return (
     <Dialog title={t('deleteRoomTitle', { code: room.code })} onClose={onClose}>
       <p>{t('deleteRoomHint')}</p>
@@ -148,7 +148,7 @@ export function AttemptsAlert({ n, isEncrypted, onDismiss }: Dismissible & { n: 
   );
 }
 
-/** Own words are missing from the text. The user can copy them. */
+/** Own words that a text after a gap does not have. The user can copy them. */
 export function MissingWordsAlert({ words, onDismiss }: Dismissible & { words: string }) {
   return (
     <DismissibleAlert onDismiss={onDismiss}>

@@ -1,6 +1,6 @@
 /** Shows what the others in a room do: who joins, leaves and types, where, and when something arrives from them. */
 import '../../style/others.css';
-import { effect, type ReadonlySignal } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { notify } from '../../components/notices.tsx';
 import { deviceName, maxNameLength, nameOf } from '../../device/identity.ts';
@@ -22,7 +22,6 @@ export function Others({ room, text, field, first, isOutdated }: Props) {
   usePresenceNotices(devices, room.deviceId, first);
   useEffect(() => nameApart(room, text, first), [text]);
   useEffect(() => followTyping(text, room.deviceId), [text]);
-  useTextArrivals(room.deviceId, text.typing);
   useFileArrivals(room.deviceId, files);
   useEffect(() => (field.current ? startCarets(field.current, room, text) : undefined), [field.current, text]);
   return isOutdated ? null : <TypingAnnouncement devices={devices} typing={text.typing.value} />;
@@ -122,7 +121,9 @@ function followTyping({ shared, typing }: TextModel, own: string): () => void {
     if (origin !== 'remote' || device === undefined || device === own) return;
     clearTimeout(timers.get(device));
     timers.set(device, setTimeout(onStopped, typingMs, device));
-    if (!typing.value.has(device)) typing.value = new Set(timers.keys());
+    if (typing.value.has(device)) return;
+    typing.value = new Set(timers.keys());
+    onTypingStarted(device, own);
   });
   // Without a connection, nobody knows.
   const stopStates = shared.on('state', () => {
@@ -137,19 +138,11 @@ function followTyping({ shared, typing }: TextModel, own: string): () => void {
   };
 }
 
-/** When a device starts to type, not with each letter. The page counts it once, until the user sees it. */
-function useTextArrivals(own: string, typing: ReadonlySignal<ReadonlySet<string>>): void {
-  useEffect(() => {
-    let before = typing.peek();
-    return typing.subscribe((now) => {
-      const started = [...now].find((deviceId) => !before.has(deviceId));
-      before = now;
-      if (started === undefined) return;
-      showArrival(started, own);
-      if (!isTextCounted) countIfHidden(1);
-      isTextCounted = document.visibilityState === 'hidden';
-    });
-  }, [typing]);
+/** Not with each letter. The page counts it once, until the user sees it. */
+function onTypingStarted(device: string, own: string): void {
+  showArrival(device, own);
+  if (!isTextCounted) countIfHidden(1);
+  isTextCounted = document.visibilityState === 'hidden';
 }
 
 let isTextCounted = false;

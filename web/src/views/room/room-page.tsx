@@ -75,10 +75,7 @@ export function RoomPage({ code }: { code: RoomCode }) {
       room.leave();
     };
   }, [room]);
-  return <View room={room} />;
-}
 
-function View({ room }: { room: RoomModel }) {
   const phase = room.phase.value;
   switch (phase.name) {
     case 'pin-required':
@@ -93,7 +90,7 @@ function View({ room }: { room: RoomModel }) {
         return <EncryptionProblem room={room} phase={phase} />;
       return <MessagePage title={errorMessage(phase.error)} action={<RetryButton room={room} />} />;
     case 'gone':
-      return <RoomGone code={room.code} phase={phase} />;
+      return <RoomGone code={code} phase={phase} />;
     default:
       return <Joining room={room} />;
   }

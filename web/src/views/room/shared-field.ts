@@ -42,7 +42,7 @@ export function useSharedField(field: TextViewProps['field'], text: SharedText):
   return (inserted) => bound.current?.insert(inserted);
 }
 
-/** Calls `act` soon, and soon after each change of the text, but not more often. */
+/** Calls `act` at first and after changes of the text, at most once in the interval. */
 export function useTextChanges(text: SharedText, intervalMs: number, act: () => void): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

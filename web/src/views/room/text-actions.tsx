@@ -58,7 +58,7 @@ export function TextMenu({ anchor, room, text, field }: MenuProps) {
 }
 
 /** "poproom-7KQ2MX-2026-11-16.txt", with the local date. */
-export function saveAsFile(code: string, text: string): void {
+function saveAsFile(code: string, text: string): void {
   const link = document.createElement('a');
   // The Swedish date format is that of ISO 8601.
   link.download = `poproom-${code}-${new Date().toLocaleDateString('sv')}.txt`;
@@ -81,7 +81,7 @@ export function KeptText({ code, text, hint = t('textKept') }: { code: string; t
 }
 
 /** Replaces the whole text and offers Undo until the user edits the text again. */
-export function replaceWithUndo(text: SharedText, content: string, message: string): void {
+function replaceWithUndo(text: SharedText, content: string, message: string): void {
   text.replace(content);
   const dismiss = notify(message, { undo: () => undo(text) });
   const stop = text.on('change', ({ origin }) => {

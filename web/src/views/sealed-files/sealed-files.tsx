@@ -79,19 +79,19 @@ const downloads = signal<readonly Download[]>([]);
 /** Call it after a click, or the browser does not ask where to save a large file. */
 export function saveFiles(room: RoomOfFiles, files: readonly SharedFile[]): void {
   const [first, second] = files;
-  if (first) add(second ? archiveOf(room, files) : fileSource(room, first));
+  if (first) add(second ? archiveOf(room, files) : sourceOf(room, first));
 }
 
-function fileSource(room: RoomOfFiles, file: SharedFile): DownloadSource {
-  return {
-    name: file.fileName,
-    type: file.contentType,
-    size: file.fileSize,
-    async open(signal) {
-      const { body } = await (await room.requests()).download(file, { signal });
-      return body ?? new Blob([]).stream();
-    },
-  };
+const sourceOf = (room: RoomOfFiles, file: SharedFile): DownloadSource => ({
+  name: file.fileName,
+  type: file.contentType,
+  size: file.fileSize,
+  open: (signal) => openFile(room, file, signal),
+});
+
+async function openFile(room: RoomOfFiles, file: SharedFile, signal: AbortSignal) {
+  const { body } = await (await room.requests()).download(file, { signal });
+  return body ?? new Blob([]).stream();
 }
 
 function add(source: DownloadSource): void {
@@ -154,9 +154,8 @@ function archiveOf(room: RoomOfFiles, files: readonly SharedFile[]): DownloadSou
 /** The error of a damaged file names it. */
 async function* chunksOf(room: RoomOfFiles, file: SharedFile, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   try {
-    const { body } = await (await room.requests()).download(file, { signal });
-    const reader = body?.getReader();
-    for (let next = await reader?.read(); next && !next.done; next = await reader?.read()) yield next.value;
+    const reader = (await openFile(room, file, signal)).getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
   } catch (error) {
     if (!(error instanceof PoproomError)) throw error;
     const { code, message, details } = error;
@@ -183,7 +182,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
 });
 
 /** Continues the checksum of the bytes before. */
-export function crc32(bytes: Uint8Array, before: number): number {
+function crc32(bytes: Uint8Array, before: number): number {
   let crc = ~before;
   for (const byte of bytes) crc = (crc >>> 8) ^ (table[(crc ^ byte) & 255] as number);
   return ~crc >>> 0;
@@ -384,9 +383,9 @@ const safeTypes = /^(?:image\/(?:png|jpeg|gif|webp|avif|bmp)|(?:audio|video)\/[\
 /** Fails if the file is damaged, also at its end. */
 async function openMedia(room: RoomOfFiles, file: SharedFile, signal: AbortSignal, onBytes = (_bytes: number) => {}) {
   const type = safeTypes.test(file.contentType) ? file.contentType : 'application/octet-stream';
-  const { body } = await (await room.requests()).download(file, { signal });
+  const body = await openFile(room, file, signal);
   try {
-    return body ? await collectBlob(body.pipeThrough(countBytes(onBytes)), type) : new Blob([]);
+    return await collectBlob(body.pipeThrough(countBytes(onBytes)), type);
   } catch (error) {
     throw error instanceof PoproomError ? error : new PoproomError('OFFLINE', String(error));
   }
