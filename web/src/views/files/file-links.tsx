@@ -1,4 +1,4 @@
-/** The thumbnail of a file, its facts and its download. Encrypted files are decrypted in the page. */
+/** Files in a list: their thumbnails, facts, order and downloads. Encrypted files are decrypted in the page. */
 import type { AnchorHTMLAttributes, ComponentChildren } from 'preact';
 import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
@@ -63,6 +63,10 @@ export function factsOf({ folder, fileSize, fileName, contentType, once }: Share
   const kind = !once && kindOf(fileName, contentType);
   return [folder && `${folder}/`, size(fileSize), kind].filter(Boolean).join(' · ');
 }
+
+/** A file that was restored returns to its place. */
+export const newestFirst = (files: readonly SharedFile[]): SharedFile[] =>
+  files.toReversed().sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt));
 
 /** The files that a download link or an archive can contain. */
 export const isDownloadable = ({ once }: SharedFile): boolean => !once;

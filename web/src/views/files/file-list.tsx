@@ -21,7 +21,7 @@ import { hrefOf } from '../../server-connection.ts';
 import { loadUploadParts } from '../room/add-files.tsx';
 import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';
 import { isViewable, previewOf } from './file-kind.ts';
-import { DownloadButton, FileName, FileThumbnail, factsOf } from './file-links.tsx';
+import { DownloadButton, FileName, FileThumbnail, factsOf, newestFirst } from './file-links.tsx';
 import { ReceiveDialog } from './save-file.tsx';
 import { FileTools } from './selection.tsx';
 import '../../style/file-rows.css';
@@ -115,10 +115,6 @@ function SpaceLeft({ room }: { room: RoomModel }) {
     </p>
   );
 }
-
-/** A file that was restored returns to its place. */
-const newestFirst = (files: readonly SharedFile[]): SharedFile[] =>
-  files.toReversed().sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt));
 
 const highlightMs = 4_000;
 

@@ -12,7 +12,7 @@ import { TimeAgo } from '../../components/time-ago.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { linkTo } from '../../router.ts';
-import { useRemoteList } from '../requests.ts';
+import { useRemoteList, useSubmission } from '../requests.ts';
 import '../../style/role-links.css';
 
 /** By the address for others, and with the fragment that an encrypted room needs. */
@@ -30,15 +30,13 @@ export function RoleLinks({ room, role, share }: Props) {
   const shown = useSignal<Link | undefined>(undefined);
   const name = useRef<HTMLInputElement>(null);
 
-  const create = (event: Event) => {
-    event.preventDefault();
-    // A dialog closes when a form in it is submitted.
-    event.stopPropagation();
+  const { onSubmit } = useSubmission(async () => {
     const title = name.current?.value.trim();
-    void change(async () => {
+    await change(async () => {
       shown.value = await (await room.requests()).createLink({ role, ...(title && { name: title }) });
     });
-  };
+    return undefined;
+  });
   const revoke = ({ linkId }: Link) =>
     change(async () => {
       await (await room.requests()).revokeLink(linkId);
@@ -66,7 +64,7 @@ export function RoleLinks({ room, role, share }: Props) {
           {role === 'read' && room.content.value.isEncrypted && <p class="aside">{t('linkHasKey')}</p>}
         </>
       ) : (
-        <form class="new-link" onSubmit={create}>
+        <form class="new-link" onSubmit={onSubmit}>
           <label class="field">
             <span>{t('linkName')}</span>
             <input ref={name} type="text" dir="auto" maxLength={64} autocomplete="off" />

@@ -7,8 +7,9 @@ import { listen } from '../../components/listen.ts';
 import { QrCode } from '../../components/qr-code.tsx';
 import { showText, textViewOf } from '../../device/text-view.ts';
 import { t } from '../../i18n/all-strings.ts';
-import type { SharedFile, TextModel } from '../../room/room-phase.ts';
+import type { TextModel } from '../../room/room-phase.ts';
 import { previewOf } from '../files/file-kind.ts';
+import { newestFirst } from '../files/file-links.tsx';
 import { Code, linkOf } from '../room/invite-options.tsx';
 import type { TextViewProps } from '../room/shared-field.ts';
 import { LiveReadView } from './read-view.tsx';
@@ -53,7 +54,7 @@ const maxInvited = 3;
 function Display({ room, text, onEdit }: ViewProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const { files, devices } = room.content.value;
-  const image = newestImage(files);
+  const image = newestFirst(files).find((file) => previewOf(file) === 'image');
   const isImage = useNewest(text, image?.fileId);
   useLayoutEffect(() => dialog.current?.showModal(), []);
   // As soon as it is shown: the browser delays other effects in a tab that is not in front.
@@ -90,11 +91,6 @@ function DisplayedText({ room, text }: Omit<ViewProps, 'onEdit'>) {
     </div>
   );
 }
-
-const newestImage = (files: readonly SharedFile[]): SharedFile | undefined =>
-  files
-    .filter((file) => previewOf(file) === 'image')
-    .sort((one, other) => Date.parse(other.uploadedAt) - Date.parse(one.uploadedAt))[0];
 
 /** Whether the newest image came after the latest change of the text. At first, a text is shown if there is one. */
 function useNewest({ shared }: TextModel, imageId: string | undefined): boolean {
