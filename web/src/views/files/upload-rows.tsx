@@ -14,7 +14,6 @@ import { shareOf } from './save-file.tsx';
 import { Thumbnail } from './thumbnail.tsx';
 import '../../style/uploads.css';
 
-/** An upload: its progress, its speed, its time left, and buttons to retry or cancel it. */
 export function UploadRow({ upload }: { upload: Upload }) {
   const { name, file, send } = upload;
   const state = upload.state.value;

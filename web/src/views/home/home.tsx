@@ -25,7 +25,7 @@ import { keepKey, saveKey, takeRoom } from '../../device/room-keys.ts';
 import { errorMessage } from '../../i18n/error-message.ts';
 import englishHome from '../../i18n/languages/en/home.json' with { type: 'json' };
 import { exactTime, roughTime, timeLeft } from '../../i18n/quantities.ts';
-import { addEnglish, translate as t } from '../../i18n/strings.ts';
+import { addEnglish, t, translate } from '../../i18n/strings.ts';
 import { basePath, lifetimes, limits } from '../../page-settings.ts';
 import { goToRoom, navigate, parseCodeOrLink } from '../../router.ts';
 import { transport } from '../../server-connection.ts';
@@ -46,20 +46,20 @@ export function Home() {
       {!hasNetwork.value && (
         <p class="alert" role="status">
           <Icon name="offline" />
-          <span>{t('youAreOffline')}</span>
+          <span>{translate('youAreOffline')}</span>
         </p>
       )}
       <PendingShare />
       {recentRooms.value.length > 0 ? (
         <>
-          <h1 class="visually-hidden">{t('headline')}</h1>
+          <h1 class="visually-hidden">{translate('headline')}</h1>
           <RecentRooms />
         </>
       ) : (
         <section class="hero">
           <div>
-            <h1>{t('headline')}</h1>
-            <p>{t('tagline')}</p>
+            <h1>{translate('headline')}</h1>
+            <p>{translate('tagline')}</p>
           </div>
           <Illustration />
         </section>
@@ -68,9 +68,9 @@ export function Home() {
         <StartForm />
         <JoinForm />
       </div>
-      <Button class="show-qr" icon="qr" label={t('showInviteQr')} onClick={() => navigate('/invite')} />
+      <Button class="show-qr" icon="qr" label={translate('showInviteQr')} onClick={() => navigate('/invite')} />
       <RequestsLeft />
-      <p class="small-print">{t('smallPrint')}</p>
+      <p class="small-print">{translate('smallPrint')}</p>
       {limits.abuseContact && <AbuseContact />}
     </div>
   );
@@ -110,8 +110,8 @@ function PendingShare() {
   return (
     <p class="alert" role="status">
       <Icon name="share" />
-      <span>{t('sharePending')}</span>
-      <Button label={t('chooseRoom')} onClick={() => navigate('/share')} />
+      <span>{translate('sharePending')}</span>
+      <Button label={translate('chooseRoom')} onClick={() => navigate('/share')} />
     </p>
   );
 }
@@ -120,7 +120,6 @@ const hasNetwork = signal(navigator.onLine);
 
 for (const type of ['online', 'offline']) addEventListener(type, () => (hasNetwork.value = navigator.onLine));
 
-/** The rooms that this device has joined, to return to or to remove from the list. */
 export function RecentRooms({ onJoin = goToRoom }: { onJoin?: (code: string) => void }) {
   const now = useServerNow();
   const rooms = recentRooms.value.filter(({ expiresAt }) => expiresAt > now);

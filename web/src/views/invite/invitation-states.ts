@@ -1,4 +1,4 @@
-/** The states of a screen that shows a QR code to be invited, and of a device that answers. The effects are in invite-page.tsx. */
+/** The states of a screen that asks to be invited, and of a device that answers. The effects are in invite-page.tsx. */
 import type { InvitationSecret, InvitedRoom } from '../../../../src/client/crypto/invitation.ts';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { RoomBase } from '../../../../src/client/room.ts';

@@ -179,7 +179,6 @@ function deleteOnExit({ code }: Meeting): void {
   fetch(`${basePath}/api/rooms/${code}`, { method: 'DELETE', keepalive: true }).catch(() => undefined);
 }
 
-/** Asks for the room that another screen is invited into. */
 function AnswerPage({ fragment }: { fragment: string }) {
   const invitation = useMemo(() => parseInvitation(fragment), [fragment]);
   if (!invitation) return <MessagePage title={t('answerDamaged')} hint={t('answerInvalidHint')} />;

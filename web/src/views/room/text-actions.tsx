@@ -1,4 +1,4 @@
-/** Actions on the whole text: their menu, the version history, and what remains after the room has ended. Loaded on demand. */
+/** Actions on the whole text: their menu, the version history, and what is kept of it. Loaded on demand. */
 import { type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import type { PoproomError } from '../../../../src/client/error.ts';
@@ -158,7 +158,6 @@ function Versions({ room, history, entries, text, onClose }: VersionsProps) {
   );
 }
 
-/** From the oldest version to the newest. */
 function Scrubber({ room, history, entries }: Pick<VersionsProps, 'room' | 'history' | 'entries'>) {
   const now = useServerNow();
   const oldestFirst = entries.toReversed();
