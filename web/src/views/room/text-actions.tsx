@@ -21,8 +21,8 @@ import { size } from '../../i18n/quantities.ts';
 import type { RoomModel } from '../../room/room-phase.ts';
 import { type Loading, load } from '../requests.ts';
 import type { TextViewProps } from './shared-field.ts';
-import '../../style/print.css';
 import '../../style/history.css';
+import '../../style/print.css';
 
 type MenuProps = TextViewProps & { anchor: Signal<HTMLElement | undefined> };
 
