@@ -315,13 +315,14 @@ function Target({ onFiles, isSmall }: { onFiles: (files: readonly IncomingFile[]
     currentTarget.value = '';
   };
   return (
-    <DropArea onFiles={onFiles}>
+    <>
       <label class="drop-target" data-small={isSmall || undefined}>
         <Icon name="plus" />
         <span>{t('dropTarget')}</span>
         <input type="file" multiple class="visually-hidden" onChange={onChange} />
       </label>
-    </DropArea>
+      <DropArea onFiles={onFiles} />
+    </>
   );
 }
 

@@ -1,6 +1,5 @@
 /** Adds files to the uploads: from the picker, a paste, or a drop anywhere on the page. */
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { notify } from '../../components/notices.tsx';
@@ -34,10 +33,8 @@ async function droppedFiles(transfer: DataTransfer | null): Promise<IncomingFile
   return (await Promise.all(found)).flat();
 }
 
-type DropAreaProps = { onFiles: (files: IncomingFile[]) => void; children: ComponentChildren };
-
-/** Accepts files and folders dropped or pasted anywhere on the page. */
-export function DropArea({ onFiles, children }: DropAreaProps) {
+/** Accepts files and folders dropped or pasted anywhere on the page. A hint covers it while they are dragged. */
+export function DropArea({ onFiles }: { onFiles: (files: IncomingFile[]) => void }) {
   const isDragging = useSignal(false);
 
   // Listen before the first paint: without a listener, the browser would open a dropped file.
@@ -67,17 +64,13 @@ export function DropArea({ onFiles, children }: DropAreaProps) {
     return () => end.abort();
   }, [onFiles]);
 
+  if (!isDragging.value) return null;
   return (
-    <>
-      {children}
-      {isDragging.value && (
-        <div class="drop-hint">
-          <p>
-            <Icon name="down" />
-            {t('dropHere')}
-          </p>
-        </div>
-      )}
-    </>
+    <div class="drop-hint">
+      <p>
+        <Icon name="down" />
+        {t('dropHere')}
+      </p>
+    </div>
   );
 }

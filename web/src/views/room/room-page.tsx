@@ -148,7 +148,7 @@ function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
 
   const onFiles = useCallback((files: IncomingFile[]) => void addFiles(room, files), [room]);
   return (
-    <DropArea onFiles={onFiles}>
+    <>
       <div class="room">
         <h1 class="visually-hidden" ref={heading} tabIndex={-1}>
           {t('roomTitle', { code: room.code })}
@@ -170,7 +170,8 @@ function RoomView({ room, text }: { room: RoomModel; text: TextModel }) {
         </div>
       </div>
       {isChanging.value && <RoomSettingsDialog room={room} onClose={() => (isChanging.value = false)} />}
-    </DropArea>
+      <DropArea onFiles={onFiles} />
+    </>
   );
 }
 

@@ -62,8 +62,6 @@ export function useTextChanges(text: SharedText, intervalMs: number, act: () => 
   }, [text]);
 }
 
-type Selected = { start: number; end: number; direction: HTMLTextAreaElement['selectionDirection'] };
-
 /** The browser needs up to half a second to lay out a large text, so remote edits of it are shown in batches. */
 const displayIntervalMs = (length: number): number => (length < 100_000 ? 0 : length / 1_000);
 
@@ -243,17 +241,14 @@ function bindField(field: HTMLTextAreaElement, text: SharedText) {
   }
 
   /** Positions in the text, not in the field. */
-  function readSelection(): Selected {
-    const { selectionStart, selectionEnd, selectionDirection } = field;
-    return {
-      start: positionInText(source, selectionStart),
-      end: positionInText(source, selectionEnd),
-      direction: selectionDirection,
-    };
+  function readSelection() {
+    const { selectionStart, selectionEnd, selectionDirection: direction } = field;
+    return { start: positionInText(source, selectionStart), end: positionInText(source, selectionEnd), direction };
   }
 
   /** Only if the field has the focus: setting a selection moves the focus in some browsers. */
-  function restoreSelection({ start, end, direction }: Selected, edits: readonly TextEdit[]): void {
+  function restoreSelection(selected: ReturnType<typeof readSelection>, edits: readonly TextEdit[]): void {
+    const { start, end, direction } = selected;
     if (!isFocused()) return;
     if (!isCaretPlaced) return void moveCaretToEnd();
     const newEnd = movedPosition(edits, end);
