@@ -1,22 +1,32 @@
 /** Requests to the admin API. The token is kept for this tab only, and sent only in a header. */
+import { signal } from '@preact/signals';
 import { PoproomError } from '../../../src/client/error.ts';
+import type { Call } from '../../../src/client/transport.ts';
 import type { ErrorBody } from '../../../src/protocol/types.ts';
 
 const storageKey = 'poproom-admin-token';
 
-export const storedToken = (): string | null => sessionStorage.getItem(storageKey);
-export const storeToken = (token: string): void => sessionStorage.setItem(storageKey, token);
-export const forgetToken = (): void => sessionStorage.removeItem(storageKey);
+/** Null while the operator is signed out. */
+export const token = signal(sessionStorage.getItem(storageKey));
+token.subscribe((value) => {
+  if (value === null) sessionStorage.removeItem(storageKey);
+  else sessionStorage.setItem(storageKey, value);
+});
 
-interface AdminCall {
-  method?: 'GET' | 'POST' | 'DELETE';
-  json?: object;
-  signal?: AbortSignal;
+interface AdminCall extends Pick<Call, 'method' | 'json' | 'signal'> {
+  /** The token, if it is not kept yet. */
+  bearer?: string | null;
 }
 
-export async function call<T>(path: string, { method = 'GET', json, signal }: AdminCall = {}): Promise<T> {
-  const init: RequestInit = { method, headers: headersFor(json), credentials: 'omit', signal: signal ?? null };
-  if (json) init.body = JSON.stringify(json);
+export async function call<T>(path: string, options: AdminCall = {}): Promise<T> {
+  const { method = 'GET', json, signal, bearer = token.peek() } = options;
+  const init: RequestInit = {
+    method,
+    headers: { Authorization: `Bearer ${bearer}`, ...(json !== undefined && { 'Content-Type': 'application/json' }) },
+    body: json === undefined ? null : JSON.stringify(json),
+    credentials: 'omit',
+    signal: signal ?? null,
+  };
   // Relative, so that it also works if the server has a path of its own.
   const response = await fetch(new URL(`api/admin/${path}`, location.href), init).catch((error: unknown) => {
     if (signal?.aborted) throw error;
@@ -27,11 +37,6 @@ export async function call<T>(path: string, { method = 'GET', json, signal }: Ad
   const { error } = (body as ErrorBody | undefined) ?? {};
   if (error) throw new PoproomError(error.code, error.message);
   throw new PoproomError('INVALID_RESPONSE', `The server sent an unexpected response (status ${response.status}).`);
-}
-
-function headersFor(json: object | undefined): Record<string, string> {
-  const type = json ? { 'Content-Type': 'application/json' } : {};
-  return { Authorization: `Bearer ${storedToken() ?? ''}`, ...type };
 }
 
 /** Formats numbers, bytes and times of the admin page, which is in English. */

@@ -1,17 +1,13 @@
 /** The admin page: asks for the token, and shows one section at a time. */
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { PoproomError } from '../../../src/client/error.ts';
 import { Logo } from '../components/icon.tsx';
 import { listen } from '../components/listen.ts';
-import { call, forgetToken, storedToken, storeToken } from './api.ts';
-import { Blocks } from './blocks.tsx';
-import { Clients } from './clients.tsx';
-import { Keys } from './keys.tsx';
+import { call, token } from './api.ts';
+import { Blocks, Clients, Keys } from './clients.tsx';
 import { Overview } from './overview.tsx';
-import { Reports } from './reports.tsx';
-import { Rooms } from './rooms.tsx';
-import { Problem, type SectionProps, useAction } from './section.tsx';
+import { Reports, Rooms } from './rooms.tsx';
+import { Button, Problem, useAction } from './section.tsx';
 
 const sections = {
   overview: { title: 'Overview', View: Overview },
@@ -22,14 +18,8 @@ const sections = {
   keys: { title: 'Keys', View: Keys },
 };
 
-type SectionName = keyof typeof sections;
-
 function App() {
-  const [isSignedIn, setSignedIn] = useState(storedToken() !== null);
-  const signOut = () => {
-    forgetToken();
-    setSignedIn(false);
-  };
+  const isSignedIn = token.value !== null;
   return (
     <>
       <header>
@@ -38,19 +28,16 @@ function App() {
           <span>Poproom</span>
         </a>
         <span class="title">Admin</span>
-        {isSignedIn && (
-          <button type="button" class="sign-out" onClick={signOut}>
-            Sign out
-          </button>
-        )}
+        {isSignedIn && <Button text="Sign out" class="sign-out" onClick={() => (token.value = null)} />}
       </header>
-      {isSignedIn ? <Sections onSignedOut={signOut} /> : <SignIn onSignedIn={() => setSignedIn(true)} />}
+      {isSignedIn ? <Sections /> : <SignIn />}
     </>
   );
 }
 
-function Sections(props: SectionProps) {
-  const current = useSection();
+function Sections() {
+  const [current, setCurrent] = useState(sectionInUrl);
+  useEffect(() => listen('hashchange', () => setCurrent(sectionInUrl())), []);
   const { title, View } = sections[current];
   return (
     <>
@@ -63,38 +50,34 @@ function Sections(props: SectionProps) {
       </nav>
       <main>
         <h1>{title}</h1>
-        <View key={current} {...props} />
+        <View key={current} />
       </main>
     </>
   );
 }
 
-function useSection(): SectionName {
-  const [name, setName] = useState(sectionInUrl);
-  useEffect(() => listen('hashchange', () => setName(sectionInUrl())), []);
-  return name;
-}
-
-function sectionInUrl(): SectionName {
+function sectionInUrl(): keyof typeof sections {
   const name = location.hash.slice(1);
-  return Object.hasOwn(sections, name) ? (name as SectionName) : 'overview';
+  return Object.hasOwn(sections, name) ? (name as keyof typeof sections) : 'overview';
 }
 
 /** Asks for the admin token, and checks it before it is kept. */
-function SignIn({ onSignedIn }: { onSignedIn(): void }) {
+function SignIn() {
   const [isChecking, setChecking] = useState(false);
-  const action = useAction(onSignedIn);
+  const action = useAction();
 
   async function onSubmit(event: SubmitEvent) {
     event.preventDefault();
-    const token = new FormData(event.currentTarget as HTMLFormElement).get('token');
+    const bearer = String(new FormData(event.currentTarget as HTMLFormElement).get('token')).trim();
     setChecking(true);
-    storeToken(String(token).trim());
-    if (!(await action.run(() => call('blocks')))) forgetToken();
+    if (await action.run(() => call('blocks', { bearer }))) token.value = bearer;
     setChecking(false);
   }
 
   const problem = isChecking ? undefined : action.problem;
+  // For a person at a form; the message of the API speaks of headers.
+  const isWrong = problem?.code === 'INVALID_ADMIN_TOKEN';
+  const message = isWrong ? 'Wrong token. Check it and try again.' : problem?.message;
   return (
     <main class="sign-in">
       <h1>Sign in</h1>
@@ -114,7 +97,7 @@ function SignIn({ onSignedIn }: { onSignedIn(): void }) {
         <p id="token-note" class="note">
           The value of POPROOM_ADMIN_TOKEN on the server. This tab forgets it when you close it.
         </p>
-        {problem && <Problem message={messageOf(problem)} />}
+        {message && <Problem message={message} />}
         <button class="primary" type="submit" disabled={isChecking}>
           {isChecking ? 'Checking…' : 'Sign in'}
         </button>
@@ -123,9 +106,4 @@ function SignIn({ onSignedIn }: { onSignedIn(): void }) {
   );
 }
 
-/** For a person at a form; the message of the API speaks of headers. */
-const messageOf = ({ code, message }: PoproomError): string =>
-  code === 'INVALID_ADMIN_TOKEN' ? 'Wrong token. Check it and try again.' : message;
-
-const root = document.getElementById('app');
-if (root) render(<App />, root);
+render(<App />, document.getElementById('app') as HTMLElement);

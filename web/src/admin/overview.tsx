@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { AdminNumbers, AdminPoint } from '../../../src/protocol/types.ts';
 import { formatBytes, formatCount, formatShortTime } from './api.ts';
-import { Choice, type SectionProps, useData, WithData } from './section.tsx';
+import { Choice, useData, WithData } from './section.tsx';
 
 const refreshMs = 10_000;
 
@@ -11,45 +11,36 @@ type Span = keyof typeof spans;
 
 type Metric = Exclude<keyof AdminPoint, 'at'>;
 
-interface MetricRule {
-  title: string;
-  format: (value: number) => string;
-  /** A gauge has a value at a time; others are counted over an interval. */
-  isGauge?: true;
-}
-
-const metrics: Record<Metric, MetricRule> = {
-  requests: { title: 'Requests', format: formatCount },
-  refused: { title: 'Refused requests', format: formatCount },
-  failed: { title: 'Failed requests', format: formatCount },
-  received: { title: 'Bytes received', format: formatBytes },
-  sent: { title: 'Bytes sent', format: formatBytes },
-  roomsCreated: { title: 'New rooms', format: formatCount },
-  rooms: { title: 'Rooms', format: formatCount, isGauge: true },
-  channels: { title: 'Live channels', format: formatCount, isGauge: true },
-  storedBytes: { title: 'Stored files', format: formatBytes, isGauge: true },
+const metrics: Record<Metric, string> = {
+  requests: 'Requests',
+  refused: 'Refused requests',
+  failed: 'Failed requests',
+  received: 'Bytes received',
+  sent: 'Bytes sent',
+  roomsCreated: 'New rooms',
+  rooms: 'Rooms',
+  channels: 'Live channels',
+  storedBytes: 'Stored files',
 };
+/** A gauge has a value at a time; others are counted over an interval. */
+const gauges: ReadonlySet<Metric> = new Set(['rooms', 'channels', 'storedBytes']);
+const inBytes: ReadonlySet<Metric> = new Set(['received', 'sent', 'storedBytes']);
 
-const metricTitles = Object.fromEntries(Object.entries(metrics).map(([name, { title }]) => [name, title])) as Record<
-  Metric,
-  string
->;
-
-export function Overview({ onSignedOut }: SectionProps) {
+export function Overview() {
   const [hours, setHours] = useState<Span>('24');
   const [metric, setMetric] = useState<Metric>('requests');
   const data = useData<AdminNumbers>(`numbers?hours=${hours}`, refreshMs);
   return (
-    <WithData data={data} onSignedOut={onSignedOut}>
+    <WithData data={data}>
       {(numbers) => (
         <>
           <Tiles numbers={numbers} />
           <section class="card chart" aria-label="Numbers over time">
             <div class="choices">
-              <Choice<Metric> label="Number" value={metric} choices={metricTitles} onChange={setMetric} />
-              <Choice<Span> label="Time" value={hours} choices={spans} onChange={setHours} />
+              <Choice label="Number" value={metric} choices={metrics} onChange={setMetric} />
+              <Choice label="Time" value={hours} choices={spans} onChange={setHours} />
             </div>
-            <Chart numbers={numbers} metric={metric} hours={Number(hours)} span={spans[hours]} />
+            <Chart numbers={numbers} metric={metric} hours={hours} />
           </section>
         </>
       )}
@@ -76,28 +67,21 @@ function Tiles({ numbers: { rooms, channels, storedBytes, nodes } }: { numbers: 
   );
 }
 
-interface ChartProps {
-  numbers: AdminNumbers;
-  metric: Metric;
-  hours: number;
-  /** Such as "24 hours". */
-  span: string;
-}
-
 /** In units of the drawing, which is scaled to the width of the page. */
 const [width, height] = [600, 180];
 
-/** A bar chart of one number over time, as SVG. */
-function Chart({ numbers: { points, intervalSeconds }, metric, hours, span }: ChartProps) {
-  const { title, format, isGauge } = metrics[metric];
+function Chart({ numbers, metric, hours }: { numbers: AdminNumbers; metric: Metric; hours: Span }) {
+  const { points, intervalSeconds } = numbers;
+  const format = inBytes.has(metric) ? formatBytes : formatCount;
   const values = points.map((point) => point[metric]);
   const highest = Math.max(0, ...values);
   const top = roundUp(highest);
   const intervalMs = intervalSeconds * 1000;
   const end = Math.floor(Date.now() / intervalMs) * intervalMs + intervalMs;
-  const start = end - hours * 3600_000;
-  const per = isGauge ? '' : ` per ${intervalSeconds === 3600 ? 'hour' : `${intervalSeconds / 60} minutes`}`;
-  const summary = `${title}${per}, last ${span}: highest ${format(highest)}, latest ${format(values.at(-1) ?? 0)}`;
+  const start = end - Number(hours) * 3600_000;
+  const per = gauges.has(metric) ? '' : ` per ${intervalSeconds === 3600 ? 'hour' : `${intervalSeconds / 60} minutes`}`;
+  const title = `${metrics[metric]}${per}, last ${spans[hours]}`;
+  const summary = `${title}: highest ${format(highest)}, latest ${format(values.at(-1) ?? 0)}`;
   const edges = [start, (start + end) / 2, end].map((at) => formatShortTime(new Date(at).toISOString()));
   return (
     <figure>

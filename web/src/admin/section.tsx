@@ -1,61 +1,61 @@
 // biome-ignore-all lint/a11y/noRedundantRoles: see `Table`
 /** The parts that sections share: the state of their data, tables, pagination and confirmations. */
-import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
+import { useEffect, useReducer, useRef, useState } from 'preact/hooks';
 import { PoproomError } from '../../../src/client/error.ts';
-import { call, formatCount } from './api.ts';
+import { call, formatCount, token } from './api.ts';
 
-export interface SectionProps {
-  /** Called when the server rejects the token. */
-  onSignedOut(): void;
+/** What the buttons of a row can do. The list is loaded again afterwards. */
+interface Changes {
+  run(work: () => Promise<unknown>): Promise<boolean>;
+  /** Runs the work of the question if the operator confirms it. */
+  ask(question: Question): void;
+}
+
+interface ListProps<T, Row> extends Omit<TableProps<Row>, 'actions' | 'rows'> {
+  note: ComponentChildren;
+  /** What the operator can choose: the order, for example. */
+  children?: ComponentChildren;
+  /** With a query, to which the page of the list is added. */
+  path: string;
+  rowsOf(data: T): readonly Row[];
+  actions(row: Row, changes: Changes): ComponentChildren;
 }
 
 /** A list of the server, by pages, with the changes that the operator makes to its entries. */
-export function useList<T>(path: string) {
+export function List<T extends { total: number }, Row>(props: ListProps<T, Row>) {
+  const { note, children, path, rowsOf, actions, ...table } = props;
   const [page, setPage] = useState({ path, offset: 0 });
   const [question, ask] = useState<Question>();
   // Another order or time starts with the first page.
   const offset = page.path === path ? page.offset : 0;
   const data = useData<T>(`${path}limit=${pageSize}&offset=${offset}`);
   const { problem, run } = useAction(data.reload);
-  return { data, offset, turnTo: (next: number) => setPage({ path, offset: next }), problem, run, question, ask };
-}
-
-interface ListProps<T, Row> extends SectionProps, Omit<TableProps<Row>, 'rows'> {
-  list: ReturnType<typeof useList<T>>;
-  rowsOf(data: T): readonly Row[];
-}
-
-export function List<T extends { total: number }, Row>({ list, rowsOf, onSignedOut, ...table }: ListProps<T, Row>) {
-  const { data, offset, turnTo, problem, question, ask, run } = list;
   return (
     <>
+      <p class="note">{note}</p>
+      {children && <div class="choices">{children}</div>}
       {problem && <Problem message={problem.message} />}
-      <WithData data={data} onSignedOut={onSignedOut}>
+      <WithData data={data}>
         {(loaded) => (
           <>
-            <Table {...table} rows={rowsOf(loaded)} />
-            <Pages offset={offset} total={loaded.total} onChange={turnTo} />
+            <Table {...table} actions={(row) => actions(row, { run, ask })} rows={rowsOf(loaded)} />
+            <Pages offset={offset} total={loaded.total} onChange={(next) => setPage({ path, offset: next })} />
           </>
         )}
       </WithData>
-      {question && <Confirmation question={question} onConfirmed={run} onClose={() => ask(undefined)} />}
+      {question && <Confirmation {...question} run={run} onClose={() => ask(undefined)} />}
     </>
   );
 }
 
-interface StatusProps<T> extends SectionProps {
+interface StatusProps<T> {
   data: ReturnType<typeof useData<T>>;
   children(data: T): ComponentChildren;
 }
 
 /** Shows the data, or why there is none. */
-export function WithData<T>({ data: { loaded, reload }, onSignedOut, children }: StatusProps<T>) {
-  const { data, error } = loaded;
-  const isRejected = error?.code === 'INVALID_ADMIN_TOKEN';
-  useEffect(() => {
-    if (isRejected) onSignedOut();
-  }, [isRejected, onSignedOut]);
+export function WithData<T>({ data: { data, error, reload }, children }: StatusProps<T>) {
   return (
     <>
       {error && <Problem message={error.message} onRetry={reload} />}
@@ -68,17 +68,12 @@ export function WithData<T>({ data: { loaded, reload }, onSignedOut, children }:
 export function Problem({ message, onRetry }: { message: string; onRetry?: () => void }) {
   return (
     <p class="problem" role="alert">
-      {message}{' '}
-      {onRetry && (
-        <button type="button" onClick={onRetry}>
-          Try again
-        </button>
-      )}
+      {message} {onRetry && <Button text="Try again" onClick={onRetry} />}
     </p>
   );
 }
 
-export interface Column<T> {
+interface Column<T> {
   title: string;
   /** Aligned as a number. */
   isNumber?: boolean;
@@ -135,17 +130,15 @@ export function Table<T>({ caption, columns, actions, rows, keyOf, empty }: Tabl
   );
 }
 
-interface RowButtonProps {
+interface ButtonProps extends ButtonHTMLAttributes {
   text: string;
   /** What it changes, for its label. */
-  target: string;
-  isDanger?: boolean;
-  onClick(): void;
+  target?: string;
 }
 
-export function RowButton({ text, target, isDanger, onClick }: RowButtonProps) {
+export function Button({ text, target, ...attributes }: ButtonProps) {
   return (
-    <button type="button" class={isDanger ? 'quiet-danger' : ''} aria-label={`${text} ${target}`} onClick={onClick}>
+    <button type="button" aria-label={target && `${text} ${target}`} {...attributes}>
       {text}
     </button>
   );
@@ -161,20 +154,16 @@ function Pages({ offset, total, onChange }: { offset: number; total: number; onC
   const last = Math.min(offset + pageSize, total);
   return (
     <div class="pages">
-      <button type="button" disabled={offset === 0} onClick={() => onChange(Math.max(0, offset - pageSize))}>
-        Previous
-      </button>
+      <Button text="Previous" disabled={offset === 0} onClick={() => onChange(Math.max(0, offset - pageSize))} />
       <span role="status">
         {offset + 1}–{last} of {formatCount(total)}
       </span>
-      <button type="button" disabled={last >= total || last > maxOffset} onClick={() => onChange(offset + pageSize)}>
-        Next
-      </button>
+      <Button text="Next" disabled={last >= total || last > maxOffset} onClick={() => onChange(offset + pageSize)} />
     </div>
   );
 }
 
-interface Question {
+export interface Question {
   title: string;
   details: string;
   /** Of the button. */
@@ -182,34 +171,25 @@ interface Question {
   work(): Promise<unknown>;
 }
 
-interface ConfirmationProps {
-  question: Question;
-  onConfirmed: ReturnType<typeof useAction>['run'];
-  onClose(): void;
-}
+type Ending = Pick<Changes, 'run'> & { onClose(): void };
 
-function Confirmation({ question, onConfirmed, onClose }: ConfirmationProps) {
+function Confirmation({ title, details, action, work, run, onClose }: Question & Ending) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  const { title, details, action, work } = question;
+  const close = () => dialog.current?.close();
+
+  function confirm(): void {
+    void run(work);
+    close();
+  }
+
   return (
     <dialog ref={dialog} aria-labelledby="question" onClose={onClose}>
       <h2 id="question">{title}</h2>
       <p>{details}</p>
       <div class="buttons answers">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="danger"
-          onClick={() => {
-            void onConfirmed(work);
-            dialog.current?.close();
-          }}
-        >
-          {action}
-        </button>
+        <Button text="Cancel" onClick={close} />
+        <Button text={action} class="danger" onClick={confirm} />
       </div>
     </dialog>
   );
@@ -219,7 +199,7 @@ interface ChoiceProps<T extends string> {
   label: string;
   value: T;
   choices: Readonly<Record<T, string>>;
-  onChange(value: T): void;
+  onChange(value: NoInfer<T>): void;
 }
 
 export function Choice<T extends string>({ label, value, choices, onChange }: ChoiceProps<T>) {
@@ -237,18 +217,11 @@ export function Choice<T extends string>({ label, value, choices, onChange }: Ch
   );
 }
 
-interface Loaded<T> {
-  /** Of the last success. */
-  data?: T | undefined;
-  /** Of the last request, if it failed. */
-  error?: PoproomError;
-}
-
 /** Loads data of the admin API, and loads it again when the path changes or on request. */
 export function useData<T>(path: string, refreshMs?: number) {
-  const [loaded, setLoaded] = useState<Loaded<T>>({});
-  const [round, setRound] = useState(0);
-  const reload = useCallback(() => setRound((last) => last + 1), []);
+  // The data of the last success, and the error of the last request, if it failed.
+  const [loaded, setLoaded] = useState<{ data?: T | undefined; error?: PoproomError }>({});
+  const [round, reload] = useReducer<number, void>((last) => last + 1, 0);
 
   // Another round loads the same path again.
   useEffect(() => {
@@ -256,40 +229,36 @@ export function useData<T>(path: string, refreshMs?: number) {
     call<T>(path, { signal: controller.signal }).then(
       (data) => setLoaded({ data }),
       (error: unknown) => {
-        if (!controller.signal.aborted) setLoaded(({ data }) => ({ data, error: toPoproomError(error) }));
+        if (controller.signal.aborted) return;
+        const problem = toPoproomError(error);
+        if (problem.code === 'INVALID_ADMIN_TOKEN') token.value = null;
+        else setLoaded(({ data }) => ({ data, error: problem }));
       },
     );
-    return () => controller.abort();
+    const refresh = () => document.visibilityState === 'visible' && reload();
+    const timer = refreshMs && setInterval(refresh, refreshMs);
+    return () => {
+      clearInterval(timer);
+      controller.abort();
+    };
   }, [path, round]);
 
-  useEffect(() => {
-    if (refreshMs === undefined) return;
-    const timer = setInterval(() => document.visibilityState === 'visible' && reload(), refreshMs);
-    return () => clearInterval(timer);
-  }, [refreshMs, reload]);
-
-  return { loaded, reload };
+  return { ...loaded, reload };
 }
 
 const toPoproomError = (error: unknown): PoproomError =>
   error instanceof PoproomError ? error : new PoproomError('INTERNAL', String(error));
 
 /** Runs a change on the server, and keeps its problem for the page to show. */
-export function useAction(onDone: () => void) {
+export function useAction(onDone?: () => void) {
   const [problem, setProblem] = useState<PoproomError>();
-  return {
-    problem,
-    /** Resolves to whether it succeeded. */
-    async run(work: () => Promise<unknown>): Promise<boolean> {
-      try {
-        await work();
-        setProblem(undefined);
-        onDone();
-        return true;
-      } catch (error) {
-        setProblem(toPoproomError(error));
-        return false;
-      }
-    },
-  };
+
+  /** Resolves to whether it succeeded. */
+  async function run(work: () => Promise<unknown>): Promise<boolean> {
+    const error = await work().then(() => undefined, toPoproomError);
+    setProblem(error);
+    if (!error) onDone?.();
+    return !error;
+  }
+  return { problem, run };
 }
