@@ -3,10 +3,7 @@
 const styles = new Map<string, Promise<unknown>>();
 
 /** The build calls it by this name, with the paths of the styles. All of them are in the folder of this script. */
-export async function __vitePreload<Module>(
-  load: () => Promise<Module>,
-  paths: readonly string[] = [],
-): Promise<Module> {
+export async function __vitePreload<Module>(load: () => Promise<Module>, paths: readonly string[] = []) {
   const [module] = await Promise.all([load(), ...paths.map(loadStyle)]);
   return module;
 }

@@ -3,20 +3,15 @@ import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { RoomCode } from '../../src/protocol/room-code.ts';
 import { keepFocus } from './components/keep-focus.ts';
-import { lazy } from './components/lazy.tsx';
-import { Notices } from './components/notices.tsx';
-import { measureClockOffset } from './device/clock.ts';
+import { lazy, prefetchWhenIdle, whenLoaded } from './components/lazy.tsx';
+import { Notices, unseenCount } from './components/notices.tsx';
 import { applyTheme } from './device/preferences.ts';
-import { isKnownAsEncrypted, nameOfRoom, reloadRecentRooms } from './device/recent-rooms.ts';
-import { keyIn } from './device/room-keys.ts';
-import { unseenCount } from './device/unseen.ts';
+import { isKnownAsEncrypted, keyIn, nameOfRoom, reloadRecentRooms } from './device/recent-rooms.ts';
 import { applyLanguage, t } from './i18n/strings.ts';
-import { basePath, forwardedTo, limits } from './page-settings.ts';
-import { prefetchWhenIdle, whenLoaded } from './prefetch.ts';
+import { basePath, forwardedTo, limits, trustedScriptUrl } from './page-settings.ts';
 import { checkRequestLimit } from './room/request-limit.ts';
 import { type Route, route } from './router.ts';
-import { askRoom } from './server-connection.ts';
-import { trustedScriptUrl } from './trusted-script-url.ts';
+import { askRoom, measureClockOffset } from './server-connection.ts';
 import { DemoBanner, Header } from './views/header.tsx';
 import { MessagePage } from './views/message-page.tsx';
 
@@ -69,18 +64,15 @@ function prepareEncryption(code: RoomCode): void {
   import('./room/encryption.ts').catch(() => undefined);
 }
 
-/** The layout, and the view for the current route. */
 function App() {
   const current = route.value;
   // Most people open a room next.
   useEffect(() => prefetchWhenIdle(RoomPage.load), []);
   const unseen = unseenCount.value > 0 ? `(${unseenCount.value}) ` : '';
-  const title =
-    unseen +
-    (current.name === 'room' && current.code ? `${nameOfRoom(current.code) ?? current.code} · Poproom` : 'Poproom');
+  const room = current.name === 'room' && current.code ? `${nameOfRoom(current.code) ?? current.code} · ` : '';
   useEffect(() => {
-    document.title = title;
-  }, [title]);
+    document.title = `${unseen}${room}Poproom`;
+  }, [unseen, room]);
   return (
     <>
       <a class="skip-link" href="#main">
@@ -97,15 +89,14 @@ function App() {
 }
 
 function View(current: Route) {
-  if (current.name === 'home') return <Home />;
   if (current.name === 'link') return <LinkPage key={current.id} id={current.id} />;
-  if (current.name === 'share') return <SharePage />;
-  if (current.name === 'invite') return <InvitePage />;
   if (current.name === 'missing-page') return <MessagePage title={t('pageMissing')} hint={t('pageMissingHint')} />;
-  if (current.name === 'missing-file') return <MissingFile />;
-  return current.code ? (
-    <RoomPage key={current.code} code={current.code} />
-  ) : (
-    <MessagePage title={t('invalidCode', { code: current.typed })} />
-  );
+  if (current.name !== 'room') {
+    const Page = pages[current.name];
+    return <Page />;
+  }
+  if (!current.code) return <MessagePage title={t('invalidCode', { code: current.typed })} />;
+  return <RoomPage key={current.code} code={current.code} />;
 }
+
+const pages = { home: Home, invite: InvitePage, share: SharePage, 'missing-file': MissingFile };

@@ -1,40 +1,51 @@
 /** Client-side routing: the current route, navigation, and room links. */
-import { computed, signal } from '@preact/signals';
+import { computed, type Signal, signal, useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import { type LinkId, parseLinkId, parseRoomCode, parseRoomId, type RoomCode } from '../../src/protocol/room-code.ts';
-import { toAsciiDigits } from './i18n/quantities.ts';
-import { basePath, baseUrl } from './page-settings.ts';
+import { listen } from './components/listen.ts';
+import { toAsciiDigits } from './i18n/strings.ts';
+import { basePath, baseUrl, metaContent } from './page-settings.ts';
 
 export type Route =
-  | { name: 'home' }
+  | { name: 'home' | 'share' | 'invite' | 'missing-page' | 'missing-file' }
   | { name: 'room'; code: RoomCode | undefined; typed: string }
-  | { name: 'link'; id: LinkId }
-  | { name: 'share' }
-  | { name: 'invite' }
-  | { name: 'missing-page' }
-  | { name: 'missing-file' };
+  | { name: 'link'; id: LinkId };
 
 const path = signal(currentPath());
 addEventListener('popstate', () => {
   const to = currentPath();
-  const ask = guards.at(-1);
   // Within the same view, Back closes the file viewer.
-  if (!ask || to === path.value) {
+  if (guards.length === 0 || to === path.value) {
     path.value = to;
     return;
   }
   // The browser has changed the address already.
   history.pushState(null, '', basePath + path.value);
-  ask(() => go(to));
+  navigate(to);
 });
 
-type Ask = (proceed: () => void) => void;
+type Leave = () => void;
 
-let guards: readonly Ask[] = [];
+/** Of several, only the latest asks. */
+let guards: readonly ((leave: Leave) => void)[] = [];
 
-/** Calls `ask` instead of leaving the view, until the returned function is called. Of several, only the latest asks. */
-export function blockLeaving(ask: Ask): () => void {
-  guards = [...guards, ask];
-  return () => (guards = guards.filter((guard) => guard !== ask));
+/**
+ * Asks before the user leaves a view, closes the tab or reloads it. While it is needed, the signal has a function that
+ * leaves, once the user wants to. Undefined closes the question.
+ */
+export function useLeaveQuestion(isNeeded: boolean): Signal<Leave | undefined> {
+  const proceed = useSignal<Leave | undefined>(undefined);
+  useEffect(() => {
+    if (!isNeeded) return;
+    const stop = listen('beforeunload', (event) => event.preventDefault());
+    const ask = (leave: Leave) => (proceed.value = leave);
+    guards = [...guards, ask];
+    return () => {
+      guards = guards.filter((guard) => guard !== ask);
+      stop();
+    };
+  }, [isNeeded]);
+  return proceed;
 }
 
 export const route = computed<Route>(() => {
@@ -77,7 +88,7 @@ export const onPlainClick = (act: () => void) => (event: MouseEvent) => {
 export const goHome = (): void => navigate('/');
 export const goToRoom = (code: string): void => navigate(`/r/${code}`);
 /** The URL of the server for links. On the server's own machine, `baseUrl` may be one that others cannot reach. */
-export const shareUrl = document.querySelector<HTMLMetaElement>('meta[name="poproom-address"]')?.content || baseUrl;
+export const shareUrl = metaContent('address') || baseUrl;
 /** Browsers do not send the key to the server. */
 export const linkTo = (code: string, key?: string): string => `${shareUrl}/r/${code}${key ? `#${key}` : ''}`;
 

@@ -1,4 +1,5 @@
-/** The connection to the server that served this page. */
+/** The connection to the server that served this page, and its clock. */
+import { signal } from '@preact/signals';
 import { PoproomError } from '../../src/client/error.ts';
 import { createTransport } from '../../src/client/transport.ts';
 import type { RoomCode } from '../../src/protocol/room-code.ts';
@@ -44,4 +45,14 @@ export async function askRoom(code: RoomCode): Promise<PoproomError | undefined>
   // The salt of a room never changes. Everything else may.
   if (answer?.code !== 'KEY_REQUIRED') answers.delete(code);
   return answer;
+}
+
+/** Milliseconds that this device's clock is ahead of the server's, by which rooms expire. */
+export const clockOffset = signal(0);
+
+/** Compares the clocks, by the headers of a response. */
+export function measureClockOffset(headers: Headers | undefined): void {
+  const ahead = Date.now() - Date.parse(headers?.get('Date') ?? '');
+  // The Date header has whole seconds and the request takes time, so ignore small differences.
+  if (Math.abs(ahead) > 5_000) clockOffset.value = ahead;
 }

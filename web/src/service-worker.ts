@@ -8,31 +8,22 @@ declare const __VERSION__: string;
 declare const __LANGUAGES__: Record<string, string>;
 
 interface Worker {
-  addEventListener(type: 'install' | 'activate', listen: (event: ExtendableEvent) => void): void;
-  addEventListener(type: 'fetch', listen: (event: FetchEvent) => void): void;
-  addEventListener(type: 'notificationclick', listen: (event: NotificationEvent) => void): void;
+  addEventListener<Type extends keyof Events>(type: Type, listen: (event: Events[Type]) => void): void;
   clients: {
     claim(): Promise<void>;
-    matchAll(options: { type: 'window'; includeUncontrolled: true }): Promise<WindowClient[]>;
+    matchAll(options: object): Promise<{ url: string; focus(): Promise<unknown> }[]>;
     openWindow(url: string): Promise<unknown>;
   };
-  location: Location;
   registration: { scope: string };
 }
-interface ExtendableEvent extends Event {
+interface Extendable {
   waitUntil(work: Promise<unknown>): void;
 }
-interface FetchEvent extends ExtendableEvent {
-  request: Request;
-  respondWith(response: Promise<Response>): void;
-}
-
-interface NotificationEvent extends ExtendableEvent {
-  notification: Notification;
-}
-interface WindowClient {
-  url: string;
-  focus(): Promise<unknown>;
+interface Events {
+  install: Extendable;
+  activate: Extendable;
+  fetch: { request: Request; respondWith(response: Promise<Response>): void };
+  notificationclick: Extendable & { notification: Notification };
 }
 
 const worker = self as unknown as Worker;
@@ -47,19 +38,14 @@ const networkTimeoutMs = 3_000;
 /** Shares that are stored until the user chooses a room. */
 const maxPendingShares = 10;
 
-worker.addEventListener('install', (event) => {
-  // No skipWaiting: open pages of the old version may still need their own files.
-  event.waitUntil(cacheShell());
-});
-
-worker.addEventListener('activate', (event) => {
-  event.waitUntil(deleteOldShells().then(() => worker.clients.claim()));
-});
+// No skipWaiting: open pages of the old version may still need their own files.
+worker.addEventListener('install', (event) => event.waitUntil(cacheShell()));
+worker.addEventListener('activate', (event) => event.waitUntil(replaceOldShells()));
 
 worker.addEventListener('fetch', (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  if (origin !== worker.location.origin || !pathname.startsWith(scope)) return;
+  if (origin !== location.origin || !pathname.startsWith(scope)) return;
   const path = pathname.slice(basePath.length);
   if (request.method === 'POST' && path === '/share') event.respondWith(storeShare(request));
   else if (request.mode === 'navigate' && isPage(path)) event.respondWith(page(request));
@@ -82,16 +68,13 @@ const isPage = (path: string) => ['/', '/share', '/invite'].includes(path) || pa
 
 async function cacheShell(): Promise<void> {
   const languages = [...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase()), ...(await cachedLanguages())];
-  const files = languages.flatMap((language) => __LANGUAGES__[language] ?? []);
-  const paths = [...__SHELL__, ...files];
-  const cache = await caches.open(shellCache);
-  await cache.addAll(
-    [...new Set(paths)].map((path) => new Request(basePath + path, { cache: isHashed(path) ? 'default' : 'reload' })),
-  );
+  const paths = new Set([...__SHELL__, ...languages.flatMap((language) => __LANGUAGES__[language] ?? [])]);
+  const requests = [...paths].map((path) => new Request(basePath + path, { cache: cacheModeFor(path) }));
+  await (await caches.open(shellCache)).addAll(requests);
 }
 
-/** The content never changes, and the browser may have downloaded it for the page already. */
-const isHashed = (path: string) => /\.[0-9a-f]{12}\.\w+$/.test(path);
+/** A file with a hash in its name never changes, and the browser may have downloaded it for the page already. */
+const cacheModeFor = (path: string) => (/\.[0-9a-f]{12}\.\w+$/.test(path) ? 'default' : 'reload');
 
 /** The languages in the cache of the previous version: one of them may be the language that the user has chosen. */
 async function cachedLanguages(): Promise<string[]> {
@@ -101,9 +84,10 @@ async function cachedLanguages(): Promise<string[]> {
 
 const shells = async () => (await caches.keys()).filter((name) => name.startsWith(shellPrefix));
 
-async function deleteOldShells(): Promise<void> {
+async function replaceOldShells(): Promise<void> {
   const old = (await shells()).filter((name) => name !== shellCache);
   await Promise.all(old.map((name) => caches.delete(name)));
+  await worker.clients.claim();
 }
 
 /** Network first; the cached page if the network fails or is too slow. */
@@ -134,7 +118,7 @@ async function asset(request: Request): Promise<Response> {
  */
 async function storeShare(request: Request): Promise<Response> {
   const origin = request.headers.get('Origin') ?? 'null';
-  if (origin !== 'null' && origin !== worker.location.origin) return Response.redirect(scope, 303);
+  if (origin !== 'null' && origin !== location.origin) return Response.redirect(scope, 303);
   const cache = await caches.open(shareCache);
   const form = await request.formData();
   const stored = new Response(form);

@@ -1,7 +1,7 @@
 /** The admin page: asks for the token, and shows one section at a time. */
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Logo } from '../components/icon.tsx';
+import { Logo } from '../components/controls.tsx';
 import { listen } from '../components/listen.ts';
 import { call, token } from './api.ts';
 import { Blocks, Clients, Keys } from './clients.tsx';

@@ -2,8 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { t } from '../i18n/strings.ts';
-import { Button, IconButton } from './controls.tsx';
-import type { IconName } from './icon.tsx';
+import { Button, IconButton, type IconName } from './controls.tsx';
 import { notify } from './notices.tsx';
 
 interface Props {
@@ -54,16 +53,11 @@ async function copyText(text: string): Promise<boolean> {
   }
 }
 
-interface ClipboardContent {
-  text: string;
-  image?: File | undefined;
-}
-
 /** Undefined if the user or the browser denies access, and over plain HTTP. */
-export async function readClipboard(): Promise<ClipboardContent | undefined> {
+export async function readClipboard() {
   try {
     const { clipboard } = navigator;
-    if (typeof clipboard.read !== 'function') return { text: await clipboard.readText() };
+    if (typeof clipboard.read !== 'function') return { text: await clipboard.readText(), image: undefined };
     return await contentOf(await clipboard.read());
   } catch {
     return undefined;
@@ -71,7 +65,7 @@ export async function readClipboard(): Promise<ClipboardContent | undefined> {
 }
 
 /** Office programs copy an image along with text. In this case the user wants the text. */
-async function contentOf(items: ClipboardItems): Promise<ClipboardContent> {
+async function contentOf(items: ClipboardItems) {
   const find = async (pattern: RegExp) => {
     const item = items.find(({ types }) => types.some((type) => pattern.test(type)));
     return item?.getType(item.types.find((type) => pattern.test(type)) as string);
@@ -95,11 +89,9 @@ function copyImage(png: Promise<Blob>): Promise<boolean> {
 
 /** The legacy command, which works after any click. */
 function copyBySelection(text: string): boolean {
-  const field = document.createElement('textarea');
+  const look = { readOnly: true, className: 'visually-hidden' };
+  const field = Object.assign(document.createElement('textarea'), { value: text, ...look });
   const focused = document.activeElement as HTMLElement | null;
-  field.value = text;
-  field.readOnly = true;
-  field.className = 'visually-hidden';
   // Elements outside an open modal dialog are inert and cannot be selected.
   (document.querySelector('dialog[open]') ?? document.body).append(field);
   field.select();

@@ -1,27 +1,22 @@
 /** The current time for countdowns, and a countdown text. */
 import { signal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
-import { clockOffset } from '../device/clock.ts';
-import { roughTime } from '../i18n/quantities.ts';
-import { t } from '../i18n/strings.ts';
+import { useMemo } from 'preact/hooks';
+import { roughTime, t } from '../i18n/strings.ts';
 import { requestLimit } from '../room/request-limit.ts';
+import { clockOffset } from '../server-connection.ts';
 
-const now = signal(Date.now());
-let watchers = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
+const now = signal(Date.now(), {
+  watched: () => (timer = setInterval(tick, 1000)),
+  unwatched: () => clearInterval(timer),
+});
 
-/** Renders the component again every second. */
-export function useNow(): number {
-  useEffect(() => {
-    now.value = Date.now();
-    if (watchers++ === 0) timer = setInterval(() => (now.value = Date.now()), 1000);
-    return () => {
-      if (--watchers === 0) clearInterval(timer);
-    };
-  }, []);
-  // Reading the signal subscribes to the next tick. Its value may be old when the first component subscribes.
-  return Math.max(now.value, Date.now());
+function tick(): void {
+  now.value = Date.now();
 }
+
+/** Renders the component again every second. The signal is old when the first component reads it. */
+export const useNow = (): number => Math.max(now.value, Date.now());
 
 /** The current time by the server's clock. */
 export const useServerNow = (): number => useNow() - clockOffset.value;

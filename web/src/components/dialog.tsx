@@ -18,13 +18,12 @@ export function Dialog({ title, onClose, size, children }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   // Open before the next key event, so that a quick Escape reaches the dialog.
   useLayoutEffect(() => {
-    dialog.current?.showModal();
+    const element = dialog.current as HTMLDialogElement;
+    element.showModal();
     // By default, the browser would focus the close button. An input would open the keyboard of a phone.
-    const first = dialog.current?.querySelector('textarea') ?? dialog.current?.querySelector('h2');
-    first?.focus();
+    (element.querySelector('textarea') ?? element.querySelector('h2'))?.focus();
     // Also restores the focus.
-    const element = dialog.current;
-    return () => element?.close();
+    return () => element.close();
   }, []);
 
   // Close synchronously to restore the focus. The native close event fires later and would close a dialog that was
@@ -43,9 +42,7 @@ export function Dialog({ title, onClose, size, children }: Props) {
       aria-label={title}
       onCancel={close}
       onSubmit={close}
-      onClick={({ target }) => {
-        if (target === dialog.current) close();
-      }}
+      onClick={({ target }) => target === dialog.current && close()}
     >
       <div class="dialog-body">
         <div class="dialog-head">

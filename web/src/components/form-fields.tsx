@@ -2,13 +2,12 @@
 import type { Signal } from '@preact/signals';
 import type { RefObject } from 'preact';
 import { useId, useLayoutEffect } from 'preact/hooks';
-import { toAsciiDigits } from '../i18n/quantities.ts';
-import { t } from '../i18n/strings.ts';
+import { t, toAsciiDigits } from '../i18n/strings.ts';
 import '../style/forms.css';
 
-/** A field for a new PIN, which the user has just asked for. */
 export const isPin = (text: string): boolean => /^\d{4}$/.test(text);
 
+/** A field for a new PIN, which the user has just asked for. */
 export function PinField({ pin, field }: { pin: Signal<string>; field: RefObject<HTMLInputElement | null> }) {
   useLayoutEffect(() => field.current?.focus(), []);
   return (
@@ -42,7 +41,6 @@ interface Props<T extends string | number> {
   options: readonly (readonly [T, string])[];
 }
 
-/** A row of radio buttons. */
 export function RadioGroup<T extends string | number>({ legend, chosen, options }: Props<T>) {
   const name = useId();
   return (

@@ -1,13 +1,5 @@
 /** Keeps the focus near its place when the focused element is removed from the page. */
 
-/** Where an element was: its ancestors from the inside out, each with its index in the next one. */
-interface Place {
-  readonly element: HTMLElement;
-  readonly ancestors: readonly { readonly node: Element; readonly index: number }[];
-  /** The position among the controls of its list item. */
-  readonly control: number;
-}
-
 let place: Place | undefined;
 let lastFocused: Element | null = null;
 
@@ -31,7 +23,10 @@ function isFocusNowhere(): boolean {
   return !activeElement || activeElement === document.body || activeElement.localName === 'main';
 }
 
-function placeOf(element: HTMLElement): Place {
+type Place = ReturnType<typeof placeOf>;
+
+/** Its ancestors from the inside out, each with its index in the next one, and its position in its list item. */
+function placeOf(element: HTMLElement) {
   const ancestors: { node: Element; index: number }[] = [];
   for (let node: Element | null = element; node?.parentElement; node = node.parentElement) {
     ancestors.push({ node, index: [...node.parentElement.children].indexOf(node) });

@@ -1,6 +1,7 @@
 /** A menu that a button opens: beside the button, or on a phone at the bottom of the screen. Loaded on demand. */
 import type { Signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { Button } from './controls.tsx';
 import { MoreIcon, type MoreIconName } from './more-icon.tsx';
 import '../style/menu.css';
 
@@ -69,11 +70,8 @@ function OpenMenu({ anchor, button, label, entries }: Props & { button: HTMLElem
       }}
     >
       {entries.map((entry) => (
-        // biome-ignore lint/a11y/useAriaPropsSupportedByRole: only a menuitemcheckbox has aria-checked.
-        <button
+        <Button
           key={entry.label}
-          type="button"
-          class="button"
           role={entry.isChecked === undefined ? 'menuitem' : 'menuitemcheckbox'}
           aria-checked={entry.isChecked}
           aria-disabled={entry.isDisabled}
@@ -83,7 +81,7 @@ function OpenMenu({ anchor, button, label, entries }: Props & { button: HTMLElem
           <MoreIcon name={entry.icon} />
           <span>{entry.label}</span>
           {entry.isChecked && <MoreIcon name="check" />}
-        </button>
+        </Button>
       ))}
     </div>
   );

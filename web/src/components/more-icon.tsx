@@ -1,5 +1,5 @@
 /** Icons that only parts use which are loaded on demand. */
-import { Drawing, Icon, type IconName } from './icon.tsx';
+import { Drawing, Icon, type IconName } from './controls.tsx';
 
 const paths = {
   archive: 'M5 4h14v16H5zM12 4v2M12 8.5v2M12 13v1M10.5 16.5h3',

@@ -13,10 +13,7 @@ interface NoticeOptions {
   takesFocus?: boolean;
 }
 
-interface Notice extends NoticeOptions {
-  id: number;
-  text: string;
-}
+type Notice = NoticeOptions & { id: number; text: string };
 
 const notices = signal<readonly Notice[]>([]);
 const shownMs = 5_000;
@@ -55,12 +52,11 @@ export function Notices() {
   const isEmpty = notices.value.length === 0;
   useLayoutEffect(() => {
     if (isEmpty) return;
-    // Without the code (offline), messages stay at the bottom of the screen.
-    const place = () =>
-      import('./notice-place.ts').then(
-        ({ avoidControls }) => box.current && avoidControls(box.current),
-        () => undefined,
-      );
+    const place = async () => {
+      // Without the code (offline), messages stay at the bottom of the screen.
+      const placing = await import('./notice-place.ts').catch(() => undefined);
+      if (box.current) placing?.avoidControls(box.current);
+    };
     void place();
     return listen('scroll', place);
   }, [notices.value]);
@@ -77,24 +73,30 @@ export function Notices() {
 }
 
 function UndoButtons({ notice }: { notice: Notice }) {
-  const undo = useRef<HTMLButtonElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (notice.takesFocus) undo.current?.focus();
+    if (notice.takesFocus) button.current?.focus();
   }, []);
+
+  function undo(): void {
+    notice.undo?.();
+    dismiss(notice);
+  }
   return (
     <>
-      <button
-        ref={undo}
-        type="button"
-        class="button quiet"
-        onClick={() => {
-          notice.undo?.();
-          dismiss(notice);
-        }}
-      >
-        {t('undo')}
-      </button>
+      <Button class="quiet" label={t('undo')} ref={button} onClick={undo} />
       <Button class="round" icon="close" aria-label={t('close')} onClick={() => dismiss(notice)} />
     </>
   );
 }
+
+/** What has arrived while the page is hidden, for the tab title. */
+export const unseenCount = signal(0);
+
+export function countIfHidden(arrivals: number): void {
+  if (document.visibilityState === 'hidden') unseenCount.value += arrivals;
+}
+
+document.addEventListener('visibilitychange', () => {
+  if (document.visibilityState === 'visible') unseenCount.value = 0;
+});

@@ -1,7 +1,6 @@
 /** Times in the past, in the active language: "5 minutes ago". */
 import { t } from '../i18n/all-strings.ts';
-import { largestUnit } from '../i18n/quantities.ts';
-import { language } from '../i18n/strings.ts';
+import { language, largestUnit } from '../i18n/strings.ts';
 import { useServerNow } from './countdown.tsx';
 
 /** By the server's clock. `at` is a timestamp of the server. */
@@ -14,7 +13,6 @@ export function TimeAgo({ at }: { at: string }) {
   );
 }
 
-/** "5 minutes ago". */
 export function timeAgo(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   const [unit, length] = largestUnit((length) => seconds >= length);
@@ -24,9 +22,8 @@ export function timeAgo(ms: number): string {
 
 /** "16 Nov, 09:30:12". */
 export function dateAndTime(date: Date): string {
-  const day = { month: 'short', day: 'numeric' } as const;
   const time = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-  return new Intl.DateTimeFormat(regionalTag(), { ...day, ...time }).format(date);
+  return date.toLocaleString(regionalTag(), { month: 'short', day: 'numeric', ...time });
 }
 
 /** With the browser's region, if known: English has a 12-hour clock in the US and a 24-hour clock in the UK. */

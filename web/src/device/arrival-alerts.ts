@@ -7,15 +7,12 @@ export const playsSound = persistedSignal('arrival-sound', false, isBoolean);
 export const showsNotifications = persistedSignal('arrival-notifications', false, isBoolean);
 
 /** `unavailable`: the browser has no notifications, or not over plain HTTP. */
-export type NotificationAccess = NotificationPermission | 'unavailable';
-
-export const notificationAccess = (): NotificationAccess =>
+export const notificationAccess = (): NotificationPermission | 'unavailable' =>
   'Notification' in window && isSecureContext ? Notification.permission : 'unavailable';
 
 /** The browser asks the user, unless they have answered before. */
-export async function requestNotifications(): Promise<NotificationAccess> {
-  return notificationAccess() === 'unavailable' ? 'unavailable' : Notification.requestPermission();
-}
+export const requestNotifications = async () =>
+  notificationAccess() === 'unavailable' ? 'unavailable' : Notification.requestPermission();
 
 /** `text` says who added what. */
 export function alertArrival(text: string): void {

@@ -1,8 +1,9 @@
-/** The rooms that this device has joined, and what it keeps of them. */
+/** The rooms that this device has joined, what it keeps of them, its ids in them, and the keys of encrypted ones. */
 import { signal } from '@preact/signals';
 import { resumeTokenTtlMs } from '../../../src/protocol/live-protocol.ts';
-import { isEncryptedCode, type RoomCode } from '../../../src/protocol/room-code.ts';
-import { clockOffset } from './clock.ts';
+import { isEncryptedCode, type LinkId, type RoomCode } from '../../../src/protocol/room-code.ts';
+import { parseCodeOrLink } from '../router.ts';
+import { clockOffset } from '../server-connection.ts';
 import { isRecord, isString, localStore, sessionStore } from './storage.ts';
 
 export interface RecentRoom {
@@ -33,9 +34,8 @@ export function rememberRoom(room: Omit<RecentRoom, 'since'>): RecentRoom {
   const since = rooms.find(({ code }) => code === room.code)?.since ?? Date.now() - clockOffset.value;
   const remembered = { ...room, since };
   // A room with unsent edits stays in the list even beyond the maximum, and so does one whose key may be kept.
-  const kept = others.filter(
-    ({ code, isEncrypted }, i) => i < maxRecentRooms - 1 || isEncrypted || draftKeys(code).length > 0,
-  );
+  const stays = ({ code, isEncrypted }: RecentRoom) => isEncrypted || draftKeys(code).length > 0;
+  const kept = others.filter((other, i) => i < maxRecentRooms - 1 || stays(other));
   saveRooms([remembered, ...kept]);
   return remembered;
 }
@@ -96,13 +96,31 @@ const maxKnownRooms = 200;
 export const knownRoom = (code: string): KnownRoom | undefined => localStore.get(`encrypted:${code}`, isKnownRoom);
 
 /** Later values are added, and never replace what is known: the server could have made them up. */
-export function rememberEncrypted(
-  code: string,
-  { expiresAt, ...values }: Omit<KnownRoom, 'keepUntil'> & { expiresAt: number },
-): void {
+export function rememberEncrypted(code: string, room: Omit<KnownRoom, 'keepUntil'> & { expiresAt: number }): void {
+  const { expiresAt, ...values } = room;
   const known = knownRoom(code);
   const keepUntil = Math.max(known?.keepUntil ?? 0, Math.max(expiresAt, Date.now()) + encryptedGraceMs);
   localStore.set(`encrypted:${code}`, { ...values, ...known, keepUntil });
+}
+
+const isId = (value: unknown): value is string => isString(value) && /^[\w-]{1,64}$/.test(value);
+
+export const deviceId: string = localStore.get('device', isId) ?? newId();
+localStore.set('device', deviceId);
+
+/** The ids in encrypted rooms that this page has not joined yet. */
+const newIds = new Map<string, string>();
+
+/** Another one for each encrypted room, so that the server cannot tell who is in several. */
+export function deviceIdIn(code: string): string {
+  const id = knownRoom(code)?.deviceId ?? newIds.get(code) ?? newId();
+  newIds.set(code, id);
+  return id;
+}
+
+function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 /** Whether the room is never used without its key: by its code, or because this device has joined it with a key. */
@@ -116,21 +134,19 @@ const graceMs = 24 * 3_600_000;
 /** The server may be wrong about the end of an encrypted room. */
 const encryptedGraceMs = 7 * graceMs;
 
+const ofRoom = /^(draft|pin|resume|upload|kept-key|seen|checked|encrypted|view):/;
+
 /** Reads the list again, which another tab may have changed, and deletes all data of rooms that expired long ago. */
 export function reloadRecentRooms(): readonly RecentRoom[] {
   const stored = storedRooms();
   const known = knownCodes();
-  const rooms = stored.filter(
-    ({ code, expiresAt, isEncrypted }) =>
-      known.has(code) || expiresAt + (isEncrypted ? encryptedGraceMs : graceMs) > Date.now(),
-  );
+  const endOf = ({ expiresAt, isEncrypted }: RecentRoom) => expiresAt + (isEncrypted ? encryptedGraceMs : graceMs);
+  const rooms = stored.filter((room) => known.has(room.code) || endOf(room) > Date.now());
   if (rooms.length < stored.length) localStore.set('rooms', rooms);
   const kept = new Set([...known, ...rooms.map(({ code }) => code)]);
   for (const store of [localStore, sessionStore]) {
-    for (const key of store.keys()) {
-      if (/^(draft|pin|resume|upload|kept-key|seen|checked|encrypted|view):/.test(key) && !kept.has(codeIn(key)))
-        store.set(key, undefined);
-    }
+    const expired = store.keys().filter((key) => ofRoom.test(key) && !kept.has(codeIn(key)));
+    for (const key of expired) store.set(key, undefined);
   }
   recentRooms.value = rooms;
   return rooms;
@@ -168,3 +184,74 @@ const isRoom = (value: unknown): value is RecentRoom =>
   isString(value.code) &&
   [value.expiresAt, value.since, value.fileCount ?? 0].every(Number.isFinite) &&
   [value.name ?? '', value.firstLine ?? ''].every(isString);
+
+/** The key of an encrypted room: in this tab, or on this device if the user wants it. Keys never leave the device. */
+export const savedKey = (code: string): string | undefined =>
+  sessionStore.get(`new-key:${code}`, isString) ?? sessionStore.get(`key:${code}`, isString) ?? keptKey(code);
+
+/** A key that has not opened the room yet. It does not replace the one that has: a server could say that it is wrong. */
+export const saveNewKey = (code: string, key: string | undefined): void => sessionStore.set(`new-key:${code}`, key);
+
+/** The key that has opened the room. */
+export function saveKey(code: string, key: string): void {
+  sessionStore.set(`key:${code}`, key);
+  saveNewKey(code, undefined);
+}
+
+/** The key that stays when the tab is closed: of a room that was started here, or that the user has asked to keep. */
+export function keptKey(code: string): string | undefined {
+  // Views that show it follow its changes.
+  void changes.value;
+  return localStore.get(`kept-key:${code}`, isString);
+}
+
+export function keepKey(code: string, key: string | undefined): void {
+  localStore.set(`kept-key:${code}`, key);
+  changes.value += 1;
+}
+
+const changes = signal(0);
+
+/** The key in the link of a room, or the keys in a link with a role. Half a key counts as a damaged one. */
+export const keyIn = (link: string): string | undefined => /\/r\/[^#\s]+#([\w.-]{8,})/.exec(link)?.[1];
+
+/** The room in a code or a link that the user has entered. The tab tries the key in the link. */
+export function takeRoom(text: string): RoomCode | LinkId | undefined {
+  const [code, key] = [parseCodeOrLink(text), keyIn(text)];
+  if (code && key) saveNewKey(code, key);
+  return code;
+}
+
+/** Moves the key from the address bar into the storage of this tab. */
+export function takeKeyFromAddress(code: string): string | undefined {
+  const key = keyIn(location.href);
+  if (key === undefined) return undefined;
+  history.replaceState(null, '', location.pathname);
+  saveNewKey(code, key);
+  return key;
+}
+
+const channelName = 'poproom:keys';
+/** A tab in the background may need a moment. */
+const timeoutMs = 1_000;
+
+/** Answers other tabs while the room is open here. */
+export function offerKey(code: string, key: string, signal: AbortSignal): void {
+  const channel = new BroadcastChannel(channelName);
+  channel.onmessage = ({ data }) => {
+    if (isRecord(data) && data.wanted === code) channel.postMessage({ code, key });
+  };
+  signal.addEventListener('abort', () => channel.close());
+}
+
+/** Undefined if no other tab has the room open. */
+export function requestKey(code: string): Promise<string | undefined> {
+  const channel = new BroadcastChannel(channelName);
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  channel.onmessage = ({ data }) => {
+    if (isRecord(data) && data.code === code && isString(data.key)) resolve(data.key);
+  };
+  channel.postMessage({ wanted: code });
+  setTimeout(() => resolve(undefined), timeoutMs);
+  return promise.finally(() => channel.close());
+}

@@ -7,6 +7,8 @@ export const tab = String(Math.random()).slice(2);
 const previousTab = sessionStore.get('tab', isString);
 sessionStore.set('tab', tab);
 
+const lockOf = (id: string): string => `poproom:tab:${id}`;
+
 /** The Web Locks API needs HTTPS. Without it, tabs ask each other over a BroadcastChannel. */
 const channel = 'locks' in navigator ? undefined : listenForTabs();
 if (!channel) void navigator.locks.request(lockOf(tab), () => new Promise(() => undefined));
@@ -23,10 +25,6 @@ export async function runIfTabClosed<T>(id: string, action: () => T): Promise<T 
   // A reload may start the new page before the browser has released the lock of the old one.
   const options = isPrevious(id) ? { signal: AbortSignal.timeout(1_000) } : { ifAvailable: true };
   return navigator.locks.request(lockOf(id), options, (lock) => (lock ? action() : undefined)).catch(() => undefined);
-}
-
-function lockOf(id: string): string {
-  return `poproom:tab:${id}`;
 }
 
 function listenForTabs(): BroadcastChannel {

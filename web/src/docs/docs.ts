@@ -20,9 +20,7 @@ contents?.addEventListener('click', ({ target }) => {
 });
 
 function copyButton(code: Element): HTMLButtonElement {
-  const button = document.createElement('button');
-  button.type = 'button';
-  button.textContent = 'Copy';
+  const button = Object.assign(document.createElement('button'), { type: 'button', textContent: 'Copy' });
   button.addEventListener('click', async () => {
     button.textContent = (await copy(code)) ? 'Copied' : 'Press Ctrl+C';
     setTimeout(() => (button.textContent = 'Copy'), 2000);

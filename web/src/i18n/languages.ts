@@ -25,15 +25,12 @@ export type Language = 'en' | keyof typeof loaders;
 export const languageCodes = ['en', ...Object.keys(loaders)] as Language[];
 
 /** The first language that the page has; regions and scripts do not matter. */
-export function matchLanguage(tags: readonly string[]): Language {
-  return tags.map(languageOf).find((language) => language !== undefined) ?? 'en';
-}
+export const matchLanguage = (tags: readonly string[]): Language =>
+  tags.map(codeIn).find((code) => languageCodes.includes(code)) ?? 'en';
 
-function languageOf(tag: string): Language | undefined {
-  const [code = ''] = tag.toLowerCase().split(/[-_]/);
-  const current = formerCodes[code] ?? code;
-  return languageCodes.find((language) => language === current);
-}
-
-/** Codes that some systems still report. */
-const formerCodes: Record<string, Language> = { in: 'id' };
+/** Some systems still report the former code of Indonesian. */
+const codeIn = (tag: string) =>
+  tag
+    .toLowerCase()
+    .replace(/[-_].*/, '')
+    .replace(/^in$/, 'id') as Language;

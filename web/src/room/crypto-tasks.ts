@@ -2,7 +2,7 @@
 import { type ChunkCipher, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
 import { deriveKeys, type RoomKeys } from '../../../src/client/crypto/keys.ts';
 import type { RoomKey } from '../../../src/client/crypto/room-key.ts';
-import { trustedScriptUrl } from '../trusted-script-url.ts';
+import { trustedScriptUrl } from '../page-settings.ts';
 import type { Task, TaskResult, WorkerMessage } from './crypto-worker.ts';
 import workerUrl from './crypto-worker.ts?worker&url';
 

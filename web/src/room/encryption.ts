@@ -13,10 +13,8 @@ import { createSharedText } from '../../../src/client/text/create-shared-text.ts
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import type { LinkId, RoomCode } from '../../../src/protocol/room-code.ts';
 import type { CreateRoomRequest } from '../../../src/protocol/types.ts';
-import { deviceIdIn } from '../device/device-id.ts';
 import { appearance } from '../device/identity.ts';
-import { draftKeys, knownRoom } from '../device/recent-rooms.ts';
-import { offerKey } from '../device/room-keys.ts';
+import { deviceIdIn, draftKeys, knownRoom, offerKey } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
 import { askRoom, transport } from '../server-connection.ts';
 import { createWorkerCipher, deriveInWorker, omitWorker } from './crypto-tasks.ts';

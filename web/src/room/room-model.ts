@@ -5,18 +5,23 @@ import { openLive } from '../../../src/client/live-channel.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { createRoomPin, roomPath } from '../../../src/client/room-access.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
-import { deviceId, deviceIdIn } from '../device/device-id.ts';
 import { appearance } from '../device/identity.ts';
 import {
+  deviceId,
+  deviceIdIn,
   forgetRoom,
   isKnownAsEncrypted,
+  keepKey,
+  keptKey,
   rememberEncrypted,
   rememberRoom,
+  savedKey,
   savedPin,
+  saveKey,
+  saveNewKey,
   savePin,
   saveResumeToken,
 } from '../device/recent-rooms.ts';
-import { keepKey, keptKey, savedKey, saveKey, saveNewKey } from '../device/room-keys.ts';
 import { transport } from '../server-connection.ts';
 import { openChannel } from './channel-events.ts';
 import { claimDrafts, claimSealedDrafts, type Draft } from './drafts.ts';

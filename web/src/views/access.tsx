@@ -8,7 +8,7 @@ import { Button, Problem } from '../components/controls.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { keepAccess, keptAccess } from '../device/preferences.ts';
 import { t } from '../i18n/all-strings.ts';
-import { errorMessage } from '../i18n/error-message.ts';
+import { errorMessage } from '../i18n/strings.ts';
 import { basePath, baseUrl } from '../page-settings.ts';
 
 type Kind = 'password' | 'key' | 'signIn';

@@ -1,7 +1,6 @@
 /** The header of every view: the home link and the settings. */
 import { useSignal } from '@preact/signals';
-import { IconButton } from '../components/controls.tsx';
-import { Logo } from '../components/icon.tsx';
+import { IconButton, Logo } from '../components/controls.tsx';
 import { lazy } from '../components/lazy.tsx';
 import { nameOfRoom } from '../device/recent-rooms.ts';
 import { t } from '../i18n/strings.ts';

@@ -1,8 +1,7 @@
 /** A full-page message: what happened, and what to do next. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Button } from '../components/controls.tsx';
-import { Icon, type IconName } from '../components/icon.tsx';
+import { Button, Icon, type IconName } from '../components/controls.tsx';
 import { t } from '../i18n/strings.ts';
 import { goHome } from '../router.ts';
 

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import type { PoproomError } from '../../../src/client/error.ts';
-import { errorMessage } from '../i18n/error-message.ts';
+import { errorMessage } from '../i18n/strings.ts';
 import { toPoproomError } from '../server-connection.ts';
 
 /** Has neither of them while the request is on its way. */

@@ -1,11 +1,10 @@
 /** Files in a list: their thumbnails, facts, order and downloads. Encrypted files are decrypted in the page. */
 import type { AnchorHTMLAttributes, ComponentChildren } from 'preact';
-import { Icon } from '../../components/icon.tsx';
+import { Icon } from '../../components/controls.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { errorMessage } from '../../i18n/error-message.ts';
-import { size } from '../../i18n/quantities.ts';
+import { errorMessage, size } from '../../i18n/strings.ts';
 import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { hrefOf } from '../../server-connection.ts';

@@ -1,22 +1,19 @@
 /** The files of the room and the current uploads, below the head of the file panel. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useId, useMemo, useRef } from 'preact/hooks';
-import { Button, IconButton } from '../../components/controls.tsx';
+import { Button, Icon, IconButton } from '../../components/controls.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { useLeaveQuestion } from '../../components/leave-question.ts';
-import { notify } from '../../components/notices.tsx';
+import { countIfHidden, notify } from '../../components/notices.tsx';
 import { TimeAgo } from '../../components/time-ago.tsx';
 import { alertArrival } from '../../device/arrival-alerts.ts';
 import { nameOf } from '../../device/identity.ts';
-import { countIfHidden } from '../../device/unseen.ts';
 import { t } from '../../i18n/all-strings.ts';
-import { size } from '../../i18n/quantities.ts';
+import { size } from '../../i18n/strings.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { largestFile, leftOver, spaceLeft } from '../../room/space-left.ts';
 import type { Uploads } from '../../room/upload-state.ts';
-import { linkToFile, onPlainClick } from '../../router.ts';
+import { linkToFile, onPlainClick, useLeaveQuestion } from '../../router.ts';
 import { hrefOf } from '../../server-connection.ts';
 import { loadUploadParts } from '../room/add-files.tsx';
 import { type FileListProps, NoFiles } from '../room/file-placeholder.tsx';

@@ -5,7 +5,7 @@ import { Button, IconButton } from '../../components/controls.tsx';
 import { listen } from '../../components/listen.ts';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { size } from '../../i18n/quantities.ts';
+import { size } from '../../i18n/strings.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { downloadFiles, FileThumbnail, isDownloadable } from './file-links.tsx';
 import '../../style/forms.css';

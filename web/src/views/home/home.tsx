@@ -3,29 +3,28 @@ import { signal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { PoproomError } from '../../../../src/client/error.ts';
 import { requestRoom } from '../../../../src/client/room-access.ts';
-import { Button, IconButton, Problem } from '../../components/controls.tsx';
+import { Button, Icon, IconButton, Problem } from '../../components/controls.tsx';
 import { RequestsLeft, useServerNow } from '../../components/countdown.tsx';
 import { isPin, PinField, RadioGroup } from '../../components/form-fields.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { listen } from '../../components/listen.ts';
 import { notify } from '../../components/notices.tsx';
-import { deviceIdIn } from '../../device/device-id.ts';
 import {
+  deviceIdIn,
   draftKeys,
   forgetRoom,
+  keepKey,
   type RecentRoom,
   recentRooms,
   reloadRecentRooms,
   rememberEncrypted,
   rememberRoom,
+  saveKey,
   savePin,
+  takeRoom,
 } from '../../device/recent-rooms.ts';
-import { keepKey, saveKey, takeRoom } from '../../device/room-keys.ts';
-import { errorMessage } from '../../i18n/error-message.ts';
 import englishHome from '../../i18n/languages/en/home.json' with { type: 'json' };
-import { exactTime, roughTime, timeLeft } from '../../i18n/quantities.ts';
-import { addEnglish, t, translate } from '../../i18n/strings.ts';
+import { addEnglish, errorMessage, exactTime, roughTime, t, timeLeft, translate } from '../../i18n/strings.ts';
 import { basePath, lifetimes, limits } from '../../page-settings.ts';
 import { goToRoom, navigate, parseCodeOrLink } from '../../router.ts';
 import { transport } from '../../server-connection.ts';

@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Dialog } from '../../components/dialog.tsx';
-import { takeRoom } from '../../device/room-keys.ts';
+import { takeRoom } from '../../device/recent-rooms.ts';
 import { t } from '../../i18n/all-strings.ts';
+import { trustedScriptUrl } from '../../page-settings.ts';
 import { navigate } from '../../router.ts';
-import { trustedScriptUrl } from '../../trusted-script-url.ts';
 import workerUrl from './qr-worker.ts?worker&url';
 
 /** Between two frames, so that a phone stays cool. */

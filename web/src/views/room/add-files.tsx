@@ -1,7 +1,7 @@
 /** Adds files to the uploads: from the picker, a paste, or a drop anywhere on the page. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect } from 'preact/hooks';
-import { Icon } from '../../components/icon.tsx';
+import { Icon } from '../../components/controls.tsx';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/strings.ts';
 import type { RoomModel } from '../../room/room-phase.ts';

@@ -1,15 +1,13 @@
 /** Alerts at the top of a room: a lost connection, a limit, wrong PINs. */
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import { Icon } from '../../components/controls.tsx';
 import { Countdown, useNow, useServerNow } from '../../components/countdown.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
-import { clockOffset } from '../../device/clock.ts';
-import { errorMessage } from '../../i18n/error-message.ts';
-import { roughTime } from '../../i18n/quantities.ts';
-import { t } from '../../i18n/strings.ts';
+import { errorMessage, roughTime, t } from '../../i18n/strings.ts';
 import { limitedUntil } from '../../room/request-limit.ts';
 import type { ConnectionState, RoomModel, TextModel } from '../../room/room-phase.ts';
+import { clockOffset } from '../../server-connection.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 

@@ -1,6 +1,5 @@
 /** The parts of the file list that an empty room shows, and rows for files while the code of the list is loaded. */
-import { size } from '../../i18n/quantities.ts';
-import { t } from '../../i18n/strings.ts';
+import { size, t } from '../../i18n/strings.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 
 /** `first`: the files that were in the room when it was joined. */

@@ -2,9 +2,8 @@
 import '../../style/others.css';
 import { effect } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { notify } from '../../components/notices.tsx';
+import { countIfHidden, notify, unseenCount } from '../../components/notices.tsx';
 import { deviceName, maxNameLength, nameOf } from '../../device/identity.ts';
-import { countIfHidden, unseenCount } from '../../device/unseen.ts';
 import { t } from '../../i18n/all-strings.ts';
 import type { Device, RoomModel, TextModel } from '../../room/room-phase.ts';
 import { startCarets } from './carets.ts';

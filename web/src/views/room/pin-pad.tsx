@@ -1,13 +1,12 @@
 /** Asks for the PIN, by keyboard or on a number pad. */
 import { useSignal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
-import { Button } from '../../components/controls.tsx';
+import { Button, Icon } from '../../components/controls.tsx';
 import { Countdown, useNow } from '../../components/countdown.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { listen } from '../../components/listen.ts';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { roughTime, toAsciiDigits } from '../../i18n/quantities.ts';
+import { roughTime, toAsciiDigits } from '../../i18n/strings.ts';
 import type { PinPrompt, RoomModel } from '../../room/room-phase.ts';
 import { RetryCountdown } from './alerts.tsx';
 import '../../style/pin-pad.css';

@@ -6,8 +6,7 @@ import type { TextEdit } from '../../../../src/protocol/types.ts';
 import { type Changes, rebase, toChanges, toEdits } from '../../../../src/text/changes.ts';
 import { applyEdits, lengthAfter } from '../../../../src/text/edits.ts';
 import { notify } from '../../components/notices.tsx';
-import { size } from '../../i18n/quantities.ts';
-import { t } from '../../i18n/strings.ts';
+import { size, t } from '../../i18n/strings.ts';
 import { limits } from '../../page-settings.ts';
 import type { RoomModel, TextModel } from '../../room/room-phase.ts';
 import {

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../components/controls.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { size } from '../../i18n/quantities.ts';
+import { size } from '../../i18n/strings.ts';
 import { basePath } from '../../page-settings.ts';
 import { goHome, goToRoom } from '../../router.ts';
 import { sendShareTo, shareCacheOf, sharedAt } from '../../share-target.ts';

@@ -1,16 +1,14 @@
 /** Shows the files of the room on the whole screen, one at a time. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { Button, IconButton, Problem } from '../../components/controls.tsx';
+import { Button, Icon, IconButton, Problem } from '../../components/controls.tsx';
 import { CopyButton, canCopyImages } from '../../components/copy-button.tsx';
-import { Icon } from '../../components/icon.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { listen } from '../../components/listen.ts';
 import { MoreIcon } from '../../components/more-icon.tsx';
 import { Notices, notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
-import { errorMessage } from '../../i18n/error-message.ts';
-import { size } from '../../i18n/quantities.ts';
+import { errorMessage, size } from '../../i18n/strings.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { linkToFile } from '../../router.ts';
 import { hrefOf } from '../../server-connection.ts';
