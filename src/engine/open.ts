@@ -155,7 +155,8 @@ function endRooms({ store, blobs, bus }: Pick<Engine, 'store' | 'blobs' | 'bus'>
 const shareOfDisk = 0.8;
 
 /** The maximum bytes of all files; 0 means no limit. */
-export function totalMaxBytes({ totalMaxBytes: given, files, dataDir }: TotalSettings): number {
+export function totalMaxBytes(config: Pick<Config, 'totalMaxBytes' | 'files' | 'dataDir'>): number {
+  const { totalMaxBytes: given, files, dataDir } = config;
   const place = filesPlaceOf({ files, dataDir });
   if (given !== undefined || !('folder' in place)) return given ?? 0;
   try {
@@ -166,8 +167,6 @@ export function totalMaxBytes({ totalMaxBytes: given, files, dataDir }: TotalSet
     return 0;
   }
 }
-
-type TotalSettings = Pick<Config, 'totalMaxBytes' | 'files' | 'dataDir'>;
 
 export const rulesOf = (config: Config) => guardRules(config.missLimit, config.maxDevices);
 

@@ -76,6 +76,8 @@ export function networkOf(client: ClientId): string {
   return id.split(separator, 2).join(separator);
 }
 
+export type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
+
 /** The id for PIN attempts. Cross-site requests count separately, so that they cannot lock out the visitor. */
-export const guesserOf = ({ client, isCrossSite }: Pick<AccessAttempt, 'client' | 'isCrossSite'>): ClientId =>
+export const guesserOf = ({ client, isCrossSite }: Omit<Guesser, 'now'>): ClientId =>
   isCrossSite ? `${client}#cross-site` : client;

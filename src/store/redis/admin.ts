@@ -279,6 +279,8 @@ local fields = redis.call('HMGET', room, ${roomFields}, 'client', 'createdBy')
 if not fields[1] or tonumber(fields[2]) <= tonumber(now) then return false end
 local bytes = redis.call('HSTRLEN', room, 'content')
 for _, entry in ipairs(redis.call('LRANGE', edits, 0, -1)) do bytes = bytes + #entry end
-for _, version in ipairs(redis.call('HKEYS', historyTexts)) do bytes = bytes + redis.call('HSTRLEN', historyTexts, version) end
+for _, version in ipairs(redis.call('HKEYS', historyTexts)) do
+  bytes = bytes + redis.call('HSTRLEN', historyTexts, version)
+end
 return {fields, bytes}
 `);

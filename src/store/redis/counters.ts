@@ -2,10 +2,10 @@
 
 import type { ClientId } from '../../core/ports/basics.ts';
 import type { Allowance, Quota, RateCounter, Spending } from '../../core/ports/clients.ts';
-import type { AccessAttempt, GuardRules } from '../../core/ports/rooms.ts';
+import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { Redis } from '../../redis/connection.ts';
 import { type Script, scriptWhenFull } from '../../redis/script.ts';
-import { CounterBudget, guesserOf } from '../client-counters.ts';
+import { CounterBudget, type Guesser, guesserOf } from '../client-counters.ts';
 import type { Keys } from './keys.ts';
 
 export type Requests = ReturnType<typeof createRequests>;
@@ -49,8 +49,6 @@ const allowanceOf = ([granted, used, resetAt]: SpendReply, { limit }: Quota): Al
   remaining: Math.max(0, limit - used),
   resetAt: Number(resetAt),
 });
-
-type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
 
 export type Misses = ReturnType<typeof createMisses>;
 

@@ -291,7 +291,7 @@ redis.call('ZREM', removals, member)
 return redis.call('HINCRBY', room, 'seq', 1)
 `);
 
-/** Erases a file that was removed before a moment. It may have been restored, and removed again, since it was found due. */
+/** Erases a file that was removed before a moment. It may have been restored or removed again since it was found due. */
 const eraseFileScript = onKeys(
   'room, removed, removals, blobs, trash, trashOwners, storedBytes',
   'moment, fileId, member',

@@ -222,7 +222,8 @@ elseif known and known < versions.current and versions.current - known <= 1000 t
   if not entries then entries = entriesSince(edits, versions, known)
   elseif string.match(table.remove(entries, 1), '"writtenAt":(%d+)}$') ~= knownWrittenAt then entries = false end
 end
-return {fields, redis.call('HVALS', files), entries or false, not entries and fullText(room, edits, 0), redis.call('HKEYS', links)}
+local text = not entries and fullText(room, edits, 0)
+return {fields, redis.call('HVALS', files), entries or false, text, redis.call('HKEYS', links)}
 `);
 
 /**
@@ -231,7 +232,7 @@ return {fields, redis.call('HVALS', files), entries or false, not entries and fu
  */
 const updateRoomScript = inLiveRoom(
   'room, guard, trusted, edits, history, historyTexts, uploads, uploadEnds, links',
-  'now, admittedBy, setsPin, pinMac, client, setsName, name, expiresAt, keepMs, guardMs, uploadLifetimeMs, code, isExtension, extendMs',
+  'now, admittedBy, setsPin, pinMac, client, setsName, name, expiresAt, keepMs, guardMs, uploadMs, code, isExtension, extendMs',
 ).script<[seq: number, fields: string[]] | 'pin-changed'>(`${fileIn}
 if isExtension == '1' then
   local fields = redis.call('HMGET', room, 'extendMs', 'expiresAt')
@@ -244,7 +245,7 @@ if expiresAt ~= '' then
   redis.call('PEXPIRE', links, keepMs)
   local unfinished = redis.call('HGETALL', uploads)
   for i = 1, #unfinished, 2 do
-    local endsAt = math.min(tonumber(expiresAt), fileIn(unfinished[i + 1]).uploadedAt + tonumber(uploadLifetimeMs))
+    local endsAt = math.min(tonumber(expiresAt), fileIn(unfinished[i + 1]).uploadedAt + tonumber(uploadMs))
     redis.call('ZADD', uploadEnds, 'XX', string.format('%.0f', endsAt), code .. ' ' .. unfinished[i])
   end
 end

@@ -2,7 +2,7 @@
 import type { ClientId, MaybePromise, Room } from '../../core/ports/basics.ts';
 import type { AccessAttempt, Device, GuardRules, Refusal, RoomStore } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
-import { guesserOf, networkOf } from '../client-counters.ts';
+import { type Guesser, guesserOf, networkOf } from '../client-counters.ts';
 import type { RoomAccess, RoomReader } from './cache.ts';
 import { CounterTable, WindowCounters } from './clients.ts';
 import { isEqual } from './database.ts';
@@ -249,8 +249,6 @@ function createPinRules(rules: GuardRules) {
   return { lockMs, isTrusted, ownLock, roomLock, hasSpareTry, hasCounters, keyCounterOf, count, countForLife, lock };
 }
 
-type Guesser = Pick<AccessAttempt, 'client' | 'isCrossSite' | 'now'>;
-
 interface Misses {
   count: number;
   /** How many of them came from pages of other sites. */
@@ -286,15 +284,17 @@ function createMissGuard(rules: GuardRules) {
   };
 }
 
-interface AdmissionDeps {
+export interface AccessDeps {
   rooms: RoomReader;
-  rules: GuardRules;
   guard: GuessGuard;
   devices: { seen(code: RoomCode, device: Device, now: number): void };
 }
 
 /** Checks access to rooms. Synchronous unless an expired room has to be ended, because every request needs it. */
-export function createAdmission({ rooms, rules, guard, devices }: AdmissionDeps): Pick<RoomStore, 'admit' | 'read'> {
+export function createAdmission(
+  { rooms, guard, devices }: AccessDeps,
+  rules: GuardRules,
+): Pick<RoomStore, 'admit' | 'read'> {
   const { find, findToRead, readText, missingReason, endForGood } = rooms;
 
   function checkAccess<R extends RoomAccess>(

@@ -1,22 +1,14 @@
 /** The links of rooms. Changes return `gone` if there is no such room. */
 
 import { isExpired, type LinkAdmission, type LinkStore, type StoredLink } from '../../core/ports/links.ts';
-import type { Device } from '../../core/ports/rooms.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
-import type { GuessGuard } from './access.ts';
-import { inLiveRoom, type RoomId, type RoomReader, roomIdOf } from './cache.ts';
+import type { AccessDeps } from './access.ts';
+import { inLiveRoom, type RoomId, roomIdOf } from './cache.ts';
 import { fieldsOf, insert, rowsOf, type Sql } from './database.ts';
 import { dropFiles } from './files.ts';
 import type { Writer } from './writer.ts';
 
-interface LinkStoreDeps {
-  rooms: RoomReader;
-  writer: Writer;
-  guard: GuessGuard;
-  devices: { seen(code: RoomCode, device: Device, now: number): void };
-}
-
-export function createLinkStore({ rooms, writer, guard, devices }: LinkStoreDeps): LinkStore {
+export function createLinkStore({ rooms, guard, devices }: AccessDeps, writer: Writer): LinkStore {
   const { sql, find, readLive, change, endForGood } = rooms;
   const linkById = sql(`
     SELECT ${linkColumns}, code, rooms.expires_at AS roomExpiresAt FROM links JOIN rooms ON rooms.id = room

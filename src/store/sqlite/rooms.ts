@@ -26,13 +26,13 @@ interface RoomStoreDeps extends OpenedDatabase {
 export function createRoomStores(deps: RoomStoreDeps) {
   const { writer, rules, guard, storage, dropCounters } = deps;
   const { seen, dropAllStale, ...deviceStore } = createDeviceList(rules);
-  const devices = { seen };
   const rooms = createRoomReader(deps);
+  const access = { rooms, guard, devices: { seen } };
   const { sql, cache, readLive, orReason, changing } = rooms;
   const texts = createTextReader(sql);
 
   const roomStore: RoomStore = {
-    ...createAdmission({ rooms, rules, guard, devices }),
+    ...createAdmission(access, rules),
     ...deviceStore,
 
     async createRoom(draft, record) {
@@ -88,7 +88,7 @@ export function createRoomStores(deps: RoomStoreDeps) {
   };
   return {
     rooms: roomStore,
-    links: createLinkStore({ rooms, writer, guard, devices }),
+    links: createLinkStore(access, writer),
     texts: createTextStore(rooms, texts, writer),
     files: createFileStore(rooms, writer, storage),
     uploads: createUploadStore(rooms, writer, storage),
