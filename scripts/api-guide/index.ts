@@ -1,6 +1,5 @@
 /** docs/api.md and /docs: the API as a guide for developers, with requests to copy for each endpoint. */
 import { fillPhrases } from '../../src/http/page/server-limits.ts';
-import { statusOf } from '../../src/http/response/reply.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { type ErrorCode, errorCodes as meanings } from '../../src/protocol/error-codes.ts';
 import { defaultPhrases } from '../default-limits.ts';
@@ -79,8 +78,8 @@ for a change, which is enough for a script. Other programs follow a room over [t
 }
 
 function errorCodes(): string {
-  const all = Object.entries(meanings) as [ErrorCode, string][];
-  const rows = all.map(([code, meaning]) => [`\`${code}\``, String(statusOf[code]), meaning]);
+  const all = Object.entries(meanings) as [ErrorCode, (typeof meanings)[ErrorCode]][];
+  const rows = all.map(([code, [status, meaning]]) => [`\`${code}\``, String(status), meaning]);
   const detailed = all.flatMap(([code]) => {
     const { details } = errorExamples[code] as { details?: object };
     return details ? [[`\`${code}\``, `\`${JSON.stringify(details)}\``]] : [];

@@ -20,7 +20,7 @@ export function errorExampleComponents(): Record<string, Example> {
   return Object.fromEntries(
     possible.map((code) => {
       const value = { success: false, error: { code, ...errorExamples[code] }, requestId };
-      return [code, { summary: errorCodes[code], value, 'x-status': statusOf[code] }];
+      return [code, { summary: errorCodes[code][1], value, 'x-status': statusOf(code) }];
     }),
   );
 }
@@ -34,13 +34,13 @@ export function errorResponseComponents(): Record<string, Response> {
 export function errorResponses(endpoint: Endpoint): Record<string, Ref> {
   const sets = codesByStatus(endpoint);
   return Object.fromEntries(
-    sets.map((set) => [String(statusOf[set[0] as ErrorCode]), { $ref: `#/components/responses/${nameOf(set)}` }]),
+    sets.map((set) => [String(statusOf(set[0] as ErrorCode)), { $ref: `#/components/responses/${nameOf(set)}` }]),
   );
 }
 
 function codesByStatus({ errors }: Endpoint): ErrorCode[][] {
   const inOrder = codes.filter((code) => errors.includes(code));
-  return Object.values(Object.groupBy(inOrder, (code) => statusOf[code])).filter((set) => set !== undefined);
+  return Object.values(Object.groupBy(inOrder, statusOf)).filter((set) => set !== undefined);
 }
 
 /** `PinIncorrect`, or `RateLimitedOrPinLocked` if both share a status. */
@@ -50,8 +50,8 @@ function nameOf(set: readonly ErrorCode[]): string {
 
 function responseOf(set: ErrorCode[]): Response {
   return {
-    description: set.map((code) => `\`${code}\`: ${errorCodes[code]}`).join(' '),
-    headers: headersOf(ownHeaders[statusOf[set[0] as ErrorCode]] ?? (set.every(isTemporary) ? ['Retry-After'] : [])),
+    description: set.map((code) => `\`${code}\`: ${errorCodes[code][1]}`).join(' '),
+    headers: headersOf(ownHeaders[statusOf(set[0] as ErrorCode)] ?? (set.every(isTemporary) ? ['Retry-After'] : [])),
     content: {
       'application/json': {
         schema: refer(errorBody),

@@ -32,7 +32,7 @@ describe('the page of the API', () => {
     for (const { path, method } of Object.values(endpoints))
       assert.ok(said.includes(`\`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}\``), path);
     const table = section('Error codes').text;
-    for (const [code, meaning] of Object.entries(errorCodes))
+    for (const [code, [, meaning]] of Object.entries(errorCodes))
       assert.match(table, new RegExp(`^\\| \`${code}\` +\\| \\d{3} +\\| ${RegExp.escape(meaning)} +\\|$`, 'm'));
     assert.deepEqual(operations.map(({ operation }) => operation).sort(), Object.keys(snippets).sort());
   });

@@ -74,7 +74,7 @@ describe('the OpenAPI document', () => {
       }
 
       const { successes, errors }: Endpoint = endpoints[operationId as keyof typeof endpoints];
-      const statuses = new Set([...successes.map(({ status }) => status), ...errors.map((code) => statusOf[code])]);
+      const statuses = new Set([...successes.map(({ status }) => status), ...errors.map((code) => statusOf(code))]);
       assert.deepEqual(Object.keys(responses), [...statuses].toSorted((a, b) => a - b).map(String));
       assert.deepEqual(codesOf(Object.values(responses)).toSorted(), [...new Set<string>(errors)].toSorted());
     });
@@ -103,7 +103,7 @@ describe('the OpenAPI document', () => {
     );
     for (const { responses } of operations) {
       for (const [status, response] of Object.entries(responses)) {
-        for (const code of codesOf([response])) assert.equal(statusOf[code as ErrorCode], Number(status));
+        for (const code of codesOf([response])) assert.equal(statusOf(code as ErrorCode), Number(status));
       }
     }
   });

@@ -7,7 +7,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { invalidField, PoproomError } from '../../core/errors.ts';
-import type { ErrorCode } from '../../protocol/error-codes.ts';
+import { type ErrorCode, errorCodes } from '../../protocol/error-codes.ts';
 import type { Confirmation, ErrorBody } from '../../protocol/types.ts';
 
 /** Sent with every response. */
@@ -40,62 +40,7 @@ export function jsonText(status: number, body: string, headers?: Record<string, 
 }
 
 /** The status of each error. */
-export const statusOf: Record<ErrorCode, number> = {
-  VALIDATION_FAILED: 400,
-  INVALID_JSON: 400,
-  ENCRYPTION_REQUIRED: 400,
-  PIN_REQUIRED: 401,
-  KEY_REQUIRED: 401,
-  API_KEY_REQUIRED: 401,
-  INVALID_API_KEY: 401,
-  PASSWORD_REQUIRED: 401,
-  INVALID_ADMIN_TOKEN: 401,
-  PASSWORD_INCORRECT: 403,
-  SIGN_IN_REQUIRED: 403,
-  PIN_INCORRECT: 403,
-  KEY_INCORRECT: 403,
-  READ_ONLY: 403,
-  DROP_ONLY: 403,
-  INVALID_TICKET: 403,
-  ORIGIN_NOT_ALLOWED: 403,
-  WEBHOOK_NOT_ALLOWED: 403,
-  ADDRESS_BLOCKED: 403,
-  ROOM_NOT_FOUND: 404,
-  FILE_NOT_FOUND: 404,
-  UPLOAD_NOT_FOUND: 404,
-  CLAIM_NOT_FOUND: 404,
-  NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
-  UPLOAD_CONFLICT: 409,
-  EDIT_CONFLICT: 409,
-  COMPACTION_REQUIRED: 409,
-  ONE_TIME_FILE: 409,
-  FILE_CLAIMED: 409,
-  NOT_ONE_TIME_FILE: 409,
-  TOO_MANY_WEBHOOKS: 409,
-  REQUEST_IN_PROGRESS: 409,
-  TOO_MANY_LINKS: 409,
-  TOO_MANY_REPORTS: 409,
-  ROOM_EXPIRED: 410,
-  VERSION_CONFLICT: 412,
-  UNSUPPORTED_VERSION: 412,
-  CONTENT_TOO_LARGE: 413,
-  FILE_TOO_LARGE: 413,
-  ROOM_FULL: 413,
-  QUOTA_EXCEEDED: 413,
-  UNSUPPORTED_MEDIA_TYPE: 415,
-  IDEMPOTENCY_KEY_REUSED: 422,
-  UPGRADE_REQUIRED: 426,
-  BASE_VERSION_REQUIRED: 428,
-  RATE_LIMITED: 429,
-  PIN_LOCKED: 429,
-  KEY_LOCKED: 429,
-  // Defined by tus.
-  CHECKSUM_MISMATCH: 460,
-  INTERNAL: 500,
-  UNAVAILABLE: 503,
-  STORAGE_FULL: 507,
-};
+export const statusOf = (code: ErrorCode): number => errorCodes[code][0];
 
 /** HTTP requires every 401 to name an authentication scheme. */
 const challengeOf: Partial<Record<ErrorCode, string>> = {
@@ -119,7 +64,7 @@ export function errorReply(error: unknown, requestId: string): Reply {
   if (known.code === 'UPGRADE_REQUIRED') Object.assign(headers, requiredUpgrade);
   if (challenge) headers['WWW-Authenticate'] = challenge;
   if (Array.isArray(known.details?.allow)) headers.Allow = known.details.allow.join(', ');
-  return json(statusOf[known.code], errorBody(known, requestId), headers);
+  return json(statusOf(known.code), errorBody(known, requestId), headers);
 }
 
 export function errorBody({ code, message, details }: PoproomError, requestId: string): ErrorBody {

@@ -324,7 +324,7 @@ const codeOf = (error: unknown): ErrorCode => (error instanceof PoproomError ? e
 
 /** The error for the operator's log: the cause of a deliberate rejection, or the unexpected error itself. */
 function causeOf(error: unknown): unknown {
-  const deliberate = error instanceof PoproomError && statusOf[error.code] >= 500;
+  const deliberate = error instanceof PoproomError && statusOf(error.code) >= 500;
   return deliberate ? (error.cause ?? error) : error;
 }
 
