@@ -37,7 +37,7 @@ const chunks: Record<string, readonly string[]> = {
   dialogs: ['views/room/dialogs.tsx', 'views/room/pin-pad.tsx', 'views/room/text-actions.tsx'],
   others: ['views/room/others.tsx'],
   files: ['views/files/file-list.tsx'],
-  read: ['views/read/text-reader.tsx'],
+  read: ['views/read/read-view.tsx'],
   uploads: ['views/files/upload-rows.tsx', 'room/upload-queue.ts'],
   qr: ['../../node_modules/uqr/dist/index.mjs'],
   transfer: ['room/room-requests.ts'],

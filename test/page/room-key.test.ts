@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
+import { eventually } from '../support/eventually.ts';
 import {
   type BrowserDevice,
   codeOf,
@@ -158,6 +159,7 @@ describe('the page, the time until an encrypted room is shown', () => {
       [],
     );
     await textOf(guest).waitFor();
+    await eventually('the worker with the keys has ended', () => guest.page.workers().length === 0);
   });
 });
 

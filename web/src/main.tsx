@@ -9,9 +9,8 @@ import { applyTheme } from './device/preferences.ts';
 import { isKnownAsEncrypted, keyIn, nameOfRoom, reloadRecentRooms } from './device/recent-rooms.ts';
 import { applyLanguage, t } from './i18n/strings.ts';
 import { basePath, forwardedTo, limits, trustedScriptUrl } from './page-settings.ts';
-import { checkRequestLimit } from './room/request-limit.ts';
 import { type Route, route } from './router.ts';
-import { askRoom, measureClockOffset } from './server-connection.ts';
+import { askRoom, checkRequestLimit, measureClockOffset } from './server-connection.ts';
 import { DemoBanner, Header } from './views/header.tsx';
 import { MessagePage } from './views/message-page.tsx';
 

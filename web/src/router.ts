@@ -1,6 +1,7 @@
 /** Client-side routing: the current route, navigation, and room links. */
 import { computed, type Signal, signal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { attempt } from '../../src/client/shapes.ts';
 import { type LinkId, parseLinkId, parseRoomCode, parseRoomId, type RoomCode } from '../../src/protocol/room-code.ts';
 import { listen } from './components/listen.ts';
 import { toAsciiDigits } from './i18n/strings.ts';
@@ -102,10 +103,4 @@ export function parseCodeOrLink(text: string): RoomCode | LinkId | undefined {
   return parseRoomId(toAsciiDigits(decode(linked ?? text)).trim());
 }
 
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+const decode = (text: string): string => attempt(() => decodeURIComponent(text)) ?? text;

@@ -1,10 +1,10 @@
-/** The connection to the server that served this page, and its clock. */
-import { signal } from '@preact/signals';
+/** The connection to the server that served this page, its clock, and the requests that this device has left. */
+import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import { PoproomError } from '../../src/client/error.ts';
-import { createTransport } from '../../src/client/transport.ts';
+import { createTransport, type RateLimit, rateLimitIn } from '../../src/client/transport.ts';
 import type { RoomCode } from '../../src/protocol/room-code.ts';
 import { keptAccess } from './device/preferences.ts';
-import { baseUrl, forwardedTo } from './page-settings.ts';
+import { basePath, baseUrl, forwardedTo } from './page-settings.ts';
 
 export const transport = createTransport({
   url: baseUrl,
@@ -55,4 +55,28 @@ export function measureClockOffset(headers: Headers | undefined): void {
   const ahead = Date.now() - Date.parse(headers?.get('Date') ?? '');
   // The Date header has whole seconds and the request takes time, so ignore small differences.
   if (Math.abs(ahead) > 5_000) clockOffset.value = ahead;
+}
+
+/** How many requests this device has left, as of the last response; undefined if the server has no limit. */
+export const requestLimit = signal<RateLimit | undefined>(undefined);
+
+/** When the device can send requests again; undefined while it can. Files need requests; the text needs none. */
+export const limitedUntil: ReadonlySignal<number | undefined> = computed(() =>
+  requestLimit.value?.remaining === 0 ? requestLimit.value.resetAt.getTime() : undefined,
+);
+
+/** Asks an endpoint that does not count towards the limit. Returns the headers of the response. */
+export async function checkRequestLimit(): Promise<Headers | undefined> {
+  const response = await fetch(`${basePath}/livez`, { method: 'HEAD' }).catch(() => undefined);
+  if (response) requestLimit.value = rateLimitIn((name) => response.headers.get(name));
+  return response?.headers;
+}
+
+/** The error of a failed request, which may be that the limit is reached. */
+export function noteFailure(cause: unknown): PoproomError {
+  const error = toPoproomError(cause);
+  const { code, details, retryAfter = 0 } = error;
+  if (code === 'RATE_LIMITED' && details.reason === 'requests')
+    requestLimit.value = { limit: 0, remaining: 0, resetAt: new Date(Date.now() + retryAfter * 1000) };
+  return error;
 }

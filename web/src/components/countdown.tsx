@@ -2,8 +2,7 @@
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { roughTime, t } from '../i18n/strings.ts';
-import { requestLimit } from '../room/request-limit.ts';
-import { clockOffset } from '../server-connection.ts';
+import { clockOffset, requestLimit } from '../server-connection.ts';
 
 let timer: ReturnType<typeof setInterval> | undefined;
 const now = signal(Date.now(), {

@@ -47,6 +47,9 @@ function successorOf({ element, ancestors, control }: Place): HTMLElement | unde
   return controls[Math.min(control, controls.length - 1)] ?? headingNear(remaining);
 }
 
+/** As the `ref` of the element that has the focus when a view appears. */
+export const takeFocus = (element: HTMLElement | null): void => element?.focus();
+
 /** Puts the focus into a field, unless that would open the on-screen keyboard: then on a heading. */
 export function focusToType(field: HTMLElement | null, heading: HTMLElement | null): void {
   const isTouchScreen = matchMedia('(pointer: coarse)').matches;

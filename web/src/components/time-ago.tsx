@@ -23,9 +23,7 @@ export function timeAgo(ms: number): string {
 /** "16 Nov, 09:30:12". */
 export function dateAndTime(date: Date): string {
   const time = { hour: '2-digit', minute: '2-digit', second: '2-digit' } as const;
-  return date.toLocaleString(regionalTag(), { month: 'short', day: 'numeric', ...time });
+  // With the browser's region, if known: English has a 12-hour clock in the US and a 24-hour clock in the UK.
+  const tag = navigator.languages.find((tag) => tag.startsWith(`${language.value}-`)) ?? language.value;
+  return date.toLocaleString(tag, { month: 'short', day: 'numeric', ...time });
 }
-
-/** With the browser's region, if known: English has a 12-hour clock in the US and a 24-hour clock in the UK. */
-const regionalTag = (): string =>
-  navigator.languages.find((tag) => tag.startsWith(`${language.value}-`)) ?? language.value;

@@ -1,4 +1,5 @@
 /** Values in the browser's storage, or kept by `poproom ui`. If the browser blocks storage, the page works without it. */
+import { attempt } from '../../../src/client/shapes.ts';
 import { basePath, baseUrl, forwardedTo } from '../page-settings.ts';
 
 /** Another installation may use another path of the same origin, and all of an origin share this storage. */
@@ -13,12 +14,8 @@ function keyValueStore(storage: () => Storage | ReturnType<typeof valuesIn>) {
   return {
     /** The stored value, or undefined if it is not valid: another version of the page may have written it. */
     get<T>(key: string, isValid: (value: unknown) => value is T): T | undefined {
-      try {
-        const value: unknown = JSON.parse(storage().getItem(prefix + key) ?? 'null');
-        return isValid(value) ? value : undefined;
-      } catch {
-        return undefined;
-      }
+      const value = attempt((): unknown => JSON.parse(storage().getItem(prefix + key) ?? 'null'));
+      return isValid(value) ? value : undefined;
     },
     /** `undefined` removes the value. */
     set(key: string, value: unknown): void {
@@ -28,13 +25,9 @@ function keyValueStore(storage: () => Storage | ReturnType<typeof valuesIn>) {
       } catch {}
     },
     keys(): string[] {
-      try {
-        const items = storage();
-        const names = items instanceof Storage ? Object.keys(items) : items.names();
-        return names.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
-      } catch {
-        return [];
-      }
+      const items = attempt(storage) ?? { names: () => [] };
+      const names = items instanceof Storage ? Object.keys(items) : items.names();
+      return names.filter((key) => key.startsWith(prefix)).map((key) => key.slice(prefix.length));
     },
     /** Calls back when another tab has changed the value. */
     onChange(key: string, listen: () => void): void {

@@ -5,8 +5,7 @@ import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { deviceName } from '../device/identity.ts';
 import { onChange, showsCarets } from '../device/preferences.ts';
 import { rememberRoom, savedResumeToken, saveResumeToken } from '../device/recent-rooms.ts';
-import { toPoproomError } from '../server-connection.ts';
-import { checkRequestLimit } from './request-limit.ts';
+import { checkRequestLimit, toPoproomError } from '../server-connection.ts';
 import type { JoinAttempt, PhaseNamed, RoomEvent } from './room-phase.ts';
 
 /** The channel stays open until the room ends, joining fails, or the attempt is aborted. */

@@ -4,10 +4,8 @@ import { createSharedText } from '../../../src/client/text/create-shared-text.ts
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
 import { draftKeys, forgetRoom, isKnownAsEncrypted, recentRooms, savedResumeToken } from '../device/recent-rooms.ts';
 import { localStore, sessionStore } from '../device/storage.ts';
-import { runIfTabClosed } from '../device/tab.ts';
-import { askRoom } from '../server-connection.ts';
-import { type Draft, tabIn, tabTextKeys } from './drafts.ts';
-import { checkRequestLimit, requestLimit } from './request-limit.ts';
+import { askRoom, checkRequestLimit, requestLimit } from '../server-connection.ts';
+import { type Draft, runIfTabClosed, tabIn, tabTextKeys } from './drafts.ts';
 import type { JoinAttempt } from './room-phase.ts';
 
 /** Sends the draft of a closed tab as a separate text: its edits are based on another version than this tab's. */

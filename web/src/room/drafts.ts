@@ -2,11 +2,9 @@
  * Edits that the server has not confirmed, stored so that they survive a reload. Each tab stores its own. The text of a
  * plain room is stored for the tab only: on the device, it would outlast a room that was deleted.
  */
-
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import { draftKeys } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
-import { isPrevious, runIfTabClosed, tab } from '../device/tab.ts';
 
 /** Seals the drafts of an encrypted room. */
 export interface DraftCipher {
@@ -60,7 +58,7 @@ export const sealedDraftsOf = (code: string): string[] =>
 /** Drafts of this tab come first. `take` returns a draft and removes it. */
 async function claim(code: string, take: (key: string) => SavedText | undefined): Promise<SavedText[]> {
   const claimed: SavedText[] = [];
-  const isOwn = (key: string) => tabIn(key) === tab || isPrevious(tabIn(key));
+  const isOwn = (key: string) => [tab, previousTab].includes(tabIn(key));
   const keys = draftKeys(code).sort((one, other) => Number(isOwn(other)) - Number(isOwn(one)));
   for (const key of keys) {
     await runIfTabClosed(tabIn(key), () => {
@@ -131,3 +129,46 @@ export function isSavedText(value: unknown): value is SavedText {
 const isEditList = (value: unknown): boolean => Array.isArray(value) && value.every(isEdit);
 const isEdit = (value: unknown): boolean =>
   isRecord(value) && Number.isInteger(value.from) && Number.isInteger(value.to) && isString(value.insert);
+
+/** New for each page load: a duplicated tab starts with a copy of the first one's session storage. */
+const tab = String(Math.random()).slice(2);
+/** The id that this tab had before its last reload. */
+const previousTab = sessionStore.get('tab', isString);
+sessionStore.set('tab', tab);
+
+const lockOf = (id: string): string => `poproom:tab:${id}`;
+
+/** The Web Locks API needs HTTPS. Without it, tabs ask each other over a BroadcastChannel. */
+const channel = 'locks' in navigator ? undefined : listenForTabs();
+if (!channel) void navigator.locks.request(lockOf(tab), () => new Promise(() => undefined));
+
+/**
+ * Runs the action if the id is that of this tab or of a closed one. Does nothing if that tab is open, even when it is
+ * suspended in the background. Tabs that call this for the same id run one after the other.
+ */
+export async function runIfTabClosed<T>(id: string, action: () => T): Promise<T | undefined> {
+  if (id === tab) return action();
+  if (channel) return (await isAnswered(channel, id)) ? undefined : action();
+  // A reload may start the new page before the browser has released the lock of the old one.
+  const options = id === previousTab ? { signal: AbortSignal.timeout(1_000) } : { ifAvailable: true };
+  return navigator.locks.request(lockOf(id), options, (lock) => (lock ? action() : undefined)).catch(() => undefined);
+}
+
+function listenForTabs(): BroadcastChannel {
+  const channel = new BroadcastChannel('poproom:tabs');
+  channel.addEventListener('message', ({ data }) => {
+    if (data.isOpen === tab) channel.postMessage({ open: tab });
+  });
+  return channel;
+}
+
+function isAnswered(channel: BroadcastChannel, id: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const onMessage = ({ data }: MessageEvent) => {
+    if (data.open === id) resolve(true);
+  };
+  channel.addEventListener('message', onMessage);
+  channel.postMessage({ isOpen: id });
+  setTimeout(() => resolve(false), 300);
+  return promise.finally(() => channel.removeEventListener('message', onMessage));
+}

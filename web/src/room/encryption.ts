@@ -1,7 +1,11 @@
-/** Encrypted rooms: joins and starts them, and seals the drafts of their text. Loaded for the first such room. */
+/**
+ * Encrypted rooms: joins and starts them, seals the drafts of their text, and lets a worker derive keys and encrypt files,
+ * so that the page stays responsive. Loaded for the first such room.
+ */
 import { encodeBase64url } from '../../../src/client/crypto/base64url.ts';
+import { type ChunkCipher, portableCipher } from '../../../src/client/crypto/chunk-cipher.ts';
 import { fileLayout } from '../../../src/client/crypto/file-cipher.ts';
-import { type EncryptedRoom, parseSalt, type RoomKeys } from '../../../src/client/crypto/keys.ts';
+import { deriveKeys, type EncryptedRoom, parseSalt, type RoomKeys } from '../../../src/client/crypto/keys.ts';
 import { hideText, openDraft, sealDraft } from '../../../src/client/crypto/metadata.ts';
 import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.ts';
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
@@ -16,8 +20,10 @@ import type { CreateRoomRequest } from '../../../src/protocol/types.ts';
 import { appearance } from '../device/identity.ts';
 import { deviceIdIn, draftKeys, knownRoom, offerKey } from '../device/recent-rooms.ts';
 import { isRecord, isString, localStore, sessionStore } from '../device/storage.ts';
+import { trustedScriptUrl } from '../page-settings.ts';
 import { askRoom, transport } from '../server-connection.ts';
-import { createWorkerCipher, deriveInWorker, omitWorker } from './crypto-tasks.ts';
+import type { Task, TaskResult, WorkerMessage } from './crypto-worker.ts';
+import workerUrl from './crypto-worker.ts?worker&url';
 import { isSavedText, sealedDraftsOf } from './drafts.ts';
 import type { FileSizes, JoinAttempt, OpenedLink } from './room-phase.ts';
 import { openRequests } from './room-requests.ts';
@@ -185,3 +191,80 @@ const isSeenVersion = (value: unknown): value is SeenVersion =>
   Number.isSafeInteger(value.version) &&
   isString(value.hash) &&
   (value.earlier === undefined || (Array.isArray(value.earlier) && value.earlier.every(isString)));
+
+type Bytes = Uint8Array<ArrayBuffer>;
+type Run = (task: Task) => Promise<TaskResult>;
+
+let started: Promise<Run> | undefined;
+/** Loads while the page asks the server for the salt. Starting it takes long, so that request is sent first. */
+const starting = setTimeout(start);
+
+/** A link with a role contains its keys. Its files start the worker. */
+const omitWorker = (): void => clearTimeout(starting);
+
+const deriveInWorker = async (key: RoomKey, salt: Uint8Array): Promise<RoomKeys> =>
+  (await run({ action: 'derive', key, salt }).catch(() => deriveKeys(key, salt))) as RoomKeys;
+
+const createWorkerCipher = (key: Uint8Array): ChunkCipher => ({
+  seal: async (place, bytes) => (await run({ action: 'seal', key, place, bytes })) as Bytes,
+  open: async (place, bytes) => (await run({ action: 'open', key, place, bytes })) as Bytes | undefined,
+});
+
+async function run(task: Task): Promise<TaskResult> {
+  omitWorker();
+  return (await start())(task);
+}
+
+function start(): Promise<Run> {
+  started ??= startWorker().catch(() => runHere);
+  return started;
+}
+
+/** If the worker cannot be loaded. */
+async function runHere(task: Task): Promise<TaskResult> {
+  if (task.action === 'derive') return deriveKeys(task.key, task.salt);
+  return portableCipher(task.key)[task.action](task.place, task.bytes);
+}
+
+/** Resolves when the worker is ready. Chunks are moved to it, so afterwards they cannot be processed here. */
+function startWorker(): Promise<Run> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(trustedScriptUrl(workerUrl), { type: 'module' });
+    const pending = new Map<number, PromiseWithResolvers<TaskResult>>();
+    let lastId = 0;
+    let takesTasks = false;
+
+    /** The next task starts another worker, unless this one could not be loaded. */
+    function retire(): void {
+      if (takesTasks) started = undefined;
+      takesTasks = false;
+    }
+
+    const run: Run = (task) => {
+      lastId += 1;
+      const answer = Promise.withResolvers<TaskResult>();
+      pending.set(lastId, answer);
+      worker.postMessage({ id: lastId, task }, 'bytes' in task ? [task.bytes.buffer as ArrayBuffer] : []);
+      if (task.action === 'derive') retire();
+      return answer.promise;
+    };
+
+    worker.onmessage = ({ data: { id, result } }: MessageEvent<WorkerMessage>) => {
+      if (id === undefined) {
+        takesTasks = true;
+        return resolve(run);
+      }
+      pending.get(id)?.resolve(result);
+      pending.delete(id);
+      // The memory of a worker that has derived keys may contain them.
+      if (!takesTasks && pending.size === 0) worker.terminate();
+    };
+    worker.onerror = ({ message }) => {
+      const error = new Error(`The worker for encryption failed: ${message}`);
+      reject(error);
+      for (const answer of pending.values()) answer.reject(error);
+      retire();
+      worker.terminate();
+    };
+  });
+}

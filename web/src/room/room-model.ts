@@ -22,13 +22,11 @@ import {
   savePin,
   saveResumeToken,
 } from '../device/recent-rooms.ts';
-import { transport } from '../server-connection.ts';
+import { checkRequestLimit, noteFailure, transport } from '../server-connection.ts';
 import { openChannel } from './channel-events.ts';
 import { claimDrafts, claimSealedDrafts, type Draft } from './drafts.ts';
 import { openUploads } from './lazy-uploads.ts';
-import { checkRequestLimit, noteFailure } from './request-limit.ts';
 import {
-  type ConnectionState,
   isAboutSecret,
   type JoinAttempt,
   type PhaseNamed,
@@ -103,7 +101,10 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
       oldChannel?.abort();
       if (after.name === 'joining' || after.name === 'pin-checking') void openChannel(code, after, send, remember);
     }
-    if (after.connection !== before.connection) onConnection(after.connection);
+    if (after.connection !== before.connection) {
+      if (after.connection.type === 'connected') uploads.onConnected();
+      if (after.connection.type === 'waiting') uploads.onDisconnected();
+    }
     if (after.content && after.content.files !== before.content?.files)
       uploads.onFilesListed(after.content.files.map(({ fileUrl }) => fileUrl));
     if (after.name !== before.name) onEnter(after, before);
@@ -122,11 +123,6 @@ export function openRoom(code: RoomCode, onProblem: (error: PoproomError) => voi
     saveKey(code, key);
     if (keepsKey || keptKey(code)) keepKey(code, key);
     keepsKey = false;
-  }
-
-  function onConnection({ type }: ConnectionState): void {
-    if (type === 'connected') uploads.onConnected();
-    if (type === 'waiting') uploads.onDisconnected();
   }
 
   function onEnter(entered: RoomPhase, before: RoomPhase): void {

@@ -4,7 +4,7 @@ import { PoproomError } from '../../../src/client/error.ts';
 import type { RoomBase } from '../../../src/client/room.ts';
 import { announceUploads } from '../../../src/client/upload.ts';
 import { isString, sessionStore } from '../device/storage.ts';
-import { checkRequestLimit, limitedUntil, noteFailure } from './request-limit.ts';
+import { checkRequestLimit, limitedUntil, noteFailure } from '../server-connection.ts';
 import type { RoomContent } from './room-phase.ts';
 import { largestFile, type SizedUpload, spaceLeft } from './space-left.ts';
 import { createStateMachine } from './state-machine.ts';
@@ -160,10 +160,12 @@ function createBatch(requests: () => Promise<RoomBase>, count: number): UploadBa
 /** Browsers give all pasted images the same name. */
 function withScreenshotName(file: File): File {
   if (!/^image\.(png|jpe?g)$/.test(file.name)) return file;
-  const [date, time = ''] = new Date().toISOString().slice(0, 19).split('T');
-  const name = `screenshot-${date}-${time.replaceAll(':', '')}.${file.type === 'image/jpeg' ? 'jpg' : 'png'}`;
+  const name = `screenshot-${timeForName()}.${file.type === 'image/jpeg' ? 'jpg' : 'png'}`;
   return new File([file], name, { type: file.type });
 }
+
+/** "2026-11-16-093012", in UTC. */
+export const timeForName = (): string => new Date().toISOString().slice(0, 19).replace('T', '-').replaceAll(':', '');
 
 async function transfer(upload: Upload, requests: Promise<RoomBase>, signal: AbortSignal): Promise<void> {
   const { file, folder, name, once, id, batch, send } = upload;

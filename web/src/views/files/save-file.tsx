@@ -7,9 +7,9 @@ import { listen } from '../../components/listen.ts';
 import { notify } from '../../components/notices.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage, percent, roughTime, size } from '../../i18n/strings.ts';
-import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomModel, SharedFile } from '../../room/room-phase.ts';
 import { createStateMachine, type StateMachine, type Transitions } from '../../room/state-machine.ts';
+import { noteFailure } from '../../server-connection.ts';
 import '../../style/uploads.css';
 
 export type SaveState =

@@ -1,6 +1,6 @@
 /** The page at /invite: with an invitation in its fragment it answers it, otherwise it shows one as a QR code. */
 import { useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import {
   createInvitationSecret,
   formatInvitation,
@@ -17,6 +17,7 @@ import { createRoomPin, requestRoom } from '../../../../src/client/room-access.t
 import type { RoomCode } from '../../../../src/protocol/room-code.ts';
 import { Button, Icon, Problem } from '../../components/controls.tsx';
 import { Countdown, useServerNow } from '../../components/countdown.tsx';
+import { takeFocus } from '../../components/keep-focus.ts';
 import { listen } from '../../components/listen.ts';
 import { QrCode } from '../../components/qr-code.tsx';
 import { recentRooms, requestKey, savedKey, savedPin, saveNewKey, savePin } from '../../device/recent-rooms.ts';
@@ -54,11 +55,9 @@ function takeInvitation(current = String(history.state?.invitation ?? '')): stri
 /** Shows a QR code on a screen without a keyboard. The person who scans it chooses the room that opens here. */
 function ScreenPage() {
   const screen = useMemo(openInviteScreen, []);
-  const heading = useRef<HTMLHeadingElement>(null);
   const state = screen.state.value;
   useEffect(() => screen.close, []);
   useEffect(() => listen('keydown', leaveOnEscape), []);
-  useLayoutEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     if (state.name !== 'invited') return;
     const { code, pin, key } = state.room;
@@ -71,7 +70,7 @@ function ScreenPage() {
   return (
     <section class="invite-screen">
       <div class="invite-words">
-        <h1 ref={heading} tabIndex={-1}>
+        <h1 ref={takeFocus} tabIndex={-1}>
           {t('screenTitle')}
         </h1>
         <p>{t('screenSteps')}</p>
@@ -204,14 +203,12 @@ function AnswerTo({ invitation }: { invitation: Invitation }) {
 }
 
 function RoomChoice({ answer, state }: { answer: Answer; state: AnswerState }) {
-  const heading = useRef<HTMLHeadingElement>(null);
   const now = useServerNow();
   const hasRooms = recentRooms.value.some(({ expiresAt }) => expiresAt > now);
-  useLayoutEffect(() => heading.current?.focus(), []);
   const error = state.name === 'choosing' ? state.error : undefined;
   return (
     <div class="home">
-      <h1 ref={heading} tabIndex={-1}>
+      <h1 ref={takeFocus} tabIndex={-1}>
         {t('answerTitle')}
       </h1>
       <p>{t('answerHint')}</p>

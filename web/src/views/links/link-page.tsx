@@ -21,7 +21,7 @@ import { errorMessage, size } from '../../i18n/strings.ts';
 import { limits } from '../../page-settings.ts';
 import type { OpenedLink, RoomContent, RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
 import { followRoom, openRequests } from '../../room/room-requests.ts';
-import { createUploads } from '../../room/upload-queue.ts';
+import { createUploads, timeForName } from '../../room/upload-queue.ts';
 import type { IncomingFile, Upload, Uploads } from '../../room/upload-state.ts';
 import { onPlainClick, useLeaveQuestion } from '../../router.ts';
 import { toPoproomError } from '../../server-connection.ts';
@@ -347,7 +347,7 @@ function NoteForm({ onNote }: { onNote: (note: File) => void }) {
     event.preventDefault();
     const text = field.current?.value ?? '';
     if (!field.current || text.trim() === '') return field.current?.focus();
-    onNote(noteOf(text));
+    onNote(new File([text], `note-${timeForName()}.txt`, { type: 'text/plain' }));
     field.current.value = '';
   }
   return (
@@ -361,11 +361,6 @@ function NoteForm({ onNote }: { onNote: (note: File) => void }) {
       </div>
     </form>
   );
-}
-
-function noteOf(text: string): File {
-  const [date, time = ''] = new Date().toISOString().slice(0, 19).split('T');
-  return new File([text], `note-${date}-${time.replaceAll(':', '')}.txt`, { type: 'text/plain' });
 }
 
 /** The files of the room are not known here, so those that were sent stay in the list. */

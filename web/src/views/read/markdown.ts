@@ -1,5 +1,6 @@
 /** Parses Markdown into a tree of plain objects, which the page renders without HTML. */
 import createMarkdown, { type Token } from 'markdown-it';
+import { attempt } from '../../../../src/client/shapes.ts';
 
 /** Text, or an element with only the properties that its name allows. */
 export type ReadNode = string | ReadElement;
@@ -142,10 +143,4 @@ export function allowedHref(href: string): string | undefined {
 }
 
 /** The parser encodes the spaces in a file name. */
-function decoded(url: string): string {
-  try {
-    return decodeURIComponent(url);
-  } catch {
-    return url;
-  }
-}
+const decoded = (url: string): string => attempt(() => decodeURIComponent(url)) ?? url;

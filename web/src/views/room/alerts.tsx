@@ -5,9 +5,8 @@ import { Icon } from '../../components/controls.tsx';
 import { Countdown, useNow, useServerNow } from '../../components/countdown.tsx';
 import { lazy } from '../../components/lazy.tsx';
 import { errorMessage, roughTime, t } from '../../i18n/strings.ts';
-import { limitedUntil } from '../../room/request-limit.ts';
 import type { ConnectionState, RoomModel, TextModel } from '../../room/room-phase.ts';
-import { clockOffset } from '../../server-connection.ts';
+import { clockOffset, limitedUntil } from '../../server-connection.ts';
 
 export type WaitingConnection = Extract<ConnectionState, { type: 'waiting' }>;
 

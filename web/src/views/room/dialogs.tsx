@@ -187,6 +187,8 @@ function DismissibleAlert({ icon = 'warning', children, action, onDismiss }: Ale
 export function AddMenu({ anchor, room }: { anchor: Signal<HTMLElement | undefined>; room: RoomModel }) {
   const input = useRef<HTMLInputElement>(null);
   const { addsOnce } = room.uploads;
+  // Phones cannot.
+  const canPickFolders = !matchMedia('(max-width: 40rem), (pointer: coarse)').matches;
   const pick = (webkitdirectory: boolean) => {
     if (input.current) Object.assign(input.current, { webkitdirectory }).click();
   };
@@ -201,14 +203,11 @@ export function AddMenu({ anchor, room }: { anchor: Signal<HTMLElement | undefin
   const once: MenuEntry = { icon: 'once', label, isChecked: addsOnce.value, onSelect: toggleOnce };
   return (
     <>
-      <Menu anchor={anchor} label={t('addFiles')} entries={canPickFolders() ? [files, folder, once] : [files, once]} />
+      <Menu anchor={anchor} label={t('addFiles')} entries={canPickFolders ? [files, folder, once] : [files, once]} />
       <input ref={input} type="file" multiple hidden onChange={onChange} />
     </>
   );
 }
-
-/** Phones cannot. */
-const canPickFolders = (): boolean => !matchMedia('(max-width: 40rem), (pointer: coarse)').matches;
 
 /** A picker for folders names the path of each file: "photos/2026/a.jpg". */
 const pickedFiles = (files: FileList | null): IncomingFile[] =>

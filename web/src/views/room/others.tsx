@@ -122,7 +122,10 @@ function followTyping({ shared, typing }: TextModel, own: string): () => void {
     timers.set(device, setTimeout(onStopped, typingMs, device));
     if (typing.value.has(device)) return;
     typing.value = new Set(timers.keys());
-    onTypingStarted(device, own);
+    showArrival(device, own);
+    // Not with each letter. The page counts it once, until the user sees it.
+    if (!isTextCounted) countIfHidden(1);
+    isTextCounted = document.visibilityState === 'hidden';
   });
   // Without a connection, nobody knows.
   const stopStates = shared.on('state', () => {
@@ -135,13 +138,6 @@ function followTyping({ shared, typing }: TextModel, own: string): () => void {
     stopEdits();
     stopStates();
   };
-}
-
-/** Not with each letter. The page counts it once, until the user sees it. */
-function onTypingStarted(device: string, own: string): void {
-  showArrival(device, own);
-  if (!isTextCounted) countIfHidden(1);
-  isTextCounted = document.visibilityState === 'hidden';
 }
 
 let isTextCounted = false;

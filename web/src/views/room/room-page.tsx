@@ -339,7 +339,12 @@ function FilePanel({ room }: { room: RoomModel }) {
     <section class="file-panel">
       <header>
         <h2>{t('files')}</h2>
-        <AddButton room={room} />
+        <div class="file-picker">
+          <MenuButton menu={(anchor) => <AddMenu anchor={anchor} room={room} />}>
+            <Icon name="plus" />
+            {t('addFiles')}
+          </MenuButton>
+        </div>
       </header>
       {addsOnce.value && (
         <p class="once-hint" role="status">
@@ -349,20 +354,5 @@ function FilePanel({ room }: { room: RoomModel }) {
       )}
       {hasList.current ? <FileList room={room} first={first} /> : <PendingFiles room={room} first={first} />}
     </section>
-  );
-}
-
-function AddButton({ room }: { room: RoomModel }) {
-  const menu = useSignal<HTMLElement | undefined>(undefined);
-  const isMenuUsed = useRef(false);
-  if (menu.value) isMenuUsed.current = true;
-  return (
-    <div class="file-picker">
-      <MenuButton anchor={menu}>
-        <Icon name="plus" />
-        {t('addFiles')}
-      </MenuButton>
-      {isMenuUsed.current && <AddMenu anchor={menu} room={room} />}
-    </div>
   );
 }

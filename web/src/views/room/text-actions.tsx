@@ -1,6 +1,6 @@
 /** Actions on the whole text: their menu, the version history, and what is kept of it. Loaded on demand. */
 import { type Signal, signal, useSignal } from '@preact/signals';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo } from 'preact/hooks';
 import type { PoproomError } from '../../../../src/client/error.ts';
 import type { SharedText } from '../../../../src/client/text/shared-text.ts';
 import type { HistoryEntry } from '../../../../src/protocol/types.ts';
@@ -9,6 +9,7 @@ import { Button, Problem } from '../../components/controls.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { useServerNow } from '../../components/countdown.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { takeFocus } from '../../components/keep-focus.ts';
 import { Menu, type MenuEntry } from '../../components/menu.tsx';
 import { notify } from '../../components/notices.tsx';
 import { dateAndTime, timeAgo } from '../../components/time-ago.tsx';
@@ -256,15 +257,13 @@ function shortened(parts: readonly Part[]): Part[] {
 }
 
 function DeleteConfirmation({ history, onCancel }: { history: History; onCancel: () => void }) {
-  const cancel = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => cancel.current?.focus(), []);
   const error = history.deleteError.value;
   return (
     <div class="confirmation">
       <p id="delete-history">{t('deleteHistoryHint')}</p>
       {error && <Problem>{errorMessage(error)}</Problem>}
       <div class="actions">
-        <Button label={t('cancel')} ref={cancel} aria-describedby="delete-history" onClick={onCancel} />
+        <Button label={t('cancel')} ref={takeFocus} aria-describedby="delete-history" onClick={onCancel} />
         <Button class="danger filled" label={t('delete')} onClick={() => void history.deleteAll()} />
       </div>
     </div>

@@ -15,7 +15,7 @@ import type { RoomModel, TextModel } from '../../room/room-phase.ts';
 import { addFiles } from './add-files.tsx';
 import { type Insert, type TextViewProps, useSharedField, useTextChanges } from './shared-field.ts';
 
-const TextReader = lazy(() => import('../read/text-reader.tsx'), 'TextReader');
+const TextReader = lazy(() => import('../read/read-view.tsx'), 'TextReader');
 const TextMenu = lazy(() => import('./text-actions.tsx'), 'TextMenu');
 
 export function TextPanel({ room, text, field }: TextViewProps) {
@@ -53,17 +53,16 @@ export function TextPanel({ room, text, field }: TextViewProps) {
 }
 
 function Tools({ room, text, field, insert }: TextViewProps & { insert: Insert }) {
-  const menu = useSignal<HTMLElement | undefined>(undefined);
-  const isMenuUsed = useRef(false);
-  isMenuUsed.current ||= menu.value !== undefined;
   return (
     <div class="tools">
       <CopyButton text={() => text.shared.value} label={t('copyAll')} disabled={text.isEmpty.value} />
       <PasteButton room={room} onText={insert} />
-      <MenuButton anchor={menu} label={t('more')}>
+      <MenuButton
+        menu={(anchor) => <TextMenu anchor={anchor} room={room} text={text} field={field} />}
+        label={t('more')}
+      >
         <Icon name="more" />
       </MenuButton>
-      {isMenuUsed.current && <TextMenu anchor={menu} room={room} text={text} field={field} />}
     </div>
   );
 }

@@ -9,8 +9,8 @@ import { IconButton } from '../../components/controls.tsx';
 import { t } from '../../i18n/all-strings.ts';
 import { errorMessage, percent, size } from '../../i18n/strings.ts';
 import { forwardedTo } from '../../page-settings.ts';
-import { noteFailure } from '../../room/request-limit.ts';
 import type { RoomOfFiles, SharedFile } from '../../room/room-phase.ts';
+import { noteFailure } from '../../server-connection.ts';
 import {
   chooseTarget,
   collectBlob,
@@ -33,7 +33,8 @@ export function SealedDownloads() {
     // The user leaves the room.
     return () => {
       for (const { send } of downloads.peek()) send({ type: 'close' });
-      forgetThumbnails();
+      for (const url of kept.values()) URL.revokeObjectURL(url);
+      kept.clear();
     };
   }, []);
   return downloads.value.map((download) => <DownloadRow key={download} download={download} />);
@@ -316,12 +317,6 @@ export function SealedThumbnail({ room, file }: { room: RoomOfFiles; file: Share
       <Thumbnail key={url.value} url={url.value} name={fileName} type={contentType} />
     </span>
   );
-}
-
-/** When the user leaves the room. */
-function forgetThumbnails(): void {
-  for (const url of kept.values()) URL.revokeObjectURL(url);
-  kept.clear();
 }
 
 function onceVisible(element: Element | null, signal: AbortSignal, run: () => void): void {

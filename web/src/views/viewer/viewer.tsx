@@ -156,18 +156,14 @@ function useBackButton(onBack: () => void): void {
       addEventListener('popstate', () => latest.current(), end);
       // Unless the user has gone back already.
       end.signal.addEventListener('abort', () => {
-        if (history.state?.isViewer) isBack = goBack();
+        if (!history.state?.isViewer) return;
+        isBack = new Promise((resolve) => addEventListener('popstate', resolve, { once: true }));
+        history.back();
       });
     });
     return () => end.abort();
   }, []);
 }
-
-const goBack = (): Promise<unknown> =>
-  new Promise((resolve) => {
-    addEventListener('popstate', resolve, { once: true });
-    history.back();
-  });
 
 const minDistance = 50;
 
