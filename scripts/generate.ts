@@ -1,7 +1,6 @@
 /** Writes the files that are generated from the code. With --check, reports the outdated ones instead. */
 import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs';
-import { definitions } from '../src/metrics/definitions.ts';
-import type { Definition } from '../src/metrics/family.ts';
+import { type Definition, definitions } from '../src/metrics/definitions.ts';
 import { apiGuide } from './api-guide/index.ts';
 import { closeCodeTable } from './api-guide/live.ts';
 import { asyncapiDocument } from './asyncapi.ts';

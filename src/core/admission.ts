@@ -9,8 +9,7 @@ import type { CoreDeps } from './deps.ts';
 import { counted, invalidField, PoproomError, roomMissing } from './errors.ts';
 import type { ClientId, MaybePromise, Room } from './ports/basics.ts';
 import type { Allowance, Quota, Spending } from './ports/clients.ts';
-import type { StoredLink } from './ports/links.ts';
-import type { AccessAttempt, Refusal, SealedLog } from './ports/rooms.ts';
+import type { AccessAttempt, Refusal, SealedLog, StoredLink } from './ports/rooms.ts';
 import type { Content } from './ports/texts.ts';
 import { secondsUntil } from './timestamp.ts';
 

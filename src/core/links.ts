@@ -8,12 +8,11 @@ import { admit, type Caller } from './admission.ts';
 import type { CoreDeps } from './deps.ts';
 import { orMissing, PoproomError } from './errors.ts';
 import { checkLifetime } from './limits.ts';
-import { cleanRoomName } from './names.ts';
 import type { Room } from './ports/basics.ts';
 import type { StoredFile } from './ports/files.ts';
-import type { StoredLink } from './ports/links.ts';
+import type { StoredLink } from './ports/rooms.ts';
 import { drawLinkId } from './room-code.ts';
-import { checkSealedMeta } from './sealed.ts';
+import { checkSealedMeta, cleanRoomName } from './sealed.ts';
 import { trashOf } from './sweep.ts';
 
 export type Links = ReturnType<typeof createLinks>;

@@ -5,7 +5,7 @@ import type { ClientMessage, Closed, Join } from '../protocol/types.ts';
 import type { Caller } from './admission.ts';
 import type { ClientId } from './ports/basics.ts';
 import type { StoredFile } from './ports/files.ts';
-import type { StoredLink } from './ports/links.ts';
+import type { StoredLink } from './ports/rooms.ts';
 import type { RoomCode } from './room-code.ts';
 
 /** The URLs of files, as this client reaches the server. */

@@ -8,12 +8,11 @@ import type { CoreDeps } from './deps.ts';
 import { hasCode, invalidField, orMissing, PoproomError } from './errors.ts';
 import { changeOnce, type KeyedRun } from './idempotency.ts';
 import { checkLifetime, unfinishedUploadMs } from './limits.ts';
-import { cleanRoomName, looksSealed } from './names.ts';
 import type { ClientId, CreatedBy, MissingReason, Room } from './ports/basics.ts';
 import type { RoomStore, RoomUpdate } from './ports/rooms.ts';
 import type { Checkpoint, CheckpointInfo } from './ports/texts.ts';
 import { codeLengths, drawSymbols, type RoomCode, type RoomKind } from './room-code.ts';
-import { checkSealedMeta, longestSealed } from './sealed.ts';
+import { checkSealedMeta, cleanRoomName, longestSealed, looksSealed } from './sealed.ts';
 import { endRoom, expiryWithin, extendAfterWrite, extending } from './sweep.ts';
 import { checkContent, type EditRequest, type WrittenText } from './text/edit-decision.ts';
 import { type SealedEditRequest, type SealedSnapshot, sealedContentOf } from './text/sealed-texts.ts';
@@ -181,13 +180,8 @@ export function createRooms(deps: CoreDeps, rules: RoomRules) {
 
     async editContent(caller: Caller, edit: ContentEdit, run?: KeyedRun<WrittenText>): Promise<WrittenText> {
       const room = await admit(deps, caller, 'writeText', texts.prefetch);
-      const { code } = room;
-      const author = { deviceId: caller.deviceId, client: caller.client, run };
-      return changing(room, run, () => {
-        if ('append' in edit) return texts.append(code, edit.append, { ifVersions: edit.ifVersions, ...author });
-        if ('sealed' in edit) return texts.editSealed(code, { ...edit, ...author });
-        return texts.edit(code, { ...edit, ...author });
-      });
+      const { deviceId, client } = caller;
+      return changing(room, run, () => texts.edit(room.code, { ...edit, deviceId, client, run }));
     },
 
     async compactContent(caller: Caller, snapshot: SealedSnapshot): Promise<WrittenText> {

@@ -1,15 +1,19 @@
-/** Refuses plaintext in encrypted rooms: texts, names and files. */
+/** Checks names, and refuses plaintext in encrypted rooms: texts, names and files. */
 
 import { type Readable, Transform } from 'node:stream';
+import { cleanFolder as clean, folderLimits, removeUnsafeCharacters } from '../protocol/file-name.ts';
+import { maxNameLength } from '../protocol/limits.ts';
 import {
   type EnvelopeKind,
   encryptedFileHeader,
+  envelopePrefix,
   envelopeSize,
   isEnvelope,
   maxPayloadBytes,
   maxRecentBytes,
 } from '../protocol/sealed.ts';
 import { invalidField, PoproomError } from './errors.ts';
+import type { Room } from './ports/basics.ts';
 
 export function checkSealed(text: string, kind: EnvelopeKind, field: string, longest: number): void {
   checkForm(text, kind, field);
@@ -78,3 +82,34 @@ export function encryptedBytes(bytes: Readable, offset = 0, mayEndWithinHeader =
 
 export const notEncryptedFile = () =>
   encryptionRequired('The file must be encrypted: its first bytes are "POPENC1" and a line feed.', 'file');
+
+export function cleanFolder(raw: string): string {
+  const folder = clean(raw);
+  if (folder !== undefined) return folder;
+  const { levels, bytes } = folderLimits;
+  throw invalidField('folder', `The folder of a file may have at most ${levels} levels and ${bytes} bytes.`);
+}
+
+/** The name of an encrypted room is sealed, and cannot be cleaned. */
+export const looksSealed = (name: string | null | undefined): name is string =>
+  name?.startsWith(envelopePrefix) ?? false;
+
+/** Cleans a name like that of a file. Undefined if nothing is left, or there is none. */
+export function cleanRoomName(raw: string | null | undefined, maximum: number = maxNameLength.room) {
+  const name = removeUnsafeCharacters(raw ?? '');
+  if ([...name].length <= maximum) return name || undefined;
+  throw invalidField('name', `"name" may have at most ${maximum} characters.`, { maximum });
+}
+
+/** Sealed names are longer. */
+export const maxDeviceNameLength = envelopeSize('device', maxPayloadBytes.device);
+
+/** The display name of a device is sealed in an encrypted room. */
+export function checkDeviceName({ salt }: Pick<Room, 'salt'>, name: string | undefined): void {
+  if (name === undefined) return;
+  if (salt !== undefined) checkSealedMeta(name, 'device', 'deviceName');
+  else if ([...name].length > maxNameLength.device) throw deviceNameTooLong();
+}
+
+export const deviceNameTooLong = (): PoproomError =>
+  invalidField('deviceName', `The device name is limited to ${maxNameLength.device} characters.`);

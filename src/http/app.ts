@@ -7,7 +7,7 @@ import { hasCode, type PoproomError } from '../core/errors.ts';
 import type { MaybePromise } from '../core/ports/basics.ts';
 import type { Spending } from '../core/ports/clients.ts';
 import { parseRoomCode } from '../protocol/room-code.ts';
-import type { Connections } from './admin/connection-use.ts';
+import type { Connections } from './admin/admin-interface.ts';
 import {
   type Authorizer,
   type AuthResult,

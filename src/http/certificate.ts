@@ -107,7 +107,6 @@ function watchCertificate(files: CertificateFiles, loaded: CertificatePem, { eve
     log.info({}, 'TLS certificate reloaded');
   }
 
-  const timer = setInterval(check, everyMs);
-  timer.unref();
+  const timer = setInterval(check, everyMs).unref();
   return () => clearInterval(timer);
 }

@@ -9,23 +9,20 @@ import {
   linkMissing,
   proofOf,
 } from '../core/admission.ts';
-import { memoryLimits } from '../core/defence/transfer-budget.ts';
-import { UnreadBytes } from '../core/defence/unread-bytes.ts';
+import { memoryLimits, UnreadBytes } from '../core/defence/transfer-budget.ts';
 import { unlimitedWork } from '../core/defence/work.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { PoproomError, unavailable } from '../core/errors.ts';
 import type { JoinRequest, TextWait } from '../core/live-gateway.ts';
-import { checkDeviceName } from '../core/names.ts';
 import type { ClientId } from '../core/ports/basics.ts';
-import type { StoredLink } from '../core/ports/links.ts';
-import type { Channel, Device, RoomChange } from '../core/ports/rooms.ts';
+import type { Channel, Device, RoomChange, StoredLink } from '../core/ports/rooms.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import type { Rooms } from '../core/rooms.ts';
+import { checkDeviceName } from '../core/sealed.ts';
 import { areOfSameRoom, createResumeTokens, type RoomTokens } from '../core/tokens.ts';
 import { parseLinkId, parseRoomCode } from '../protocol/room-code.ts';
 import { isEnvelope } from '../protocol/sealed.ts';
-import { type MissedEdits, sendMissed, upTo } from './missed-edits.ts';
-import { RoomFeed } from './room-feed.ts';
+import { type MissedEdits, RoomFeed, sendMissed, upTo } from './room-feed.ts';
 import { createLinkView, type LinkView } from './room-view.ts';
 import { Session, type SessionDeps } from './session.ts';
 import type { Wire } from './wire.ts';
@@ -359,8 +356,7 @@ function startHeartbeats(
     await feed.refresh();
   }
 
-  const ticking = setInterval(tick, heartbeatMs / ticksPerHeartbeat);
-  ticking.unref();
+  const ticking = setInterval(tick, heartbeatMs / ticksPerHeartbeat).unref();
 
   return {
     add: (session: Session) => void slots[ticks % ticksPerHeartbeat]?.add(session),

@@ -1,7 +1,7 @@
 /** The session of a device in a room, independent of the transport. */
 import { checkRight } from '../core/admission.ts';
-import { TokenBucket } from '../core/defence/token-bucket.ts';
-import type { UnreadBytes } from '../core/defence/unread-bytes.ts';
+import type { UnreadBytes } from '../core/defence/transfer-budget.ts';
+import { TokenBucket } from '../core/defence/work.ts';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { FileAddresses, LeaveReason } from '../core/live-gateway.ts';
 import type { ClientId, MaybePromise } from '../core/ports/basics.ts';
@@ -288,7 +288,7 @@ export class Session implements FeedSession {
     if (message.type === 'content')
       return texts.replace(feed.code, { content: message.content, ifVersions: [baseVersion], ...author });
     if (message.type === 'sealed-edit')
-      return texts.editSealed(feed.code, { sealed: message.sealed, baseVersion, ref, ...author });
+      return texts.edit(feed.code, { sealed: message.sealed, baseVersion, ref, ...author });
     // A client that receives whole texts does not know the text after its edit, so it receives it too.
     const origin = textMode === 'edits' ? channel.id : undefined;
     return texts.edit(feed.code, { edits: message.edits, baseVersion, ref, ...author, origin });

@@ -4,12 +4,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import type { ClientLog } from '../core/clients.ts';
 import { freeBuffer } from '../core/defence/garbage.ts';
-import type { Receiver, ReceiveSlots } from '../core/defence/receive-slots.ts';
-import { TokenBucket } from '../core/defence/token-bucket.ts';
-import type { Turns } from '../core/defence/work.ts';
+import { TokenBucket, type Turns } from '../core/defence/work.ts';
 import { PoproomError } from '../core/errors.ts';
 import type { LiveMeter, Upgrade } from '../core/live-gateway.ts';
-import type { MaybePromise } from '../core/ports/basics.ts';
+import type { ClientId, MaybePromise } from '../core/ports/basics.ts';
 import type { ClientMessage } from '../protocol/types.ts';
 import type { Hub } from './hub.ts';
 import type { Session } from './session.ts';
@@ -378,3 +376,47 @@ const cut = (reason: string): string =>
     .subarray(0, 123)
     .toString()
     .replace(/\uFFFD+$/, '');
+
+/** Of connections that receive a large message. */
+const maxPerClient = 2;
+const maxTotal = 6;
+
+interface Receiver {
+  client: ClientId;
+  /** Called when a waiting receiver gets its slot. */
+  onSlot(): void;
+}
+
+/**
+ * Limits how many large messages are received at the same time. The server does not read from a connection without a
+ * slot, so that the rest of its message stays with the sender and takes no memory here.
+ */
+export class ReceiveSlots {
+  readonly #holders = new Set<Receiver>();
+  /** In order of arrival. */
+  readonly #waiting = new Set<Receiver>();
+
+  /** Whether the receiver has a slot. If not, it is queued. */
+  take(receiver: Receiver): boolean {
+    if (this.#holders.has(receiver)) return true;
+    const isFree = this.#isFreeFor(receiver);
+    (isFree ? this.#holders : this.#waiting).add(receiver);
+    return isFree;
+  }
+
+  /** Works for a receiver that has a slot, waits for one, or neither. */
+  release(receiver: Receiver): void {
+    this.#waiting.delete(receiver);
+    if (!this.#holders.delete(receiver)) return;
+    const next = this.#waiting.values().find((other) => this.#isFreeFor(other));
+    if (!next) return;
+    this.#waiting.delete(next);
+    this.#holders.add(next);
+    next.onSlot();
+  }
+
+  #isFreeFor({ client }: Receiver): boolean {
+    const ofClient = this.#holders.values().filter((holder) => holder.client === client);
+    return this.#holders.size < maxTotal && ofClient.toArray().length < maxPerClient;
+  }
+}

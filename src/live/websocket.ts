@@ -2,10 +2,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ServerOptions, WebSocket, WebSocketServer } from 'ws';
-import { ReceiveSlots } from '../core/defence/receive-slots.ts';
 import type { Upgrade } from '../core/live-gateway.ts';
 import { keyPrefix, liveProtocol, resumePrefix } from '../protocol/live-protocol.ts';
-import { SocketConnection, type SocketDeps } from './socket-connection.ts';
+import { ReceiveSlots, SocketConnection, type SocketDeps } from './socket-connection.ts';
 import { closeCodeFor } from './wire.ts';
 
 /** Enough for a message of any size. More would only use memory. */
@@ -50,8 +49,7 @@ export function createWebSockets({ maxMessageBytes, ...given }: GivenDeps & { ma
   const checking = setInterval(() => {
     const now = performance.now();
     for (const connection of deps.receiving) connection.checkDeadline(now);
-  }, checkDeadlinesMs);
-  checking.unref();
+  }, checkDeadlinesMs).unref();
 
   function listen(socket: LiveSocket, stream: Duplex): void {
     // Runs before `ws`, so that the last bytes are counted before the message is complete.

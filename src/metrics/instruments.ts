@@ -7,8 +7,7 @@ import type { FileStore, UploadStore } from '../core/ports/files.ts';
 import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { WebhookSender } from '../core/ports/webhooks.ts';
 import { errorCodes, webhookErrors } from '../protocol/error-codes.ts';
-import { definitions } from './definitions.ts';
-import { Counter, type Distribution, Histogram } from './family.ts';
+import { Counter, type Distribution, definitions, Histogram } from './definitions.ts';
 
 /** `admit` checks access, `count` counts requests and bytes, and `sweep` removes what has expired. */
 const storeOperations = ['admit', 'read', 'write', 'count', 'sweep'] as const;

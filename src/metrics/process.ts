@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { constants, monitorEventLoopDelay, PerformanceObserver } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getHeapSpaceStatistics, type HeapSpaceInfo } from 'node:v8';
-import { type Definition, Histogram, linesOf, type Reading, textOf } from './family.ts';
+import { type Definition, Histogram, linesOf, type Reading, textOf } from './definitions.ts';
 
 type Row = [type: Definition['type'], name: string, help: string, reading: Reading, labels?: readonly string[]];
 

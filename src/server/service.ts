@@ -1,5 +1,6 @@
 /** Creates everything behind HTTP: the core on the stores of the engine, live channels, and background work. */
 import type { Config } from '../config.ts';
+import { answerOperator, createReports } from '../core/admin/admin.ts';
 import { createClientHash, createClientLog } from '../core/clients.ts';
 import { chain } from '../core/concurrency.ts';
 import { createCreation } from '../core/creation.ts';
@@ -12,14 +13,12 @@ import { createClaims, createFiles } from '../core/files/files.ts';
 import { createFileSpace } from '../core/files/space.ts';
 import { createUploads } from '../core/files/uploads.ts';
 import { createZips } from '../core/files/zips.ts';
+import { watchEviction, watchOutages } from '../core/health.ts';
 import { createIdempotency } from '../core/idempotency.ts';
 import { createLinks } from '../core/links.ts';
 import { noLiveMeter } from '../core/live-gateway.ts';
-import { answerOperator } from '../core/operator-requests.ts';
-import { watchEviction, watchOutages } from '../core/outages.ts';
 import type { Clock, Log } from '../core/ports/basics.ts';
 import type { EventBus } from '../core/ports/rooms.ts';
-import { createReports } from '../core/reports.ts';
 import { createRooms } from '../core/rooms.ts';
 import { createStorageQuota } from '../core/storage-quota.ts';
 import { createSweeper } from '../core/sweep.ts';

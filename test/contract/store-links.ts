@@ -1,7 +1,7 @@
 /** Links of rooms: access by them, their end, and the files that are added with them. */
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { LinkAttempt, StoredLink } from '../../src/core/ports/links.ts';
+import type { LinkAttempt, StoredLink } from '../../src/core/ports/rooms.ts';
 import type { LinkId, RoomCode } from '../../src/core/room-code.ts';
 import {
   countedFiles,

@@ -19,10 +19,10 @@ async function open(t: TestContext) {
 
 /** Stores one letter after another, without waiting. Returns the last response. */
 async function type(texts: Texts, code: RoomCode, replica: SealedReplica, until: number) {
-  const writes: ReturnType<Texts['editSealed']>[] = [];
+  const writes: ReturnType<Texts['edit']>[] = [];
   while (replica.version < until) {
     const edit = replica.insert('x');
-    writes.push(texts.editSealed(code, edit));
+    writes.push(texts.edit(code, edit));
     replica.apply({ ...edit, version: replica.version + 1 });
   }
   return (await Promise.all(writes)).at(-1);
@@ -35,8 +35,8 @@ describe('the log of an encrypted room', () => {
     assert.ok(!('compact' in ((await type(one, code, replica, 199)) ?? {})));
     assert.equal((await type(one, code, replica, 200))?.compact, true);
     assert.equal((await type(one, code, replica, 1000))?.compact, true);
-    await assert.rejects(one.editSealed(code, replica.insert('y')), { code: 'COMPACTION_REQUIRED' });
-    await assert.rejects(two.editSealed(code, replica.insert('y')), { code: 'COMPACTION_REQUIRED' });
+    await assert.rejects(one.edit(code, replica.insert('y')), { code: 'COMPACTION_REQUIRED' });
+    await assert.rejects(two.edit(code, replica.insert('y')), { code: 'COMPACTION_REQUIRED' });
     assert.equal((await stored()).content.version, 1000);
 
     await two.compact(code, replica.snapshot());
@@ -48,7 +48,7 @@ describe('the log of an encrypted room', () => {
     // And it has not seen the last version.
     assert.equal((await one.compact(code, replica.snapshot())).version, 1002);
     await assert.rejects(one.compact(code, { ...replica.snapshot(), version: 1003 }), { code: 'VERSION_CONFLICT' });
-    await assert.rejects(one.editSealed(code, { ...replica.insert('y'), baseVersion: 5 }), (error: Error) => {
+    await assert.rejects(one.edit(code, { ...replica.insert('y'), baseVersion: 5 }), (error: Error) => {
       const { details } = error as Error & { details: Record<string, unknown> };
       assert.deepEqual([details.contentVersion, details.version], [1002, 1002]);
       return true;
@@ -59,16 +59,16 @@ describe('the log of an encrypted room', () => {
     const { code, node, stored, replica } = await open(t);
     const [one, two] = [node(), node()];
     const edit = { ...replica.insert('once'), deviceId: 'phone', ref: 'r1' };
-    const { version } = await one.editSealed(code, edit);
+    const { version } = await one.edit(code, edit);
     replica.apply({ ...edit, version });
-    assert.equal((await two.editSealed(code, edit)).version, 1);
+    assert.equal((await two.edit(code, edit)).version, 1);
     await two.compact(code, replica.snapshot());
-    assert.equal((await node().editSealed(code, edit)).version, 1);
+    assert.equal((await node().edit(code, edit)).version, 1);
     const { content, baseVersion } = replica.replace('other');
     await one.replace(code, { content, ifVersions: [baseVersion] });
-    assert.equal((await node().editSealed(code, edit)).version, 1);
+    assert.equal((await node().edit(code, edit)).version, 1);
     assert.deepEqual([(await stored()).content.version, (await stored()).content.content], [2, content]);
-    await assert.rejects(one.editSealed(code, { ...edit, sealed: replica.insert('two').sealed }), {
+    await assert.rejects(one.edit(code, { ...edit, sealed: replica.insert('two').sealed }), {
       code: 'VALIDATION_FAILED',
     });
   });
@@ -77,7 +77,7 @@ describe('the log of an encrypted room', () => {
     const { code, node, stored, replica } = await open(t);
     const nodes = [node(), node(), node()];
     const writes = nodes.flatMap((texts) => [
-      texts.editSealed(code, replica.insert('a')),
+      texts.edit(code, replica.insert('a')),
       texts.replace(code, { content: replica.replace('b').content, ifVersions: [0] }),
     ]);
     const outcomes = await Promise.allSettled(writes);

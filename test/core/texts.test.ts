@@ -59,10 +59,10 @@ describe('the authority over texts', () => {
     const { code, node, content } = await open(t);
     const [one, two] = [node(), node()];
     await one.replace(code, { content: 'Hello.' });
-    await two.append(code, '', {});
+    await two.edit(code, { append: '' });
     // Each node sends several without waiting: those after one that came too late build on a text that was not stored.
     const sentences = ['A long sentence.', 'B.', 'Another sentence, longer.', 'D.', 'E!', 'Finally.'];
-    await Promise.all(sentences.map((sentence, n) => (n % 2 ? one : two).append(code, ` [${sentence}]`, {})));
+    await Promise.all(sentences.map((sentence, n) => (n % 2 ? one : two).edit(code, { append: ` [${sentence}]` })));
     const text = await content();
     for (const sentence of sentences) assert.ok(text.includes(` [${sentence}]`), `${sentence} in ${text}`);
     assert.equal(text.length, 'Hello.'.length + sentences.reduce((sum, { length }) => sum + length + 3, 0));
@@ -80,13 +80,13 @@ describe('the authority over texts', () => {
     }));
     const [one, two] = [node(), node()];
     await one.replace(code, { content: 'Hello.' });
-    await two.append(code, '!', {});
+    await two.edit(code, { append: '!' });
     const { promise, resolve: release } = Promise.withResolvers<void>();
     held = promise;
-    const late = two.append(code, '?', {});
+    const late = two.edit(code, { append: '?' });
     await eventually('it is being stored', () => isHeld);
     held = undefined;
-    await one.append(code, ' A longer sentence.', {});
+    await one.edit(code, { append: ' A longer sentence.' });
     // The device received version 3 from the first node. The second one has another version 3, which is shorter.
     const edit = two.edit(code, { ...insert(26, ' The end.'), baseVersion: 3, deviceId: 'phone', ref: 'r' });
     await setImmediate();
@@ -107,7 +107,7 @@ describe('the authority over texts', () => {
       n % 3 === 0 ? [refused(), late()] : n % 7 === 0 ? [texts.clearHistory(code)] : [],
     );
     const [stored] = await Promise.all([
-      Promise.all(words.map((word) => texts.append(code, word, {}))),
+      Promise.all(words.map((word) => texts.edit(code, { append: word }))),
       Promise.allSettled(others),
     ]);
     assert.equal(new Set(stored.map(({ version }) => version)).size, words.length);

@@ -1,7 +1,7 @@
 /** Blocked addresses: what is refused, what is not, and how an operator makes and removes blocks. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseRange } from '../../src/http/admin/connection-use.ts';
+import { parseRange } from '../../src/http/admin/admin-interface.ts';
 import { adminEnv, adminOf } from '../support/admin.ts';
 import type { ApiResponse } from '../support/api.ts';
 import { assertError } from '../support/assert-error.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createLocalBus } from '../../src/bus/local.ts';
-import { UnreadBytes } from '../../src/core/defence/unread-bytes.ts';
+import { UnreadBytes } from '../../src/core/defence/transfer-budget.ts';
 import type { CoreDeps } from '../../src/core/deps.ts';
 import { createRooms } from '../../src/core/rooms.ts';
 import { createResumeTokens } from '../../src/core/tokens.ts';

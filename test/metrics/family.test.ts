@@ -1,7 +1,7 @@
 /** Counters, histograms and samples, as Prometheus reads them. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Counter, Histogram, sample, textOf } from '../../src/metrics/family.ts';
+import { Counter, Histogram, sample, textOf } from '../../src/metrics/definitions.ts';
 
 const base = { name: 'a_metric', help: 'A metric.', labels: [] };
 

@@ -1,9 +1,13 @@
-/** The operations of the admin interface. None of them returns a text, a name of a room or file, or a PIN. */
+/** The operations of operators: admin interface, command line, reports. None returns a text, a name of a room or file, or a PIN. */
 
 import { randomBytes } from 'node:crypto';
+import { removeUnsafeCharacters } from '../../protocol/file-name.ts';
 import { parseRoomCode } from '../../protocol/room-code.ts';
+import type { CreateReportRequest } from '../../protocol/types.ts';
+import { admit, type Caller } from '../admission.ts';
 import type { ClientHash } from '../clients.ts';
-import { mapInBatches } from '../concurrency.ts';
+import { createRepetition, mapInBatches } from '../concurrency.ts';
+import type { CoreDeps } from '../deps.ts';
 import { invalidField, orMissing, PoproomError, roomMissing } from '../errors.ts';
 import { reportLimits } from '../limits.ts';
 import type {
@@ -15,12 +19,15 @@ import type {
   BlockStore,
   ClientTraffic,
   KeyUse,
+  OperatorInbox,
+  OperatorRequest,
   RoomReport,
   RoomSummary,
   Traffic,
 } from '../ports/admin.ts';
 import type { ClientId, Clock, Log } from '../ports/basics.ts';
 import type { ApiKey } from '../ports/clients.ts';
+import type { RoomStore } from '../ports/rooms.ts';
 import type { Store } from '../ports/store.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
@@ -338,4 +345,69 @@ function noteClient(clients: Map<ClientId, ClientTraffic>, more: ClientTraffic):
   const sum = known ?? { client, ...noTraffic };
   add(sum, more, trafficNames);
   clients.set(client, sum);
+}
+
+const pollMs = 500;
+
+type OperatorDeps = { inbox: OperatorInbox; store: Pick<RoomStore, 'listDevices'> } & Pick<
+  AdminDeps,
+  'rooms' | 'clock' | 'log'
+>;
+
+/**
+ * Polls for requests of the command line to the running server, which is the only one that may change its rooms. Returns
+ * a function that stops this.
+ */
+export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps): () => Promise<void> {
+  let isFailing = false;
+
+  async function answerAll(): Promise<void> {
+    for (const { id, request } of await inbox.unanswered()) await inbox.answer(id, await answer(request));
+    isFailing = false;
+  }
+
+  async function answer(request: OperatorRequest): Promise<unknown> {
+    if ('remove' in request) {
+      const outcomes = await mapInBatches(request.remove, (code) => rooms.end(code));
+      const removed = outcomes.filter((reason) => reason === undefined).length;
+      log.info({ rooms: removed }, 'removed rooms for the operator');
+      return outcomes.map((reason) => reason ?? 'removed');
+    }
+    const devices = await mapInBatches(request.countDevices, (code) => store.listDevices(code, clock()));
+    return devices.map(({ length }) => length);
+  }
+
+  /** Retried at every poll, logged once. */
+  function onFailure(err: unknown): void {
+    if (!isFailing) log.warn({ err }, 'cannot process requests of the command line');
+    isFailing = true;
+  }
+
+  const polls = createRepetition(answerAll, pollMs, onFailure);
+  polls.start();
+  return polls.stop;
+}
+
+/** Reports of rooms, which people send to the operator. */
+export type Reports = ReturnType<typeof createReports>;
+
+export function createReports(deps: CoreDeps, hashClient: ClientHash, log: Log) {
+  return {
+    /** Everyone with access to the room may report it. Nothing of its content is stored with the report. */
+    async add(caller: Caller, { reason, comment = '' }: CreateReportRequest): Promise<void> {
+      const { code, createdAt: roomCreatedAt } = await admit(deps, caller, 'reportRoom');
+      const report = {
+        ...{ id: randomBytes(5).toString('hex'), code, roomCreatedAt, reason, createdAt: deps.clock() },
+        comment: removeUnsafeCharacters(comment) || undefined,
+        client: hashClient(caller.client),
+      };
+      const outcome = await deps.reports.put(report, reportLimits);
+      if (outcome === 'full')
+        throw new PoproomError(
+          'TOO_MANY_REPORTS',
+          'The operator has too many open reports. Contact the operator directly.',
+        );
+      log.warn({ report: report.id, reason }, 'someone reported a room');
+    },
+  };
 }

@@ -8,7 +8,7 @@ import { unfinishedUploadMs } from '../limits.ts';
 import type { MissingReason, Room } from '../ports/basics.ts';
 import type { BlobProgress, Checksum } from '../ports/blobs.ts';
 import type { StoredFile, UnfinishedFile } from '../ports/files.ts';
-import type { StoredLink } from '../ports/links.ts';
+import type { StoredLink } from '../ports/rooms.ts';
 import type { RoomCode } from '../room-code.ts';
 import { encryptedBytes, headerBytes, notEncryptedFile } from '../sealed.ts';
 import { extending, trashOf } from '../sweep.ts';

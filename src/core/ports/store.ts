@@ -10,8 +10,7 @@ import type { ActivityStore, BlockStore, OperatorInbox, ReportStore, RoomSummari
 import type { ClientId, IdempotencyStore } from './basics.ts';
 import type { ApiKey, KeyStore, RateCounter, StorageAccounts } from './clients.ts';
 import type { FileStore, TrashClaims, TrashStore, UploadStore } from './files.ts';
-import type { LinkStore, StoredLink } from './links.ts';
-import type { RoomDraft, RoomState, RoomStore } from './rooms.ts';
+import type { LinkStore, RoomDraft, RoomState, RoomStore, StoredLink } from './rooms.ts';
 import type { Checkpoint, Content, LastRefs, TextEntry, TextStore } from './texts.ts';
 import type { StoredWebhooks, WebhookStore } from './webhooks.ts';
 

@@ -181,19 +181,11 @@ export function createTexts(
   const loaded = { load, drop, isCurrent };
 
   return {
-    edit: (code: RoomCode, request: EditRequest) => write(code, request, (text) => decideEdit(text, request)),
-
-    /** Adds to the end of the current text. */
-    append(code: RoomCode, insert: string, { ifVersions, ...author }: Omit<EditRequest, 'edits' | 'baseVersion'>) {
-      return write(code, author, (text) => {
-        const end = text.document.length;
-        const edits = [{ from: end, to: end, insert }];
-        return decideEdit(text, { ...author, ifVersions, edits, baseVersion: undefined });
-      });
-    },
-
-    editSealed: (code: RoomCode, request: SealedEditRequest) =>
-      write(code, request, (text) => decideSealedEdit(text, request, largestContent)),
+    edit: (code: RoomCode, request: EditRequest | AppendRequest | SealedEditRequest) =>
+      write(code, request, (text) => {
+        if ('sealed' in request) return decideSealedEdit(text, request, largestContent);
+        return decideEdit(text, 'append' in request ? atEnd(text, request) : request);
+      }),
 
     /** Replaces the log of an encrypted room up to a version by a snapshot. */
     compact: createSealedCompaction({ texts, bus, clock, charges, largestContent, loaded }),
@@ -243,6 +235,13 @@ export function createTexts(
       if (text) drop(code, text);
     },
   };
+}
+
+type AppendRequest = Omit<EditRequest, 'edits' | 'baseVersion'> & { append: string };
+
+/** Adds to the end of the current text. */
+function atEnd({ document: { length } }: WorkingText, { append, ...request }: AppendRequest): EditRequest {
+  return { ...request, edits: [{ from: length, to: length, insert: append }], baseVersion: undefined };
 }
 
 /** An edit that is invalid for a text in memory may be valid for the one that another node has stored meanwhile. */

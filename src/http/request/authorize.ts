@@ -5,7 +5,7 @@ import type { BlockList } from 'node:net';
 import { overLimit } from '../../core/admission.ts';
 import { hashApiKey, looksLikeApiKey } from '../../core/clients.ts';
 import { chain } from '../../core/concurrency.ts';
-import { ClientBuckets } from '../../core/defence/token-bucket.ts';
+import { ClientBuckets } from '../../core/defence/work.ts';
 import { hasCode, invalidField, PoproomError } from '../../core/errors.ts';
 import type { ClientId, Clock, MaybePromise } from '../../core/ports/basics.ts';
 import type { Allowance, ApiKey, KeyStore, Quota, RateCounter, Spending, Tier } from '../../core/ports/clients.ts';

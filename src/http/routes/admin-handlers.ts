@@ -7,14 +7,14 @@ import { toTimestamp } from '../../core/timestamp.ts';
 import { createBlockRequest } from '../../protocol/admin-schemas.ts';
 import type { EndpointName } from '../../protocol/endpoints.ts';
 import type * as api from '../../protocol/types.ts';
-import type { AdminOperations } from '../admin/admin-interface.ts';
 import {
   type AddressRange,
+  type AdminOperations,
   containsLoopback,
   createMatcher,
   formatRange,
   parseRange,
-} from '../admin/connection-use.ts';
+} from '../admin/admin-interface.ts';
 import { readJson } from '../request/parse-body.ts';
 import type { Request } from '../request/request.ts';
 import { confirmation, json, type Reply } from '../response/reply.ts';

@@ -27,8 +27,7 @@ import {
   variesByEncoding,
   versionTag,
 } from '../response/reply.ts';
-import { confirmed, type HandlerDeps, type Handlers } from './handler.ts';
-import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
+import { confirmed, fingerprintOf, type HandlerDeps, type Handlers, keyedRun, replayHeaders } from './handler.ts';
 
 export const contentHandlers = (deps: HandlerDeps) => {
   const { rooms, largestContent } = deps;

@@ -31,8 +31,16 @@ import {
 import { confirmation, errorBody, isNamedBy, isNamedExactly, json, type Reply } from '../response/reply.ts';
 import { bytesPerStream, holdFile, holdUntilSent } from '../response/send.ts';
 import { fileAddresses, ownBase } from '../urls.ts';
-import { confirmed, type HandlerDeps, type Handlers } from './handler.ts';
-import { digestOf, fingerprintOf, hashing, keyedRun, replayHeaders } from './idempotent.ts';
+import {
+  confirmed,
+  digestOf,
+  fingerprintOf,
+  type HandlerDeps,
+  type Handlers,
+  hashing,
+  keyedRun,
+  replayHeaders,
+} from './handler.ts';
 
 export const fileHandlers = (deps: HandlerDeps) => {
   const { files, claims, zips, uploads, links } = deps;

@@ -1,18 +1,22 @@
-/** Serves the page and the API documentation. All paths return the same document, with the links of their view. */
+/** Serves what belongs to no room: the page, the documentation, and the state of the server. */
 import type { IncomingMessage } from 'node:http';
 import { loadOnce } from '../../core/concurrency.ts';
 import { PoproomError } from '../../core/errors.ts';
+import { toTimestamp } from '../../core/timestamp.ts';
 import { isEncryptedCode, parseRoomId } from '../../protocol/room-code.ts';
+import type { HealthReport, Readiness, ServerLimits } from '../../protocol/types.ts';
 import type { PageFiles, PageSettings, View } from '../page/page-files.ts';
+import { isSameToken, keyOf } from '../request/authorize.ts';
 import { header, type Request } from '../request/request.ts';
-import { isNamedBy, type PageFile, pickEncoding, type Reply } from '../response/reply.ts';
+import { compressedFile, isNamedBy, json, type PageFile, pickEncoding, type Reply } from '../response/reply.ts';
 import { basePathOf, type LinkSettings } from '../urls.ts';
-import type { HandlerDeps } from './handler.ts';
+import type { Handler, HandlerDeps, Handlers } from './handler.ts';
 
 type ReadPage = HandlerDeps['page'];
 /** The part of a request that decides which page is served. */
 type PageRequest = Pick<Request, 'raw' | 'params'>;
 
+/** All paths of the page return the same document, with the links of their view. */
 export function pageHandlers({ page, links }: Pick<HandlerDeps, 'page' | 'links'>) {
   // These URLs are private.
   const unlisted = { 'X-Robots-Tag': 'noindex' };
@@ -139,7 +143,7 @@ function replyWith(raw: IncomingMessage, file: PageFile, own: Record<string, str
 }
 
 /** The file in the encoding that the browser prefers. */
-export function encodedFor(raw: IncomingMessage, { hash, bytes }: PageFile) {
+function encodedFor(raw: IncomingMessage, { hash, bytes }: PageFile) {
   const encoding = pickEncoding(header(raw, 'accept-encoding'), (candidate) => bytes.has(candidate));
   return {
     body: bytes.get(encoding) as Uint8Array,
@@ -148,5 +152,80 @@ export function encodedFor(raw: IncomingMessage, { hash, bytes }: PageFile) {
       ...(bytes.size > 1 && { Vary: 'Accept-Encoding' }),
       ...(encoding !== 'identity' && { 'Content-Encoding': encoding }),
     },
+  };
+}
+
+export const operationHandlers = (deps: HandlerDeps) => {
+  const { probes, serverLimits, storedBytes, metrics, metricsToken, links } = deps;
+  return {
+    async health() {
+      const { healthy, now, uptime } = await probes.health();
+      const status = healthy ? 'healthy' : 'degraded';
+      return json(healthy ? 200 : 503, { status, timestamp: toTimestamp(now), uptime } satisfies HealthReport);
+    },
+
+    getLimits: async ({ client }) =>
+      json(200, { ...serverLimits, storedBytes: await storedBytes(client) } satisfies ServerLimits),
+
+    /** The committed document with the URL and the limits of this server. */
+    openapi: documentHandler(async () => {
+      const { default: document } = await import('../../../openapi.json', { with: { type: 'json' } });
+      const servers = document.servers.map((server) => ({ ...server, url: links.publicUrl ?? server.url }));
+      return { ...document, servers, 'x-limits': serverLimits };
+    }),
+
+    asyncapi: documentHandler(async () => {
+      const { default: document } = await import('../../../asyncapi.json', { with: { type: 'json' } });
+      if (links.publicUrl === undefined) return document;
+      return { ...document, servers: serversAt(links.publicUrl, document.servers) };
+    }),
+
+    live: () => json(200, { status: 'ok' }),
+
+    async ready() {
+      const { ready, checks } = await probes.ready();
+      return json(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', checks } satisfies Readiness);
+    },
+
+    async metrics({ raw }) {
+      if (!metrics) throw new PoproomError('NOT_FOUND', metricsDisabled);
+      if (metricsToken !== undefined) checkToken(keyOf(raw), metricsToken);
+      const headers = { 'Content-Type': 'text/plain; version=0.0.4; charset=utf-8', 'Cache-Control': 'no-store' };
+      return { status: 200, headers, body: await metrics() };
+    },
+
+    /** Private pages have a header for robots. They must be able to read it, so only the API is refused. */
+    robots() {
+      const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-cache' };
+      return { status: 200, headers, body: `User-agent: *\nDisallow: ${serverLimits.demo ? '/' : '/api/'}\n` };
+    },
+  } satisfies Partial<Handlers>;
+};
+
+const metricsDisabled = 'Metrics are disabled. The operator can enable them with POPROOM_METRICS=true.';
+
+function checkToken(given: string | undefined, token: string): void {
+  if (given === undefined)
+    throw new PoproomError('API_KEY_REQUIRED', 'Send the token of the metrics as Authorization: Bearer TOKEN.');
+  if (!isSameToken(given, token)) throw new PoproomError('INVALID_API_KEY', 'This is not the token of the metrics.');
+}
+
+/** The servers of the AsyncAPI document at the URL of this one. */
+function serversAt(publicUrl: string, servers: Record<string, { protocol: string }>): object {
+  const { host, protocol, pathname } = new URL(publicUrl);
+  const secure = protocol === 'https:' ? 's' : '';
+  const here = { host, ...(pathname !== '/' && { pathname }) };
+  const moved = Object.entries(servers).map(([name, server]) => {
+    return [name, { ...server, protocol: server.protocol + secure, ...here }];
+  });
+  return Object.fromEntries(moved);
+}
+
+/** Serializes and compresses the document once. */
+function documentHandler(load: () => Promise<unknown>): Handler {
+  const read = loadOnce(async () => compressedFile(JSON.stringify(await load()), {}));
+  return async ({ raw }) => {
+    const { body, encodingHeaders } = encodedFor(raw, await read());
+    return { ...json(200, {}, encodingHeaders), body };
   };
 }

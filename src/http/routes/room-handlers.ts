@@ -2,9 +2,9 @@
 import { invalidField, PoproomError } from '../../core/errors.ts';
 import { fileEntryOf } from '../../core/files/files.ts';
 import { seenByLink } from '../../core/links.ts';
-import { deviceNameTooLong, maxDeviceNameLength } from '../../core/names.ts';
-import type { StoredLink } from '../../core/ports/links.ts';
+import type { StoredLink } from '../../core/ports/rooms.ts';
 import type { CreatedRoom, RoomWithDevices } from '../../core/rooms.ts';
+import { deviceNameTooLong, maxDeviceNameLength } from '../../core/sealed.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import type { WebhookInfo } from '../../core/webhooks/webhooks.ts';
 import type { RoomLimits } from '../../protocol/limits.ts';
@@ -15,8 +15,7 @@ import { readCaller, readJson } from '../request/parse-body.ts';
 import { callerOf, header, type Request } from '../request/request.ts';
 import { confirmation, json } from '../response/reply.ts';
 import { fileAddresses, findOwnBase, ownBase } from '../urls.ts';
-import { confirmed, type HandlerDeps, type Handlers } from './handler.ts';
-import { fingerprintOf, keyedRun, replayHeaders } from './idempotent.ts';
+import { confirmed, fingerprintOf, type HandlerDeps, type Handlers, keyedRun, replayHeaders } from './handler.ts';
 
 export const roomHandlers = (deps: HandlerDeps) => {
   const { rooms, creation, roomLinks, webhooks, reports, live, limits, links, origins, userOf } = deps;

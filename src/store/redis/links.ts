@@ -1,12 +1,12 @@
 /** The links of rooms. The index by link id is on other nodes of a cluster; the list of the room decides. */
 import {
+  type GuardRules,
   isExpired,
   type LinkAdmission,
   type LinkAttempt,
   type LinkStore,
   type StoredLink,
-} from '../../core/ports/links.ts';
-import type { GuardRules } from '../../core/ports/rooms.ts';
+} from '../../core/ports/rooms.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';
 import type { Misses } from './counters.ts';

@@ -1,6 +1,5 @@
 /** Rooms in Redis, and the devices in them. Each method is one script if all its keys have one hash tag. */
 import type { FinishedRequest, Repeated, RequestRecord, Room } from '../../core/ports/basics.ts';
-import type { LinkRole } from '../../core/ports/links.ts';
 import type { Device, GuardRules, RoomDraft, RoomState, RoomStore, RoomUpdate } from '../../core/ports/rooms.ts';
 import type { RoomRecord } from '../../core/ports/store.ts';
 import type { TextState } from '../../core/ports/texts.ts';
@@ -319,7 +318,7 @@ function devicesOf(jsons: string[], seen: string[], renewedSince: number): Devic
 /** The id alone, or for a device with access by a link also its role and the name of the link, which may be empty. */
 function seenDeviceOf(member: string): Device {
   const [, id = '', role, name] = /^(\S+)(?: (\S+) (.*))?$/s.exec(member) ?? [];
-  return { id, name: name || undefined, ...(role !== undefined && { role: role as LinkRole }) };
+  return { id, name: name || undefined, ...(role !== undefined && { role: role as NonNullable<Device['role']> }) };
 }
 
 /** Returns the colour; '' if the device prefers none. */

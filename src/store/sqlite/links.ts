@@ -1,6 +1,6 @@
 /** The links of rooms. Changes return `gone` if there is no such room. */
 
-import { isExpired, type LinkAdmission, type LinkStore, type StoredLink } from '../../core/ports/links.ts';
+import { isExpired, type LinkAdmission, type LinkStore, type StoredLink } from '../../core/ports/rooms.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import type { AccessDeps } from './access.ts';
 import { inLiveRoom, type RoomId, roomIdOf } from './cache.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { watchOutages } from '../../src/core/outages.ts';
+import { watchOutages } from '../../src/core/health.ts';
 
 describe('the watch for outages', () => {
   it('[OPS-11] asks a store that responds once per interval, however many requests fail', async (t) => {
