@@ -7,7 +7,7 @@ import { type FileHandle, open, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { openDiskBlobs } from '../blobs/disk.ts';
-import type { BlobStore } from '../core/ports/blobs.ts';
+import type { BlobStore } from '../core/ports/files.ts';
 import { secretIn } from '../engine/secret.ts';
 import { lockFolder } from '../store/sqlite/database.ts';
 import { copyDatabase, type DatabaseCopy, dropUnfinished, openCopy } from '../store/sqlite/open.ts';

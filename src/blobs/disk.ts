@@ -4,7 +4,7 @@ import { createReadStream, readdirSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { hasCode } from '../core/errors.ts';
-import { type BlobAppend, type BlobStore, unfinishedName } from '../core/ports/blobs.ts';
+import { type BlobAppend, type BlobStore, unfinishedName } from '../core/ports/files.ts';
 import { bytesLost, receive } from './receive.ts';
 import { checkedName, isBlobName, noneIfMissing, oldFiles, openStaging, writeAll } from './staging.ts';
 

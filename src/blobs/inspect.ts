@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import type { BlobStore } from '../core/ports/blobs.ts';
+import type { BlobStore } from '../core/ports/files.ts';
 import { defaultTimeouts, openS3Blobs, type S3Options } from './s3.ts';
 import { openS3Objects, type S3Objects } from './s3-objects.ts';
 

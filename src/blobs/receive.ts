@@ -3,7 +3,7 @@ import { createHash, type Hash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { freeBuffer } from '../core/defence/garbage.ts';
 import { byteCount, PoproomError } from '../core/errors.ts';
-import type { Checksum } from '../core/ports/blobs.ts';
+import type { Checksum } from '../core/ports/files.ts';
 
 interface Receipt {
   bytes: Readable;

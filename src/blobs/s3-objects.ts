@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { singleFlight } from '../core/concurrency.ts';
 import { PoproomError } from '../core/errors.ts';
-import type { ByteRange } from '../core/ports/blobs.ts';
+import type { ByteRange } from '../core/ports/files.ts';
 import { storageFull } from './receive.ts';
 
 export interface S3Location {

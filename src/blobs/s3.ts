@@ -9,7 +9,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { hasCode } from '../core/errors.ts';
-import { type BlobProgress, type BlobStore, type Checksum, unfinishedName } from '../core/ports/blobs.ts';
+import { type BlobProgress, type BlobStore, type Checksum, unfinishedName } from '../core/ports/files.ts';
 import { bytesLost, receive } from './receive.ts';
 import { openS3Objects, type S3Location, type S3Objects, type Timeouts, type UploadedPart } from './s3-objects.ts';
 import { checkedName, isBlobName, openStaging, type StagedFile, writeAll } from './staging.ts';

@@ -3,8 +3,8 @@
 import type { RoomLimits } from '../protocol/limits.ts';
 import type { WorkBudget } from './defence/work.ts';
 import type { Clock } from './ports/basics.ts';
-import type { BlobStore } from './ports/blobs.ts';
 import type { StorageAccounts } from './ports/clients.ts';
+import type { BlobStore } from './ports/files.ts';
 import type { EventBus } from './ports/rooms.ts';
 import type { EngineParts, Store } from './ports/store.ts';
 import type { StorageQuota } from './storage-quota.ts';

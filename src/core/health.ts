@@ -2,7 +2,7 @@
 import { singleFlight } from './concurrency.ts';
 import { hasCode } from './errors.ts';
 import type { Clock, Log } from './ports/basics.ts';
-import type { BlobStore } from './ports/blobs.ts';
+import type { BlobStore } from './ports/files.ts';
 import type { EngineParts, Store } from './ports/store.ts';
 
 interface OutageWatch {

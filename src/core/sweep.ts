@@ -3,8 +3,7 @@ import { createRepetition } from './concurrency.ts';
 import type { CoreDeps } from './deps.ts';
 import { reportLimits, restorableMs, unfinishedUploadMs } from './limits.ts';
 import type { Clock, MissingReason, Room } from './ports/basics.ts';
-import { blobOf } from './ports/blobs.ts';
-import type { TrashStore } from './ports/files.ts';
+import { blobOf, type TrashStore } from './ports/files.ts';
 import type { RoomCode } from './room-code.ts';
 
 const batchSize = 500;

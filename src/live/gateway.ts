@@ -14,7 +14,6 @@ const soonestRetryMs = 1000;
 
 interface LiveDeps extends HubDeps {
   validate: Validate;
-  maxMessageBytes: number;
   turns: Turns;
   clientLog: ClientLog;
   meter: LiveMeter;

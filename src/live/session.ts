@@ -134,9 +134,7 @@ export class Session implements FeedSession {
   /** Sends the first messages: a snapshot or the missed changes. */
   begin({ seq, sent, missed }: Resume): void {
     const { feed, linkTo } = this.options;
-    const view = feed.view;
-    this.#sent = view;
-    this.#devices = view.devices;
+    const { view } = feed;
     const edits = missed ? editsTo(view, missed) : [];
     // If the edits do not account for the difference, files or wrong PINs have changed.
     const missedOnlyEdits = seq !== undefined && view.seq - seq === sent + edits.length;

@@ -2,8 +2,7 @@
 import type { Readable } from 'node:stream';
 import { hasCode, PoproomError } from '../core/errors.ts';
 import type { LiveMeter } from '../core/live-gateway.ts';
-import type { BlobAppend, BlobStore } from '../core/ports/blobs.ts';
-import type { FileStore, UploadStore } from '../core/ports/files.ts';
+import type { BlobAppend, BlobStore, FileStore, UploadStore } from '../core/ports/files.ts';
 import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { WebhookSender } from '../core/ports/webhooks.ts';
 import { errorCodes, webhookErrors } from '../protocol/error-codes.ts';

@@ -9,8 +9,7 @@ import { createBudgets } from '../core/defence/transfer-budget.ts';
 import { Turns, WorkBudget } from '../core/defence/work.ts';
 import type { CoreDeps } from '../core/deps.ts';
 import { hasCode } from '../core/errors.ts';
-import { createClaims, createFiles } from '../core/files/files.ts';
-import { createFileSpace } from '../core/files/space.ts';
+import { createClaims, createFileSpace, createFiles } from '../core/files/files.ts';
 import { createUploads } from '../core/files/uploads.ts';
 import { createZips } from '../core/files/zips.ts';
 import { watchEviction, watchOutages } from '../core/health.ts';
@@ -90,7 +89,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     ? { ...opened, store: meterStore(opened.store, instruments), blobs: meterBlobs(opened.blobs, instruments) }
     : opened;
   const { store, blobs, secret } = engine;
-  const { clock } = options;
+  const { clock, monotonic } = options;
   const hashClient = createClientHash(secret);
   const maxStoredBytes = totalMaxBytes(config);
   const quotaRules = { client: config.clientMaxBytes, key: config.keyMaxBytes, total: maxStoredBytes };
@@ -123,12 +122,8 @@ export function createService(config: Config, log: Log, opened: Engine, options:
   const space = createFileSpace(deps);
   const maxMessageBytes = largestContentBody(config.contentMax);
   const turns = new Turns(work);
-  const outages = watchOutages({
-    stores: { rooms: store.ping, files: blobs.ping },
-    log,
-    monotonic: options.monotonic,
-    everyMs: options.outageCheckMs,
-  });
+  const stores = { rooms: store.ping, files: blobs.ping };
+  const outages = watchOutages({ stores, log, monotonic, everyMs: options.outageCheckMs });
   /** The outage is logged once. A line for each room would hide it. */
   function onBackgroundFailure(err: unknown, message: string): void {
     outages.suspect();
@@ -159,13 +154,7 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     deps,
     clientLog,
     rooms,
-    creation: createCreation({
-      mode: config.create,
-      password: config.createPassword,
-      secret,
-      rates: store.rates,
-      clock,
-    }),
+    creation: createCreation({ ...store, mode: config.create, password: config.createPassword, secret, clock }),
     space,
     idempotency: createIdempotency({ store: store.idempotency, secret, hashClient, clock }),
     files: createFiles(deps, space),
@@ -175,13 +164,13 @@ export function createService(config: Config, log: Log, opened: Engine, options:
     webhooks,
     reports: createReports(deps, hashClient, log),
     roomLinks: createLinks(deps, config.roomMaxTtl),
-    budgets: createBudgets(maxMessageBytes, availableDescriptors(), options.monotonic),
+    budgets: createBudgets(maxMessageBytes, availableDescriptors(), monotonic),
     turns,
     maxStoredBytes,
     live,
     sweeper: createSweeper(deps, {
       everyMs: options.sweepEveryMs,
-      monotonic: options.monotonic,
+      monotonic,
       done: (swept) => log.info(swept, 'swept'),
       failed(err) {
         outages.suspect();

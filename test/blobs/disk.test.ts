@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, it, type TestContext } from 'node:test';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import { unfinishedName } from '../../src/core/ports/blobs.ts';
+import { unfinishedName } from '../../src/core/ports/files.ts';
 import { blobsContract, listOrphans, newName, put } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
 

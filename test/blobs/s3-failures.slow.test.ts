@@ -11,7 +11,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { defaultTimeouts, openS3Blobs } from '../../src/blobs/s3.ts';
 import type { Timeouts } from '../../src/blobs/s3-objects.ts';
-import type { BlobStore } from '../../src/core/ports/blobs.ts';
+import type { BlobStore } from '../../src/core/ports/files.ts';
 import { listOrphans, newName, put } from '../contract/blobs.ts';
 import { eventually } from '../support/eventually.ts';
 import { s3Error, startCuttingProxy, startFaultyS3, unusedEndpoint } from '../support/faulty-s3.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { after, before, describe, it, mock, type TestContext } from 'node:test';
 import { openS3Blobs, type S3Options } from '../../src/blobs/s3.ts';
-import type { BlobProgress, BlobStore } from '../../src/core/ports/blobs.ts';
+import type { BlobProgress, BlobStore } from '../../src/core/ports/files.ts';
 import { type BlobsUnderTest, blobsContract, listOrphans, newName, put } from '../contract/blobs.ts';
 import { append, assertFinished, unfinishedBlob } from '../contract/unfinished-blobs.ts';
 import { eventually } from '../support/eventually.ts';

@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { BlobStore, ByteRange } from '../../src/core/ports/blobs.ts';
+import type { BlobStore, ByteRange } from '../../src/core/ports/files.ts';
 import { unfinishedTests } from './unfinished-blobs.ts';
 
 export interface BlobsUnderTest {

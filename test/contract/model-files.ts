@@ -1,8 +1,7 @@
 /** Random operations on files, and the model that they are compared with. */
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { unfinishedName } from '../../src/core/ports/blobs.ts';
-import type { StoredFile, UnfinishedFile } from '../../src/core/ports/files.ts';
+import { type StoredFile, type UnfinishedFile, unfinishedName } from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { absence, bytesIn, live, type Model, type ModelFile, type ModelRoom, type Real, type Step } from './model.ts';
 import { file, hour, unfinishedFile } from './store-under-test.ts';

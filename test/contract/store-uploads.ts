@@ -1,8 +1,13 @@
 /** Unfinished files: they count from their start, and are listed when they are finished. */
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { unfinishedName } from '../../src/core/ports/blobs.ts';
-import type { FileQuota, StoredFile, UnfinishedFile, UploadStore } from '../../src/core/ports/files.ts';
+import {
+  type FileQuota,
+  type StoredFile,
+  type UnfinishedFile,
+  type UploadStore,
+  unfinishedName,
+} from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import {
   countedFiles,

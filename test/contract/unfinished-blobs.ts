@@ -9,9 +9,8 @@ import {
   type BlobStore,
   type UnfinishedBlob,
   unfinishedName,
-} from '../../src/core/ports/blobs.ts';
-import type { BlobsUnderTest } from './blobs.ts';
-import { listOrphans, newName } from './blobs.ts';
+} from '../../src/core/ports/files.ts';
+import { type BlobsUnderTest, listOrphans, newName } from './blobs.ts';
 
 type Fresh = (t: TestContext) => Promise<BlobsUnderTest>;
 

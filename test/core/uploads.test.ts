@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { describe, it } from 'node:test';
 import type { CoreDeps } from '../../src/core/deps.ts';
-import type { FileSpace } from '../../src/core/files/space.ts';
+import type { FileSpace } from '../../src/core/files/files.ts';
 import { createUploads } from '../../src/core/files/uploads.ts';
-import type { BlobAppend } from '../../src/core/ports/blobs.ts';
+import type { BlobAppend } from '../../src/core/ports/files.ts';
 
 const fileId = 'f'.repeat(32);
 const [ownRoom, otherRoom] = ['7KQ2MX', 'ZZZZZZ'];

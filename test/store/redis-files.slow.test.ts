@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { guardRules } from '../../src/core/limits.ts';
-import { unfinishedName } from '../../src/core/ports/blobs.ts';
-import type { UnfinishedFile } from '../../src/core/ports/files.ts';
+import { type UnfinishedFile, unfinishedName } from '../../src/core/ports/files.ts';
 import type { Store } from '../../src/core/ports/store.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import type { Redis } from '../../src/redis/connection.ts';

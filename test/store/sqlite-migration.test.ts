@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { unfinishedName } from '../../src/core/ports/blobs.ts';
+import { unfinishedName } from '../../src/core/ports/files.ts';
 import type { RoomCode } from '../../src/core/room-code.ts';
 import { roomIdOf } from '../../src/store/sqlite/cache.ts';
 import { steps } from '../../src/store/sqlite/schema.ts';

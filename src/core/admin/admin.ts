@@ -27,7 +27,6 @@ import type {
 } from '../ports/admin.ts';
 import type { ClientId, Clock, Log } from '../ports/basics.ts';
 import type { ApiKey } from '../ports/clients.ts';
-import type { RoomStore } from '../ports/rooms.ts';
 import type { Store } from '../ports/store.ts';
 import type { RoomCode } from '../room-code.ts';
 import type { Rooms } from '../rooms.ts';
@@ -349,7 +348,7 @@ function noteClient(clients: Map<ClientId, ClientTraffic>, more: ClientTraffic):
 
 const pollMs = 500;
 
-type OperatorDeps = { inbox: OperatorInbox; store: Pick<RoomStore, 'listDevices'> } & Pick<
+type OperatorDeps = { inbox: OperatorInbox; store: Pick<Store['rooms'], 'listDevices'> } & Pick<
   AdminDeps,
   'rooms' | 'clock' | 'log'
 >;
@@ -391,23 +390,21 @@ export function answerOperator({ inbox, store, rooms, clock, log }: OperatorDeps
 /** Reports of rooms, which people send to the operator. */
 export type Reports = ReturnType<typeof createReports>;
 
-export function createReports(deps: CoreDeps, hashClient: ClientHash, log: Log) {
-  return {
-    /** Everyone with access to the room may report it. Nothing of its content is stored with the report. */
-    async add(caller: Caller, { reason, comment = '' }: CreateReportRequest): Promise<void> {
-      const { code, createdAt: roomCreatedAt } = await admit(deps, caller, 'reportRoom');
-      const report = {
-        ...{ id: randomBytes(5).toString('hex'), code, roomCreatedAt, reason, createdAt: deps.clock() },
-        comment: removeUnsafeCharacters(comment) || undefined,
-        client: hashClient(caller.client),
-      };
-      const outcome = await deps.reports.put(report, reportLimits);
-      if (outcome === 'full')
-        throw new PoproomError(
-          'TOO_MANY_REPORTS',
-          'The operator has too many open reports. Contact the operator directly.',
-        );
-      log.warn({ report: report.id, reason }, 'someone reported a room');
-    },
-  };
-}
+export const createReports = (deps: CoreDeps, hashClient: ClientHash, log: Log) => ({
+  /** Everyone with access to the room may report it. Nothing of its content is stored with the report. */
+  async add(caller: Caller, { reason, comment = '' }: CreateReportRequest): Promise<void> {
+    const { code, createdAt: roomCreatedAt } = await admit(deps, caller, 'reportRoom');
+    const report = {
+      ...{ id: randomBytes(5).toString('hex'), code, roomCreatedAt, reason, createdAt: deps.clock() },
+      comment: removeUnsafeCharacters(comment) || undefined,
+      client: hashClient(caller.client),
+    };
+    const outcome = await deps.reports.put(report, reportLimits);
+    if (outcome === 'full')
+      throw new PoproomError(
+        'TOO_MANY_REPORTS',
+        'The operator has too many open reports. Contact the operator directly.',
+      );
+    log.warn({ report: report.id, reason }, 'someone reported a room');
+  },
+});

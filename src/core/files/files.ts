@@ -1,4 +1,4 @@
-/** Files of a room: upload in one request, list, read, remove, restore; and claims of one-time files. */
+/** Files of a room: upload in one request, list, read, remove, restore; claims of one-time files; space for uploads. */
 
 import { hash, randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -7,21 +7,20 @@ import { isDropEnvelope } from '../../protocol/sealed.ts';
 import type { FileEntry } from '../../protocol/types.ts';
 import { type AdmittedRoom, admit, type Caller, deviceOfLink, linkMissing } from '../admission.ts';
 import type { CoreDeps } from '../deps.ts';
-import { counted, hasCode, orMissing, PoproomError } from '../errors.ts';
+import { byteCount, counted, hasCode, orMissing, PoproomError } from '../errors.ts';
 import type { KeyedRun } from '../idempotency.ts';
 import { claimMs, uploadDeadlineMs } from '../limits.ts';
 import { filesSeenByLink } from '../links.ts';
 import type { FileAddresses } from '../live-gateway.ts';
-import type { FinishedRequest, Room } from '../ports/basics.ts';
-import type { ByteRange } from '../ports/blobs.ts';
-import type { StoredFile } from '../ports/files.ts';
+import type { ClientId, FinishedRequest, Room } from '../ports/basics.ts';
+import type { ReachedLimit, StorageRequest } from '../ports/clients.ts';
+import type { ByteRange, StoredFile } from '../ports/files.ts';
 import type { RoomCode } from '../room-code.ts';
 import { checkSealedMeta, cleanFolder, encryptedBytes, notEncrypted } from '../sealed.ts';
 import { overQuota } from '../storage-quota.ts';
 import { extendAfterWrite, trashOf } from '../sweep.ts';
 import { secondsUntil, toTimestamp } from '../timestamp.ts';
 import { areEqual } from '../tokens.ts';
-import type { FileSpace, ReservedFile } from './space.ts';
 
 export interface FileDescription {
   name: string;
@@ -260,4 +259,91 @@ function fileClaimed(until: number, now: number): PoproomError {
 function claimNotFound(): PoproomError {
   const message = 'There is no such claim. It has expired, was given back, or its file was received or removed.';
   return new PoproomError('CLAIM_NOT_FOUND', message);
+}
+
+/** A file with reserved bytes. The reservation ends when the file is added to its room, or is released. */
+export interface ReservedFile {
+  room: AdmittedRoom;
+  request: StorageRequest;
+  fileId: string;
+  /** The maximum size, and the quota that determines it, if one does. */
+  maxBytes: number;
+  limit: ReachedLimit | undefined;
+}
+
+export type FileSpace = ReturnType<typeof createFileSpace>;
+
+/** Checks that a file fits into its room and the quotas, and reserves its bytes. */
+export function createFileSpace(deps: CoreDeps) {
+  const { files, blobs, storage, quota, clock } = deps;
+  const { fileBytes: fileMax, filesPerRoom: roomMaxFiles, fileBytesPerRoom: roomMaxBytes } = deps.limits;
+
+  function tooLarge(): PoproomError {
+    const message = `The file exceeds the limit of ${inBytes(fileMax)}.`;
+    return new PoproomError('FILE_TOO_LARGE', message, { details: { maximum: fileMax } });
+  }
+
+  function roomFull(): PoproomError {
+    const limit = `${roomMaxFiles} files or ${inBytes(roomMaxBytes)}`;
+    const message = `This room has reached its limit of ${limit}. Remove a file and try again.`;
+    const details = { maximumFiles: roomMaxFiles, maximumBytes: roomMaxBytes };
+    return new PoproomError('ROOM_FULL', message, { details });
+  }
+
+  const isFull = ({ fileCount, fileBytes }: Room, size: number) =>
+    fileCount >= roomMaxFiles || fileBytes + size > roomMaxBytes;
+
+  const deadline = () => clock() + uploadDeadlineMs;
+
+  async function reserveIn(room: AdmittedRoom, client: ClientId, least: number, most: number): Promise<ReservedFile> {
+    await blobs.checkSpace(most);
+    const fileId = randomBytes(16).toString('hex');
+    const { expiresAt } = room;
+    const blob = hash('sha256', fileId, 'hex');
+    const request = { blob, owner: quota.ownerOf(client), expiresAt, deadline: deadline(), least, most };
+    const grant = await storage.reserve(request, quota.limitsOf(client), clock());
+    if (grant.outcome === 'refused') throw overQuota(grant.limit);
+    return { room, request, fileId, maxBytes: grant.bytes, limit: grant.limit };
+  }
+
+  /** Files that were removed can be restored for a while, unless their space is needed. */
+  async function eraseRemoved({ code }: Room): Promise<boolean> {
+    if ((await files.eraseRemovedIn(code)) === 0) return false;
+    await trashOf(deps).emptySoon();
+    return true;
+  }
+
+  return {
+    quota: { files: roomMaxFiles, bytes: roomMaxBytes },
+
+    /** `size` is the announced size; `mostBytes` is an upper bound if there is none. */
+    async reserve(room: AdmittedRoom, client: ClientId, size: number | undefined, mostBytes = fileMax) {
+      const [least, most] = [size ?? 0, size ?? Math.min(mostBytes, fileMax)];
+      if (least > fileMax) throw tooLarge();
+      if (isFull(room, least) && !(await eraseRemoved(room))) throw roomFull();
+      try {
+        return await reserveIn(room, client, least, most);
+      } catch (error) {
+        if (!hasCode(error, 'QUOTA_EXCEEDED', 'STORAGE_FULL') || !(await eraseRemoved(room))) throw error;
+        return reserveIn(room, client, least, most);
+      }
+    },
+
+    /** For a failed upload. If it fails, the sweep releases the bytes later. */
+    release: ({ request }: ReservedFile) => storage.release(request).catch(() => undefined),
+
+    /** While an upload takes long. */
+    extend: ({ request }: ReservedFile) => storage.extend(request, deadline()),
+
+    tooLarge,
+    roomFull,
+    isTooLarge: (size: number) => size > fileMax,
+  };
+}
+
+/** For example "10 MiB (10,485,760 bytes)", or "1,000,000 bytes" if it is not a round number of a larger unit. */
+function inBytes(bytes: number): string {
+  const exact = byteCount(bytes);
+  const power = [3, 2, 1].find((exponent) => bytes % 1024 ** exponent === 0);
+  return power ? `${bytes / 1024 ** power} ${['', 'KiB', 'MiB', 'GiB'][power]} (${exact})` : exact;
 }

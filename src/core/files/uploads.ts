@@ -6,15 +6,13 @@ import type { CoreDeps } from '../deps.ts';
 import { byteCount, hasCode, orMissing, PoproomError } from '../errors.ts';
 import { unfinishedUploadMs } from '../limits.ts';
 import type { MissingReason, Room } from '../ports/basics.ts';
-import type { BlobProgress, Checksum } from '../ports/blobs.ts';
-import type { StoredFile, UnfinishedFile } from '../ports/files.ts';
+import type { BlobProgress, Checksum, StoredFile, UnfinishedFile } from '../ports/files.ts';
 import type { StoredLink } from '../ports/rooms.ts';
 import type { RoomCode } from '../room-code.ts';
 import { encryptedBytes, headerBytes, notEncryptedFile } from '../sealed.ts';
 import { extending, trashOf } from '../sweep.ts';
 import { createUploadTickets } from '../tokens.ts';
-import { describeIn, type FileDescription, isFileId, uploaderOf } from './files.ts';
-import type { FileSpace } from './space.ts';
+import { describeIn, type FileDescription, type FileSpace, isFileId, uploaderOf } from './files.ts';
 
 export type NewUpload = FileDescription & { size: number };
 

@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { invalidField } from '../../core/errors.ts';
-import type { FileSpace } from '../../core/files/space.ts';
+import type { FileSpace } from '../../core/files/files.ts';
 import { bodyOf } from './request.ts';
 
 interface FormFile {

@@ -9,8 +9,7 @@ import { byteCount, invalidField, PoproomError, unavailable } from '../../core/e
 import { fileEntryOf, isFileId, type Upload, type UploadedFile } from '../../core/files/files.ts';
 import { invalidTicket, type RoomZip, type Selection } from '../../core/files/zips.ts';
 import type { KeyedRun } from '../../core/idempotency.ts';
-import type { ByteRange } from '../../core/ports/blobs.ts';
-import type { StoredFile } from '../../core/ports/files.ts';
+import type { ByteRange, StoredFile } from '../../core/ports/files.ts';
 import { toTimestamp } from '../../core/timestamp.ts';
 import { issueTicketRequest } from '../../protocol/schemas.ts';
 import type { FileClaimed, FileList, FileUploaded, IssueTicketRequest, TicketIssued } from '../../protocol/types.ts';

@@ -4,7 +4,7 @@ import type { Caller } from '../../core/admission.ts';
 import { invalidField, PoproomError } from '../../core/errors.ts';
 import { type NewUpload, tooManyBytes, type UploadPart, type UploadStatus } from '../../core/files/uploads.ts';
 import type { FileAddresses } from '../../core/live-gateway.ts';
-import type { Checksum } from '../../core/ports/blobs.ts';
+import type { Checksum } from '../../core/ports/files.ts';
 import { parseRoomId } from '../../protocol/room-code.ts';
 import { abortSignalOf } from '../request/body.ts';
 import {

@@ -1,8 +1,7 @@
 /** The files of a room, and claims of one-time files. The index by file id is on other nodes of a cluster. */
 import { randomBytes } from 'node:crypto';
 import type { MissingReason } from '../../core/ports/basics.ts';
-import { unfinishedName } from '../../core/ports/blobs.ts';
-import type { FileStore, StoredFile } from '../../core/ports/files.ts';
+import { type FileStore, type StoredFile, unfinishedName } from '../../core/ports/files.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';

@@ -1,6 +1,5 @@
 /** The unfinished files of a room. They have lists of their own, so that no list of files reads their states. */
-import { unfinishedName } from '../../core/ports/blobs.ts';
-import type { UploadStore } from '../../core/ports/files.ts';
+import { type UploadStore, unfinishedName } from '../../core/ports/files.ts';
 import type { GuardRules } from '../../core/ports/rooms.ts';
 import type { RoomCode } from '../../core/room-code.ts';
 import type { Redis } from '../../redis/connection.ts';

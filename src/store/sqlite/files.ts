@@ -3,15 +3,16 @@
  * such room.
  */
 import type { RequestRecord } from '../../core/ports/basics.ts';
-import { type BlobProgress, blobOf } from '../../core/ports/blobs.ts';
-import type {
-  FileClaim,
-  FileQuota,
-  FileStore,
-  StoredFile,
-  TrashStore,
-  UnfinishedFile,
-  UploadStore,
+import {
+  type BlobProgress,
+  blobOf,
+  type FileClaim,
+  type FileQuota,
+  type FileStore,
+  type StoredFile,
+  type TrashStore,
+  type UnfinishedFile,
+  type UploadStore,
 } from '../../core/ports/files.ts';
 import type { LinkId, RoomCode } from '../../core/room-code.ts';
 import { inLiveRoom, ownerOf, type RoomId, type RoomReader, roomIdOf } from './cache.ts';

@@ -8,7 +8,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { MessagePort, Worker, WorkerOptions } from 'node:worker_threads';
 import { PoproomError } from '../../core/errors.ts';
-import type { BlobProgress } from '../../core/ports/blobs.ts';
+import type { BlobProgress } from '../../core/ports/files.ts';
 import type { RoomRecord } from '../../core/ports/store.ts';
 import type { CheckpointInfo, HistoryLimits, TextCompaction } from '../../core/ports/texts.ts';
 import type { RoomCode } from '../../core/room-code.ts';
