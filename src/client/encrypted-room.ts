@@ -1,11 +1,11 @@
 /** Rooms of callers who have a room key, or a code that needs one. The code of the encryption is loaded when they are first used. */
 import { parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+import type { SeenVersion } from '../protocol/sealed.ts';
 import type { EncryptedRoom } from './crypto/keys.ts';
 import { PoproomError } from './error.ts';
 import { type LiveOptions, openLive } from './live-channel.ts';
 import type { RoomBase } from './room.ts';
 import { type RoomAccess, randomId, roomPath } from './room-access.ts';
-import type { SeenVersion } from './room-encryption.ts';
 import type { KeySource, Unlocked } from './sealed/index.ts';
 import type { Transport } from './transport.ts';
 

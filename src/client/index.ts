@@ -1,5 +1,6 @@
 /** The Poproom SDK, for browsers, Node, Deno and Bun. */
 export { isEncryptedCode, type LinkId, parseLinkId, parseRoomCode, type RoomCode } from '../protocol/room-code.ts';
+export type { SeenVersion } from '../protocol/sealed.ts';
 export type * from '../protocol/types.ts';
 export type { Caret } from './carets.ts';
 export { type Client, type CreatedRoom, createClient, type NewRoom, type Room } from './client.ts';
@@ -14,7 +15,6 @@ export type { Ended, LiveEvent } from './live-state.ts';
 export type { EditOptions, NewWebhook, WriteOptions } from './requests.ts';
 export type { RetryEvent, RetryOptions } from './retry.ts';
 export type { RoomKeyAccess } from './room.ts';
-export type { SeenVersion } from './room-encryption.ts';
 export { createSharedText, type SharedTextOptions } from './text/create-shared-text.ts';
 export type { SavedText, SharedText, TextChange, TextEvents, TextState } from './text/shared-text.ts';
 export type { CallOptions, RateLimit } from './transport.ts';

@@ -77,19 +77,18 @@ export function randomId(): string {
 
 /** The code and the key of a room, from its code as typed or from its link. Throws for the link of another server. */
 export function parseRoom(serverUrl: string, codeOrLink: string): { code: string; key: string | undefined } {
-  const { code, key } = parseRoomLink(serverUrl, codeOrLink) ?? { code: codeOrLink, key: undefined };
+  const isLink = /^https?:\/\//i.test(codeOrLink) && URL.canParse(codeOrLink);
+  const { code, key } = isLink ? parseLink(serverUrl, new URL(codeOrLink)) : { code: codeOrLink, key: undefined };
   return { code: parseLinkId(code) ?? code, key };
 }
 
-function parseRoomLink(serverUrl: string, text: string): { code: string; key: string | undefined } | undefined {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
-  const { origin, pathname, hash } = new URL(text);
+function parseLink(serverUrl: string, { origin, pathname, hash }: URL) {
   const base = new URL(serverUrl);
   const prefix = `${base.pathname.replace(/\/+$/, '')}/r/`;
   if (origin !== base.origin || !pathname.startsWith(prefix))
     throw new TypeError('This is not the link of a room on this server.');
-  const key = decodeURIComponent(hash.slice(1));
-  return { code: decodeURIComponent(pathname.slice(prefix.length)), key: key || undefined };
+  const key = decodeURIComponent(hash.slice(1)) || undefined;
+  return { code: decodeURIComponent(pathname.slice(prefix.length)), key };
 }
 
 /** Whether a code, as typed, is that of an encrypted room. */

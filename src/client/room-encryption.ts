@@ -1,4 +1,5 @@
 /** The encryption of a room as its client uses it: for requests, live channels and a shared text. */
+import type { SeenVersion } from '../protocol/sealed.ts';
 import type { ClientMessage, Join, ServerMessage } from '../protocol/types.ts';
 
 /** The encryption of a room, for its live channel and its requests. The code is loaded on demand. */
@@ -15,17 +16,6 @@ export interface UnlockedRoom {
   readonly auth: string | undefined;
   /** A channel with a shared text receives edits; one without receives whole texts. */
   createCodec(text: SealedStart | undefined): ChannelCodec;
-}
-
-/**
- * The newest version of a text that a device has seen, with the hash of its envelope. It can be stored as JSON, and must
- * be passed back unchanged.
- */
-export interface SeenVersion {
-  readonly version: number;
-  readonly hash: string;
-  /** The hashes of the versions before it, newest first. The list ends at the first unknown version, or after 64. */
-  readonly earlier?: readonly string[] | undefined;
 }
 
 /** A shared text from an earlier session, whose chain of versions continues. */

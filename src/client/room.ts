@@ -1,3 +1,4 @@
+import type { SeenVersion } from '../protocol/sealed.ts';
 import type { Confirmation, FileClaimed, FileEntry, FileUploaded } from '../protocol/types.ts';
 import { type DownloadOptions, type ReceiveOptions, receive, retainResponse, type ZipOptions } from './download.ts';
 import { invalidMessage, PoproomError, unexpectedResponse } from './error.ts';
@@ -5,7 +6,6 @@ import { type LiveOptions, type LiveRoom, openLive } from './live-channel.ts';
 import { createJsonRequests, createRoomCalls, type JsonRequests } from './requests.ts';
 import { isFileClaimed, isTicketIssued } from './response-checks.ts';
 import { accessHeaders, type RoomAccess } from './room-access.ts';
-import type { SeenVersion } from './room-encryption.ts';
 import type { CallOptions, Transport } from './transport.ts';
 import { type UploadOptions, type UploadSource, type UploadTicket, upload } from './upload.ts';
 

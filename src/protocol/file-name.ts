@@ -2,9 +2,7 @@
 
 const longestInBytes = 255;
 const defaultName = 'file';
-const longestFolderInBytes = 1024;
-const deepestFolder = 32;
-export const folderLimits = { levels: deepestFolder, bytes: longestFolderInBytes } as const;
+export const folderLimits = { levels: 32, bytes: 1024 } as const;
 
 /** Control characters, direction marks and overrides (`photo\u202Egpj.exe` is shown as `photoexe.jpg`), surrogates. */
 const removedCharacters = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069\uFEFF\uFFFD]/gu;
@@ -20,7 +18,7 @@ export function cleanFileName(raw: string): string {
 export function cleanFolder(raw: string): string | undefined {
   const segments = raw.split(/[/\\]/).map(cleanSegment).filter(Boolean);
   const folder = segments.join('/');
-  return segments.length <= deepestFolder && byteLength(folder) <= longestFolderInBytes ? folder : undefined;
+  return segments.length <= folderLimits.levels && byteLength(folder) <= folderLimits.bytes ? folder : undefined;
 }
 
 /** Empty if nothing is left. */

@@ -178,10 +178,13 @@ const caret = {
   ),
 } as const;
 
-const sealedCaret = described(
-  sealed,
-  'a string, the sealed position and selection: `pop1.` and base64url, always of the same length',
-);
+const sealedCaret = {
+  version: caret.version,
+  sealed: described(
+    sealed,
+    'a string, the sealed position and selection: `pop1.` and base64url, always of the same length',
+  ),
+} as const;
 
 export const moveCaret = message(
   'caret',
@@ -190,10 +193,7 @@ export const moveCaret = message(
   caret,
 );
 
-export const moveSealedCaret = message('sealed-caret', 'Like `caret`, in an encrypted room.', {
-  version: caret.version,
-  sealed: sealedCaret,
-});
+export const moveSealedCaret = message('sealed-caret', 'Like `caret`, in an encrypted room.', sealedCaret);
 
 export const clientHeartbeat = message('heartbeat', 'Keeps the connection alive. A WebSocket pong does the same.', {});
 
@@ -259,8 +259,7 @@ export const caretMoved = message(
 
 export const sealedCaretMoved = message('sealed-caret', 'Like `caret`, in an encrypted room.', {
   deviceId: caretDevice,
-  version: caret.version,
-  sealed: sealedCaret,
+  ...sealedCaret,
 });
 
 export const fileAdded = message('file-added', 'A file was added.', { seq, file: fileEntry });

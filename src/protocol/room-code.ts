@@ -35,13 +35,17 @@ function parse(text: string, shortest: number, canonicalForm: RegExp): string | 
   if (text.length < shortest) return undefined;
   if (canonicalForm.test(text)) return text;
   if (!typedForm.test(text)) return undefined;
-  const folded = text
+  const folded = foldSymbols(text);
+  return canonicalForm.test(folded) ? folded : undefined;
+}
+
+/** Without spaces and dashes, in upper case, with 0 for O and 1 for I and L. */
+export const foldSymbols = (text: string): string =>
+  text
     .replace(/[\s\p{Pd}]/gu, '')
     .replace(/[a-z]/g, (letter) => letter.toUpperCase())
     .replaceAll('O', '0')
     .replace(/[IL]/g, '1');
-  return canonicalForm.test(folded) ? folded : undefined;
-}
 
 const codeForm = formOf(`${shortestCode},${longestCode}`);
 const linkForm = formOf(linkIdLength);

@@ -57,12 +57,6 @@ const fileId = matching(
 
 const once = onlyTrue('for a one-time file, which is erased after one receipt; missing for other files');
 
-const fileMeta = {
-  type: 'string',
-  maxLength: maxDropEnvelope,
-  description: 'in an encrypted room: the sealed name, type, folder, size and salt; missing in other rooms',
-} as const;
-
 const exampleTicket = 'tghq3x.Zm9vYmFyYmF6cXV4.c2lnbmF0dXJlc2lnbmF0dXJlc2lnbmF0';
 
 /** The schemas of limits that settings change, by their names in the API. */
@@ -177,18 +171,16 @@ export const roomInfo = objectWith({
   },
 });
 
-const linkName = {
-  type: ['string', 'null'],
-  description:
-    `a string of at most ${maxNameLength.device} characters, sealed in an encrypted room; droppers see it, and ` +
-    'members see devices without a name of their own under it',
-  examples: ['Photos of the party'],
-} as const;
-
 export const createLinkRequest = objectWith({
   properties: {
     role: described(linkRole, '"read" or "drop"'),
-    'name?': linkName,
+    'name?': {
+      type: ['string', 'null'],
+      description:
+        `a string of at most ${maxNameLength.device} characters, sealed in an encrypted room; droppers see it, and ` +
+        'members see devices without a name of their own under it',
+      examples: ['Photos of the party'],
+    },
     'expiresIn?': described(expiresIn, 'a whole number of seconds, 60 or more; default: until the room ends'),
   },
   examples: [{ role: 'drop', name: 'Photos of the party', expiresIn: 3600 }],
@@ -359,7 +351,11 @@ export const fileEntry = objectWithExample({
     'folder?': string('the path of its folder, with `/` between names; missing if it has none', 'photos/2026'),
     'deviceId?': described(deviceId, 'the device that uploaded it; missing if the request had no device id'),
     'once?': once,
-    'meta?': fileMeta,
+    'meta?': {
+      type: 'string',
+      maxLength: maxDropEnvelope,
+      description: 'in an encrypted room: the sealed name, type, folder, size and salt; missing in other rooms',
+    },
   },
 });
 
@@ -442,7 +438,7 @@ export const webhookEntry = objectWith({
 
 export const webhookList = object({ webhooks: { type: 'array', items: webhookEntry, description: 'oldest first' } });
 
-const serverLimitProperties = {
+export const serverLimits = object({
   ...limitProperties(() => true),
   storedBytes: natural('the bytes that you have stored on this server', 34_567),
   apiKeyRequired: flag('whether every request needs an API key', false),
@@ -462,7 +458,7 @@ const serverLimitProperties = {
     'whether the server is a public demonstration, where a room ends 15 minutes after its creation at the latest',
     false,
   ),
-};
+});
 
 export const createReportRequest = object({
   reason: reportReason,
@@ -490,8 +486,6 @@ export const createTokenIssued = object({
   ),
   expiresAt: timestamp('when the token expires', '2026-12-15T09:30:00.000Z'),
 });
-
-export const serverLimits = object(serverLimitProperties);
 
 export const healthReport = object({
   status: { type: 'string', enum: ['healthy', 'degraded'], description: '`degraded` if a store does not respond' },

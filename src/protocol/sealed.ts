@@ -22,6 +22,18 @@ export const [nonceBytes, tagBytes] = [24, 16];
 /** Full texts begin with the number and the hashes of versions before them. */
 export const maxRecentHashes = 64;
 export const maxRecentBytes = 1 + maxRecentHashes * hashBytes;
+/**
+ * The newest version of a text that a device has seen, with the hash of its envelope. It can be stored as JSON, and must
+ * be passed back unchanged.
+ */
+export interface SeenVersion {
+  readonly version: number;
+  /** 16 bytes as base64url. */
+  readonly hash: string;
+  /** The hashes of the versions before it, newest first. The list ends at the first unknown version, or after 64. */
+  readonly earlier?: readonly string[] | undefined;
+}
+
 /** The first bytes of every encrypted file. */
 export const encryptedFileHeader = 'POPENC1\n';
 

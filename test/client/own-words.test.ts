@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { lostWords, type OwnWords, onEdit, onOwnEdit } from '../../src/client/sealed/own-words.ts';
+import { lostWords, type OwnWords, onEdit, onOwnEdit } from '../../src/client/sealed/channel-codec.ts';
 import { applyEdits } from '../../src/text/edits.ts';
 import { anyEdits, editsOf } from '../contract/any-text.ts';
 

@@ -13,7 +13,6 @@ import { createFileSalt, sealFileMetadata } from '../../src/client/crypto/metada
 import { generateRoomKey } from '../../src/client/crypto/room-key.ts';
 import {
   advanceChain,
-  type ChainPosition,
   chainStart,
   openEdits,
   openText,
@@ -22,6 +21,7 @@ import {
   sealText,
 } from '../../src/client/crypto/text-chain.ts';
 import type { RoomCode } from '../../src/protocol/room-code.ts';
+import type { SeenVersion } from '../../src/protocol/sealed.ts';
 import type { RoomText, SealedEdit, TextEdit } from '../../src/protocol/types.ts';
 import { rebase, toChanges, toEdits } from '../../src/text/changes.ts';
 import { applyEdits, insertsBefore } from '../../src/text/edits.ts';
@@ -84,7 +84,7 @@ export function sealedFile(room: SealedRoom, name: string, size: number): { meta
 export class SealedReplica {
   readonly room: SealedRoom;
   text = '';
-  position: ChainPosition = chainStart;
+  position: SeenVersion = chainStart;
 
   constructor(room: SealedRoom) {
     this.room = room;

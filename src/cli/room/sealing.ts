@@ -9,7 +9,7 @@ import { chainStart, sealText } from '../../client/crypto/text-chain.ts';
 import { EncryptionError, PoproomError, parseLinkId, type RoomCode } from '../../client/index.ts';
 import { isContentRead, isFileList, isHistoryText } from '../../client/response-checks.ts';
 import { openFiles } from '../../client/sealed/opened.ts';
-import { openVersion } from '../../client/sealed/versions.ts';
+import { openVersions } from '../../client/sealed/versions.ts';
 import type { Input } from '../command.ts';
 import { UsageError, withFileErrors } from '../errors.ts';
 import { formatJson, parseJson, printContent, writeStdout } from '../output.ts';
@@ -49,7 +49,7 @@ async function baseOf(room: EncryptedRoom, path: string | undefined) {
   if (path === undefined) return chainStart;
   const response = parseJson(await withFileErrors(path, async () => readFileSync(path, 'utf8')));
   if (!isContentRead(response)) throw new UsageError(`${path} is not a response of GET …/content.`);
-  return openVersion(room, { ...response, version: response.version ?? 0 }, undefined).position;
+  return openVersions(room, { ...response, version: response.version ?? 0 }, undefined).newest.position;
 }
 
 /** The metadata contains the size, so the input is stored before it is encrypted. */
@@ -82,5 +82,5 @@ async function openResponse(input: Input, room: EncryptedRoom, response: unknown
   const earlier = isHistoryText(response) ? { ...response, contentVersion: response.version } : undefined;
   const text = earlier ?? (isContentRead(response) ? { ...response, version: response.version ?? 0 } : undefined);
   if (!text) throw new UsageError('Standard input must be a response of GET …/content, …/history/VERSION or …/files.');
-  printContent(input, { content: openVersion(room, text, undefined).document.toString() });
+  printContent(input, { content: openVersions(room, text, undefined).newest.document.toString() });
 }

@@ -1,9 +1,8 @@
 /** Encrypts and decrypts the chunks of a file, each with a tag. */
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js';
+import { tagBytes } from '../../protocol/sealed.ts';
 import { attempt } from '../shapes.ts';
 import { findNativeCrypto, type NativeCrypto } from './native.ts';
-
-export const tagBytes = 16;
 
 /** The place of a chunk in its file. */
 export interface ChunkPlace {

@@ -1,7 +1,7 @@
 /** The key of an encrypted room: 15 random symbols of Crockford's base32 and a check symbol. */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { codeSymbols } from '../../protocol/room-code.ts';
+import { codeSymbols, foldSymbols } from '../../protocol/room-code.ts';
 import { EncryptionError } from '../error.ts';
 
 declare const canonical: unique symbol;
@@ -21,7 +21,7 @@ export const formatRoomKey = (key: RoomKey): string => key.replace(/.{4}(?=.)/g,
 
 /** Parses a typed key as leniently as a room code: any case, spaces and dashes, O for 0, I and L for 1. */
 export function parseRoomKey(text: string): RoomKey {
-  const key = typedForm.test(text) ? fold(text) : '';
+  const key = typedForm.test(text) ? foldSymbols(text) : '';
   if (!canonicalForm.test(key)) {
     throw new EncryptionError('KEY_MALFORMED', 'A room key has 16 letters and digits, such as H4T9-WZ3B-NQ6Y-RC88.');
   }
@@ -34,13 +34,6 @@ export function parseRoomKey(text: string): RoomKey {
 const canonicalForm = new RegExp(`^[${codeSymbols}]{${randomSymbols + 1}}$`);
 /** Checked before the case is changed, because `ß` becomes `SS` in upper case. */
 const typedForm = /^[0-9A-Za-z\s\p{Pd}]{1,64}$/u;
-
-const fold = (text: string): string =>
-  text
-    .replace(/[\s\p{Pd}]/gu, '')
-    .toUpperCase()
-    .replaceAll('O', '0')
-    .replace(/[IL]/g, '1');
 
 /** The first five bits of a hash. It detects 31 of 32 typos before they cost an attempt on the server. */
 const checkSymbol = (symbols: string): string =>

@@ -1,6 +1,6 @@
 /** Seals and opens the text of a room and its edits. Each contains the hash of the one before it, so a server cannot drop or replace one unnoticed. */
 import { concatBytes } from '@noble/hashes/utils.js';
-import { type EnvelopeKind, hashBytes, maxRecentHashes } from '../../protocol/sealed.ts';
+import { type EnvelopeKind, hashBytes, maxRecentHashes, type SeenVersion } from '../../protocol/sealed.ts';
 import type { TextEdit } from '../../protocol/types.ts';
 import { EncryptionError } from '../error.ts';
 import { areEdits as areOrdered, attempt, parseJson } from '../shapes.ts';
@@ -8,23 +8,14 @@ import { decodeBytes, encodeBase64url } from './base64url.ts';
 import { damaged, decodeText, encodeText, hashOf, openEnvelope, sealEnvelope } from './envelope.ts';
 import type { EncryptedRoom } from './keys.ts';
 
-/** A version of the text, with the versions before it that are known. It can be stored as JSON. */
-export interface ChainPosition {
-  readonly version: number;
-  /** The hash of the envelope of this version: 16 bytes as base64url. */
-  readonly hash: string;
-  /** The hashes of the versions before it, newest first. The list ends at the first unknown version, or after 64. */
-  readonly earlier?: readonly string[] | undefined;
-}
-
 /** The position of a room without a text. */
-export const chainStart: ChainPosition = { version: 0, hash: 'A'.repeat(22) };
+export const chainStart: SeenVersion = { version: 0, hash: 'A'.repeat(22) };
 
 /**
  * Returns the new position. Throws `ROLLBACK` if the link is older than `seen`, and `FORK` if it does not continue it.
  * After a gap without a common version nothing can be compared, so the link is accepted.
  */
-export function advanceChain(seen: ChainPosition | undefined, link: ChainPosition): ChainPosition {
+export function advanceChain(seen: SeenVersion | undefined, link: SeenVersion): SeenVersion {
   const { version, hash } = link;
   if (seen && version < seen.version) {
     const message = `The server sent version ${version} of the text, but this device has seen version ${seen.version}.`;
@@ -42,11 +33,11 @@ export function advanceChain(seen: ChainPosition | undefined, link: ChainPositio
 }
 
 /** The position after a version that this device has sealed itself. */
-export const nextPosition = (base: ChainPosition, envelope: string): ChainPosition =>
+export const nextPosition = (base: SeenVersion, envelope: string): SeenVersion =>
   advanceChain(base, { version: base.version + 1, hash: hashOf(envelope), earlier: [base.hash] });
 
 /** Throws `FORK` if a version that both know has different hashes. */
-export function checkFork(seen: ChainPosition, other: ChainPosition): void {
+export function checkFork(seen: SeenVersion, other: SeenVersion): void {
   const newest = Math.min(seen.version, other.version);
   for (let version = newest; version >= newest - maxRecentHashes; version--) {
     const [known, shown] = [hashAt(seen, version), hashAt(other, version)];
@@ -58,26 +49,26 @@ export function checkFork(seen: ChainPosition, other: ChainPosition): void {
 }
 
 /** Undefined if it is not known. */
-export const hashAt = ({ version, hash, earlier = [] }: ChainPosition, at: number): string | undefined =>
+export const hashAt = ({ version, hash, earlier = [] }: SeenVersion, at: number): string | undefined =>
   at === version ? hash : earlier[version - at - 1];
 
 /** Seals a text that replaces the version at `after`. */
-export const sealText = (room: EncryptedRoom, after: ChainPosition, text: string): string =>
+export const sealText = (room: EncryptedRoom, after: SeenVersion, text: string): string =>
   seal(room, 'text', after.version + 1, after, fullText(after, text));
 
 /** Seals edits of the version at `after`. They become the next version. */
-export function sealEdits(room: EncryptedRoom, after: ChainPosition, edits: readonly TextEdit[]): string {
+export function sealEdits(room: EncryptedRoom, after: SeenVersion, edits: readonly TextEdit[]): string {
   if (!areEdits(edits)) throw new RangeError('The edits are out of order, not well-formed or too many.');
   return seal(room, 'edit', after.version + 1, after, encodeText(JSON.stringify(edits)));
 }
 
 /** Seals the text of the version at `at` with the hash of that version, to replace the log but continue the chain. */
-export const sealSnapshot = (room: EncryptedRoom, at: ChainPosition, text: string): string =>
+export const sealSnapshot = (room: EncryptedRoom, at: SeenVersion, text: string): string =>
   seal(room, 'snapshot', at.version, at, fullText(at, text));
 
-const fullText = ({ earlier: recent = [] }: ChainPosition, text: string) => encodeFullText({ text, recent });
+const fullText = ({ earlier: recent = [] }: SeenVersion, text: string) => encodeFullText({ text, recent });
 
-function seal(room: EncryptedRoom, kind: EnvelopeKind, version: number, { hash }: ChainPosition, payload: Uint8Array) {
+function seal(room: EncryptedRoom, kind: EnvelopeKind, version: number, { hash }: SeenVersion, payload: Uint8Array) {
   return sealEnvelope(room.keys.text, { kind, code: room.code, version }, { previous: decodeHash(hash), payload });
 }
 

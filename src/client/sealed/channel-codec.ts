@@ -1,22 +1,23 @@
 /** Seals the messages of a live channel to the server, and opens those from it. */
+import type { SeenVersion } from '../../protocol/sealed.ts';
 import type * as types from '../../protocol/types.ts';
 import { diffTexts } from '../../text/diff.ts';
 import { TextDocument } from '../../text/document.ts';
+import { invertEdits } from '../../text/edits.ts';
 import { hashOf } from '../crypto/envelope.ts';
 import { authToken, type EncryptedRoom } from '../crypto/keys.ts';
 import { openCaret, sealCaret, sealDeviceName } from '../crypto/metadata.ts';
-import { type ChainPosition, hashAt, nextPosition, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
+import { hashAt, nextPosition, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
 import { invalidMessage, PoproomError } from '../error.ts';
 import type { ChannelCodec, SealedLink, SealedStart } from '../room-encryption.ts';
 import { attempt } from '../shapes.ts';
 import { createCompaction } from './compaction.ts';
 import { createFileList, notEncrypted, openDevice, withRoomName } from './opened.ts';
-import { lostWords, type OwnWords, onEdit, onOwnEdit } from './own-words.ts';
 import { exceeds, type OpenedVersion, openNext, openVersions, type SeenVersions, tooLarge } from './versions.ts';
 
 /** A text or edit that was sent and is not answered yet. */
 interface SentChange {
-  readonly base: ChainPosition;
+  readonly base: SeenVersion;
   readonly envelope: string;
   /** The edits as JSON, to send the same envelope again; undefined for a whole text. */
   readonly json: string | undefined;
@@ -78,7 +79,7 @@ export function createChannelCodec(
   }
 
   /** Whether a version may contain the edit that was sent with a ref. After a reload, its envelope is not known. */
-  function isPlausible(ref: string, position: ChainPosition): boolean {
+  function isPlausible(ref: string, position: SeenVersion): boolean {
     const { base, envelope } = sent.get(ref) ?? {};
     if (!base || !envelope) return true;
     const stored = hashAt(position, base.version + 1);
@@ -191,7 +192,7 @@ export function createChannelCodec(
   }
 
   /** The same edit of the same version has the same envelope, so that the server recognizes a repeated one. */
-  function envelopeFor(ref: string, base: ChainPosition, edits: types.TextEdit[]): string {
+  function envelopeFor(ref: string, base: SeenVersion, edits: types.TextEdit[]): string {
     const json = JSON.stringify(edits);
     const earlier = sent.get(ref);
     if (earlier?.json === json && earlier.base.hash === base.hash) return earlier.envelope;
@@ -309,3 +310,58 @@ const refusal = (ref: string, { code, message, details }: PoproomError): LocalAn
 
 const notCurrent = (version: number) =>
   new PoproomError('VERSION_CONFLICT', 'The edit is not based on the current version.', { details: { version } });
+
+/** Which parts of a text this device has written, ascending, and neither empty, overlapping nor adjacent. */
+export type OwnWords = readonly Range[];
+type Range = Readonly<Record<'from' | 'to', number>>;
+
+/** Others can split the ranges with each edit. Only the longest are kept. */
+const maxRanges = 1000;
+
+export function onOwnEdit(own: OwnWords, edits: readonly types.TextEdit[]): OwnWords {
+  // What would be undone is where the inserted text is now.
+  return joinRanges([...onEdit(own, edits), ...invertEdits(edits, '')]);
+}
+
+/** An edit of another device. */
+export function onEdit(own: OwnWords, edits: readonly types.TextEdit[]): OwnWords {
+  const after: Range[] = [];
+  let index = 0;
+  let moved = 0;
+  for (const range of own) {
+    let { from } = range;
+    for (let edit = edits[index]; edit && edit.from < range.to; edit = edits[index]) {
+      if (edit.from > from) after.push({ from: from + moved, to: edit.from + moved });
+      if (edit.to > range.to) {
+        from = range.to;
+        break;
+      }
+      moved += edit.insert.length - (edit.to - edit.from);
+      from = Math.max(from, edit.to);
+      index += 1;
+    }
+    if (from < range.to) after.push({ from: from + moved, to: range.to + moved });
+  }
+  return joinRanges(after);
+}
+
+/** The own words that a later text does not have anywhere, one per line. */
+export function lostWords(own: OwnWords, before: string, after: string): string {
+  const removed = diffTexts(before, after);
+  const lost = own.flatMap((range) =>
+    removed.flatMap(({ from, to }) => before.slice(Math.max(from, range.from), Math.min(to, range.to)).trim()),
+  );
+  return lost.filter((words) => words && !after.includes(words)).join('\n');
+}
+
+function joinRanges(ranges: readonly Range[]): OwnWords {
+  const joined: Range[] = [];
+  for (const { from, to } of ranges.toSorted((one, other) => one.from - other.from)) {
+    const last = joined.at(-1);
+    if (last && from <= last.to) joined[joined.length - 1] = { from: last.from, to: Math.max(last.to, to) };
+    else if (from < to) joined.push({ from, to });
+  }
+  if (joined.length <= maxRanges) return joined;
+  const longest = joined.toSorted((one, other) => other.to - other.from - (one.to - one.from)).slice(0, maxRanges);
+  return longest.toSorted((one, other) => one.from - other.from);
+}

@@ -1,4 +1,5 @@
 /** Reads and writes the text of an encrypted room by requests. The server cannot rebase, so each write reads first. */
+import type { SeenVersion } from '../../protocol/sealed.ts';
 import type { ContentEdited, HistoryText, RoomText, TextEdit } from '../../protocol/types.ts';
 import { rebase, toChanges, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
@@ -6,7 +7,7 @@ import { TextDocument } from '../../text/document.ts';
 import { findProblem, insertsBefore } from '../../text/edits.ts';
 import { damaged } from '../crypto/envelope.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
-import { type ChainPosition, nextPosition, openText, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
+import { nextPosition, openText, sealEdits, sealSnapshot, sealText } from '../crypto/text-chain.ts';
 import { invalidMessage, PoproomError, versionConflict } from '../error.ts';
 import type { EditOptions, RoomCall, WriteOptions } from '../requests.ts';
 import { isContentEdited, isContentRead, isHistoryText, isRoomInfo } from '../response-checks.ts';
@@ -84,7 +85,7 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
     }, options);
   }
 
-  async function sendEdit(sealed: string, base: ChainPosition, document: TextDocument, options: CallOptions) {
+  async function sendEdit(sealed: string, base: SeenVersion, document: TextDocument, options: CallOptions) {
     const request = { method: 'PATCH', json: { sealed, baseVersion: base.version }, ...options };
     const { success, version, timestamp, compact: isDue } = await call('/content', isContentEdited, request);
     const position = nextPosition(base, sealed);
@@ -140,7 +141,7 @@ export function createSealedContent(room: EncryptedRoom, seen: SeenVersions, cal
 }
 
 /** Only the version that was sealed is accepted: the server could invent any other. */
-function checkVersion(version: number, expected: ChainPosition): void {
+function checkVersion(version: number, expected: SeenVersion): void {
   if (version !== expected.version) throw invalidMessage('the number of another version');
 }
 

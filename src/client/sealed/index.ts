@@ -1,5 +1,6 @@
 /** The operations of an encrypted room. This module and the cryptography are loaded on demand. */
 import { isEncryptedCode, type LinkId, parseLinkId, type RoomCode } from '../../protocol/room-code.ts';
+import type { SeenVersion } from '../../protocol/sealed.ts';
 import type * as types from '../../protocol/types.ts';
 import { encodeBase64url } from '../crypto/base64url.ts';
 import type { CreateChunkCipher } from '../crypto/chunk-cipher.ts';
@@ -12,7 +13,7 @@ import { createRoomCalls } from '../requests.ts';
 import { isRoomInfo } from '../response-checks.ts';
 import { type MethodWithArgument, type RoomBase, senderHeaders } from '../room.ts';
 import type { RoomAccess } from '../room-access.ts';
-import type { SeenVersion, UnlockedRoom } from '../room-encryption.ts';
+import type { UnlockedRoom } from '../room-encryption.ts';
 import { attempt } from '../shapes.ts';
 import type { CallOptions, Transport } from '../transport.ts';
 import { createChannelCodec } from './channel-codec.ts';

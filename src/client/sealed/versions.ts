@@ -1,26 +1,24 @@
 /** The versions of the text of an encrypted room: opens each, and checks that it continues what this device has seen. */
+import type { SeenVersion } from '../../protocol/sealed.ts';
 import type { RoomText, SealedEdit, TextEdit } from '../../protocol/types.ts';
 import { TextDocument } from '../../text/document.ts';
 import { findProblem, splitsPair } from '../../text/edits.ts';
 import { damaged } from '../crypto/envelope.ts';
 import type { EncryptedRoom } from '../crypto/keys.ts';
-import { advanceChain, type ChainPosition, chainStart, checkFork, openEdits, openText } from '../crypto/text-chain.ts';
+import { advanceChain, chainStart, checkFork, openEdits, openText } from '../crypto/text-chain.ts';
 import { PoproomError } from '../error.ts';
 import { notEncrypted } from './opened.ts';
 
 /** A version of the text that was opened and verified. */
 export interface OpenedVersion {
-  readonly position: ChainPosition;
+  readonly position: SeenVersion;
   readonly document: TextDocument;
 }
 
 type SealedRoomText = Pick<RoomText, 'content' | 'version' | 'contentVersion' | 'sealedEdits'>;
 
-/** The newest version of a response. */
-export const openVersion = (...args: Parameters<typeof openVersions>): OpenedVersion => openVersions(...args).newest;
-
 /** Opens a full text and the edits after it. Throws `ROLLBACK` or `FORK` if that does not continue `seen`. */
-export function openVersions(room: EncryptedRoom, text: SealedRoomText, seen: ChainPosition | undefined) {
+export function openVersions(room: EncryptedRoom, text: SealedRoomText, seen: SeenVersion | undefined) {
   const { sealedEdits = [], version } = text;
   if (seen && version < seen.version) advanceChain(seen, { version, hash: '' });
   const first = openFullText(room, text, seen);
@@ -39,7 +37,7 @@ export function openNext(
   room: EncryptedRoom,
   { position, document }: OpenedVersion,
   { version, sealed }: Pick<SealedEdit, 'version' | 'sealed'>,
-  seen?: ChainPosition,
+  seen?: SeenVersion,
 ): { version: OpenedVersion; edits: TextEdit[] } {
   if (version !== position.version + 1) throw damaged('The text');
   const { edits: opened, link } = openEdits(room, version, sealed);
@@ -52,7 +50,7 @@ export function openNext(
 function openFullText(
   room: EncryptedRoom,
   { content, contentVersion }: SealedRoomText,
-  seen: ChainPosition | undefined,
+  seen: SeenVersion | undefined,
 ): OpenedVersion {
   if (contentVersion === undefined) throw notEncrypted();
   if (contentVersion === 0 && content === '') return { position: chainStart, document: TextDocument.of('') };
@@ -62,7 +60,7 @@ function openFullText(
 }
 
 /** An older link is compared when a later one reaches what was seen. */
-function checkSeen(seen: ChainPosition | undefined, link: ChainPosition): void {
+function checkSeen(seen: SeenVersion | undefined, link: SeenVersion): void {
   if (seen && link.version >= seen.version) advanceChain(seen, link);
 }
 
@@ -79,19 +77,19 @@ function cuts(document: TextDocument, position: number): boolean {
 export type SeenVersions = ReturnType<typeof createSeenVersions>;
 
 /** The newest version of the text that this device has seen, whether by a request or on a live channel. */
-export function createSeenVersions(start: ChainPosition | undefined, onSeen: (seen: ChainPosition) => void) {
+export function createSeenVersions(start: SeenVersion | undefined, onSeen: (seen: SeenVersion) => void) {
   let newest = start;
   return {
     position: () => newest,
     /** Throws `FORK` if a version differs from what was seen in another way. */
-    note(position: ChainPosition) {
+    note(position: SeenVersion) {
       // A response may arrive after newer messages.
       if (newest && newest.version >= position.version) return checkFork(newest, position);
       newest = advanceChain(newest, position);
       onSeen(newest);
     },
     /** The newer one of this and another position. */
-    newest: (other: ChainPosition | undefined) => (newest && newest.version > (other?.version ?? -1) ? newest : other),
+    newest: (other: SeenVersion | undefined) => (newest && newest.version > (other?.version ?? -1) ? newest : other),
   };
 }
 

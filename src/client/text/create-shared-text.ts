@@ -4,12 +4,11 @@ import { diffTexts } from '../../text/diff.ts';
 import { cutsPair, findProblem, joinAdjacent, type TextEdit } from '../../text/edits.ts';
 import { randomId } from '../room-access.ts';
 import type { ChannelCodec } from '../room-encryption.ts';
-import { batchIntervalMs, createDelivery } from './delivery.ts';
+import { batchIntervalMs, createDelivery, createTextStatus } from './delivery.ts';
 import { createReceiver } from './receiver.ts';
 import { noVersion, Replica } from './replica.ts';
 import type { SavedText, SharedText, TextChange, TextChannel, TextEvents, TextLink } from './shared-text.ts';
 import { channels } from './shared-text.ts';
-import { createTextStatus } from './text-status.ts';
 import { createUndoHistory } from './undo.ts';
 
 export interface SharedTextOptions {

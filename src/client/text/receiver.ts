@@ -4,9 +4,8 @@ import type { Changes } from '../../text/changes.ts';
 import { toError } from '../connection.ts';
 import type { PoproomError } from '../error.ts';
 import { attempt } from '../shapes.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, TextStatus } from './delivery.ts';
 import type { Replica } from './replica.ts';
-import type { TextStatus } from './text-status.ts';
 
 /** Nothing of the edit was stored, and the same edit would be refused again. */
 export const permanentRefusals: readonly string[] = ['CONTENT_TOO_LARGE', 'QUOTA_EXCEEDED', 'VALIDATION_FAILED'];

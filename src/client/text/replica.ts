@@ -1,10 +1,9 @@
 /** This device's copy of the text: the confirmed text, the pending edits, and the value with both. */
 import type { RoomText, TextEdited } from '../../protocol/types.ts';
-import { type Changes, noChanges, toChanges, toEdits } from '../../text/changes.ts';
+import { type Changes, noChanges, normalize, type Rebased, rebase, toChanges, toEdits } from '../../text/changes.ts';
 import { diffTexts } from '../../text/diff.ts';
 import { checksumOf, TextDocument } from '../../text/document.ts';
 import { insertsBefore, maxEdits, type TextEdit } from '../../text/edits.ts';
-import * as pending from './pending.ts';
 import type { SavedText } from './shared-text.ts';
 
 /** An entry of the server's log. */
@@ -17,6 +16,22 @@ const maxRecent = 100;
 /** Stands for each code unit of an unknown text. */
 const placeholder = '\0';
 
+/** An edit that may have reached the server. It is never composed with another, and keeps its ref until confirmed. */
+interface SentEdit {
+  readonly ref: string;
+  /** Based on the newest confirmed text. */
+  readonly changes: Changes;
+  /** Whether the server certainly stores these changes. If not, only the log shows what it stored. */
+  readonly isExact: boolean;
+}
+
+/** The edits that the server has not confirmed. `buffer` contains those after the sent one, which have not been sent. */
+type Pending =
+  | { readonly state: 'synchronized'; readonly sent?: undefined; readonly buffer?: undefined }
+  | { readonly state: 'unsent'; readonly sent?: undefined; readonly buffer: Changes }
+  | { readonly state: 'awaiting-answer'; readonly sent: SentEdit; readonly buffer?: undefined }
+  | { readonly state: 'awaiting-answer-with-buffer'; readonly sent: SentEdit; readonly buffer: Changes };
+
 export class Replica {
   #confirmed: TextDocument;
   /**
@@ -25,7 +40,7 @@ export class Replica {
    */
   #isOutline: boolean;
   #at: Pick<RoomText, 'version' | 'timestamp'>;
-  #pending: pending.Pending;
+  #pending: Pending;
   #value: TextDocument;
   /** The changes that led to the last versions. */
   #recent: Changes[] = [];
@@ -37,7 +52,7 @@ export class Replica {
     this.#at = { version, timestamp };
     const sentChanges = sent && toChanges(sent.edits, this.#confirmed.length);
     const bufferBase = sentChanges ? sentChanges.newLength : this.#confirmed.length;
-    this.#pending = pending.pendingOf(
+    this.#pending = pendingOf(
       sent && sentChanges && { ref: sent.ref, changes: sentChanges, isExact: true },
       buffer && toChanges(buffer, bufferBase),
     );
@@ -56,7 +71,7 @@ export class Replica {
     return this.#at.timestamp;
   }
 
-  get pending(): pending.Pending {
+  get pending(): Pending {
     return this.#pending;
   }
 
@@ -79,7 +94,7 @@ export class Replica {
 
   /** The edits must be in range and well-formed. */
   edit(edits: readonly TextEdit[]): void {
-    if (!this.#isOutline) this.#pending = pending.onEdited(this.#pending, toChanges(edits, this.#value.length));
+    if (!this.#isOutline) this.#pending = withEdits(this.#pending, toChanges(edits, this.#value.length));
     this.#value = this.#value.apply(edits);
   }
 
@@ -90,10 +105,18 @@ export class Replica {
   }
 
   /** The edit to send: the earlier one or the buffer, as one range if it has too many. One without effect is dropped. */
-  takeUnconfirmed(nextRef: () => string): pending.SentEdit | undefined {
-    if (this.#pending.sent?.changes.empty) this.#pending = pending.onConfirmed(this.#pending);
+  takeUnconfirmed(nextRef: () => string): SentEdit | undefined {
+    if (this.#pending.sent?.changes.empty) this.#clearSent();
     this.#limitPending();
-    this.#pending = pending.onSend(this.#pending, nextRef);
+    const { sent, buffer } = this.#pending;
+    if (sent) {
+      const changes = normalize(sent.changes);
+      // In another form now, so the server may have stored the earlier one.
+      const isExact = sent.isExact && changes === sent.changes;
+      this.#pending = pendingOf({ ...sent, changes, isExact }, buffer);
+    } else if (buffer) {
+      this.#pending = pendingOf({ ref: nextRef(), changes: normalize(buffer), isExact: true }, undefined);
+    }
     return this.#pending.sent;
   }
 
@@ -124,14 +147,14 @@ export class Replica {
     const changes = sent && limitChanges(sent.changes, () => this.#withSent().toString());
     const isSplit = changes !== sent?.changes;
     const limited = sent && changes && isSplit ? { ...sent, changes, isExact: false } : sent;
-    this.#pending = pending.pendingOf(limited, buffer && limitChanges(buffer, () => this.value));
+    this.#pending = pendingOf(limited, buffer && limitChanges(buffer, () => this.value));
   }
 
   /** The next entry of the log is the sent edit. */
   confirm(version: number, timestamp: string): Changes {
     this.#confirmed = this.#withSent();
     this.#note(this.#pending.sent?.changes);
-    this.#pending = pending.onConfirmed(this.#pending);
+    this.#clearSent();
     this.#at = { version, timestamp };
     return noChanges(this.#value.length);
   }
@@ -141,14 +164,15 @@ export class Replica {
     return this.#replaceSent(this.#confirmed);
   }
 
-  /** Nothing of the sent edit was stored. It keeps its ref, and is sent again. */
+  /** Nothing of the sent edit was stored. It keeps its ref, and the server stores the form in which it is sent again. */
   onConflict(): void {
-    this.#pending = pending.onConflict(this.#pending);
+    const { sent, buffer } = this.#pending;
+    this.#pending = pendingOf(sent && { ...sent, changes: normalize(sent.changes), isExact: true }, buffer);
   }
 
   /** Nothing of the sent edit was stored. It becomes part of the next one. */
   refuse(): void {
-    this.#pending = pending.onRefused(this.#pending);
+    this.#pending = pendingOf(undefined, composed(this.#pending));
   }
 
   /** Loads a text without the edits that led to it, which a diff replaces. Returns how the value changed. */
@@ -168,7 +192,7 @@ export class Replica {
     const changes = toChanges(diffTexts(this.#confirmed.toString(), content), this.#confirmed.length);
     const theirs = this.#rebase(changes, isMineFirst);
     const { sent, buffer } = this.#pending;
-    if (sent) this.#pending = pending.pendingOf({ ...sent, isExact: false }, buffer);
+    if (sent) this.#pending = pendingOf({ ...sent, isExact: false }, buffer);
     this.#confirmed = TextDocument.of(content);
     return theirs;
   }
@@ -181,7 +205,7 @@ export class Replica {
     this.#isOutline = false;
     this.#at = { version, timestamp };
     this.#confirmed = TextDocument.of(content);
-    if (isSentStored) this.#pending = pending.onConfirmed(this.#pending);
+    if (isSentStored) this.#clearSent();
     if (!isFitting || this.#splitsPairs()) this.#pending = toLastLines(this.#pending, content);
     this.#value = this.#withPending();
     const changes = toChanges([{ from: 0, to: 0, insert: this.value }], typed.length);
@@ -210,9 +234,13 @@ export class Replica {
   }
 
   /** The edits since the outline was restored go after its text. */
-  #pendingWithValue(): pending.Pending {
+  #pendingWithValue(): Pending {
     const { length } = this.#withPending();
-    return pending.onEdited(this.#pending, toChanges([{ from: length, to: length, insert: this.value }], length));
+    return withEdits(this.#pending, toChanges([{ from: length, to: length, insert: this.value }], length));
+  }
+
+  #clearSent(): void {
+    this.#pending = pendingOf(undefined, this.#pending.buffer);
   }
 
   #withSent(): TextDocument {
@@ -230,25 +258,69 @@ export class Replica {
     const expected = this.#withSent().toString();
     const difference = toChanges(diffTexts(expected, stored.toString()), expected.length);
     this.#confirmed = stored;
-    this.#pending = pending.onConfirmed(this.#pending);
+    this.#clearSent();
     return this.#rebase(difference, true);
   }
 
   #rebase(changes: Changes, isMineFirst: boolean): Changes {
-    const { theirs, ...rebased } = pending.onRemoteChange(this.#pending, changes, isMineFirst);
-    this.#pending = rebased.pending;
+    const { sent, buffer } = this.#pending;
+    const overSent = sent && rebase(sent.changes, changes, isMineFirst);
+    const afterSent = overSent?.theirs ?? changes;
+    const overBuffer = buffer && rebaseBuffer(buffer, afterSent, isMineFirst, sent?.changes);
+    this.#pending = pendingOf(sent && overSent && { ...sent, changes: overSent.mine }, overBuffer?.mine);
     if (this.#isOutline) return noChanges(this.#value.length);
+    const theirs = overBuffer?.theirs ?? afterSent;
     this.#value = this.#value.apply(toEdits(theirs));
     return theirs;
   }
 }
 
+function pendingOf(sent: SentEdit | undefined, changes: Changes | undefined): Pending {
+  const buffer = changes?.empty ? undefined : changes;
+  if (sent && buffer) return { state: 'awaiting-answer-with-buffer', sent, buffer };
+  if (sent) return { state: 'awaiting-answer', sent };
+  return buffer ? { state: 'unsent', buffer } : { state: 'synchronized' };
+}
+
+const withEdits = ({ sent, buffer }: Pending, changes: Changes): Pending =>
+  pendingOf(sent, buffer?.compose(changes) ?? changes);
+
+/** All pending edits as one. */
+const composed = ({ sent, buffer }: Partial<Pick<Pending, 'sent' | 'buffer'>>): Changes | undefined =>
+  sent && buffer ? sent.changes.compose(buffer) : (sent?.changes ?? buffer);
+
+/**
+ * If the sent edit replaced a range, an insertion of another device at the end of that range now follows the inserted
+ * text directly. The buffer goes before it, whatever the order of devices: otherwise it would split a word of which the
+ * first letters were sent. The server has not received the buffer, so this device alone decides its order.
+ */
+function rebaseBuffer(buffer: Changes, theirs: Changes, isMineFirst: boolean, sent: Changes | undefined): Rebased {
+  const ends = insertionEnds(sent);
+  const edits = isMineFirst || ends.size === 0 ? [] : toEdits(theirs);
+  if (!edits.some(({ from }) => ends.has(from))) return rebase(buffer, theirs, isMineFirst);
+  const { following = [], before = [] } = Object.groupBy(edits, ({ from }) =>
+    ends.has(from) ? 'following' : 'before',
+  );
+  const others = toChanges(before, theirs.length);
+  const overOthers = rebase(buffer, others, false);
+  const overAll = rebase(overOthers.mine, toChanges(following, theirs.length).map(others), true);
+  return { mine: overAll.mine, theirs: overOthers.theirs.compose(overAll.theirs) };
+}
+
+/** The positions directly after inserted text. */
+function insertionEnds(changes: Changes | undefined): ReadonlySet<number> {
+  const ends = new Set<number>();
+  changes?.iterChangedRanges((_from, _to, start, end) => {
+    if (start < end) ends.add(end);
+  });
+  return ends;
+}
+
 /** Keeps only the inserted texts, as lines at the end of the text. */
-function toLastLines({ sent, buffer }: pending.Pending, content: string): pending.Pending {
-  const { buffer: all } = pending.onRefused({ sent, buffer } as pending.Pending);
+function toLastLines({ sent, buffer }: Pending, content: string): Pending {
   const withSent = appendLines(content, sent?.changes);
-  const withAll = appendLines(content, all);
-  return pending.pendingOf(
+  const withAll = appendLines(content, composed({ sent, buffer }));
+  return pendingOf(
     sent && { ...sent, changes: toChanges(diffTexts(content, withSent), content.length), isExact: false },
     toChanges(diffTexts(withSent, withAll), withSent.length),
   );

@@ -1,7 +1,8 @@
 /** The text of a room, which several devices can edit at the same time. */
+import type { SeenVersion } from '../../protocol/sealed.ts';
 import type { EditText, Join, ServerMessage, TextEdit } from '../../protocol/types.ts';
 import type { PoproomError } from '../error.ts';
-import type { ChannelCodec, SealedStart, SeenVersion } from '../room-encryption.ts';
+import type { ChannelCodec, SealedStart } from '../room-encryption.ts';
 
 /**
  * The state of the edits of this device:

@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import {
   advanceChain,
-  type ChainPosition,
   chainStart,
   openEdits,
   openText,
@@ -11,12 +10,13 @@ import {
   sealSnapshot,
   sealText,
 } from '../../../src/client/crypto/text-chain.ts';
+import type { SeenVersion } from '../../../src/protocol/sealed.ts';
 import { room, throwsWith } from './encrypted-room.ts';
 
 const insertion = (insert: string) => [{ from: 0, to: 0, insert }];
 
 /** A text and edits of it, as a server would store them: the first is version 1. */
-function writeLog(inserts: readonly string[], start: ChainPosition = chainStart) {
+function writeLog(inserts: readonly string[], start: SeenVersion = chainStart) {
   const log: string[] = [];
   let position = start;
   for (const insert of inserts) {
@@ -32,7 +32,7 @@ const open = (version: number, sealed: string) =>
   version === 1 ? openText(room, version, sealed) : openEdits(room, version, sealed);
 
 /** Opens the log from a version on, as a device that has seen `seen` would. */
-function readLog(log: readonly string[], seen: ChainPosition | undefined, from = 1): ChainPosition | undefined {
+function readLog(log: readonly string[], seen: SeenVersion | undefined, from = 1): SeenVersion | undefined {
   return log.reduce((position, sealed, index) => advanceChain(position, open(from + index, sealed).link), seen);
 }
 
@@ -80,8 +80,8 @@ describe('the chain of versions', () => {
   it('[CRYPT-11] is compared with the hashes in a full text after a gap', () => {
     const other = writeLog(['one', 'two', 'three', 'four']).position;
     const seen = readLog(log.slice(0, 2), chainStart);
-    const full = (after: ChainPosition) => openText(room, after.version + 1, sealText(room, after, 'new')).link;
-    const snapshot = (at: ChainPosition) => openText(room, at.version, sealSnapshot(room, at, 'new')).link;
+    const full = (after: SeenVersion) => openText(room, after.version + 1, sealText(room, after, 'new')).link;
+    const snapshot = (at: SeenVersion) => openText(room, at.version, sealSnapshot(room, at, 'new')).link;
     for (const seal of [full, snapshot]) {
       assert.equal(advanceChain(seen, seal(position)).version, seal(position).version);
       throwsWith('FORK', () => advanceChain(seen, seal(other)));

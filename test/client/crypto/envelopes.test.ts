@@ -17,7 +17,6 @@ import {
   sealRoomName,
 } from '../../../src/client/crypto/metadata.ts';
 import {
-  type ChainPosition,
   chainStart,
   openEdits,
   openText,
@@ -25,11 +24,11 @@ import {
   sealSnapshot,
   sealText,
 } from '../../../src/client/crypto/text-chain.ts';
-import { envelopeSize, maxRecentBytes, paddedSize } from '../../../src/protocol/sealed.ts';
+import { envelopeSize, maxRecentBytes, paddedSize, type SeenVersion } from '../../../src/protocol/sealed.ts';
 import { anyEdits, anyText, editsOf } from '../../contract/any-text.ts';
 import { otherCode, otherKeys, room, throwsWith } from './encrypted-room.ts';
 
-const at: ChainPosition = { version: 6, hash: 'AQEBAQEBAQEBAQEBAQEBAQ' };
+const at: SeenVersion = { version: 6, hash: 'AQEBAQEBAQEBAQEBAQEBAQ' };
 const withRecent = (count: number) => {
   const earlier = Array.from({ length: count }, (_, n) => encodeBase64url(new Uint8Array(16).fill(n)));
   return { ...at, version: 100, earlier };

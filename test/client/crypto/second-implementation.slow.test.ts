@@ -20,7 +20,6 @@ import {
 import { formatRoomKey, generateRoomKey } from '../../../src/client/crypto/room-key.ts';
 import {
   advanceChain,
-  type ChainPosition,
   openEdits,
   openText,
   sealEdits,
@@ -28,6 +27,7 @@ import {
   sealText,
 } from '../../../src/client/crypto/text-chain.ts';
 import type { RoomCode } from '../../../src/protocol/room-code.ts';
+import type { SeenVersion } from '../../../src/protocol/sealed.ts';
 import { findPython, pyNaClMissing } from '../../support/python.ts';
 import { bytesOf, streamOf } from './streams.ts';
 import vectors from './vectors.json' with { type: 'json' };
@@ -130,7 +130,7 @@ function exchangesOf(envelope: string, content: Envelope, check: (sealed: string
 
 function textExchanges(room: EncryptedRoom): Exchange[] {
   const earlier = Array.from({ length: 64 }, (_, n) => encodeBase64url(new Uint8Array(16).fill(n)));
-  const at: ChainPosition = { version: 2 ** 40, hash: 'AQEBAQEBAQEBAQEBAQEBAQ', earlier };
+  const at: SeenVersion = { version: 2 ** 40, hash: 'AQEBAQEBAQEBAQEBAQEBAQ', earlier };
   const version = at.version + 1;
   const text = `\ufeff${'日本 text\u0000\u0080'.repeat(500)}`;
   const edits = [{ from: 1, to: 2, insert: '😀\\"' }];

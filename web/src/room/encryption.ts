@@ -11,11 +11,11 @@ import { parseRoomKey, type RoomKey } from '../../../src/client/crypto/room-key.
 import { type KeyOptions, loadEncryption, openEncryptedRoom } from '../../../src/client/encrypted-room.ts';
 import { PoproomError } from '../../../src/client/error.ts';
 import { createRoomPin, requestRoom } from '../../../src/client/room-access.ts';
-import type { SeenVersion } from '../../../src/client/room-encryption.ts';
 import { attempt } from '../../../src/client/shapes.ts';
 import { createSharedText } from '../../../src/client/text/create-shared-text.ts';
 import type { SavedText } from '../../../src/client/text/shared-text.ts';
 import type { LinkId, RoomCode } from '../../../src/protocol/room-code.ts';
+import type { SeenVersion } from '../../../src/protocol/sealed.ts';
 import type { CreateRoomRequest } from '../../../src/protocol/types.ts';
 import { appearance } from '../device/identity.ts';
 import { deviceIdIn, draftKeys, knownRoom, offerKey } from '../device/recent-rooms.ts';
