@@ -43,6 +43,8 @@ export const localCodes = {
 } as const;
 
 export function explain(error: unknown): Failure {
+  // A command failed, and then the closing of what it used.
+  if (error instanceof SuppressedError) return explain(error.suppressed);
   if (error instanceof ExitError) return { exitCode: error.exitCode, code: 'FAILED', message: '' };
   if (error instanceof RemoteError) return explainRemote(error);
   if (error instanceof UsageError) return failure('usage', 'USAGE', error.message);

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { explain } from '../../src/cli/failure.ts';
+import { PoproomError } from '../../src/client/index.ts';
 import { type CliResult, createCli } from '../support/cli.ts';
 import { eventually } from '../support/eventually.ts';
 import { sharedServer, startTestServer } from '../support/server.ts';
@@ -44,6 +46,11 @@ describe('a failure', () => {
         assert.match(stderr, /^poproom: [^\n]+\n$/);
       }),
     );
+  });
+
+  it('[CLI-6] is reported, and not that of closing what the command used', () => {
+    const reason = new PoproomError('ROOM_FULL', 'The room is full.');
+    assert.deepEqual(explain(new SuppressedError(new Error('Cannot close.'), reason)), explain(reason));
   });
 
   it('[CLI-6] is reported immediately if waiting would take long', async (t) => {
