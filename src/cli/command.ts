@@ -38,26 +38,22 @@ export const takes = (value: string, summary: string, more?: Partial<Option>): O
 /** Whether the first argument of a command is, or may be, a room code. */
 export const takesCode = ({ args }: Command): boolean => /^\[?CODE\b/.test(args);
 
-export interface Input {
-  args: readonly string[];
-  value(option: string): string | undefined;
-  isSet(option: string): boolean;
-}
-
 export const help: Option = { short: 'h', summary: 'show this help' };
 
 export const json: Option = { summary: 'print JSON' };
 
-export function readInput(command: Command, args: string[]): Input {
+export type Input = ReturnType<typeof readInput>;
+
+export function readInput(command: Command, args: string[]) {
   if (hasPinArgument(args)) throw new UsageError(pinArgumentRefused);
   const { values, positionals } = parse(command, args);
   return {
-    args: positionals,
-    value(option) {
+    args: positionals as readonly string[],
+    value(option: string): string | undefined {
       const value = values[option];
       return typeof value === 'string' ? value : undefined;
     },
-    isSet: (option) => values[option] === true,
+    isSet: (option: string) => values[option] === true,
   };
 }
 

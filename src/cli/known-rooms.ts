@@ -1,19 +1,11 @@
 /** The rooms that this computer remembers: the recent ones, and encrypted ones with their keys. */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import type { SeenVersion } from '../client/index.ts';
 import { parseRoomId } from '../protocol/room-code.ts';
 import type { Environment } from './environment.ts';
 import { FileError } from './errors.ts';
-import {
-  readIfExists,
-  readPreferences,
-  readStateFile,
-  withFileLock,
-  writeJson,
-  writeStateFile,
-} from './preferences.ts';
-import { serverIdOf } from './server-choice.ts';
+import { readIfExists, readPreferences, readStateFile, writeJson, writeStateFile } from './preferences.ts';
 
 const maxRecentRooms = 50;
 /** Rooms whose expiry time is unknown are forgotten a week after their last use. */
@@ -124,6 +116,12 @@ export function openEncryptedRooms({ stateFolder }: Environment, now: () => numb
   };
 }
 
+/** The same for all spellings of a URL. A host may have other servers at other paths. */
+export function serverIdOf(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname.replace(/\/+$/, '');
+}
+
 type StoredRooms = Map<string, StoredEncryptedRoom>;
 
 /** Fails if the file is damaged, because writing it again would erase the keys in it. */
@@ -161,3 +159,33 @@ const newestVersion = (known: SeenVersion | undefined, seen: SeenVersion | undef
 
 const defined = (room: KnownEncryptedRoom): KnownEncryptedRoom =>
   Object.fromEntries(Object.entries(room).filter(([, value]) => value !== undefined));
+
+/** A command holds a lock for milliseconds. An older one is from a command that has crashed. */
+const staleLockMs = 5000;
+
+/** Runs `work` while no other command does, so that none overwrites what another one has added to the file. */
+function withFileLock<T>(path: string, work: () => T): T {
+  const lock = `${path}.lock`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  while (!takeLock(lock)) {
+    const takenAt = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    // Also if the clock was set back.
+    if (Math.abs(Date.now() - takenAt) > staleLockMs) rmSync(lock, { force: true });
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
+  }
+  try {
+    return work();
+  } finally {
+    rmSync(lock, { force: true });
+  }
+}
+
+function takeLock(lock: string): boolean {
+  try {
+    writeFileSync(lock, '', { mode: 0o600, flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
+  }
+}

@@ -29,7 +29,8 @@ export function printList(input: Input, values: readonly unknown[], text: string
 }
 
 /** The response of a server that has done something. */
-export const printDone = (input: Input, done: { message: string }): void => print(input, done, printable(done.message));
+export const printDone = <T extends { message: string }>(input: Input, done: T): void =>
+  print(input, done, printable(done.message));
 
 /** Writes to standard error, only if it is a terminal. */
 export function printNotice(sentence: string): void {

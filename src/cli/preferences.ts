@@ -1,6 +1,6 @@
 /** The config file, the last server used, and how private files in the home folder are read and written. */
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Check, flag, isObject, object, optional, text } from '../client/shapes.ts';
 import { nearestName } from './command.ts';
@@ -139,36 +139,6 @@ function writePrivateFile(path: string, text: string): void {
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
-  }
-}
-
-/** A command holds a lock for milliseconds. An older one is from a command that has crashed. */
-const staleLockMs = 5000;
-
-/** Runs `work` while no other command does, so that none overwrites what another one has added to the file. */
-export function withFileLock<T>(path: string, work: () => T): T {
-  const lock = `${path}.lock`;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  while (!takeLock(lock)) {
-    const takenAt = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
-    // Also if the clock was set back.
-    if (Math.abs(Date.now() - takenAt) > staleLockMs) rmSync(lock, { force: true });
-    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 10);
-  }
-  try {
-    return work();
-  } finally {
-    rmSync(lock, { force: true });
-  }
-}
-
-function takeLock(lock: string): boolean {
-  try {
-    writeFileSync(lock, '', { mode: 0o600, flag: 'wx' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
 }

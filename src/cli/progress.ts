@@ -12,7 +12,7 @@ export type Progress = ReturnType<typeof createProgress>;
 
 export function createProgress(name: string, total: number) {
   const out = process.stderr;
-  if (!out.isTTY) return { show(_bytes: number) {}, done() {}, clear() {} };
+  if (!out.isTTY) return { show(_bytes: number) {}, done() {}, [Symbol.dispose]() {} };
   const { wantsColor } = readEnvironment();
   const rate = createTransferRate(total);
   let shown = '';
@@ -41,8 +41,10 @@ export function createProgress(name: string, total: number) {
       clearInterval(drawing);
       draw({ bytes: total, speed: rate.average(), secondsLeft: undefined });
       out.write('\n');
+      shown = '';
     },
-    clear() {
+    /** Erases the line of a transfer that is not done. */
+    [Symbol.dispose]() {
       clearInterval(drawing);
       if (shown === '') return;
       replace('');
@@ -95,8 +97,7 @@ type Sample = { at: number; bytes: number };
 
 /** Measures the speed of a transfer over the last seconds, in bytes per second, and estimates the time left. */
 export function createTransferRate(total: number, now = () => performance.now()) {
-  const startedAt = now();
-  let first: Sample | undefined;
+  let start: Sample = { at: now(), bytes: 0 };
   let samples: Sample[] = [];
 
   /** The samples of the last seconds, and the one before them. */
@@ -109,7 +110,7 @@ export function createTransferRate(total: number, now = () => performance.now())
     /** The first number is where the transfer starts, which is not 0 if it is continued. */
     record(bytes: number) {
       const sample = { at: now(), bytes };
-      first ??= sample;
+      if (samples.length === 0) start = sample;
       const before = samples.at(-2);
       if (before && sample.at - before.at < sampleEveryMs) samples.pop();
       samples = [...recent(sample.at), sample];
@@ -126,8 +127,7 @@ export function createTransferRate(total: number, now = () => performance.now())
       return { bytes, speed, secondsLeft };
     },
     average() {
-      const { at, bytes } = first ?? { at: startedAt, bytes: 0 };
-      return perSecond(total - bytes, now() - at);
+      return perSecond(total - start.bytes, now() - start.at);
     },
   };
 }

@@ -4,7 +4,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { lanAddress } from '../../src/cli/server-choice.ts';
+import { lanAddress } from '../../src/cli/server-context.ts';
 import { createCli } from '../support/cli.ts';
 import { startTestServer } from '../support/server.ts';
 

@@ -10,7 +10,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { lanAddress } from '../../src/cli/server-choice.ts';
+import { lanAddress } from '../../src/cli/server-context.ts';
 import { createAccess, isOfOtherUser } from '../../src/local-page/server.ts';
 import { endpoints } from '../../src/protocol/endpoints.ts';
 import { writeCertificate } from '../support/certificate.ts';

@@ -6,7 +6,7 @@ import { forgetAllRooms } from '../known-rooms.ts';
 import { print, printable, printNotice, table } from '../output.ts';
 import { configFile, type Preferences, readPreferences, serverNamed, writePreferences } from '../preferences.ts';
 import { askHidden, isPiped, readInputText } from '../prompt.ts';
-import { parseServerUrl } from '../server-choice.ts';
+import { parseServerUrl } from '../server-context.ts';
 
 export async function config(input: Input): Promise<void> {
   const [action = 'list', name, value, ...rest] = input.args;

@@ -11,8 +11,7 @@ import {
   readRecentRooms,
 } from '../known-rooms.ts';
 import { formatDuration, printable, printList, table } from '../output.ts';
-import { chooseServer } from '../server-choice.ts';
-import { parseCode } from '../server-context.ts';
+import { chooseServer, parseCode } from '../server-context.ts';
 
 export async function recent(input: Input): Promise<void> {
   const [action, ...codes] = input.args;

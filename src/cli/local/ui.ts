@@ -13,11 +13,10 @@ import { builtPage } from '../../server.ts';
 import type { Input } from '../command.ts';
 import { type Environment, isInstalled, type Program, readEnvironment } from '../environment.ts';
 import { ignoreExit, UsageError, untilInterrupted } from '../errors.ts';
-import { keepsRecentRooms, openEncryptedRooms } from '../known-rooms.ts';
+import { keepsRecentRooms, openEncryptedRooms, serverIdOf } from '../known-rooms.ts';
 import { printNotice } from '../output.ts';
 import { readStateFile, rememberServer, writeJson } from '../preferences.ts';
-import { type ChosenServer, chooseServer, explainOffline, serverIdOf, timeoutOf, toLanLink } from '../server-choice.ts';
-import { readRoom } from '../server-context.ts';
+import { type ChosenServer, chooseServer, explainOffline, readRoom, timeoutOf, toLanLink } from '../server-context.ts';
 
 export async function ui(input: Input): Promise<void> {
   const environment = readEnvironment();

@@ -4,10 +4,9 @@ import { codeSymbols, linkIdLength } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
-import { openEncryptedRooms } from '../known-rooms.ts';
+import { openEncryptedRooms, serverIdOf } from '../known-rooms.ts';
 import { pinFromEnvironment } from '../prompt.ts';
 import { rememberCreated } from '../room/new.ts';
-import { serverIdOf } from '../server-choice.ts';
 import { connect, parsePrivateRoom, rememberOnSuccess, workInRoom } from '../server-context.ts';
 
 export interface AgentRoom {

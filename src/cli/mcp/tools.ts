@@ -51,8 +51,6 @@ const defaultWaitSeconds = 45;
 const maxWaitSeconds = 600;
 /** Each wait has a live channel of its own. */
 const maxWaits = 10;
-/** A download fails after this long without a byte. */
-const silenceSeconds = 60;
 
 const room = { type: 'string', minLength: 1, maxLength: 2000, description: 'Code of the room, such as 7KQ2MX.' };
 const text = { type: 'string', maxLength: 8_000_000 };
@@ -355,7 +353,7 @@ const fileTools = (folder: AllowedFolder): Record<string, RoomTool> => ({
     async use(opened, { file, path, overwrite = false }, signal) {
       const found = findFile(await opened.room.files({ signal }), file);
       const target = path ?? localPaths([found])[0]?.join('/') ?? '';
-      const how = { signal, showsProgress: false, timeoutSeconds: silenceSeconds };
+      const how = { signal, showsProgress: false };
       const save = (store: Parameters<typeof download>[3]) => download(opened.room, found, how, store);
       const saved = await folder.save(target, { overwrites: overwrite }, save);
       if (found.once) opened.fileIds = new Set([...(opened.fileIds ?? [])].filter((id) => id !== found.fileId));

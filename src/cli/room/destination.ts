@@ -3,27 +3,30 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, link, lstat, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import type { FileEntry } from '../../client/index.ts';
 import { type LocalPath, numbered } from '../../core/files/local-name.ts';
 import type { Input } from '../command.ts';
 import { alreadyExists, FileError, UsageError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
-import { type ConsumePart, pathInRoom, type ReceivedPart } from './room-files.ts';
+import { type ConsumePart, type NamedFile, pathInRoom, type ReceivedPart } from './room-files.ts';
 
-export interface Destination {
+export interface Destination<T> {
   /** Shown to the user. */
   name: string;
-  file: FileEntry;
+  file: T;
   path: string;
   /** Folders that must exist, outermost first. */
   folders: readonly string[];
 }
 
 /** `output` is a folder with these paths in it, which is created if it ends with a slash, or the path of a single file. */
-export async function destinations(files: readonly FileEntry[], output: string, paths: readonly LocalPath[]) {
+export async function destinations<T extends NamedFile>(
+  files: readonly T[],
+  output: string,
+  paths: readonly LocalPath[],
+) {
   if (await isFolder(output)) {
     const created = await missingFolders(output);
-    return files.map((file, i): Destination => {
+    return files.map((file, i): Destination<T> => {
       const path = paths[i] ?? [];
       const folders = [...created, ...foldersIn(output, path)];
       return { name: pathInRoom(file), file, path: join(output, ...path), folders };
@@ -33,7 +36,7 @@ export async function destinations(files: readonly FileEntry[], output: string, 
     throw new UsageError(
       `${output} is not a folder, but the room has ${files.length} files; name one file, or choose a folder; ${output}/ creates one.`,
     );
-  return files.map((file): Destination => ({ name: basename(output), file, path: output, folders: [] }));
+  return files.map((file): Destination<T> => ({ name: basename(output), file, path: output, folders: [] }));
 }
 
 /** The folders of the path of a file below another folder, outermost first. */
@@ -41,7 +44,7 @@ export const foldersIn = (top: string, path: readonly string[]): string[] =>
   path.slice(1).map((_, i) => join(top, ...path.slice(0, i + 1)));
 
 /** The folders of a path that do not exist yet, outermost first. */
-export async function missingFolders(path: string): Promise<string[]> {
+async function missingFolders(path: string): Promise<string[]> {
   const missing: string[] = [];
   for (let folder = resolve(path); !(await exists(folder)); folder = dirname(folder)) missing.unshift(folder);
   return missing;
@@ -73,7 +76,7 @@ async function makeFolder(path: string): Promise<boolean> {
 
 /** A path that ends with a slash is a folder, even if it does not exist yet. */
 export async function isFolder(path: string): Promise<boolean> {
-  const isNamed = isNamedAsFolder(path);
+  const isNamed = path.endsWith('/') || path.endsWith(sep);
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
@@ -81,8 +84,6 @@ export async function isFolder(path: string): Promise<boolean> {
     return withFileErrors(path, () => Promise.reject(error));
   }
 }
-
-export const isNamedAsFolder = (path: string): boolean => path.endsWith('/') || path.endsWith(sep);
 
 /** A dangling symbolic link exists, too. */
 export const exists = async (path: string) => (await lstat(path).catch(() => undefined)) !== undefined;

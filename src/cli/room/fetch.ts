@@ -1,6 +1,6 @@
 /** `poproom fetch`: downloads files. */
 import { lstat, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { type FileEntry, PoproomError, parseLinkId, type Room } from '../../client/index.ts';
 import { type LocalPath, localPaths, type NamesIn, pathsWithoutFolders } from '../../core/files/local-name.ts';
 import { dropEnvelopePrefix } from '../../protocol/sealed.ts';
@@ -18,7 +18,6 @@ import {
   writeStdout,
 } from '../output.ts';
 import { hashOf, openUnfinished } from '../preferences.ts';
-import { timeoutOf } from '../server-choice.ts';
 import { withRoom } from '../server-context.ts';
 import {
   atomicWrite,
@@ -28,8 +27,6 @@ import {
   exists,
   foldersIn,
   isFolder,
-  isNamedAsFolder,
-  missingFolders,
   publishFor,
   type Resumable,
   readExistingChoice,
@@ -37,7 +34,6 @@ import {
   withFolders,
   withoutExisting,
 } from './destination.ts';
-import { applyRecord, emptyFolders, type FolderRecords, isRecord, readRecords } from './folder-record.ts';
 import {
   type Consume,
   consumeResponse,
@@ -45,7 +41,9 @@ import {
   findFile,
   formatSize,
   isTemporary,
+  type NamedFile,
   pathInRoom,
+  readRecords,
 } from './room-files.ts';
 
 export async function fetchFiles(input: Input): Promise<void> {
@@ -101,10 +99,9 @@ async function toDisk(files: readonly FileEntry[], { input, room, signal }: Fetc
   const isNamed = input.args.length > 1;
   const choice = readExistingChoice(input);
   const output = outputOf(input);
-  const records: FolderRecords = isNamed ? new Map() : await readRecords(room, files, signal);
-  const saved = files.filter((file) => !(isRecord(file) && records.has(file.folder ?? '')));
-  const empty = emptyFolders(records);
-  const inRoom = [...saved, ...empty];
+  const records = await readRecords(room, isNamed ? [] : files, signal);
+  const saved = files.filter((file) => !records.has(file));
+  const inRoom = [...saved, ...records.emptyFolders];
   const fetches = openUnfinishedFetches(readEnvironment(), [room.link, resolve(output), ...input.args.slice(1)]);
   const namesIn = await namingFor(input, inRoom, fetches.folders);
   const paths = isNamed ? pathsWithoutFolders(saved, namesIn('')) : localPaths(inRoom, undefined, namesIn);
@@ -113,14 +110,13 @@ async function toDisk(files: readonly FileEntry[], { input, room, signal }: Fetc
   const items = await withoutExisting(missing, choice);
   const tops = all.flatMap(({ folders }) => folders.slice(0, 1));
   fetches.start(tops.filter((folder) => namesIn(basename(folder)) === 'hidden'));
-  const timeoutSeconds = timeoutOf(input);
   await runSequentially(input, { items, verb: 'Fetched' }, async (item) => {
     const { file } = item;
     let { path } = item;
     const publish = publishFor(choice, (renamed) => {
       path = renamed;
     });
-    const how = { signal, showsProgress: true, timeoutSeconds };
+    const how = { signal, showsProgress: true };
     const resumable: Resumable = {
       key: keyOf(room, file),
       size: file.fileSize,
@@ -133,11 +129,11 @@ async function toDisk(files: readonly FileEntry[], { input, room, signal }: Fetc
       return download(room, file, how, (bytes) => atomicWrite(item.path, bytes, durably(publish)));
     });
     if (!file.once && items.length > 1) fetches.done(path, file.fileId);
-    await applyRecord(records, file, path);
+    await records.apply(file, path);
     return { value: { ...file, path }, line: printable(path) };
   });
   fetches.end();
-  if (empty.length > 0 && (await isFolder(output))) await makeFolders(output, paths.slice(saved.length));
+  if (records.emptyFolders.length > 0 && (await isFolder(output))) await makeFolders(output, paths.slice(saved.length));
   warnOfPrograms(items.map(({ path }) => path));
 }
 
@@ -166,13 +162,15 @@ function warnOfPrograms(paths: readonly string[]): void {
   console.error(`Programs may run these files automatically; check them first: ${named}.`);
 }
 
-type FilesInRoom = Parameters<typeof localPaths>[0];
-
 /**
  * A folder that is created by this command keeps hidden names: nothing can be overwritten in it, and no program uses it
  * yet. Elsewhere, a file such as .bashrc could be used by a program without anyone noticing.
  */
-async function namingFor(input: Input, files: FilesInRoom, createdEarlier: readonly string[]): Promise<NamesIn> {
+async function namingFor(
+  input: Input,
+  files: readonly NamedFile[],
+  createdEarlier: readonly string[],
+): Promise<NamesIn> {
   if (input.isSet('keep-names')) return () => 'kept';
   const tops = new Set(localPaths(files).flatMap(([top = '', ...rest]) => (rest.length > 0 ? [top] : [])));
   const isNewFolder = async (path: string) => createdEarlier.includes(resolve(path)) || !(await exists(path));
@@ -180,14 +178,14 @@ async function namingFor(input: Input, files: FilesInRoom, createdEarlier: reado
   return (top) => (created.has(top) ? 'hidden' : 'safe');
 }
 
-async function toStandardOutput(files: readonly FileEntry[], { input, room, signal }: Fetching): Promise<void> {
+async function toStandardOutput(files: readonly FileEntry[], { room, signal }: Fetching): Promise<void> {
   const [file, ...others] = files;
   if (!file) throw new PoproomError('FILE_NOT_FOUND', 'There are no files in this room.');
   if (others.length > 0)
     throw new UsageError(`The room has ${files.length} files; name the one to write to standard output.`);
   const isTerminal = process.stdout.isTTY;
   // On a terminal, the progress bar would mix with the file.
-  const options = { signal, showsProgress: !isTerminal, timeoutSeconds: timeoutOf(input) };
+  const options = { signal, showsProgress: !isTerminal };
   await download(room, file, options, (bytes) => writeStdout(isTerminal ? toPrintable(bytes) : bytes));
 }
 
@@ -209,22 +207,21 @@ async function fetchZip(fetching: Fetching): Promise<void> {
   const output = outputOf(input);
   if (output === '-') return downloadZip(fetching, writeStdout);
   const choice = readExistingChoice(input);
-  let path = (await isFolder(output)) ? join(output, zipName(room)) : output;
-  const folders = isNamedAsFolder(output) ? await missingFolders(dirname(path)) : [];
-  const [item] = await withoutExisting([{ path }], choice);
+  const name = zipName(room);
+  const [item] = await withoutExisting(await destinations([{ fileName: name }], output, [[name]]), choice);
   if (!item) return;
+  let { path } = item;
   const publish = publishFor(choice, (renamed) => {
     path = renamed;
   });
-  await withFolders(folders, () => downloadZip(fetching, (bytes) => atomicWrite(item.path, bytes, publish)));
+  await withFolders(item.folders, () => downloadZip(fetching, (bytes) => atomicWrite(item.path, bytes, publish)));
   const { size } = await stat(path);
   print(input, { path, fileSize: size }, printable(path));
 }
 
-async function downloadZip({ input, room, signal }: Fetching, consume: Consume): Promise<void> {
+async function downloadZip({ room, signal }: Fetching, consume: Consume): Promise<void> {
   const response = await room.downloadZip({ signal });
-  const incoming = { name: zipName(room), size: announcedSize(response), showsProgress: true };
-  await consumeResponse(response, { ...incoming, timeoutSeconds: timeoutOf(input) }, consume);
+  await consumeResponse(response, { name: zipName(room), size: announcedSize(response), showsProgress: true }, consume);
 }
 
 /** Without it, an incomplete or endless archive would not be noticed. */
@@ -258,7 +255,7 @@ function openUnfinishedFetches({ stateFolder }: Environment, command: readonly s
   return {
     /** Those that an interrupted run has created. */
     folders: earlier.folders,
-    async isDone({ path, file }: Destination): Promise<boolean> {
+    async isDone({ path, file }: Destination<FileEntry>): Promise<boolean> {
       if (earlier.files[resolve(path)] !== hashOf([file.fileId])) return false;
       return (await lstat(path).catch(() => undefined))?.size === file.fileSize;
     },

@@ -1,20 +1,24 @@
-/** `poproom info`, `set`, `webhook` and `rm`: show a room, change it, and delete it or its files. */
+/** The commands that show a room, change it, share links to it, and delete it or its files. */
 import {
   type FileEntry,
+  type Link,
+  type LinkId,
   PoproomError,
+  parseLinkId,
   type Room,
   type RoomDetails,
   type RoomInfo,
   type UpdateRoomRequest,
   type WebhookEntry,
 } from '../../client/index.ts';
+import { linkIdLength } from '../../protocol/room-code.ts';
 import { formatColumns, type Input, readDuration } from '../command.ts';
 import { readEnvironment } from '../environment.ts';
 import { UsageError } from '../errors.ts';
-import { formatBytes, formatExpiry, print, printable, printDone, printList, table } from '../output.ts';
+import { formatBytes, formatExpiry, localTime, print, printable, printDone, printList, table } from '../output.ts';
 import { choosePin, mustConfirm, newPinFromEnvironment, readInputText } from '../prompt.ts';
-import { withRoom } from '../server-context.ts';
-import { withLifetimeErrors } from './new.ts';
+import { readRoom, withRoom } from '../server-context.ts';
+import { readLifetime, withLifetimeErrors, withQrCode } from './new.ts';
 import { findFile, formatSize, pathInRoom } from './room-files.ts';
 
 export async function info(input: Input): Promise<void> {
@@ -38,7 +42,7 @@ export async function info(input: Input): Promise<void> {
 }
 
 /** In words, for the holder of a link. */
-export const linkRights = { read: 'can read the text and the files', drop: 'can add files, and see nothing' } as const;
+const linkRights = { read: 'can read the text and the files', drop: 'can add files, and see nothing' } as const;
 
 type Rows = [string, string][];
 
@@ -102,9 +106,8 @@ function readChanges(input: Input): UpdateRoomRequest {
   if (isSet('new-pin') && isSet('no-pin')) throw new UsageError('Use either --new-pin or --no-pin.');
   if (isSet('extend') && isSet('no-extend')) throw new UsageError('Use either --extend or --no-extend.');
   const flags = ['new-pin', 'no-pin', 'extend', 'no-extend'];
-  if (expires === undefined && name === undefined && !flags.some(isSet)) {
+  if (expires === undefined && name === undefined && !flags.some(isSet))
     throw new UsageError('What should change? Use --expires, --extend, --no-extend, --name, --new-pin or --no-pin.');
-  }
   return {
     ...(expires !== undefined && { expiresIn: readDuration(expires) }),
     ...(isSet('extend') && { extend: true }),
@@ -117,6 +120,76 @@ function readChanges(input: Input): UpdateRoomRequest {
 function summarize({ roomId, name, expiresAt, hasPin }: RoomInfo): string {
   const title = name === undefined ? printable(roomId) : `${printable(roomId)} (${printable(name)})`;
   return `${title} ${formatExpiry(expiresAt)}${hasPin ? ', protected by a PIN' : ''}`;
+}
+
+export async function createLink(input: Input): Promise<void> {
+  if (input.isSet('read') === input.isSet('drop'))
+    throw new UsageError('Use --read for a link that can only read, or --drop for one that can only add files.');
+  const role = input.isSet('read') ? 'read' : 'drop';
+  const name = input.value('name');
+  const request = { role, ...(name && { name }), ...readLifetime(input) } as const;
+  await withRoom(input, async (room) => {
+    await printLink(input, room, await withLifetimeErrors(() => room.createLink(request)));
+  });
+}
+
+export async function listLinks(input: Input): Promise<void> {
+  const [, wanted, ...rest] = input.args;
+  if (rest.length > 0) throw new UsageError('Give one link, or none to list them all.');
+  const id = wanted === undefined ? undefined : await readLink(wanted);
+  await withRoom(input, async (room) => {
+    const links = await room.links();
+    if (id === undefined) return printLinks(input, room, links);
+    const found = links.find(({ linkId }) => linkId === id);
+    if (!found) throw new PoproomError('NOT_FOUND', 'This room has no such link.', { details: { field: 'linkId' } });
+    await printLink(input, room, found);
+  });
+}
+
+export async function revokeLink(input: Input): Promise<void> {
+  const [, wanted, ...rest] = input.args;
+  if (wanted === undefined || rest.length > 0)
+    throw new UsageError('Which link? Give a room code and one link from "poproom links".');
+  const id = await readLink(wanted);
+  printDone(input, await withRoom(input, (room) => room.revokeLink(id)));
+}
+
+/** Reads the id of a link, or its URL. */
+async function readLink(text: string): Promise<LinkId> {
+  const id = text.length < linkIdLength ? undefined : parseLinkId((await readRoom(text)).code);
+  if (!id) throw new UsageError(`"${text}" is not a link; give one from "poproom links".`);
+  return id;
+}
+
+/** In a pipe, only the URL. With the keys, because a link to an encrypted room is of no use without them. */
+async function printLink(input: Input, room: Room, link: Link): Promise<void> {
+  const url = urlOf(room, link);
+  const isTerminal = process.stdout.isTTY && !input.isSet('json');
+  const rows = (shown: string) => [
+    ...(link.name === undefined ? [] : [printable(link.name)]),
+    shown,
+    `${linkRights[link.role]}, ${link.expiresAt === undefined ? 'until the room ends' : formatExpiry(link.expiresAt)}`,
+  ];
+  print(input, { ...link, link: url }, isTerminal ? await withQrCode(input, url, rows) : url);
+}
+
+/** A script may write the list to a log, so only people see the keys. */
+function printLinks(input: Input, room: Room, links: readonly Link[]): void {
+  const shown = (link: Link) => (process.stdout.isTTY ? urlOf(room, link) : urlOf(room, link).replace(/#.*/s, ''));
+  const values = links.map((link) => ({ ...link, link: shown(link) }));
+  const rows = [['LINK', 'ROLE', 'EXPIRES', 'LAST USED', 'NAME'], ...links.map(linkRow)];
+  printList(input, values, table(rows), 'This room has no links.');
+}
+
+const linkRow = ({ linkId, role, expiresAt, lastUsed, name = '' }: Link): string[] => [
+  ...[printable(linkId), role, expiresAt === undefined ? 'with the room' : localTime(expiresAt)],
+  ...[lastUsed === undefined ? 'never' : localTime(lastUsed), printable(name)],
+];
+
+/** On the server of the command, whatever a server says. The SDK adds the keys of an encrypted room. */
+function urlOf(room: Room, { linkId, link = '' }: Link): string {
+  const page = room.link.replace(/\/r\/[^/]*$/s, `/r/${encodeURIComponent(linkId)}`);
+  return room.key === undefined ? page : `${page}${new URL(link).hash}`;
 }
 
 export async function webhook(input: Input): Promise<void> {
@@ -180,8 +253,7 @@ async function removeFiles(input: Input, names: readonly string[]): Promise<void
     return files;
   });
   const fileIds = removed.map(({ fileId }) => fileId);
-  const message = `Removed ${quoted(removed)}.`;
-  print(input, { success: true, message, fileIds }, message);
+  printDone(input, { success: true, message: `Removed ${quoted(removed)}.`, fileIds });
   if (!input.isSet('json')) console.error(undoHint(input, fileIds));
 }
 
@@ -191,8 +263,7 @@ async function restoreFiles(input: Input, fileIds: readonly string[]): Promise<v
     for (const fileId of fileIds) await room.restoreFile(fileId);
     return (await room.files()).filter(({ fileId }) => fileIds.includes(fileId));
   });
-  const message = `Restored ${quoted(restored)}.`;
-  print(input, { success: true, message, fileIds }, message);
+  printDone(input, { success: true, message: `Restored ${quoted(restored)}.`, fileIds });
 }
 
 const quoted = (files: readonly FileEntry[]) => files.map((file) => `"${printable(pathInRoom(file))}"`).join(', ');

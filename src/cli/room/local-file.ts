@@ -1,15 +1,172 @@
-/** Local files as Blobs, several as one tar archive, and standard input and pipes, which are spooled to a file first. */
-import { createReadStream, createWriteStream, rmSync, type Stats } from 'node:fs';
-import { mkdtemp, stat } from 'node:fs/promises';
+/** The files to upload: found, as Blobs or as one tar archive. Standard input and pipes are spooled to a file first. */
+import { constants, createReadStream, createWriteStream, type Dirent, rmSync, type Stats } from 'node:fs';
+import { access, mkdtemp, readdir, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { FileError, withFileErrors } from '../errors.ts';
+import type { Input } from '../command.ts';
+import { FileError, UsageError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
+import { createRecord, type RecordedFile, recordName } from './room-files.ts';
+
+export interface UploadInput {
+  /** `-` is standard input. */
+  path: string;
+  fileName: string;
+  /** The path of its folder in the room. */
+  folder: string | undefined;
+  /** Undefined if it cannot be derived from the name. */
+  type: string | undefined;
+  once: boolean;
+  /** Of a local file, which can be read again. */
+  version?: FileVersion | undefined;
+  /** Undefined for standard input and pipes, which have no size. */
+  content: Blob | undefined;
+}
+
+export async function findUploadInputs(input: Input, paths: readonly string[]): Promise<readonly UploadInput[]> {
+  const note = readNote(input, paths);
+  const files = note && paths.length === 0 ? [] : await findFiles(input, paths);
+  return note ? [...files, note] : files;
+}
+
+/** A note becomes a text file. The option `--name` is for the file that is sent with it, if there is one. */
+function readNote(input: Input, paths: readonly string[]): UploadInput | undefined {
+  const text = input.value('note');
+  if (text === undefined) return undefined;
+  if (text.trim() === '') throw new UsageError('--note must not be empty.');
+  const [date, time = ''] = new Date().toISOString().slice(0, 19).split('T');
+  const named = paths.length === 0 ? input.value('name') : undefined;
+  const fileName = named ?? `note-${date}-${time.replaceAll(':', '')}.txt`;
+  const content = new Blob([text], { type: 'text/plain' });
+  const once = input.isSet('once');
+  return { path: fileName, fileName, folder: undefined, type: 'text/plain', once, content };
+}
+
+async function findFiles(input: Input, paths: readonly string[]): Promise<readonly UploadInput[]> {
+  const [name, type] = [input.value('name'), readType(input.value('type'))];
+  if (paths.length === 0) throw new UsageError('Which files? Give their paths, or - for standard input.');
+  if (name !== undefined && paths.length > 1 && !input.isSet('tar'))
+    throw new UsageError('--name needs exactly one file.');
+  if (paths.includes('-') && !name) throw new UsageError('Standard input needs a file name; add --name NAME.');
+  if (name === '') throw new UsageError('--name must not be empty.');
+  if (input.isSet('tar')) return [await findTar(input, paths)];
+  const found: FoundFile[] = [];
+  for (const path of paths) found.push(...(await find(path, input)));
+  // Only the records of folders.
+  if (found.every(({ version, content }) => content && !version))
+    throw new FileError(`There are no files in ${paths.join(', ')}.`);
+  const { lookup } = await import('mrmime');
+  return found.map((file) => {
+    const fileName = name ?? basename(file.path);
+    return { ...file, fileName, type: type ?? lookup(fileName), once: input.isSet('once') };
+  });
+}
+
+async function findTar(input: Input, paths: readonly string[]): Promise<UploadInput> {
+  if (paths.includes('-')) throw new UsageError('--tar takes files and folders, not standard input.');
+  const members = (await Promise.all(paths.map(findMembers))).flat();
+  const [first = ''] = paths;
+  const fileName = input.value('name') ?? `${paths.length === 1 ? basename(resolve(first)) || 'files' : 'files'}.tar`;
+  const content = createTar(members);
+  const latest = (time: 'mtimeMs' | 'ctimeMs') => members.reduce((most, { stats }) => Math.max(most, stats[time]), 0);
+  const version = { size: content.size, mtimeMs: latest('mtimeMs'), ctimeMs: latest('ctimeMs') };
+  const type = input.value('type') ?? 'application/x-tar';
+  return { path: first, folder: undefined, version, content, fileName, type, once: input.isSet('once') };
+}
+
+async function findMembers(path: string): Promise<TarMember[]> {
+  const top = basename(resolve(path));
+  const stats = await withFileErrors(path, () => stat(path));
+  if (!stats.isDirectory()) {
+    await findFile(path, undefined, stats);
+    if (!stats.isFile()) throw new FileError(`${path} is not a regular file.`);
+    return [{ name: top, path, stats }];
+  }
+  const { files, empty } = await listFolder(path, top);
+  const inside = (inRoom: string) => join(path, inRoom.slice(top.length + 1));
+  const folders = new Set([...files.map(({ folder }) => folder), ...empty]);
+  const named = [
+    ...[...folders].map((folder) => ({ name: `${folder}/`, path: inside(folder) })),
+    ...files.map(({ path, folder }) => ({ name: folder ? `${folder}/${basename(path)}` : basename(path), path })),
+  ];
+  const members: TarMember[] = [];
+  for (const { name, path } of named.filter(({ name }) => name !== '/')) {
+    const found = await withFileErrors(path, () => stat(path));
+    if (!name.endsWith('/')) await findFile(path, undefined, found);
+    members.push({ name, path, stats: found });
+  }
+  return members;
+}
+
+/** Reads standard input and pipes to their end. `check` is called with the bytes that they have so far. */
+export async function openInput({ path, content }: UploadInput, options: SpoolOptions): Promise<Blob> {
+  if (content) return content;
+  if (path === '-') return spool(process.stdin, options);
+  return withFileErrors(path, () => spool(createReadStream(path), options));
+}
+
+type FoundFile = Pick<UploadInput, 'path' | 'folder' | 'version' | 'content'>;
+
+async function find(path: string, input: Input): Promise<FoundFile[]> {
+  if (path === '-') return [{ path, folder: undefined, content: undefined }];
+  const stats = await withFileErrors(path, () => stat(path));
+  if (!stats.isDirectory()) return [await findFile(path, undefined, stats)];
+  if (!input.isSet('recursive')) throw new UsageError(`${path} is a folder; add -r to send the files in it.`);
+  if (input.value('name') !== undefined) throw new UsageError('--name cannot be used with a folder.');
+  const name = basename(resolve(path));
+  const { files, empty } = await listFolder(path, name);
+  const found: FoundFile[] = [];
+  const recorded: RecordedFile[] = [];
+  const below = (inRoom: string) => inRoom.slice(name === '' ? 0 : name.length + 1);
+  for (const { path, folder } of files) {
+    const stats = await withFileErrors(path, () => stat(path));
+    found.push(await findFile(path, folder, stats));
+    recorded.push({ path: below(`${folder}/${basename(path)}`), stats });
+  }
+  // The names of one-time files must not stay in the room.
+  if (input.isSet('once') || name === '') return found;
+  const content = new Blob([createRecord(recorded, empty.map(below).filter(Boolean))]);
+  return [...found, { path: join(path, recordName), folder: name, content }];
+}
+
+/** A pipe, such as that of `<(…)`, has no size. */
+async function findFile(path: string, folder: string | undefined, stats: Stats): Promise<FoundFile> {
+  await withFileErrors(path, () => access(path, constants.R_OK));
+  const { size, mtimeMs, ctimeMs } = stats;
+  const version = stats.isFile() ? { size, mtimeMs, ctimeMs } : undefined;
+  return { path, folder, version, content: version && new LocalFile(path, version) };
+}
+
+/** The type becomes a header. The server would parse a multipart type as a form. */
+function readType(text: string | undefined): string | undefined {
+  if (text === undefined || /^(?!multipart\/)[\w.+-]+\/[\w.+-]+(;[ -~]*)?$/i.test(text)) return text;
+  throw new UsageError(`"${printable(text)}" is not a valid media type for a file; example: text/csv`);
+}
+
+/** Sorted by path. The folders are those in the room, which begin with the name of the listed one; also empty ones. */
+async function listFolder(path: string, folder: string) {
+  const entries = await withFileErrors(path, () => readdir(path, { withFileTypes: true }));
+  const found = { files: [] as { path: string; folder: string }[], empty: entries.length === 0 ? [folder] : [] };
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const entryPath = join(path, entry.name);
+    if (entry.isDirectory()) {
+      const below = await listFolder(entryPath, folder ? `${folder}/${entry.name}` : entry.name);
+      found.files.push(...below.files);
+      found.empty.push(...below.empty);
+    } else if (entry.isFile() && entry.name !== recordName) found.files.push({ path: entryPath, folder });
+    else if (!entry.isFile()) console.error(`Skipped ${printable(entryPath)}: ${reasonToSkip(entry)}.`);
+  }
+  return found;
+}
+
+/** A symbolic link could lead to files that the user did not mean to send. */
+const reasonToSkip = (entry: Dirent) =>
+  entry.isSymbolicLink() ? 'symbolic links are not followed' : 'it is not a regular file';
 
 /** Programs can restore the time of modification, but not that of the last change. */
-export type FileVersion = Record<'size' | 'mtimeMs' | 'ctimeMs', number>;
+type FileVersion = Record<'size' | 'mtimeMs' | 'ctimeMs', number>;
 
 type FileRange = { path: string; version: FileVersion; start: number; end: number };
 type Part = Buffer | FileRange;
@@ -107,12 +264,12 @@ export async function spool(source: AsyncIterable<Buffer>, { signal, check }: Sp
 }
 
 /** `name` is the path in the archive, which ends with `/` for a folder, and `path` the one on this machine. */
-export type TarMember = { name: string; path: string; stats: Stats };
+type TarMember = { name: string; path: string; stats: Stats };
 
 const blockBytes = 512;
 
 /** `poproom send --tar`: many small files as one tar archive (POSIX pax), read from the disk while it is sent. */
-export function createTar(members: readonly TarMember[]): LocalBlob {
+function createTar(members: readonly TarMember[]): LocalBlob {
   const parts = members.flatMap(({ name, path, stats }): Part[] => {
     const header = headersOf(name, stats);
     if (name.endsWith('/')) return [header];

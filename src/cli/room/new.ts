@@ -6,8 +6,7 @@ import { UsageError } from '../errors.ts';
 import { openEncryptedRooms, rememberRoom } from '../known-rooms.ts';
 import { countOf, formatExpiry, print, printable } from '../output.ts';
 import { choosePin, confirmByDefault, isPartlyRead, isPiped, pinFromEnvironment, readInputText } from '../prompt.ts';
-import { type SharedLink, toLanLink } from '../server-choice.ts';
-import { withServer } from '../server-context.ts';
+import { type SharedLink, toLanLink, withServer } from '../server-context.ts';
 import { fitWidth, indented } from '../text-width.ts';
 
 export async function createRoom(input: Input): Promise<void> {

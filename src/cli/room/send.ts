@@ -1,25 +1,19 @@
-/** `poproom send`: uploads files. */
+/** `poproom send`: checks that all files fit into the room and opens them, and then uploads them. */
 import { lstatSync } from 'node:fs';
-import { type Client, type CreatedRoom, type FileUploaded, PoproomError, type Room } from '../../client/index.ts';
+import { join, resolve } from 'node:path';
+import { type Client, type CreatedRoom, PoproomError, type Room, type RoomInfo } from '../../client/index.ts';
 import { announceUploads, type UploadOptions } from '../../client/upload.ts';
 import { parseRoomId } from '../../protocol/room-code.ts';
 import type { Input } from '../command.ts';
-import { readEnvironment } from '../environment.ts';
+import { type Environment, readEnvironment } from '../environment.ts';
 import { UsageError, untilInterrupted } from '../errors.ts';
-import { printable, runSequentially } from '../output.ts';
+import { countOf, formatBytes, printable, runSequentially } from '../output.ts';
+import { hashOf, openUnfinished } from '../preferences.ts';
 import { createProgress } from '../progress.ts';
 import { isRoomLink, withRoom, withServer } from '../server-context.ts';
+import { findUploadInputs, openInput, type UploadInput } from './local-file.ts';
 import { createWithPin, deleteUnused, invitation, readLifetime, rememberCreated } from './new.ts';
-import { isTemporary } from './room-files.ts';
-import {
-  findUploadInputs,
-  keyOfCommand,
-  openUnfinishedUploads,
-  openUploads,
-  type UnfinishedUploads,
-  type Upload,
-  type UploadInputs,
-} from './uploads.ts';
+import { isTemporary, pathInRoom, recordName } from './room-files.ts';
 
 /** Larger files are sent in parts, which show progress and can be continued. */
 const inPartsFrom = 1024 * 1024;
@@ -27,10 +21,8 @@ const inPartsFrom = 1024 * 1024;
 export async function send(input: Input): Promise<void> {
   const target = readTarget(input);
   if (target.room === undefined) return sendToNewRoom(input, target.paths);
-  for (const option of newRoomOptions) {
-    if (input.isSet(option) || input.value(option) !== undefined)
-      throw new UsageError(`--${option} is for a new room; leave out the code, or use "poproom set".`);
-  }
+  const option = newRoomOptions.find((name) => input.isSet(name) || input.value(name) !== undefined);
+  if (option) throw new UsageError(`--${option} is for a new room; leave out the code, or use "poproom set".`);
   await sendToRoom({ ...input, args: [target.room] }, target.paths);
 }
 
@@ -38,7 +30,7 @@ const newRoomOptions = ['expires', 'no-pin', 'no-lan'];
 
 async function sendToRoom(input: Input, paths: readonly string[]): Promise<void> {
   const unfinished = openUnfinishedUploads(readEnvironment());
-  let inputs: UploadInputs | undefined;
+  let inputs: readonly UploadInput[] | undefined;
   let uploads: readonly Upload[] | undefined;
   // Runs again after a PIN prompt, but standard input can be read only once.
   await withRoom(input, async (room) => {
@@ -141,23 +133,18 @@ async function sendAll(input: Input, room: Room, sending: Sending): Promise<void
   }
 }
 
-async function sendOne(room: Room, upload: Upload, { onProgress, ...options }: UploadOptions): Promise<FileUploaded> {
+async function sendOne(room: Room, upload: Upload, { onProgress, ...options }: UploadOptions) {
   const { name, fileName, folder, type, once, bytes, uploadId } = upload;
-  const progress = createProgress(name, bytes.size);
+  using progress = createProgress(name, bytes.size);
   const onPart = (received: number) => {
     onProgress?.(received, bytes.size);
     progress.show(received);
   };
   const isInParts = bytes.size > inPartsFrom || uploadId !== undefined;
   const parts = isInParts ? { onProgress: onPart, uploadId } : {};
-  try {
-    const uploaded = await room.upload(bytes, { name: fileName, folder, type, once, ...options, ...parts });
-    progress.done();
-    return uploaded;
-  } catch (error) {
-    progress.clear();
-    throw error;
-  }
+  const uploaded = await room.upload(bytes, { name: fileName, folder, type, once, ...options, ...parts });
+  progress.done();
+  return uploaded;
 }
 
 /**
@@ -196,3 +183,132 @@ function readTarget(input: Input): { room?: string; paths: readonly string[] } {
 const isSpelledAsCode = (text: string) => parseRoomId(text) === text.replaceAll('-', '').toUpperCase();
 
 const exists = (path: string) => path === '-' || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+interface Upload extends UploadInput {
+  /** Shown to the user. */
+  name: string;
+  /** Undefined for standard input and pipes, which cannot be read again. */
+  key: string | undefined;
+  /** The id of an earlier upload of the same file, if there is one. */
+  uploadId: string | undefined;
+  bytes: Blob;
+}
+
+type Candidate = Omit<Upload, 'bytes'>;
+
+/** Larger files are checked first, because a rejection by the server would come late. */
+const checkedFrom = 5 * 1024 * 1024;
+
+async function openUploads(
+  room: Room,
+  inputs: readonly UploadInput[],
+  earlier: UnfinishedUploads,
+  signal: AbortSignal,
+) {
+  let candidates = toCandidates(room, inputs, earlier);
+  const space = mustCheck(candidates) ? await readRoomSpace(room, signal) : undefined;
+  for (const each of candidates) space?.checkFile(each.name, knownSize(each));
+  try {
+    await space?.checkRoom(candidates.map(knownSize));
+  } catch (error) {
+    // A room that has space for the files, but not for the record of their folder, gets only the files.
+    const files = candidates.filter(({ fileName }) => fileName !== recordName);
+    if (files.length === candidates.length) throw error;
+    candidates = files;
+    await space?.checkRoom(candidates.map(knownSize));
+  }
+  const opened: Upload[] = [];
+  for (const each of candidates) {
+    const check = (bytes: number) => space?.checkFile(each.name, bytes);
+    opened.push({ ...each, bytes: await openInput(each, { signal, check }) });
+  }
+  if (candidates.some(hasUnknownSize)) await space?.checkRoom(opened.map(({ bytes }) => bytes.size));
+  return opened;
+}
+
+function toCandidates(room: Room, inputs: readonly UploadInput[], earlier: UnfinishedUploads): Candidate[] {
+  const counts = new Map<string, number>();
+  return inputs.map((input) => {
+    // The same file may be given twice.
+    const count = (counts.get(input.path) ?? 0) + 1;
+    counts.set(input.path, count);
+    const key = keyOf(room, input, count);
+    return { ...input, name: pathInRoom(input), key, uploadId: key && earlier.find(key)?.uploadId };
+  });
+}
+
+/** Equal if the same command would upload the same file. The link of an encrypted room contains its key, which is secret. */
+function keyOf(room: Room, input: UploadInput, count: number): string | undefined {
+  if (!input.version) return undefined;
+  return hashOf([room.link, ...factsOf(input), count, ...(input.once ? ['once'] : [])]);
+}
+
+function factsOf({ path, fileName, folder, type, version }: UploadInput) {
+  return [resolve(path), version?.size, version?.mtimeMs, version?.ctimeMs, fileName, folder, type];
+}
+
+/** Equal if the same command would send the same files to a new room. Undefined if some cannot be read again. */
+function keyOfCommand(server: string, inputs: readonly UploadInput[]): string | undefined {
+  const files = inputs.filter(({ fileName }) => fileName !== recordName);
+  if (files.some(({ version }) => version === undefined)) return undefined;
+  return hashOf(['new room', server, ...files.flatMap((file) => [...factsOf(file), String(file.once)])]);
+}
+
+/** With an earlier upload, this also finds out whether the room requires a PIN: the SDK's first request cannot. */
+const mustCheck = (candidates: readonly Candidate[]) =>
+  candidates.length > 1 ||
+  candidates.some((each) => hasUnknownSize(each) || (each.version?.size ?? 0) > checkedFrom || each.uploadId);
+
+const hasUnknownSize = ({ content }: Candidate) => content === undefined;
+
+const knownSize = ({ content }: Candidate) => content?.size ?? 0;
+
+/** Undefined for an older server, which does not state its limits, and rejects a file that exceeds them. */
+async function readRoomSpace(room: Room, signal: AbortSignal) {
+  const { limits, fileCount, fileBytes, role } = (await room.info({ signal })) as Partial<RoomInfo>;
+  if (role === 'read') throw new PoproomError('READ_ONLY', 'This link may only read the room.');
+  if (!limits) return undefined;
+  return {
+    checkFile(name: string, size: number) {
+      if (size <= limits.fileBytes) return;
+      const most = formatBytes(limits.fileBytes);
+      const message = `${printable(name)} is too large: this server accepts files of up to ${most}.`;
+      throw new PoproomError('FILE_TOO_LARGE', message);
+    },
+
+    async checkRoom(sizes: readonly number[]) {
+      const needed = { count: sizes.length, bytes: sumOf(sizes) };
+      if (!reasonFull({ count: fileCount ?? 0, bytes: fileBytes ?? 0 }, needed, limits)) return;
+      // The server makes room by erasing removed files, and may have a part of these files already: only the files that
+      // it lists are certain. The holder of a drop link does not see them.
+      const listed = role === 'drop' ? [] : await room.files({ signal });
+      const used = { count: listed.length, bytes: sumOf(listed.map(({ fileSize }) => fileSize)) };
+      const reason = reasonFull(used, needed, limits);
+      if (reason) throw new PoproomError('ROOM_FULL', reason);
+    },
+  };
+}
+
+type Amount = Record<'count' | 'bytes', number>;
+
+function reasonFull(used: Amount, needed: Amount, limits: RoomInfo['limits']): string | undefined {
+  const [filesLeft, bytesLeft] = [limits.filesPerRoom - used.count, limits.fileBytesPerRoom - used.bytes];
+  if (needed.count > filesLeft)
+    return `The room has space for ${countOf(Math.max(0, filesLeft), 'more file')}, but you are sending ${needed.count}.`;
+  if (needed.bytes > bytesLeft)
+    return `The room has ${formatBytes(Math.max(0, bytesLeft))} left, but you are sending ${formatBytes(needed.bytes)}.`;
+  return undefined;
+}
+
+const sumOf = (numbers: readonly number[]) => numbers.reduce((sum, number) => sum + number, 0);
+
+const maxUnfinished = 100;
+const idPattern = /^([0-9a-f]{32}(\.[\w.-]{1,4096})?|[0-9A-Z]{6,12})$/;
+
+type UnfinishedUploads = ReturnType<typeof openUnfinishedUploads>;
+
+/** The id of an upload to an encrypted room contains the salt of the file, in sealed form. */
+function openUnfinishedUploads({ stateFolder }: Environment) {
+  const isValid = ({ uploadId }: { uploadId: string }) => idPattern.test(uploadId);
+  return openUnfinished(join(stateFolder, 'uploads.json'), maxUnfinished, isValid);
+}

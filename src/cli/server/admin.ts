@@ -19,7 +19,7 @@ import {
   table,
 } from '../output.ts';
 import { askHidden, mustConfirm } from '../prompt.ts';
-import { chooseNamedServer, explainOffline, timeoutOf } from '../server-choice.ts';
+import { chooseNamedServer, explainOffline, timeoutOf } from '../server-context.ts';
 
 /** `rooms` is the earlier name of `poproom rooms --admin`, which scripts may use. */
 const usage =

@@ -56,7 +56,7 @@ async function withProgress(name: string, work: (watch: Watch) => Promise<Backup
     if (stopping.signal.aborted) throw new ExitError(exitCode.interrupted);
     throw error instanceof BackupError ? new PoproomError('UNAVAILABLE', error.message, { cause: error }) : error;
   } finally {
-    progress?.clear();
+    progress?.[Symbol.dispose]();
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }

@@ -11,7 +11,7 @@ import { type Input, nearestName } from '../command.ts';
 import { type Environment, readEnvironment } from '../environment.ts';
 import { exitCode, UsageError } from '../errors.ts';
 import { print, printable } from '../output.ts';
-import { parseServerUrl } from '../server-choice.ts';
+import { parseServerUrl } from '../server-context.ts';
 import {
   bad,
   type Check,

@@ -3,8 +3,8 @@ import { networkInterfaces } from 'node:os';
 import { createClient, type PoproomError, type Room, type RoomInfo } from '../../../client/index.ts';
 import type { Config } from '../../../config.ts';
 import type { Readiness } from '../../../protocol/types.ts';
+import { serverIdOf } from '../../known-rooms.ts';
 import { formatBytes } from '../../output.ts';
-import { serverIdOf } from '../../server-choice.ts';
 import {
   bad,
   check,
