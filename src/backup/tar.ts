@@ -8,7 +8,7 @@ import type { FileHandle } from 'node:fs/promises';
 /** A backup that cannot be made or restored. The message is a sentence for the operator. */
 export class BackupError extends Error {}
 
-const blockBytes = 512;
+export const blockBytes = 512;
 const chunkBytes = 256 * 1024;
 const checksumName = 'checksum';
 /** Larger sizes do not fit into eleven octal digits, and are stored in binary. */
@@ -27,7 +27,7 @@ export function createTarWriter(file: FileHandle) {
   }
 
   async function add(name: string, size: number, bytes: Bytes): Promise<void> {
-    await write(headerOf(name, size));
+    await write(headerOf(name, { size }));
     let written = 0;
     for await (const chunk of bytes) {
       written += chunk.length;
@@ -94,24 +94,37 @@ export async function* readTar(file: FileHandle): AsyncGenerator<TarEntry> {
 const textOf = async ({ bytes }: TarEntry): Promise<string> =>
   Buffer.concat(await Array.fromAsync(bytes)).toString('utf8');
 
-const paddingOf = (size: number) => (blockBytes - (size % blockBytes)) % blockBytes;
+export const paddingOf = (size: number) => (blockBytes - (size % blockBytes)) % blockBytes;
 
-function headerOf(name: string, size: number): Buffer {
+interface Header {
+  size: number;
+  mode?: number;
+  /** When the file was changed. */
+  seconds?: number;
+  /** The next one is a folder, and the last one a pax header. */
+  kind?: '0' | '5' | 'x';
+}
+
+/** A name that is too long is cut. */
+export function headerOf(name: string, { size, mode = 0o600, seconds = 0, kind = '0' }: Header): Buffer {
   const header = Buffer.alloc(blockBytes);
   header.write(name, 0, 100);
-  header.write('0000600\0', 100);
-  header.write('0000000\0', 108);
-  header.write('0000000\0', 116);
+  header.write(octal(mode, 7), 100);
+  header.write(octal(0, 7), 108);
+  header.write(octal(0, 7), 116);
   writeSize(header, size);
-  header.write('00000000000', 136);
-  header.write('0', 156);
+  header.write(octal(Math.min(seconds, largestOctal - 1), 11), 136);
+  header.write(kind, 156);
   header.write('ustar\x0000', 257);
-  header.write(`${sumOf(header).toString(8).padStart(6, '0')}\0 `, 148);
+  header.write(`${octal(sumOf(header), 6)} `, 148);
   return header;
 }
 
+const octal = (value: number, digits: number) =>
+  `${Math.max(0, Math.floor(value)).toString(8).padStart(digits, '0')}\0`;
+
 function writeSize(header: Buffer, size: number): void {
-  if (size < largestOctal) return void header.write(size.toString(8).padStart(11, '0'), 124);
+  if (size < largestOctal) return void header.write(octal(size, 11), 124);
   header.writeUInt8(0x80, 124);
   header.writeBigUInt64BE(BigInt(size), 128);
 }

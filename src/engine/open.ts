@@ -1,13 +1,13 @@
 /**
- * Opens what the settings name: the whole engine, only its keys, or only its rooms. The drivers of Redis and S3 are
- * loaded only if they are used.
+ * Parses the places of stores and files, and opens them: the whole engine, only its keys, or only its rooms. The drivers
+ * of Redis and S3 are loaded only if they are used.
  */
-import { mkdirSync, statfsSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, statfsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openDiskBlobs } from '../blobs/disk.ts';
 import type { S3Options } from '../blobs/s3.ts';
 import { createLocalBus } from '../bus/local.ts';
-import type { Config } from '../config.ts';
+import { type Bucket, type Config, folderIn, readBucket } from '../config.ts';
 import { mapInBatches } from '../core/concurrency.ts';
 import { PoproomError } from '../core/errors.ts';
 import { guardRules } from '../core/limits.ts';
@@ -19,10 +19,9 @@ import type { EventBus, GuardRules } from '../core/ports/rooms.ts';
 import type { EngineParts, Store } from '../core/ports/store.ts';
 import type { RoomCode } from '../core/room-code.ts';
 import { endRoom } from '../core/sweep.ts';
-import { parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
+import { addressOf, parseRedisUrl, type RedisTarget } from '../redis/redis-url.ts';
 import { lockFolder } from '../store/sqlite/database.ts';
 import { openSqliteKeys, openSqliteStore, type SqliteOptions } from '../store/sqlite/open.ts';
-import type { FilesPlace, StorePlace } from './location.ts';
 import { openSecret } from './secret.ts';
 
 export interface Engine {
@@ -223,4 +222,35 @@ export async function openBlobs(place: FilesPlace, { isLocked, ...options }: Blo
   if ('folder' in place) return openDiskBlobs({ folder: place.folder, minFree: options.minFree, isLocked });
   const { openS3Blobs } = await import('../blobs/s3.ts');
   return openS3Blobs({ ...place.bucket, ...options });
+}
+
+export type StorePlace = { folder: string } | { redis: RedisTarget };
+export type FilesPlace = { folder: string } | { bucket: Bucket };
+
+export type EnginePlace = { store: StorePlace; files: FilesPlace };
+
+/** `sqlite:FOLDER` or `redis://…`. The message of an error continues "NAME …", and does not quote a password. */
+export function readStorePlace(text: string): StorePlace {
+  const folder = folderIn('sqlite', text);
+  if (folder) return { folder };
+  if (/^rediss?:/.test(text)) return { redis: parseRedisUrl(text) };
+  throw new Error('must be sqlite:FOLDER or a URL, for example redis://localhost:6379');
+}
+
+/** `disk:FOLDER` or `s3://BUCKET/PREFIX`. */
+export function readFilesPlace(text: string): FilesPlace {
+  const folder = folderIn('disk', text);
+  if (folder) return { folder };
+  const bucket = readBucket(text);
+  if (bucket) return { bucket };
+  throw new Error('must be disk:FOLDER or a bucket, for example s3://my-bucket/poproom');
+}
+
+export const isSameStore = (one: StorePlace, other: StorePlace): boolean => nameOf(one) === nameOf(other);
+
+/** A normalized name, the same for all spellings of a store. */
+function nameOf(store: StorePlace): string {
+  if ('folder' in store) return existsSync(store.folder) ? realpathSync(store.folder) : store.folder;
+  const { nodes, database = 0, prefix } = store.redis;
+  return JSON.stringify([nodes.map(addressOf).sort(), database, prefix]);
 }

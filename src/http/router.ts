@@ -135,15 +135,8 @@ const linesOf = (headers: Record<string, string>): string =>
 function policyOf(endpoint: Pick<Endpoint, 'path' | Rule>, headerLines: string, handle: Handler): RoutePolicy {
   const { path: route, counted, free, alwaysOpen, resumable, acceptsTicket, acceptsUploadTicket } = endpoint;
   const rules = { counted, free, alwaysOpen, resumable, acceptsTicket, acceptsUploadTicket };
-  return {
-    ...rules,
-    route,
-    headerLines,
-    isNeverRefused: false,
-    ignoresWrongKey: false,
-    countsWithAccess: false,
-    handle,
-  };
+  const exceptions = { isNeverRefused: false, ignoresWrongKey: false, countsWithAccess: false };
+  return { ...rules, ...exceptions, route, headerLines, handle };
 }
 
 /** The routes of a known path with a method that no endpoint has. */

@@ -16,8 +16,7 @@ import type { Clock } from '../core/ports/basics.ts';
 import { type BlobStore, blobOf, isUnfinishedName, type StoredFile } from '../core/ports/files.ts';
 import type { KeyRecord, RoomRecord, Store } from '../core/ports/store.ts';
 import type { RoomCode } from '../core/room-code.ts';
-import type { EnginePlace, FilesPlace, StorePlace } from '../engine/location.ts';
-import { openBlobs, openStore, rulesOf } from '../engine/open.ts';
+import { type EnginePlace, type FilesPlace, openBlobs, openStore, rulesOf, type StorePlace } from '../engine/open.ts';
 import { hostsOf } from '../redis/redis-url.ts';
 import { FolderInUse } from '../store/sqlite/database.ts';
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { blockBytes, headerOf, paddingOf } from '../../backup/tar.ts';
 import type { Input } from '../command.ts';
 import { FileError, UsageError, withFileErrors } from '../errors.ts';
 import { printable } from '../output.ts';
@@ -266,8 +267,6 @@ export async function spool(source: AsyncIterable<Buffer>, { signal, check }: Sp
 /** `name` is the path in the archive, which ends with `/` for a folder, and `path` the one on this machine. */
 type TarMember = { name: string; path: string; stats: Stats };
 
-const blockBytes = 512;
-
 /** `poproom send --tar`: many small files as one tar archive (POSIX pax), read from the disk while it is sent. */
 function createTar(members: readonly TarMember[]): LocalBlob {
   const parts = members.flatMap(({ name, path, stats }): Part[] => {
@@ -280,8 +279,6 @@ function createTar(members: readonly TarMember[]): LocalBlob {
   return new LocalBlob([...parts, Buffer.alloc(2 * blockBytes)], modified);
 }
 
-const paddingOf = (size: number) => (blockBytes - (size % blockBytes)) % blockBytes;
-
 /** Long names, names in other scripts and large sizes need a pax header before the usual one. */
 function headersOf(name: string, stats: Stats): Buffer {
   const size = name.endsWith('/') ? 0 : stats.size;
@@ -290,7 +287,7 @@ function headersOf(name: string, stats: Stats): Buffer {
   const extended = Buffer.from(records.join(''));
   const kind = name.endsWith('/') ? '5' : '0';
   return Buffer.concat([
-    headerOf('pax', { size: extended.length, mode: 0o644, seconds: 0, kind: 'x' }),
+    headerOf('pax', { size: extended.length, mode: 0o644, kind: 'x' }),
     extended,
     Buffer.alloc(paddingOf(extended.length)),
     headerOf(name, { size: size < 8 ** 11 ? size : 0, mode: stats.mode & 0o777, seconds: stats.mtimeMs / 1000, kind }),
@@ -303,25 +300,4 @@ function paxRecord(key: string, value: string): string {
   const bytes = Buffer.byteLength(rest);
   const length = bytes + String(bytes + String(bytes).length).length;
   return `${length}${rest}`;
-}
-
-type Header = Record<'size' | 'mode' | 'seconds', number> & { kind: '0' | '5' | 'x' };
-
-function headerOf(name: string, { size, mode, seconds, kind }: Header): Buffer {
-  const header = Buffer.alloc(blockBytes);
-  const octal = (value: number, digits: number) =>
-    `${Math.max(0, Math.floor(value)).toString(8).padStart(digits, '0')}\0`;
-  // The pax header has the whole name, so this one may be cut, but not within a character.
-  header.write(name, 0, 100, 'utf8');
-  header.write(octal(mode, 7), 100);
-  header.write(octal(0, 7), 108);
-  header.write(octal(0, 7), 116);
-  header.write(octal(size, 11), 124);
-  header.write(octal(Math.min(seconds, 8 ** 11 - 1), 11), 136);
-  header.write(kind, 156);
-  header.write('ustar\x0000', 257);
-  header.write('        ', 148);
-  const checksum = header.reduce((sum, byte) => sum + byte, 0);
-  header.write(`${octal(checksum, 6)} `, 148);
-  return header;
 }

@@ -2,13 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig } from '../../config.ts';
-import {
-  type EnginePlace,
-  isSameStore,
-  readFilesPlace,
-  readStorePlace,
-  type StorePlace,
-} from '../../engine/location.ts';
+import { type EnginePlace, isSameStore, readFilesPlace, readStorePlace, type StorePlace } from '../../engine/open.ts';
 import { copySecret, secretIn } from '../../engine/secret.ts';
 import {
   type MigrationEnd,
