@@ -60,6 +60,8 @@ export async function buildServer(root: string): Promise<string[]> {
       entryFileNames: '[name].js',
       chunkFileNames: '[name]-[hash].js',
       codeSplitting: { groups },
+      // A fifth of the code, which would be read at each start. The licences are in dist/licenses.md.
+      comments: false,
     },
     plugins: [slimCodeMirror(), lateBuiltins],
     transform: { define: { 'import.meta.wholeSchema': JSON.stringify(wholeSchema()) } },
